@@ -1,0 +1,1 @@
+"""fairseq datasets (collation) and the writer of their binary files."""

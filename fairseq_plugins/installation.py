@@ -1,0 +1,10 @@
+"""What the package needs from its environment, and the sentence that says how to get it."""
+
+from __future__ import annotations
+
+FAIRSEQ_REQUIREMENT = "fairseq-fixed==0.12.3.1"
+
+FAIRSEQ_MISSING = f"""fairseq is not installed in this environment. Either run
+    bash scripts/setup.sh
+or, in an environment that already holds torch, numpy, cython, setuptools, wheel and ninja, run
+    pip install --no-deps --no-build-isolation {FAIRSEQ_REQUIREMENT}"""

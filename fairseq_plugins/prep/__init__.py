@@ -1,0 +1,1 @@
+"""Data preparation: raw text -> annotated, segmented, aligned, binarised. No models here."""

@@ -1,0 +1,104 @@
+"""Parts of speech and heads from a spaCy pipeline: the one file that knows spaCy."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import spacy
+from spacy.tokens import Doc
+
+from ..resources import english_pipeline_path
+from ..syntax.labels import upos_label
+from .annotation import Annotation
+
+BUNDLED = "bundled"
+NEVER_NEEDED = ("ner", "entity_linker", "entity_ruler", "lemmatizer", "textcat", "senter")
+
+
+class Annotator:
+    """A loaded spaCy pipeline.
+
+    Args:
+        model: ``bundled`` (the project's small English pipeline), the name of an installed
+            pipeline, or the path of one.
+
+    Raises:
+        FileNotFoundError: no such pipeline.
+        ValueError: the pipeline does not tag parts of speech.
+    """
+
+    def __init__(self, model: str = BUNDLED) -> None:
+        self.model = model
+        self.nlp = load_pipeline(model)
+        self.nlp.max_length = 10**9
+        meta = self.nlp.meta
+        self.name = f"{meta['lang']}_{meta['name']}"
+        self.version = str(meta["version"])
+        if not set(self.nlp.pipe_names) & {"tagger", "morphologizer", "attribute_ruler"}:
+            raise ValueError(
+                f"spaCy pipeline {model!r} has no tagger (components: "
+                f"{', '.join(self.nlp.pipe_names) or 'none'})"
+            )
+
+    @lru_cache(maxsize=1)  # noqa: B019 (an annotator lives as long as its process)
+    def identity(self) -> dict[str, str]:
+        """Name, version and content hash, as the manifest keeps them."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            "hash": directory_hash(Path(self.nlp.path)),
+            "model": self.model,
+        }
+
+    def annotate_words(self, sentences: Sequence[Sequence[str]]) -> list[Annotation]:
+        """Tag sentences whose words are given (a pipeline may still cut them otherwise)."""
+        docs = (Doc(self.nlp.vocab, words=list(words)) for words in sentences if words)
+        with self.nlp.memory_zone():
+            tagged = self._tag(docs)
+            return [next(tagged) if words else Annotation([], []) for words in sentences]
+
+    def annotate_text(self, lines: Sequence[str]) -> list[Annotation]:
+        """Find and tag the words of raw lines; spans refer to each line."""
+        with self.nlp.memory_zone():
+            return list(self._tag(lines))
+
+    def _tag(self, docs) -> Iterator[Annotation]:
+        for doc in self.nlp.pipe(docs, batch_size=256):
+            tokens = [token for token in doc if not token.is_space]
+            yield Annotation(
+                [token.text for token in tokens],
+                [upos_label(token.pos_) for token in tokens],
+                [(token.idx, token.idx + len(token.text)) for token in tokens],
+            )
+
+
+def load_pipeline(model: str, exclude: Sequence[str] = (*NEVER_NEEDED, "parser")):
+    """Load a spaCy pipeline by name or path, without the components named in ``exclude``.
+
+    Raises:
+        FileNotFoundError: neither installed nor a path.
+    """
+    path = english_pipeline_path() if model == BUNDLED else model
+    try:
+        return spacy.load(path, exclude=list(exclude))
+    except OSError:
+        installed = ", ".join(sorted(spacy.util.get_installed_models())) or "none"
+        raise FileNotFoundError(
+            f"no spaCy pipeline {str(path)!r}: give {BUNDLED!r} (English), an installed pipeline "
+            f"(installed here: {installed}) or the path of one; "
+            "pip install its wheel to add another"
+        ) from None
+
+
+def directory_hash(folder: Path) -> str:
+    """Hash a pipeline's files (names and bytes), first 16 hex digits of SHA-256."""
+    digest = hashlib.sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        if path.suffix in (".md", ".pyc") or path.name.startswith("LICEN"):
+            continue
+        digest.update(path.relative_to(folder).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,20 @@
+"""One line's annotation, whoever made it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """One line's words as the annotator sees them.
+
+    Args:
+        words: W words.
+        upos: W coarse parts of speech.
+        spans: W character spans in the line, when the annotator read the line itself.
+    """
+
+    words: list[str]
+    upos: list[str]
+    spans: list[tuple[int, int]] | None = None

@@ -1,0 +1,131 @@
+"""Parallel text files: one checking pass, then chunks of lines read at their byte offsets.
+
+The pass finds what would spoil hours of work later: files of unequal length, bytes that are no
+UTF-8, lines too long to be sentences. Lines end at ``\\n`` alone, so no Unicode character can put
+two files out of step. Memory does not grow with the files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+CHUNK_LINES = 1000
+
+
+@dataclass
+class Scan:
+    """What the checking pass found in one file.
+
+    Args:
+        path: the file.
+        lines: number of lines (of sentences, for CoNLL-U).
+        sha256: hash of its bytes.
+        offsets: byte offset of every `CHUNK_LINES`-th line.
+        line_numbers: file line at each offset (they differ from sentence numbers in CoNLL-U).
+        overlong: the first line longer than the limit, as (line number, characters), or None.
+    """
+
+    path: Path
+    lines: int = 0
+    sha256: str = ""
+    offsets: list[int] = field(default_factory=list)
+    line_numbers: list[int] = field(default_factory=list)
+    overlong: tuple[int, int] | None = None
+
+
+def scan_text(
+    path: Path, max_characters: int, tick: Callable[[int], None] = lambda n: None
+) -> Scan:
+    """Check one text file.
+
+    Args:
+        path: the file.
+        max_characters: longer lines are remembered in `Scan.overlong`.
+        tick: called with the number of bytes read.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: bytes that are no UTF-8, with file, line and byte.
+    """
+    scan, digest, offset = Scan(_existing(path)), hashlib.sha256(), 0
+    with open(path, "rb") as stream:
+        for number, raw in enumerate(stream, 1):
+            if scan.lines % CHUNK_LINES == 0:
+                scan.offsets.append(offset)
+                scan.line_numbers.append(number)
+            length = len(_decode(raw, path, number))
+            if length > max_characters and scan.overlong is None:
+                scan.overlong = (number, length)
+            scan.lines += 1
+            offset += len(raw)
+            digest.update(raw)
+            tick(len(raw))
+    scan.sha256 = digest.hexdigest()
+    return scan
+
+
+def scan_conllu(path: Path, tick: Callable[[int], None] = lambda n: None) -> Scan:
+    """Check one CoNLL-U file; its lines are its sentences."""
+    scan, digest, offset, blank = Scan(_existing(path)), hashlib.sha256(), 0, True
+    with open(path, "rb") as stream:
+        for number, raw in enumerate(stream, 1):
+            empty = not _decode(raw, path, number).strip()
+            if blank and not empty:
+                if scan.lines % CHUNK_LINES == 0:
+                    scan.offsets.append(offset)
+                    scan.line_numbers.append(number)
+                scan.lines += 1
+            blank = empty
+            offset += len(raw)
+            digest.update(raw)
+            tick(len(raw))
+    scan.sha256 = digest.hexdigest()
+    return scan
+
+
+def read_chunk(path: Path, offset: int, count: int) -> list[str]:
+    """Read ``count`` lines at a byte offset, line ends removed."""
+    lines = []
+    with open(path, "rb") as stream:
+        stream.seek(offset)
+        for _ in range(count):
+            lines.append(stream.readline().decode("utf-8").rstrip("\r\n"))
+    return lines
+
+
+def numbered_lines(path: Path, offset: int, number: int) -> Iterator[tuple[int, str]]:
+    """Yield (line number, line) from a byte offset on."""
+    with open(path, "rb") as stream:
+        stream.seek(offset)
+        for i, raw in enumerate(stream, number):
+            yield i, raw.decode("utf-8").rstrip("\r\n")
+
+
+def check_parallel(source: Scan, other: Scan, unit: str = "lines") -> None:
+    """Refuse two files of unequal length."""
+    if source.lines != other.lines:
+        raise ValueError(
+            f"{source.path} has {source.lines} lines but {other.path} has {other.lines} {unit}: "
+            "line i of one must translate or annotate line i of the other"
+        )
+    if source.lines == 0:
+        raise ValueError(f"{source.path} is empty")
+
+
+def _existing(path: Path) -> Path:
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"no file {str(path)!r}")
+    return Path(path)
+
+
+def _decode(raw: bytes, path: Path, number: int) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path}:{number}: byte {error.start + 1} of the line (0x{raw[error.start]:02x}) "
+            "is not valid UTF-8; convert the file first (iconv -f OLD -t UTF-8)"
+        ) from None

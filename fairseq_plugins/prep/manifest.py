@@ -1,0 +1,105 @@
+"""The manifest of a prepared folder: what it holds, from what, made how, by which versions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+FILE_NAME = "manifest.json"
+FORMAT = "fairseq_plugins.translation"
+VERSION = 1
+
+
+@dataclass
+class Manifest:
+    """Contents of ``manifest.json``.
+
+    Args:
+        source_lang: source language code, e.g. ``en``.
+        target_lang: target language code.
+        features: names of the feature streams beside the source, in column order.
+        segmentation: how raw source and target text become subwords; read by `prep.segmentation`.
+        annotator: name, version and content hash of what tagged the source (empty: nothing did).
+        splits: per split ``{"lines": n, "tokens": {stream: n}}``.
+        alignment: counts of repaired, skipped and failed lines per split.
+        inputs: per input file its SHA-256 and line count.
+        options: the preparation's own options.
+        versions: tool -> version.
+    """
+
+    source_lang: str
+    target_lang: str
+    features: list[str]
+    segmentation: dict[str, Any]
+    annotator: dict[str, str] = field(default_factory=dict)
+    splits: dict[str, dict[str, Any]] = field(default_factory=dict)
+    alignment: dict[str, dict[str, int]] = field(default_factory=dict)
+    inputs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def pair(self) -> str:
+        """The language pair as it stands in file names, e.g. ``en-de``."""
+        return f"{self.source_lang}-{self.target_lang}"
+
+    @property
+    def annotator_id(self) -> str:
+        """One line that identifies the annotator: ``name version hash``; empty without one."""
+        return " ".join(
+            self.annotator[k] for k in ("name", "version", "hash") if k in self.annotator
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write the manifest atomically; it is the last file of a finished preparation."""
+        body = {"format": FORMAT, "format_version": VERSION, **asdict(self)}
+        write_text(Path(folder) / FILE_NAME, json.dumps(body, indent=2, ensure_ascii=False) + "\n")
+
+    @classmethod
+    def load(cls, folder: Path) -> Manifest:
+        """Read a folder's manifest.
+
+        Raises:
+            FileNotFoundError: the folder has none (not prepared, or not finished).
+            ValueError: it is of another format or version, or lacks a field.
+        """
+        path = Path(folder) / FILE_NAME
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"{path} is missing: {folder} is no folder of prepare_translation.py, "
+                "or its preparation was not finished (run the same command again)"
+            )
+        try:
+            body = json.loads(path.read_text(encoding="utf-8"))
+            form, version = body.pop("format"), body.pop("format_version")
+        except (json.JSONDecodeError, UnicodeDecodeError, KeyError, AttributeError) as error:
+            raise ValueError(f"{path} is no manifest of fairseq_plugins: {error!r}") from None
+        if (form, version) != (FORMAT, VERSION):
+            raise ValueError(
+                f"{path} has format {form!r} version {version!r}; "
+                f"this release reads {FORMAT!r} version {VERSION}"
+            )
+        try:
+            return cls(**body)
+        except TypeError as error:
+            raise ValueError(f"{path} does not fit this release: {error}") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file under a temporary name, then rename it."""
+    temporary = Path(f"{path}.tmp{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8", newline="\n")
+    os.replace(temporary, path)
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, as hex digits."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

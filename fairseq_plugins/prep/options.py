@@ -1,0 +1,196 @@
+"""Options of a translation preparation: a record with checks, and its command-line flags."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ..syntax.labels import parse_features
+from .segment import SUBWORDS
+from .source_encoder import MISALIGNMENTS
+from .text import NORMALIZERS, TOKENIZERS
+
+
+@dataclass
+class TranslationOptions:
+    """Everything that decides the content of a prepared folder.
+
+    Names and defaults follow ``fairseq-preprocess`` where it has the option; `FLAGS` documents
+    each one.
+    """
+
+    source_lang: str
+    target_lang: str
+    destdir: str
+    trainpref: str | None = None
+    validpref: str | None = None
+    testpref: str | None = None
+    features: str = "pos,case,subword"
+    spacy_model: str = ""
+    conllu: bool = False
+    tokenizer: str = "moses"
+    normalizer: str = "none"
+    subwords: str = "subword_nmt"
+    bpe_size: int = 8000
+    bpe_codes: str | None = None
+    bpe_vocabulary_threshold: int = 0
+    sentencepiece_model: str | None = None
+    sentencepiece_sample: int = 1_000_000
+    joined_dictionary: bool = False
+    srcdict: str | None = None
+    tgtdict: str | None = None
+    thresholdsrc: int = 0
+    thresholdtgt: int = 0
+    nwordssrc: int = -1
+    nwordstgt: int = -1
+    min_words: int = 1
+    max_words: int = 250
+    max_ratio: float = 0.0
+    max_characters: int = 20_000
+    on_misalignment: str = "repair"
+    only_source: bool = False
+    workers: int = max(1, os.cpu_count() or 1)
+    overwrite: bool = False
+
+    def __post_init__(self) -> None:
+        """Check everything that can be checked without opening a file."""
+        self.feature_names = parse_features(self.features)
+        for value, choices, flag in (
+            (self.tokenizer, TOKENIZERS, "--tokenizer"),
+            (self.normalizer, NORMALIZERS, "--normalizer"),
+            (self.subwords, SUBWORDS, "--subwords"),
+            (self.on_misalignment, MISALIGNMENTS, "--on-misalignment"),
+        ):
+            if value not in choices:
+                raise ValueError(f"{flag} {value!r}: choices are {', '.join(choices)}")
+        if not (self.trainpref or self.validpref or self.testpref):
+            raise ValueError("nothing to prepare: give --trainpref, --validpref or --testpref")
+        if self.source_lang == self.target_lang:
+            raise ValueError(f"source and target language are both {self.source_lang!r}")
+        self._check_numbers()
+        self._check_models()
+
+    def _check_numbers(self) -> None:
+        for flag, value in (("--workers", self.workers), ("--max-words", self.max_words)):
+            if value < 1:
+                raise ValueError(f"{flag} {value}: must be at least 1")
+        if self.subwords != "none" and self.bpe_size < 1:
+            raise ValueError(f"--bpe-size {self.bpe_size}: must be at least 1")
+        if self.max_ratio and self.max_ratio < 1:
+            raise ValueError(f"--max-ratio {self.max_ratio}: 0 (off) or at least 1")
+
+    def _check_models(self) -> None:
+        if self.tokenizer == "none" and self.subwords == "none":
+            raise ValueError("--tokenizer none --subwords none leaves whole lines uncut")
+        if not self.trainpref:
+            needed = {"--srcdict": self.srcdict}
+            if not self.only_source:
+                needed["--tgtdict"] = self.srcdict if self.joined_dictionary else self.tgtdict
+            if self.subwords == "subword_nmt":
+                needed["--bpe-codes"] = self.bpe_codes
+            if self.subwords == "sentencepiece":
+                needed["--sentencepiece-model"] = self.sentencepiece_model
+            missing = [flag for flag, value in needed.items() if not value]
+            if missing:
+                raise ValueError(f"without --trainpref these are needed: {', '.join(missing)}")
+        if self.joined_dictionary and self.srcdict and self.tgtdict:
+            raise ValueError("--joined-dictionary takes --srcdict or --tgtdict, not both")
+        if self.needs_spacy and not self.spacy_model and self.source_lang != "en":
+            raise ValueError(
+                f"feature 'pos' for {self.source_lang!r} needs --spacy-model or --conllu "
+                "(the bundled pipeline is English)"
+            )
+
+    @property
+    def needs_spacy(self) -> bool:
+        """Whether a spaCy pipeline tags the source."""
+        return "pos" in self.feature_names and not self.conllu
+
+    @property
+    def pair(self) -> str:
+        """``en-de``."""
+        return f"{self.source_lang}-{self.target_lang}"
+
+    def prefixes(self) -> dict[str, Path]:
+        """Split name -> path prefix; commas give ``valid``, ``valid1``, … as in fairseq."""
+        found = {}
+        for split, value in (
+            ("train", self.trainpref),
+            ("valid", self.validpref),
+            ("test", self.testpref),
+        ):
+            for k, prefix in enumerate(value.split(",") if value else []):
+                found[f"{split}{k or ''}"] = Path(prefix)
+        return found
+
+    def given_models(self) -> dict[str, Path]:
+        """Existing subword models and dictionaries; FileNotFoundError names a missing one."""
+        names = ("bpe_codes", "sentencepiece_model", "srcdict", "tgtdict")
+        found = {name: Path(getattr(self, name)) for name in names if getattr(self, name)}
+        for name, path in found.items():
+            if not path.is_file():
+                raise FileNotFoundError(f"--{name.replace('_', '-')}: no file {str(path)!r}")
+        return found
+
+    def recorded(self) -> dict[str, Any]:
+        """The options that decide the content (workers, destination and overwriting do not)."""
+        body = asdict(self)
+        for name in ("workers", "destdir", "overwrite"):
+            body.pop(name)
+        return body
+
+
+FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("source_lang", "source language", {"short": "-s"}),
+    ("target_lang", "target language", {"short": "-t"}),
+    ("destdir", "folder to write, e.g. data-bin/multi30k", {}),
+    ("trainpref", "train file prefix: PREFIX.en, PREFIX.de", {}),
+    ("validpref", "comma-separated valid file prefixes (the first is 'valid')", {}),
+    ("testpref", "comma-separated test file prefixes", {}),
+    ("features", "features of the source subwords, of: pos,case,subword ('' for none)", {}),
+    ("spacy_model", "installed spaCy pipeline or path (default: the bundled English one)", {}),
+    ("conllu", "read PREFIX.SOURCE.conllu beside each source file instead of tagging", {}),
+    ("tokenizer", f"what input lines are: {' | '.join(TOKENIZERS)}", {}),
+    ("normalizer", f"punctuation normalisation before it: {' | '.join(NORMALIZERS)}", {}),
+    ("subwords", f"subword method: {' | '.join(SUBWORDS)}", {}),
+    ("bpe_size", "merge operations, or sentencepiece vocabulary size (joint)", {}),
+    ("bpe_codes", "existing subword-nmt codes", {}),
+    ("bpe_vocabulary_threshold", "cut subwords rarer than this further, per language", {}),
+    ("sentencepiece_model", "existing sentencepiece model", {}),
+    ("sentencepiece_sample", "learn sentencepiece from at most this many lines", {}),
+    ("joined_dictionary", "one dictionary for both languages", {}),
+    ("srcdict", "existing source dictionary", {}),
+    ("tgtdict", "existing target dictionary", {}),
+    ("thresholdsrc", "map source subwords rarer than this to <unk>", {}),
+    ("thresholdtgt", "map target subwords rarer than this to <unk>", {}),
+    ("nwordssrc", "number of source subwords to keep (-1: all)", {}),
+    ("nwordstgt", "number of target subwords to keep (-1: all)", {}),
+    ("min_words", "drop training pairs with fewer words on a side", {}),
+    ("max_words", "drop training pairs with more words on a side", {}),
+    ("max_ratio", "drop training pairs whose lengths differ by more than this factor (0: off)", {}),
+    ("max_characters", "longest line that is a sentence", {}),
+    ("on_misalignment", f"annotation unlike the text: {' | '.join(MISALIGNMENTS)}", {}),
+    ("only_source", "no target files", {}),
+    ("workers", "processes", {}),
+    ("overwrite", "replace a folder that another preparation finished", {}),
+)
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Add one flag per option; defaults come from the record."""
+    fields = TranslationOptions.__dataclass_fields__
+    for name, text, extra in FLAGS:
+        spec = fields[name]
+        names = [*([extra["short"]] if "short" in extra else []), f"--{name.replace('_', '-')}"]
+        required = name in ("source_lang", "target_lang", "destdir")
+        if spec.type == "bool":
+            parser.add_argument(*names, action="store_true", help=text)
+        elif required:
+            parser.add_argument(*names, required=True, help=text)
+        else:
+            kind = {"int": int, "float": float}.get(spec.type, str)
+            shown = "" if spec.default in (None, "") else f" (default: {spec.default})"
+            parser.add_argument(*names, type=kind, default=spec.default, help=text + shown)

@@ -1,0 +1,261 @@
+"""Raw lines -> subwords with features: the one path of preparation and inference alike."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..syntax.labels import upos_label
+from ..syntax.subwords import align, case_of, joined_spans, locate_words, positions, spread
+from .annotation import Annotation
+from .manifest import Manifest
+from .segment import Segmenter, load_segmenter
+from .text import detokenize, line_reader, unescape
+
+logger = logging.getLogger(__name__)
+
+MISALIGNMENTS = ("error", "repair", "skip")
+
+
+@dataclass(frozen=True)
+class AnnotatedLine:
+    """A line whose words are known.
+
+    Args:
+        text: the text that subwords are made of.
+        words: W words as a reader sees them (entities undone).
+        spans: W character spans in ``text``.
+        upos: W parts of speech, or None where nothing tagged the line.
+        repaired: how many words took their tag from an annotation that cuts words otherwise.
+        failed: whether annotation and text do not even consist of the same characters.
+    """
+
+    text: str
+    words: list[str]
+    spans: list[tuple[int, int]]
+    upos: list[str] | None = None
+    repaired: int = 0
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class EncodedSentence:
+    """A line ready for the model.
+
+    Args:
+        words: W words.
+        subwords: S subwords.
+        features: per feature name S labels.
+        word_of: S word indices.
+        misaligned: how many subwords do not lie within one word.
+    """
+
+    words: list[str]
+    subwords: list[str]
+    features: dict[str, list[str]] = field(default_factory=dict)
+    word_of: list[int] = field(default_factory=list)
+    misaligned: int = 0
+
+
+def annotate_lines(
+    texts: Sequence[str],
+    tokenizer: str,
+    annotator: Any = None,
+    given: Sequence[Annotation] | None = None,
+) -> list[AnnotatedLine]:
+    """Find the words of clean lines and their parts of speech.
+
+    Args:
+        texts: lines as `prep.text.line_reader` returns them.
+        tokenizer: what the lines are (see `prep.text`).
+        annotator: `prep.annotate.Annotator`, or None.
+        given: ready annotations, one a line, instead of an annotator.
+    """
+    if tokenizer == "none":
+        if annotator is None and given is None:
+            return [_untagged(text, text.split()) for text in texts]
+        found = given if given is not None else annotator.annotate_text(texts)
+        return [_located(text, note) for text, note in zip(texts, found)]
+    words = [[unescape(word) for word in text.split()] for text in texts]
+    if annotator is None and given is None:
+        return [_untagged(text, line) for text, line in zip(texts, words)]
+    found = given if given is not None else annotator.annotate_words(words)
+    return [_projected(text, line, note) for text, line, note in zip(texts, words, found)]
+
+
+def _untagged(text: str, words: list[str]) -> AnnotatedLine:
+    return AnnotatedLine(text, words, joined_spans(text.split()))
+
+
+def _located(text: str, note: Annotation) -> AnnotatedLine:
+    """Place an annotation's words in an untokenised line."""
+    spans = note.spans if note.spans is not None else locate_words(text, note.words)
+    if spans is not None:
+        return AnnotatedLine(text, note.words, spans, note.upos)
+    words = text.split()
+    return AnnotatedLine(
+        text, words, joined_spans(words), _matched(words, note), len(words), failed=True
+    )
+
+
+def _projected(text: str, words: list[str], note: Annotation) -> AnnotatedLine:
+    """Give given words the tags of an annotation, by character offsets where they differ."""
+    spans = joined_spans(text.split())
+    if note.words == words:
+        return AnnotatedLine(text, words, spans, note.upos)
+    line = " ".join(words)
+    places = locate_words(line, note.words)
+    if places is None:
+        return AnnotatedLine(text, words, spans, _matched(words, note), len(words), failed=True)
+    found = align(line, joined_spans(words), places)
+    same = set(zip(places, note.words))
+    repaired = sum((s, w) not in same for s, w in zip(joined_spans(words), words))
+    upos = [note.upos[i] if i >= 0 else upos_label("") for i in found.word_of]
+    return AnnotatedLine(text, words, spans, upos, repaired)
+
+
+def _matched(words: list[str], note: Annotation) -> list[str]:
+    """Tag the words that an unlike annotation shares with the line; the others become X."""
+    upos = [upos_label("")] * len(words)
+    matcher = difflib.SequenceMatcher(None, words, note.words, autojunk=False)
+    for block in matcher.get_matching_blocks():
+        upos[block.a : block.a + block.size] = note.upos[block.b : block.b + block.size]
+    return upos
+
+
+def encode_line(
+    line: AnnotatedLine, segmenter: Segmenter, features: Sequence[str]
+) -> EncodedSentence:
+    """Cut a line into subwords and give each the features of its word (paper, section Model)."""
+    subwords, spans = segmenter.segment(line.text)
+    alignment = align(line.text, spans, line.spans)
+    word_of = alignment.word_of
+    columns = {}
+    for name in features:
+        if name == "subword":
+            columns[name] = positions(word_of)
+        elif name == "case":
+            columns[name] = spread([case_of(word) for word in line.words], word_of)
+        else:
+            columns[name] = spread(line.upos or [], word_of)
+    return EncodedSentence(line.words, subwords, columns, word_of, alignment.misaligned)
+
+
+class SourceEncoder:
+    """Everything between a raw source line and the model's input.
+
+    Args:
+        tokenizer, normalizer, lang: see `prep.text.line_reader`.
+        segmenter: the subword model.
+        features: names of the features to give.
+        annotator: what tags words, or None when ``pos`` is not among the features.
+    """
+
+    def __init__(
+        self,
+        tokenizer: str,
+        normalizer: str,
+        lang: str,
+        segmenter: Segmenter,
+        features: Sequence[str],
+        annotator: Any = None,
+    ) -> None:
+        if "pos" in features and annotator is None:
+            raise ValueError("feature 'pos' needs a spaCy pipeline")
+        self.read = line_reader(tokenizer, normalizer, lang)
+        self.tokenizer = tokenizer
+        self.segmenter = segmenter
+        self.features = tuple(features)
+        self.annotator = annotator
+
+    @property
+    def annotator_id(self) -> str:
+        """``name version hash`` of the pipeline in use; empty without one."""
+        if self.annotator is None:
+            return ""
+        identity = self.annotator.identity()
+        return " ".join(identity[key] for key in ("name", "version", "hash"))
+
+    @classmethod
+    def from_folder(cls, folder: Path, manifest: Manifest) -> SourceEncoder:
+        """Build the encoder that prepared ``folder``; warn when its pipeline is another now."""
+        settings = manifest.segmentation["source"]
+        encoder = cls(
+            settings["tokenizer"],
+            settings["normalizer"],
+            manifest.source_lang,
+            folder_segmenter(folder, settings),
+            manifest.features,
+            load_annotator(manifest) if "pos" in manifest.features else None,
+        )
+        if encoder.annotator_id != manifest.annotator_id:
+            logger.warning(
+                "THE TAGGER DIFFERS: %s was prepared with %r, raw text is now tagged by %r; "
+                "translations can differ from those of the prepared folder",
+                folder,
+                manifest.annotator_id,
+                encoder.annotator_id,
+            )
+        return encoder
+
+    def encode(self, lines: Sequence[str]) -> list[EncodedSentence]:
+        """Encode raw lines, one result a line, whatever their number."""
+        texts = [self.read(line) for line in lines]
+        annotated = annotate_lines(texts, self.tokenizer, self.annotator)
+        return [encode_line(line, self.segmenter, self.features) for line in annotated]
+
+
+class TargetDecoder:
+    """From the model's target subwords back to text.
+
+    Args:
+        tokenizer, lang: how the target text was cut into words.
+        segmenter: its subword model.
+    """
+
+    def __init__(self, tokenizer: str, lang: str, segmenter: Segmenter) -> None:
+        self.tokenizer, self.lang, self.segmenter = tokenizer, lang, segmenter
+
+    @classmethod
+    def from_folder(cls, folder: Path, manifest: Manifest) -> TargetDecoder:
+        """Build the decoder of a prepared folder's target side."""
+        settings = manifest.segmentation["target"]
+        segmenter = folder_segmenter(folder, settings)
+        return cls(settings["tokenizer"], manifest.target_lang, segmenter)
+
+    def remove_subwords(self, text: str) -> str:
+        """Join subwords to words."""
+        return self.segmenter.join(text)
+
+    def detokenize(self, text: str) -> str:
+        """Join words to a line of text."""
+        return detokenize(text, self.tokenizer, self.lang)
+
+
+def folder_segmenter(folder: Path, settings: dict[str, Any]) -> Segmenter:
+    """Load the subword model that a manifest names (files beside it)."""
+    model = Path(folder) / settings["model"] if settings.get("model") else None
+    vocabulary = None
+    if settings.get("vocabulary"):
+        text = (Path(folder) / settings["vocabulary"]).read_text(encoding="utf-8")
+        vocabulary = {row.split(" ")[0] for row in text.split("\n") if row}
+    return load_segmenter(settings["subwords"], model, vocabulary)
+
+
+def load_annotator(manifest: Manifest) -> Any:
+    """Load the pipeline that a manifest names; text annotated elsewhere falls back to ours."""
+    from .annotate import BUNDLED, Annotator
+
+    model = manifest.annotator.get("model", "")
+    if model:
+        return Annotator(model)
+    if manifest.source_lang != "en":
+        raise ValueError(
+            f"the source ({manifest.source_lang}) was annotated outside and no pipeline is known "
+            "for raw text: prepare the folder with --spacy-model, or translate a prepared folder"
+        )
+    return Annotator(BUNDLED)

@@ -1,0 +1,118 @@
+"""The subword models of a preparation: given, found from an earlier run, or learnt."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .chunks import Chunk, read_rows
+from .manifest import write_text
+from .options import TranslationOptions
+from .segment import (
+    BpeSegmenter,
+    Segmenter,
+    learn_codes,
+    learn_sentencepiece,
+    load_segmenter,
+    subword_counts,
+)
+
+logger = logging.getLogger(__name__)
+
+CODES = "codes.bpe"
+PIECES = "sentencepiece.model"
+
+
+@dataclass(frozen=True)
+class SubwordModels:
+    """Loaded segmenters and what the manifest says of them.
+
+    Args:
+        segmenters: the source's and the target's.
+        settings: manifest entries per side (``source``, ``target``).
+    """
+
+    segmenters: tuple[Segmenter, Segmenter]
+    settings: dict[str, dict[str, Any]]
+
+    @classmethod
+    def obtain(
+        cls, options: TranslationOptions, jobs: list[Chunk], work: Path, folder: Path
+    ) -> SubwordModels:
+        """Copy or learn the model into ``folder`` and load it for both sides."""
+        kind, name = options.subwords, {"subword_nmt": CODES, "sentencepiece": PIECES}
+        model = folder / name[kind] if kind in name else None
+        train = [job for job in jobs if job.split.startswith("train")]
+        if model:
+            given = options.bpe_codes if kind == "subword_nmt" else options.sentencepiece_model
+            if given:
+                load_segmenter(kind, Path(given))  # refuses a foreign file before it is copied
+                shutil.copyfile(given, model)
+            elif not (work / name[kind]).is_file():
+                _learn(options, train, work / name[kind])
+            if not given:
+                shutil.copyfile(work / name[kind], model)
+        vocabularies = _vocabularies(options, train, model, folder)
+        sides, segmenters = {}, []
+        for side, lang in (("source", options.source_lang), ("target", options.target_lang)):
+            vocabulary, file = vocabularies.get(lang, (None, None))
+            segmenters.append(load_segmenter(kind, model, vocabulary))
+            sides[side] = {
+                "tokenizer": options.tokenizer,
+                "normalizer": options.normalizer,
+                "subwords": kind,
+                "model": model.name if model else None,
+                "vocabulary": file,
+            }
+        return cls((segmenters[0], segmenters[1]), sides)
+
+
+def _learn(options: TranslationOptions, jobs: list[Chunk], path: Path) -> None:
+    """Learn the joint model from both sides of the training chunks."""
+    logger.info("learning %s (%d)", options.subwords, options.bpe_size)
+    if options.subwords == "subword_nmt":
+        counts = word_counts(jobs, "t") + word_counts(jobs, "y")
+        write_text(path, learn_codes(counts, options.bpe_size))
+        return
+    model = learn_sentencepiece(_lines(jobs), options.bpe_size, options.sentencepiece_sample)
+    temporary = path.with_suffix(".tmp")
+    temporary.write_bytes(model)
+    temporary.replace(path)
+
+
+def word_counts(jobs: list[Chunk], field: str) -> Counter[str]:
+    """Count the words of annotated chunks (field ``t`` source text, ``y`` target text)."""
+    counts: Counter[str] = Counter()
+    for job in jobs:
+        for row in read_rows(job.annotated):
+            counts.update(row[field].split())
+    return counts
+
+
+def _lines(jobs: list[Chunk]) -> Iterator[str]:
+    for job in jobs:
+        for row in read_rows(job.annotated):
+            yield from (text for text in (row["t"], row["y"]) if text)
+
+
+def _vocabularies(
+    options: TranslationOptions, jobs: list[Chunk], model: Path | None, folder: Path
+) -> dict[str, tuple[set[str], str]]:
+    """Write and return each language's frequent subwords, where a threshold asks for them."""
+    threshold = options.bpe_vocabulary_threshold
+    if options.subwords != "subword_nmt" or not threshold or not jobs:
+        return {}
+    segmenter = BpeSegmenter(model)
+    found = {}
+    for field, lang in (("t", options.source_lang), ("y", options.target_lang)):
+        counts = subword_counts(segmenter, word_counts(jobs, field))
+        kept = {piece: n for piece, n in counts.items() if n >= threshold}
+        rows = sorted(kept.items(), key=lambda item: (-item[1], item[0]))
+        write_text(folder / f"vocab.{lang}", "".join(f"{piece} {n}\n" for piece, n in rows))
+        found[lang] = (set(kept), f"vocab.{lang}")
+    return found

@@ -1,0 +1,75 @@
+"""Lines of text and their words: clean white space, Moses tokenisation, entities.
+
+``--tokenizer`` names what a line of input is:
+``moses``         raw text, cut into words by sacremoses;
+``pretokenized``  words are already separated by spaces (Moses entities may stand in it);
+``none``          raw text that stays as it is (for sentencepiece).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
+
+TOKENIZERS = ("moses", "pretokenized", "none")
+NORMALIZERS = ("none", "moses")
+
+ENTITIES = (
+    ("&apos;", "'"),
+    ("&quot;", '"'),
+    ("&#91;", "["),
+    ("&#93;", "]"),
+    ("&#124;", "|"),
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&amp;", "&"),
+)
+SPLIT_MARKS = {"@-@": "-", "@/@": "/"}
+
+
+def unescape(word: str) -> str:
+    """Undo Moses escaping of one word (``&apos;s`` -> ``'s``, ``@-@`` -> ``-``)."""
+    if word in SPLIT_MARKS:
+        return SPLIT_MARKS[word]
+    if "&" in word:
+        for entity, char in ENTITIES:
+            word = word.replace(entity, char)
+    return word
+
+
+@lru_cache(maxsize=8)
+def _moses(lang: str) -> tuple[MosesTokenizer, MosesDetokenizer, MosesPunctNormalizer]:
+    return MosesTokenizer(lang), MosesDetokenizer(lang), MosesPunctNormalizer(lang)
+
+
+def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], str]:
+    """Return the function from an input line to the text that subwords are made of.
+
+    The result has single spaces and none at its ends; with ``moses`` and ``pretokenized`` its
+    space-separated pieces are the words.
+
+    Raises:
+        ValueError: an unknown tokenizer or normalizer.
+    """
+    for value, choices in ((tokenizer, TOKENIZERS), (normalizer, NORMALIZERS)):
+        if value not in choices:
+            raise ValueError(f"unknown value {value!r}; choices: {', '.join(choices)}")
+
+    def read(line: str) -> str:
+        if normalizer == "moses":
+            line = _moses(lang)[2].normalize(line)
+        if tokenizer == "moses":
+            line = _moses(lang)[0].tokenize(line, return_str=True, escape=False)
+        return " ".join(line.split())
+
+    return read
+
+
+def detokenize(text: str, tokenizer: str, lang: str) -> str:
+    """Turn words back into text (entities included); ``none`` leaves the line alone."""
+    if tokenizer == "none":
+        return text
+    text = " ".join(unescape(word) for word in text.split())
+    return _moses(lang)[1].detokenize(text.split(), return_str=True, unescape=False)

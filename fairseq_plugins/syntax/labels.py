@@ -1,0 +1,123 @@
+"""Closed inventories of the token features and their ids.
+
+An inventory gives id 0 to padding, id 1 to ``<special>`` (``</s>`` and every other token that is
+no part of a word), and the following ids to its labels in a fixed order. On disk it is a text
+file of ``label count`` lines in id order, in the manner of fairseq's dictionaries.
+
+Source: Sundararaman et al. 2019, "Syntax-infused Transformer": part of speech of the word, case of
+its first character, and the position B/M/E/O of a subword within its word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+PAD = "<pad>"
+SPECIAL = "<special>"
+PAD_ID = 0
+SPECIAL_ID = 1
+
+UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()
+FOREIGN_UPOS = {"SPACE": "X", "EOL": "X", "": "X", "_": "X", "CONJ": "CCONJ"}
+CASES = ("lower", "upper")
+SUBWORD_POSITIONS = ("B", "M", "E", "O")
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The closed label set of one feature.
+
+    Args:
+        name: the feature's name, as in ``--features``.
+        labels: its labels in id order, without the two reserved ones.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """All symbols in id order: padding, special, labels."""
+        return (PAD, SPECIAL, *self.labels)
+
+    def __len__(self) -> int:
+        """Number of ids, the two reserved ones included (the rows of an embedding table)."""
+        return len(self.labels) + 2
+
+    def id(self, label: str) -> int:
+        """Return the id of ``label``; ValueError names the choices."""
+        return self.ids([label])[0]
+
+    def ids(self, labels: Iterable[str]) -> list[int]:
+        """Return the ids of ``labels``, in order; ValueError names an unknown one."""
+        table = self._table
+        try:
+            return [table[label] for label in labels]
+        except KeyError as error:
+            raise ValueError(
+                f"{error.args[0]!r} is no value of feature {self.name!r}; "
+                f"choices: {', '.join(self.symbols)}"
+            ) from None
+
+    @cached_property
+    def _table(self) -> dict[str, int]:
+        return {symbol: i for i, symbol in enumerate(self.symbols)}
+
+    def save(self, path: Path, counts: Mapping[str, int]) -> None:
+        """Write ``symbol count`` lines in id order."""
+        lines = [f"{symbol} {counts.get(symbol, 0)}\n" for symbol in self.symbols]
+        Path(path).write_text("".join(lines), encoding="utf-8")
+
+    @classmethod
+    def load(cls, name: str, path: Path) -> Inventory:
+        """Read an inventory written by `save`; ValueError names file and line of a bad row."""
+        symbols = []
+        for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
+            fields = line.rsplit(" ", 1)
+            if len(fields) != 2 or not fields[1].isdigit():
+                raise ValueError(f"{path}:{number}: expected 'label count', found {line!r}")
+            symbols.append(fields[0])
+        if tuple(symbols[:2]) != (PAD, SPECIAL) or len(set(symbols)) != len(symbols):
+            raise ValueError(
+                f"{path}: a feature inventory starts with {PAD} and {SPECIAL} and repeats nothing"
+            )
+        return cls(name, tuple(symbols[2:]))
+
+
+FEATURES: dict[str, Inventory] = {
+    "pos": Inventory("pos", tuple(UPOS)),
+    "case": Inventory("case", CASES),
+    "subword": Inventory("subword", SUBWORD_POSITIONS),
+}
+
+
+def parse_features(text: str) -> tuple[str, ...]:
+    """Split ``"pos,case"`` into feature names, in the order given; empty text gives none.
+
+    Raises:
+        ValueError: an unknown or repeated name.
+    """
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in FEATURES:
+            raise ValueError(f"unknown feature {name!r}; choices: {', '.join(FEATURES)}")
+    if len(set(names)) != len(names):
+        raise ValueError(f"a feature is named twice in {text!r}")
+    return names
+
+
+def upos_label(tag: str) -> str:
+    """Return ``tag`` as one of the 17 universal parts of speech.
+
+    spaCy's own extra values and "no value" become X, its older CONJ becomes CCONJ.
+
+    Raises:
+        ValueError: anything else, with the choices.
+    """
+    tag = FOREIGN_UPOS.get(tag, tag)
+    if tag not in UPOS:
+        raise ValueError(f"{tag!r} is no universal part of speech; choices: {', '.join(UPOS)}")
+    return tag

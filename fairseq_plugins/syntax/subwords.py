@@ -1,0 +1,108 @@
+"""Words against subwords: which word each subword belongs to, and labels spread over subwords.
+
+Everything is decided by character spans ``(begin, end)`` in one line of text, so one rule serves
+byte-pair encoding (a subword lies within its word by construction), sentencepiece (a piece may
+carry white space, or characters of two words) and annotations whose tokens are not ours.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .labels import SPECIAL
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Where the subwords of one line belong.
+
+    Args:
+        word_of: S word indices, non-decreasing; -1 where the line has no word at all.
+        misaligned: how many subwords cover characters of two words, or of none.
+    """
+
+    word_of: list[int]
+    misaligned: int
+
+
+def joined_spans(words: Sequence[str]) -> list[Span]:
+    """Return the spans of ``words`` in ``" ".join(words)``."""
+    spans, begin = [], 0
+    for word in words:
+        spans.append((begin, begin + len(word)))
+        begin += len(word) + 1
+    return spans
+
+
+def locate_words(text: str, words: Sequence[str]) -> list[Span] | None:
+    """Find ``words`` in ``text``, white space apart.
+
+    Returns:
+        One span a word, or None when text and words do not consist of the same characters.
+    """
+    offsets = [i for i, char in enumerate(text) if not char.isspace()]
+    squeezed = ["".join(word.split()) for word in words]
+    if "".join(squeezed) != "".join(text[i] for i in offsets):
+        return None
+    spans, done = [], 0
+    for word in squeezed:
+        if word:
+            spans.append((offsets[done], offsets[done + len(word) - 1] + 1))
+            done += len(word)
+        else:
+            here = offsets[done] if done < len(offsets) else len(text)
+            spans.append((here, here))
+    return spans
+
+
+def align(text: str, subwords: Sequence[Span], words: Sequence[Span]) -> Alignment:
+    """Assign every subword the word that holds its first visible character.
+
+    A subword without visible characters (sentencepiece's lone word mark) belongs to the word
+    that follows it. A character outside all words counts for the word before it.
+
+    Args:
+        text: the line both kinds of spans refer to.
+        subwords: S spans in order.
+        words: W spans in order, not overlapping.
+    """
+    if not words:
+        return Alignment([-1] * len(subwords), 0)
+    starts = [begin for begin, _ in words]
+    word_of, misaligned, latest = [], 0, 0
+    for begin, end in subwords:
+        first = begin
+        while first < len(text) and text[first].isspace():
+            first += 1
+        latest = max(latest, bisect_right(starts, first) - 1)
+        word_of.append(latest)
+        last = end
+        while last > first and text[last - 1].isspace():
+            last -= 1
+        if first < last and not words[latest][0] <= first <= last <= words[latest][1]:
+            misaligned += 1
+    return Alignment(word_of, misaligned)
+
+
+def spread(labels: Sequence[str], word_of: Sequence[int]) -> list[str]:
+    """Give every subword its word's label; ``<special>`` where there is no word."""
+    return [labels[i] if i >= 0 else SPECIAL for i in word_of]
+
+
+def positions(word_of: Sequence[int]) -> list[str]:
+    """Return each subword's place in its word: B first, M middle, E last, O the whole word."""
+    out = []
+    for i, word in enumerate(word_of):
+        first = i == 0 or word_of[i - 1] != word
+        last = i + 1 == len(word_of) or word_of[i + 1] != word
+        out.append("O" if first and last else "B" if first else "E" if last else "M")
+    return out
+
+
+def case_of(word: str) -> str:
+    """Return ``upper`` when the word's first character is an upper-case letter, else ``lower``."""
+    return "upper" if word[:1].isupper() else "lower"

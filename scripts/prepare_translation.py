@@ -1,0 +1,33 @@
+"""Prepare parallel text for `--task syntax_translation` (and stock `--task translation`).
+
+python scripts/prepare_translation.py -s en -t de --trainpref corpus/train \
+    --validpref corpus/valid --testpref corpus/test --destdir data-bin/corpus
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+
+from fairseq_plugins.prep.options import TranslationOptions, add_flags
+from fairseq_plugins.prep.translation import prepare
+
+
+def main() -> int:
+    """Parse the flags and prepare; bad input is one line on stderr."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_flags(parser)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s | %(message)s", force=True)
+    try:
+        prepare(TranslationOptions(**vars(parser.parse_args())))
+    except (ValueError, FileNotFoundError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

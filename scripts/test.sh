@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Set up, then run the tests. Arguments go to pytest; `--slow` adds the long ones.
+#   bash scripts/test.sh            bash scripts/test.sh --slow tests/cli
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+bash scripts/setup.sh
+VENV="${VENV:-.venv}"
+export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
+"$VENV/bin/ruff" check .
+"$VENV/bin/ruff" format --check .
+exec "$VENV/bin/python" -m pytest "$@"
