@@ -1,0 +1,1 @@
+"""Registered criterions. Translation uses fairseq's own."""

@@ -1,0 +1,114 @@
+"""Sentence pairs with source features: fairseq's dataset, and one tensor more in each batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from fairseq.data import BaseWrapperDataset, LanguagePairDataset
+from torch import Tensor
+
+
+class FactorRows(Protocol):
+    """What holds the features: row i is (S, F)."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int) -> Tensor: ...
+
+
+class FactoredPairDataset(BaseWrapperDataset):
+    """Put ``src_factors`` (B, S, F) beside ``src_tokens`` (B, S).
+
+    Features fall on the positions of ``src_tokens`` that are no padding, whatever side or width
+    the padding has; that one rule is right for every option of fairseq's dataset.
+
+    Two habits of fairseq are undone. Its batching drops a last batch that is no multiple of
+    ``--required-batch-size-multiple``; here the tail comes back as a batch of its own. And an
+    iterator that is kept from epoch to epoch keeps the first epoch's batches, which a resumed
+    run would not have; here every epoch makes its own.
+
+    Args:
+        pairs: fairseq's dataset.
+        factors: as many rows, each as long as the source; None for data without features.
+        observer: called with every batch as it is made.
+
+    Raises:
+        ValueError: numbers of rows differ.
+    """
+
+    def __init__(
+        self,
+        pairs: LanguagePairDataset,
+        factors: FactorRows | None,
+        *,
+        observer: Callable[[dict[str, Any]], None] | None = None,
+    ) -> None:
+        super().__init__(pairs)
+        if factors is not None and len(pairs) != len(factors):
+            raise ValueError(f"{len(pairs)} sentences, but {len(factors)} rows of features")
+        self.factors = factors
+        self.observer = observer
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        """Return fairseq's item with ``factors``, (S, F)."""
+        item = self.dataset[index]
+        return item if self.factors is None else {**item, "factors": self.factors[index]}
+
+    def collater(
+        self, samples: list[dict[str, Any]], pad_to_length: dict[str, int] | None = None
+    ) -> dict[str, Any]:
+        """Make a batch; see `LanguagePairDataset.collater`."""
+        batch = self.dataset.collater(samples, pad_to_length=pad_to_length)
+        if not batch or self.factors is None:
+            return batch
+        rows = {sample["id"]: sample["factors"] for sample in samples}
+        ids = batch["id"].tolist()
+        net_input = batch["net_input"]
+        net_input["src_factors"] = place_factors(
+            net_input["src_tokens"], [rows[i] for i in ids], self.dataset.src_dict.pad(), ids
+        )
+        if self.observer is not None:
+            self.observer(batch)
+        return batch
+
+    def batch_by_size(self, indices: np.ndarray, **limits: Any) -> Sequence[np.ndarray]:
+        """Batch as fairseq does, and put back the tail that it drops."""
+        if len(indices) == 0:
+            return []
+        batches = list(super().batch_by_size(indices, **limits))
+        kept = sum(map(len, batches))
+        return batches if kept == len(indices) else [*batches, indices[kept:]]
+
+    @property
+    def can_reuse_epoch_itr_across_epochs(self) -> bool:
+        """False: a resumed epoch must have the batches that the straight run has."""
+        return False
+
+
+def place_factors(
+    src_tokens: Tensor, rows: Sequence[Tensor], pad: int, ids: Sequence[int]
+) -> Tensor:
+    """Lay rows of features over the positions that are no padding.
+
+    Args:
+        src_tokens: word ids, (B, S).
+        rows: for each sentence its features, (its length, F).
+        pad: the padding id of ``src_tokens``.
+        ids: the sentences' numbers, for the message.
+
+    Returns:
+        Feature ids, (B, S, F); padding has id 0.
+
+    Raises:
+        ValueError: a row is not as long as its sentence.
+    """
+    real = src_tokens.ne(pad)  # (B, S)
+    for number, row, length in zip(ids, rows, real.sum(dim=1).tolist()):
+        if len(row) != length:
+            raise ValueError(f"sentence {number} has {length} tokens, but {len(row)} features")
+    out = src_tokens.new_zeros(*src_tokens.shape, rows[0].size(-1))  # (B, S, F)
+    out[real] = torch.cat(list(rows)).to(out)  # (tokens, F)
+    return out

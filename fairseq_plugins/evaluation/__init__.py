@@ -1,0 +1,1 @@
+"""Scoring: pure functions on strings and numbers, without torch or fairseq."""

@@ -1,0 +1,135 @@
+"""Files in, one report out: every figure of every system, with signatures and counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from .inputs import TextForm, load
+from .significance import Comparison, paired_bootstrap
+from .translation import Scores, describe_test_set, score
+
+_HEADINGS = {
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "tokenized_bleu": "tokenised BLEU",
+    "compound_split_bleu": "compound-split BLEU",
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one run of scoring found.
+
+    Attributes:
+        reference: where the references came from.
+        sentences: number of references, and of sentences scored for each system.
+        test_set: the newstest2014 variant of this size, or None.
+        systems: figures, in the order given.
+        paired: each further system against the first; empty unless asked for.
+        notes: what a reader has to know about the text behind the figures.
+    """
+
+    language: str
+    reference: str
+    sentences: int
+    test_set: str | None
+    systems: list[Scores]
+    paired: list[Comparison]
+    notes: list[str]
+
+    def as_json(self) -> str:
+        """Return the report as JSON; its keys are the attributes'."""
+        return json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"
+
+
+def score_files(
+    systems: Sequence[str | Path],
+    reference: str | Path | None,
+    form: TextForm,
+    *,
+    paired: bool = False,
+    samples: int = 1000,
+    seed: int = 12345,
+) -> Report:
+    """Score systems against a reference.
+
+    Args:
+        systems: generation logs or plain files, one a system.
+        reference: plain file, or None for the T- lines of the logs.
+        form: what the files hold.
+        paired: add a paired bootstrap of each further system against the first.
+        samples, seed: of the bootstrap.
+
+    Raises:
+        FileNotFoundError, ValueError: as :func:`load`, :func:`score`, :func:`paired_bootstrap`.
+    """
+    inputs = load(systems, reference, form)
+    lang = form.lang
+    scores = [score(system, inputs.reference, lang=lang) for system in inputs.systems]
+    comparisons = []
+    if paired:
+        comparisons = paired_bootstrap(
+            inputs.systems, inputs.reference, lang=lang, samples=samples, seed=seed
+        )
+    count = len(inputs.reference.text)
+    return Report(
+        language=lang,
+        reference=inputs.reference.name,
+        sentences=count,
+        test_set=describe_test_set(count),
+        systems=scores,
+        paired=comparisons,
+        notes=inputs.notes,
+    )
+
+
+def format_report(report: Report) -> str:
+    """Lay the report out for a terminal."""
+    lines = [f"reference: {report.reference} ({report.sentences:,} sentences)"]
+    if report.test_set:
+        lines.append(f"test set:  the size of {report.test_set}")
+    lines += ["", *_table(report), ""]
+    lines += [f"{_HEADINGS[key]}: {text}" for key, text in report.systems[0].signatures.items()]
+    for origin in sorted({scores.tokens for scores in report.systems}):
+        names = ", ".join(scores.name for scores in report.systems if scores.tokens == origin)
+        lines.append(f"tokens of the tokenised figures: {origin} ({names})")
+    lines += [f"note: {note}" for note in report.notes]
+    if report.paired:
+        lines += ["", *_paired_lines(report)]
+    return "\n".join(lines) + "\n"
+
+
+def _table(report: Report) -> list[str]:
+    """Return one row a system, columns aligned."""
+    rows = [["system", *_HEADINGS.values(), "n"]]
+    for scores in report.systems:
+        figures = [f"{scores.figures[key]:.2f}" for key in _HEADINGS]
+        rows.append([scores.name, *figures, f"{scores.sentences:,}"])
+    return align(rows)
+
+
+def _paired_lines(report: Report) -> list[str]:
+    """Return the paired bootstrap as a table with its signatures."""
+    rows = [["system", "metric", "score", "difference", "p", "95 % interval"]]
+    for item in report.paired:
+        interval = f"{item.mean:.2f} +/- {item.interval:.2f}"
+        values = [f"{item.score:.2f}", f"{item.difference:+.2f}", f"{item.p_value:.4f}", interval]
+        rows.append([item.system, _HEADINGS[item.metric], *values])
+    signatures = {_HEADINGS[item.metric]: item.signature for item in report.paired}
+    return [
+        f"paired bootstrap against {report.paired[0].baseline}",
+        *align(rows),
+        *(f"{metric}: {signature}" for metric, signature in signatures.items()),
+    ]
+
+
+def align(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Pad cells into columns: the first to the left, the others to the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))])
+        for row in rows
+    ]

@@ -1,0 +1,200 @@
+"""Translation figures: sacreBLEU and chrF on plain text, and the BLEUs of older papers beside them.
+
+Headline figures are computed on detokenised text with sacreBLEU's own tokenisation and carry its
+signature. The others exist to compare with papers that predate it:
+
+- tokenised BLEU: no tokenisation on tokenised text, case-sensitive, unsmoothed, as
+  ``multi-bleu.perl`` counts;
+- compound-split BLEU: the same after ``rich-text`` became ``rich ##AT##-##AT## text`` on both
+  sides, as in Vaswani et al. (2017); it reads 0.5 to 1 point higher and compares with nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sacrebleu.metrics import BLEU, CHRF
+from sacremoses import MosesDetokenizer, MosesTokenizer
+
+from .text_files import check_equal_counts
+
+SUBWORDS = ("auto", "bpe", "sentencepiece", "none")
+TOKENIZED = ("auto", "yes", "no")
+FIGURES = ("bleu", "chrf", "tokenized_bleu", "compound_split_bleu")
+
+_BPE_MARK = re.compile(r"@@ |@@ ?$")
+_PIECE_MARK = "\u2581"
+_HYPHEN_COMPOUND = re.compile(rb"(\S)-(\S)")  # on bytes, as the perl one-liner in use everywhere
+_SPACED_STOP = re.compile(r"\s[.,](?=\s|$)")
+_ATTACHED_STOP = re.compile(r"[^\s.,][.,](?=\s|$)")
+_MOSES_ESCAPE = re.compile(r"&(?:apos|quot|amp|lt|gt|#124|#91|#93);| @-@ ")
+_TEST_SETS = {
+    2737: "sacreBLEU's wmt14 en-de (newstest2014 filtered, the set of the syntax-infused paper)",
+    3003: "sacreBLEU's wmt14/full (newstest2014 unfiltered)",
+}
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Sentences in the two forms that the figures need.
+
+    Attributes:
+        name: what messages call it.
+        text: detokenised sentences.
+        tokens: Moses tokens as they came, subwords joined, or None where the input was plain text.
+    """
+
+    name: str
+    text: list[str]
+    tokens: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class Scores:
+    """All figures of one system.
+
+    Attributes:
+        name: the system.
+        sentences: how many were scored; equals the number of hypotheses and of references.
+        figures: name in ``FIGURES`` -> value in points (0 to 100).
+        signatures: name in ``FIGURES`` -> sacreBLEU signature.
+        tokens: where the tokens of the tokenised figures came from.
+    """
+
+    name: str
+    sentences: int
+    figures: dict[str, float]
+    signatures: dict[str, str]
+    tokens: str
+
+
+def remove_subwords(lines: Sequence[str], kind: str = "auto") -> list[str]:
+    """Join subwords (BPE ``@@``, sentencepiece); ``auto`` does so where the text carries marks.
+
+    Raises:
+        ValueError: ``kind`` is none of ``SUBWORDS``.
+    """
+    _check_choice("subwords", kind, SUBWORDS)
+    if kind == "auto":
+        kind = _subword_kind(lines)
+    if kind == "bpe":
+        return [_BPE_MARK.sub("", line) for line in lines]
+    if kind == "sentencepiece":
+        return [line.replace(" ", "").replace(_PIECE_MARK, " ").strip() for line in lines]
+    return list(lines)
+
+
+def _subword_kind(lines: Sequence[str]) -> str:
+    """Tell which subword marks a text carries."""
+    filled = [line for line in lines if line.strip()]
+    marked = sum(line.lstrip().startswith(_PIECE_MARK) for line in filled)
+    if filled and 2 * marked >= len(filled):
+        return "sentencepiece"
+    return "bpe" if any(_BPE_MARK.search(line) for line in filled) else "none"
+
+
+def looks_tokenized(lines: Sequence[str]) -> bool:
+    """Tell Moses tokens from plain text: stops and commas stand alone, ``&apos;`` occurs."""
+    alone = sum(
+        len(_SPACED_STOP.findall(line)) + len(_MOSES_ESCAPE.findall(line)) for line in lines
+    )
+    attached = sum(len(_ATTACHED_STOP.findall(line)) for line in lines)
+    return alone > attached
+
+
+def prepare(
+    name: str, lines: Sequence[str], *, lang: str, tokenized: str = "auto", subwords: str = "auto"
+) -> Corpus:
+    """Bring sentences into plain text, keeping their tokens when they came as tokens.
+
+    Args:
+        name: what messages call them.
+        lines: sentences: plain, Moses-tokenised, or either in subwords.
+        lang: language of the text, for detokenisation.
+        tokenized: whether the lines are Moses tokens: ``yes``, ``no`` or ``auto`` (by their look).
+        subwords: one of ``SUBWORDS``.
+
+    Raises:
+        ValueError: an unknown choice.
+    """
+    _check_choice("tokenized", tokenized, TOKENIZED)
+    words = remove_subwords(lines, subwords)
+    if tokenized == "no" or (tokenized == "auto" and not looks_tokenized(words)):
+        return Corpus(name, words)
+    detokenizer = MosesDetokenizer(lang)
+    text = [detokenizer.detokenize(line.split()) for line in words]  # un-escapes &apos; and its kin
+    return Corpus(name, text, [detokenizer.unescape_xml(line) for line in words])
+
+
+def tokenize(lines: Sequence[str], lang: str) -> list[str]:
+    """Moses-tokenise plain text without escaping."""
+    tokenizer = MosesTokenizer(lang)
+    return [tokenizer.tokenize(line, return_str=True, escape=False) for line in lines]
+
+
+def split_compounds(line: str) -> str:
+    """Turn ``rich-text`` (or ``rich @-@ text``) into ``rich ##AT##-##AT## text``."""
+    joined = line.replace(" @-@ ", "-").encode("utf-8")
+    return _HYPHEN_COMPOUND.sub(rb"\1 ##AT##-##AT## \2", joined).decode("utf-8")
+
+
+def token_bleu() -> BLEU:
+    """Return BLEU as ``multi-bleu.perl`` counts it: given tokens, case-sensitive, unsmoothed."""
+    return BLEU(tokenize="none", force=True, smooth_method="none")
+
+
+def score(system: Corpus, reference: Corpus, *, lang: str) -> Scores:
+    """Compute every figure of a system.
+
+    Args:
+        system: hypotheses.
+        reference: references, one for each hypothesis.
+        lang: target language; chooses sacreBLEU's tokenisation and the Moses rules.
+
+    Raises:
+        ValueError: unequal counts, or nothing to score.
+    """
+    check_equal_counts((system.name, system.text), (reference.name, reference.text))
+    if not system.text:
+        raise ValueError(f"{system.name}: no sentences to score")
+    hypotheses, references, origin = _tokens_of_both(system, reference, lang)
+    pairs = {
+        "bleu": (BLEU(trg_lang=lang), system.text, reference.text),
+        "chrf": (CHRF(), system.text, reference.text),
+        "tokenized_bleu": (token_bleu(), hypotheses, references),
+        "compound_split_bleu": (
+            token_bleu(),
+            [split_compounds(line) for line in hypotheses],
+            [split_compounds(line) for line in references],
+        ),
+    }
+    figures, signatures = {}, {}
+    for name, (metric, sys_lines, ref_lines) in pairs.items():
+        figures[name] = metric.corpus_score(sys_lines, [ref_lines]).score
+        signatures[name] = str(metric.get_signature())
+    return Scores(system.name, len(system.text), figures, signatures, origin)
+
+
+def _tokens_of_both(
+    system: Corpus, reference: Corpus, lang: str
+) -> tuple[list[str], list[str], str]:
+    """Return both sides' tokens: as given when both came as tokens, else both tokenised alike."""
+    if system.tokens is not None and reference.tokens is not None:
+        return system.tokens, reference.tokens, "as given"
+    return tokenize(system.text, lang), tokenize(reference.text, lang), f"sacremoses {lang}"
+
+
+def describe_test_set(sentences: int) -> str | None:
+    """Name the newstest2014 variant that has this many sentences, or return None.
+
+    The two differ by up to 3 BLEU (design: "print which set"), and only the count tells them apart.
+    """
+    return _TEST_SETS.get(sentences)
+
+
+def _check_choice(option: str, value: str, choices: Sequence[str]) -> None:
+    """Refuse a value outside a closed list."""
+    if value not in choices:
+        raise ValueError(f"{option}: unknown value {value!r}; choose from {', '.join(choices)}")

@@ -1,0 +1,1 @@
+"""Sweeps, and figures drawn from their rows."""

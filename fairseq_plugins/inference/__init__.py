@@ -1,0 +1,1 @@
+"""From a checkpoint and raw text to translations, scores and attention."""

@@ -1,0 +1,274 @@
+"""Checkpoint averaging: the mean of several checkpoints' parameters as one checkpoint.
+
+Vaswani et al. (2017) average the last 5 (base) or 20 (big) checkpoints of a run. The mean is taken
+in float64; integers and booleans come from the first checkpoint. The result keeps the first
+checkpoint's configuration, carries no optimiser state, and loads wherever a checkpoint loads.
+
+Files are read with ``weights_only=True``: a checkpoint that would run code on loading is refused,
+and nothing in it is executed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import pickle
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+logger = logging.getLogger(__name__)
+
+State = dict[str, Any]
+Parameters = dict[str, torch.Tensor]
+
+KINDS = ("epoch", "update")
+
+_EPOCH = re.compile(r"checkpoint(\d+)\.pt")
+_UPDATE = re.compile(r"checkpoint_\d+_(\d+)\.pt")
+_BEST = re.compile(r"checkpoint\.best_(.+)_(-?\d+\.?\d*)\.pt")
+_REFUSED = re.compile(r"(?:Unsupported global: GLOBAL|Unsupported class|GLOBAL) ([\w.]+)")
+_EMA_KEYS = ("ema", "ema_fp32_params")
+
+
+def average_checkpoints(
+    inputs: Sequence[str | Path], output: str | Path, *, ema: bool = False
+) -> None:
+    """Average checkpoint files into a new one, written under a temporary name and renamed.
+
+    Args:
+        inputs: checkpoints of one model; a single one is allowed (to extract its EMA weights).
+        output: where to write.
+        ema: average the exponential moving averages that ``--store-ema`` saved, not the weights.
+
+    Raises:
+        FileNotFoundError: a checkpoint is missing.
+        ValueError: no inputs, a file that is no checkpoint or would run code, keys or shapes that
+            differ, or no EMA weights where they are asked for; names the file.
+    """
+    state = average_states(inputs, ema=ema)
+    output = Path(output)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    temporary = output.with_name(f"{output.name}.tmp")
+    try:
+        torch.save(state, temporary)
+        os.replace(temporary, output)
+    finally:
+        temporary.unlink(missing_ok=True)
+    logger.info("wrote %s, the mean of %d checkpoint(s)", output, len(inputs))
+
+
+def average_states(paths: Sequence[str | Path], *, ema: bool = False) -> State:
+    """Load checkpoints one at a time and return the first one's state with averaged parameters.
+
+    Args:
+        paths: checkpoint files, at least one.
+        ema: take the EMA weights of each.
+
+    Raises:
+        FileNotFoundError, ValueError: as :func:`average_checkpoints`.
+    """
+    if not paths:
+        raise ValueError("no checkpoints to average")
+    first: State = {}
+    parameters: Parameters = {}
+    sums: Parameters = {}
+    for path in paths:
+        state = load_state(path)
+        current = _parameters(state, path, ema)
+        if not first:
+            first, parameters = state, current
+            sums = {key: _wide(value) for key, value in current.items()}
+        else:
+            _check_same(parameters, paths[0], current, path)
+            for key, value in current.items():
+                if value.is_floating_point():
+                    sums[key] += value.double()
+        logger.info("read %s", path)
+    first["model"] = _means(parameters, sums, len(paths))
+    return _without_training_state(first)
+
+
+def load_state(path: str | Path) -> State:
+    """Load a checkpoint onto the CPU without ever running code from it.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file would run code, is damaged, or is no fairseq checkpoint.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such checkpoint")
+    try:
+        with torch.serialization.safe_globals([argparse.Namespace]):
+            state = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise ValueError(f"{path}: {_refusal(error)}") from None
+    except (RuntimeError, EOFError, OSError, KeyError, IndexError, ValueError) as error:
+        raise ValueError(f"{path}: not a readable checkpoint ({type(error).__name__})") from None
+    model = state.get("model") if isinstance(state, dict) else None
+    if not isinstance(model, dict) or not all(torch.is_tensor(value) for value in model.values()):
+        raise ValueError(f"{path}: no fairseq checkpoint, it holds no 'model' parameters")
+    return state
+
+
+def _refusal(error: Exception) -> str:
+    """Say why a pickle was refused, without torch's advice to switch the protection off."""
+    found = _REFUSED.search(str(error))
+    if found is None:
+        return "refused: damaged, or not made of tensors and plain values; nothing was executed"
+    return (
+        f"refused: it asks for {found.group(1)!r}, which is not a tensor or plain value; a "
+        "checkpoint may not run code, and nothing was executed"
+    )
+
+
+def _parameters(state: State, path: str | Path, ema: bool) -> Parameters:
+    """Return the tensors to average: the model's, or its moving averages.
+
+    With ``--ema-fp32`` the moving averages exist in half and in full precision; the latter count.
+    """
+    if not ema:
+        return state["model"]
+    extra = state.get("extra_state") or {}
+    averages = extra.get("ema")
+    if not averages:
+        raise ValueError(f"{path}: no EMA weights; was the model trained with --store-ema?")
+    full = extra.get("ema_fp32_params") or {}
+    return {key: full.get(key, value) for key, value in averages.items()}
+
+
+def _check_same(first: Parameters, first_path: Any, other: Parameters, other_path: Any) -> None:
+    """Refuse parameters of another model."""
+    for source, keys in (
+        (first_path, sorted(first.keys() - other.keys())),
+        (other_path, sorted(other.keys() - first.keys())),
+    ):
+        if keys:
+            raise ValueError(
+                f"{first_path} and {other_path} are different models: only {source} has "
+                f"{_shorten(keys)}"
+            )
+    shapes = [key for key in first if first[key].shape != other[key].shape]
+    if shapes:
+        key = shapes[0]
+        raise ValueError(
+            f"{first_path} and {other_path} are different models: {_shorten(shapes)} differ in "
+            f"shape ({key}: {tuple(first[key].shape)} against {tuple(other[key].shape)})"
+        )
+
+
+def _shorten(names: Sequence[str], limit: int = 5) -> str:
+    """List some names."""
+    rest = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + rest
+
+
+def _wide(value: torch.Tensor) -> torch.Tensor:
+    """Copy a tensor, in float64 if it holds real numbers."""
+    return value.to(torch.float64, copy=True) if value.is_floating_point() else value.clone()
+
+
+def _means(parameters: Parameters, sums: Parameters, count: int) -> Parameters:
+    """Divide, return to the stored precision (half becomes single), and keep tied tables tied."""
+    means: Parameters = {}
+    tied: dict[tuple[Any, ...], str] = {}
+    for key, value in parameters.items():
+        place = (value.data_ptr(), value.shape, value.stride(), value.dtype)
+        twin = tied.setdefault(place, key)
+        if value.numel() and twin != key and torch.equal(sums[twin], sums[key]):
+            means[key] = means[twin]
+        elif value.is_floating_point():
+            dtype = torch.float64 if value.dtype == torch.float64 else torch.float32
+            means[key] = (sums[key] / count).to(dtype)
+        else:
+            means[key] = sums[key]
+    return means
+
+
+def _without_training_state(state: State) -> State:
+    """Drop what belongs to a run rather than to a model: optimiser state and moving averages."""
+    state.pop("last_optimizer_state", None)
+    extra = state.get("extra_state")
+    if isinstance(extra, dict):
+        state["extra_state"] = {k: v for k, v in extra.items() if k not in _EMA_KEYS}
+    return state
+
+
+def last_checkpoints(folder: str | Path, count: int, *, kind: str | None = None) -> list[Path]:
+    """Return the last checkpoints of a run, newest first.
+
+    Args:
+        folder: fairseq's ``--save-dir``.
+        count: how many.
+        kind: ``epoch`` (``checkpoint7.pt``), ``update`` (``checkpoint_3_1500.pt``), or None for
+            whichever is there.
+
+    Raises:
+        FileNotFoundError: there is no such folder.
+        ValueError: fewer than ``count`` of them, an unknown kind, or both kinds and none chosen.
+    """
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"kind: unknown value {kind!r}; choose from {', '.join(KINDS)}")
+    found = {"epoch": _numbered(folder, _EPOCH), "update": _numbered(folder, _UPDATE)}
+    if kind is None:
+        present = [name for name in KINDS if found[name]]
+        if len(present) > 1:
+            raise ValueError(f"{folder}: holds checkpoints by epoch and by update; say which kind")
+        kind = present[0] if present else "epoch"
+    return _take(folder, sorted(found[kind], reverse=True), count, f"checkpoints by {kind}")
+
+
+def best_checkpoints(folder: str | Path, count: int) -> list[Path]:
+    """Return the best checkpoints that ``--keep-best-checkpoints`` kept, best first.
+
+    Their names carry the value; whether more is better stands in their configuration.
+
+    Raises:
+        FileNotFoundError: there is no such folder.
+        ValueError: fewer than ``count`` of them, or values of several metrics.
+    """
+    matches = [(path, _BEST.fullmatch(path.name)) for path in _files(folder)]
+    valued = [(float(m.group(2)), path, m.group(1)) for path, m in matches if m]
+    metrics = sorted({metric for _, _, metric in valued})
+    if len(metrics) > 1:
+        raise ValueError(f"{folder}: best checkpoints by several metrics ({', '.join(metrics)})")
+    entries = sorted((value, path) for value, path, _ in valued)
+    if entries and _maximises(load_state(entries[0][1])):
+        entries.reverse()
+    return _take(folder, entries, count, "best checkpoints (fairseq: --keep-best-checkpoints)")
+
+
+def _maximises(state: State) -> bool:
+    """Tell from a checkpoint's configuration whether its metric is better when larger."""
+    options = (state.get("cfg") or {}).get("checkpoint") or state.get("args") or {}
+    values = vars(options) if isinstance(options, argparse.Namespace) else options
+    return bool(values.get("maximize_best_checkpoint_metric", False))
+
+
+def _files(folder: str | Path) -> Iterable[Path]:
+    """List a folder in a fixed order."""
+    if not Path(folder).is_dir():
+        raise FileNotFoundError(f"{folder}: no such folder")
+    return sorted(Path(folder).iterdir())
+
+
+def _numbered(folder: str | Path, pattern: re.Pattern[str]) -> list[tuple[float, Path]]:
+    """Return (number, path) of the files that a pattern with one number matches."""
+    matches = [(path, pattern.fullmatch(path.name)) for path in _files(folder)]
+    return [(float(match.group(1)), path) for path, match in matches if match]
+
+
+def _take(
+    folder: str | Path, entries: Sequence[tuple[float, Path]], count: int, what: str
+) -> list[Path]:
+    """Return the first ``count`` paths, refusing to average fewer than asked for."""
+    if count < 1:
+        raise ValueError(f"number of checkpoints must be at least 1, got {count}")
+    if len(entries) < count:
+        raise ValueError(f"{folder}: {count} {what} asked for, {len(entries)} found")
+    return [path for _, path in entries[:count]]

@@ -1,0 +1,5 @@
+"""Registered models: read options, build parts of `nn`, adapt names and axis order."""
+
+from .syntax_transformer import SyntaxTransformerModel
+
+__all__ = ["SyntaxTransformerModel"]

@@ -1,0 +1,194 @@
+"""Options of ``syntax_transformer``: fairseq's own transformer options, flat, and ours.
+
+fairseq's ``TransformerConfig`` is nested, which makes named architectures and the nested options
+inert under its option parser; here its fields are flattened by machine (``encoder_layers`` ...).
+A field that an architecture may preset is ``Optional`` with default None, "as the architecture
+says", and `resolve` fills it by asking fairseq's own architecture functions.
+"""
+
+import argparse
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import MISSING, dataclass, field, fields, make_dataclass
+from typing import Any, Optional
+
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+from fairseq.dataclass.utils import eval_str_list
+from fairseq.models.transformer import transformer_legacy as bodies
+from fairseq.models.transformer.transformer_config import (
+    EncDecBaseConfig,
+    QuantNoiseConfig,
+    TransformerConfig,
+)
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from ..nn.factors import COMBINATIONS, INITS, MERGES
+
+# Architecture -> fairseq's function for the architecture of the same body.
+BODIES: dict[str, Callable[[Namespace], None]] = {
+    "syntax_transformer": bodies.base_architecture,
+    "syntax_transformer_tiny": bodies.tiny_architecture,
+    "syntax_transformer_iwslt_en_de": bodies.transformer_iwslt_de_en,
+    "syntax_transformer_wmt_en_de": bodies.transformer_wmt_en_de,
+    "syntax_transformer_wmt_en_de_big": bodies.transformer_wmt_en_de_big,
+}
+
+_SIDE = {
+    "embed_dim": Optional[int],
+    "ffn_embed_dim": Optional[int],
+    "layers": Optional[int],
+    "attention_heads": Optional[int],
+}
+PRESET_FIELDS: dict[str, Any] = {
+    **{f"{side}_{name}": kind for side in ("encoder", "decoder") for name, kind in _SIDE.items()},
+    "decoder_input_dim": Optional[int],
+    "decoder_output_dim": Optional[int],
+    "dropout": Optional[float],
+    "attention_dropout": Optional[float],
+    "activation_dropout": Optional[float],
+}
+_NESTED = {
+    "encoder": EncDecBaseConfig,
+    "decoder": EncDecBaseConfig,
+    "quant_noise": QuantNoiseConfig,
+}
+# Only fairseq's own code fills it, and it evaluates strings: not an option here.
+_LEFT_OUT = {"_name", "xformers_att_config"}
+
+
+def _nested_fields() -> Iterator[tuple[str, Any]]:
+    for outer in fields(TransformerConfig):
+        if outer.name in _NESTED:
+            for inner in fields(_NESTED[outer.name]):
+                if inner.name not in _LEFT_OUT:
+                    yield f"{outer.name}_{inner.name}", inner
+        elif outer.name not in _LEFT_OUT:
+            yield outer.name, outer
+
+
+def _flat_fields() -> list[tuple[str, Any, Any]]:
+    flat = []
+    for name, spec in _nested_fields():
+        kind, default = spec.type, spec.default
+        if name in PRESET_FIELDS:
+            kind, default = PRESET_FIELDS[name], None
+        elif name.endswith("_layers_to_keep"):
+            kind = Optional[str]  # fairseq's model splits it as text
+        assert default is not MISSING, name
+        flat.append((name, kind, field(default=default, metadata=dict(spec.metadata))))
+    for name in ("decoder_input_dim", "decoder_output_dim"):
+        about = {"help": f"{name.replace('_', ' ')} (default: --decoder-embed-dim)"}
+        flat.append((name, Optional[int], field(default=None, metadata=about)))
+    return flat
+
+
+FlatTransformerConfig = make_dataclass(
+    "FlatTransformerConfig", _flat_fields(), bases=(FairseqDataclass,)
+)
+FlatTransformerConfig.__module__ = __name__
+
+
+@dataclass
+class SyntaxTransformerConfig(FlatTransformerConfig):
+    """fairseq's transformer options and those of the source features."""
+
+    features: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "source features the encoder reads, e.g. pos,case,subword; 'none' for a plain "
+            "transformer (default: all that the data folder holds)"
+        },
+    )
+    feature_combine: ChoiceEnum(COMBINATIONS) = field(
+        default="sum", metadata={"help": "add the features' embeddings up or set them side by side"}
+    )
+    feature_merge: ChoiceEnum(MERGES) = field(
+        default="concat",
+        metadata={
+            "help": "how features meet the word embedding: beside it (concat), in place of the "
+            "last dimensions of a full-width one (overlay), or added to it (add)"
+        },
+    )
+    feature_embed_dim: Optional[int] = field(
+        default=None,
+        metadata={
+            "help": "width of the summed features (default: 20; with --feature-merge add the "
+            "encoder's width)"
+        },
+    )
+    feature_embed_dims: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "with --feature-combine concat: width of each feature, in the order of "
+            "--features, e.g. 12,4,4"
+        },
+    )
+    word_embed_dim: Optional[int] = field(
+        default=None,
+        metadata={
+            "help": "width of the word embedding; if given, it must fill up --encoder-embed-dim "
+            "together with the features"
+        },
+    )
+    feature_init: Optional[ChoiceEnum(INITS)] = field(
+        default=None,
+        metadata={
+            "help": "start of the feature tables (default: normal, as high as the words; glorot "
+            "with --param-init glorot)"
+        },
+    )
+    feature_scale: float = field(
+        default=1.0, metadata={"help": "further factor on the feature vector"}
+    )
+    param_init: ChoiceEnum(["fairseq", "glorot"]) = field(
+        default="fairseq",
+        metadata={
+            "help": "start of all matrices: as fairseq's transformer, or Glorot-uniform throughout "
+            "(as OpenNMT-py, the paper's toolkit)"
+        },
+    )
+    # Written by the task: name, version and hash of what tagged the training data.
+    annotator: Optional[str] = field(default=None, metadata={"help": argparse.SUPPRESS})
+
+
+def resolve(cfg: Any) -> None:
+    """Fill every preset field that is None as the architecture ``cfg._name`` says, in place.
+
+    Args:
+        cfg: a Namespace (``arch`` names the architecture), DictConfig or dataclass instance.
+    """
+    name = getattr(cfg, "_name", None) or getattr(cfg, "arch", None)
+    given = {key: getattr(cfg, key, None) for key in PRESET_FIELDS}
+    body = Namespace(**{key: value for key, value in given.items() if value is not None})
+    BODIES.get(name, bodies.base_architecture)(body)
+    with open_dict(cfg) if OmegaConf.is_config(cfg) else nullcontext():
+        for key in PRESET_FIELDS:
+            setattr(cfg, key, getattr(body, key))
+
+
+def as_namespace(cfg: Any) -> Namespace:
+    """Return the options as fairseq's legacy transformer wants them.
+
+    Options this release does not know are left out, missing ones (of older checkpoints) get their
+    defaults, presets are resolved, and no text is left that fairseq would evaluate as Python.
+    """
+    if OmegaConf.is_config(cfg):
+        given = OmegaConf.to_container(cfg, resolve=True, enum_to_str=True)
+    else:
+        given = dict(vars(cfg))
+    known = {spec.name: spec.default for spec in fields(SyntaxTransformerConfig)}
+    known.update({key: value for key, value in given.items() if key in known})
+    known["_name"] = given.get("_name") or given.get("arch")
+    args = Namespace(**known)
+    resolve(args)
+    if isinstance(args.adaptive_softmax_cutoff, str):
+        args.adaptive_softmax_cutoff = eval_str_list(args.adaptive_softmax_cutoff, int)
+    return Namespace(**{key: value for key, value in vars(args).items() if value is not None})
+
+
+def write(cfg: Any, **values: Any) -> None:
+    """Set fields of a config, structured or not."""
+    with open_dict(cfg) if isinstance(cfg, DictConfig) else nullcontext():
+        for key, value in values.items():
+            setattr(cfg, key, value)

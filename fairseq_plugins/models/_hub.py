@@ -1,0 +1,112 @@
+"""Translate raw text from Python: ``SyntaxTransformerModel.from_pretrained(dir).translate(..)``."""
+
+from __future__ import annotations
+
+import logging
+import os
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from fairseq import checkpoint_utils, utils
+from fairseq.hub_utils import GeneratorHubInterface
+from fairseq.models import ARCH_MODEL_REGISTRY
+from fairseq.tasks import TASK_REGISTRY
+
+logger = logging.getLogger(__name__)
+
+TASK = "syntax_translation"
+
+
+class SyntaxGenerator(GeneratorHubInterface):
+    """fairseq's hub interface, fed with raw text: the task annotates and segments it."""
+
+    def __init__(self, cfg: Any, task: Any, models: Sequence[Any]) -> None:
+        super().__init__(cfg, task, models)
+        self.tokenizer = task.build_tokenizer(cfg.tokenizer)
+        self.bpe = task.build_bpe(cfg.bpe)
+
+    def sample(
+        self, sentences: str | list[str], beam: int = 1, verbose: bool = False, **kwargs: Any
+    ) -> Any:
+        """Translate one sentence or several.
+
+        Args:
+            sentences: raw source text.
+            beam: beam size.
+            verbose: log scores.
+            kwargs: further generation options, e.g. ``lenpen``.
+
+        Returns:
+            Plain target text: one string for a string, a list for a list.
+        """
+        if isinstance(sentences, str):
+            return self.sample([sentences], beam, verbose, **kwargs)[0]
+        if not sentences:
+            return []
+        self.task.restart_numbering()
+        tokens, _ = self.task.get_interactive_tokens_and_lengths(list(sentences), None)
+        hypotheses = self.generate(tokens, beam, verbose, **kwargs)
+        return [self.decode(nbest[0]["tokens"]) for nbest in hypotheses]
+
+    def encode(self, sentence: str) -> torch.LongTensor:
+        """Refuse: token ids alone would lose the features."""
+        raise ValueError(
+            "encode() cannot carry source features; hand raw text to translate() or sample()"
+        )
+
+
+def from_pretrained(
+    model_folder: str,
+    checkpoint_file: str = "checkpoint_best.pt",
+    data_folder: str | None = None,
+    **overrides: Any,
+) -> SyntaxGenerator:
+    """Load checkpoints for translation.
+
+    Args:
+        model_folder: where the checkpoints lie.
+        checkpoint_file: file name; several, joined by ``:``, make an ensemble.
+        data_folder: the prepared folder (default: the one the checkpoint was trained on).
+        overrides: options that replace those of the checkpoint, e.g. ``ablate_features="pos"``.
+
+    Raises:
+        FileNotFoundError: a checkpoint or data folder that is not there.
+        ValueError: a checkpoint of another task or model.
+    """
+    paths = [Path(model_folder) / name for name in checkpoint_file.split(os.pathsep)]
+    recorded = [check_checkpoint(path) for path in paths][0]
+    data = data_folder or recorded
+    for folder in utils.split_paths(data):
+        if not Path(folder).is_dir():
+            raise FileNotFoundError(
+                f"the prepared folder {folder} is not there; give its place as data_name_or_path"
+            )
+    models, cfg, task = checkpoint_utils.load_model_ensemble_and_task(
+        [str(path) for path in paths], arg_overrides={**overrides, "data": str(data)}
+    )
+    return SyntaxGenerator(cfg, task, models)
+
+
+def check_checkpoint(path: Path) -> str:
+    """Refuse a checkpoint that is not of this task and one of its models, before it is built.
+
+    Several models and tasks of fairseq evaluate text of a checkpoint's options as Python.
+
+    Returns:
+        The data folder that the checkpoint was trained on.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is missing")
+    cfg = torch.load(path, map_location="cpu", weights_only=True, mmap=True).get("cfg")
+    cfg = {} if cfg is None or isinstance(cfg, Namespace) else cfg
+    task = (cfg.get("task") or {}).get("_name")
+    arch = (cfg.get("model") or {}).get("_name")
+    ours = getattr(ARCH_MODEL_REGISTRY.get(arch), "takes_source_factors", False)
+    if not ours or task != TASK or task not in TASK_REGISTRY:
+        raise ValueError(
+            f"{path} holds model {arch!r} of task {task!r}, not a syntax_transformer of {TASK!r}"
+        )
+    return cfg["task"]["data"]

@@ -1,0 +1,147 @@
+"""From options to widths: which features the encoder reads, and who gets how many dimensions."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..syntax.labels import Inventory, parse_features
+
+NO_FEATURES = "none"
+DEFAULT_FEATURE_DIM = 20
+
+
+@dataclass(frozen=True)
+class FactorPlan:
+    """What `nn.factors` needs to be built; no names means a plain transformer.
+
+    Args:
+        names: features used, in the user's order.
+        columns: column of each in the data's ``src_factors``.
+        sizes: rows of each table.
+        dims: width of each table.
+        word_dim: width of the word table.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[int, ...]
+    sizes: tuple[int, ...]
+    dims: tuple[int, ...]
+    word_dim: int
+
+
+def resolve_features(option: str | None, available: Sequence[str]) -> tuple[str, ...]:
+    """Return the features that ``--features`` asks for; None asks for all that are available.
+
+    Raises:
+        ValueError: an unknown or repeated feature, one the data lacks, or empty text.
+    """
+    if option is None:
+        return tuple(available)
+    if option.strip() == NO_FEATURES:
+        return ()
+    names = parse_features(option)
+    if not names:
+        raise ValueError(
+            f"--features is empty; say '--features {NO_FEATURES}' for a plain transformer"
+        )
+    for name in names:
+        if name not in available:
+            raise ValueError(
+                f"--features asks for {name!r}, which the data folder lacks; "
+                f"choices: {', '.join([*available, NO_FEATURES])}"
+            )
+    return names
+
+
+def plan_factors(args: Namespace, inventories: Mapping[str, Inventory]) -> FactorPlan:
+    """Work out and check all widths.
+
+    Args:
+        args: resolved options (None-valued ones absent).
+        inventories: the data's features in column order.
+
+    Raises:
+        ValueError: features or sizes that do not fit; both numbers are named.
+    """
+    available = list(inventories)
+    names = resolve_features(getattr(args, "features", None), available)
+    width = args.encoder_embed_dim
+    dims = _feature_dims(args, names, width) if names else ()
+    d = sum(dims) if args.feature_combine == "concat" else dims[0] if names else 0
+    _check_sharing(args, names)
+    return FactorPlan(
+        names=names,
+        columns=tuple(available.index(name) for name in names),
+        sizes=tuple(len(inventories[name]) for name in names),
+        dims=dims,
+        word_dim=_word_dim(args, names, width, d),
+    )
+
+
+def _feature_dims(args: Namespace, names: Sequence[str], width: int) -> tuple[int, ...]:
+    one, each = getattr(args, "feature_embed_dim", None), getattr(args, "feature_embed_dims", None)
+    if args.feature_combine == "sum":
+        if each is not None:
+            raise ValueError(
+                "--feature-embed-dims belongs to --feature-combine concat; "
+                "summed features have one width, --feature-embed-dim"
+            )
+        fallback = width if args.feature_merge == "add" else DEFAULT_FEATURE_DIM
+        dims = (one if one is not None else fallback,) * len(names)
+    else:
+        dims = _explicit_dims(each, names)
+        if one is not None and one != sum(dims):
+            raise ValueError(
+                f"--feature-embed-dims {each} makes {sum(dims)}, but --feature-embed-dim is {one}"
+            )
+    if min(dims) < 1:
+        raise ValueError(f"a feature needs at least one dimension, not {min(dims)}")
+    return dims
+
+
+def _explicit_dims(text: str | None, names: Sequence[str]) -> tuple[int, ...]:
+    wanted = f"--feature-embed-dims needs {len(names)} numbers, one each for {','.join(names)}"
+    if text is None:
+        raise ValueError(f"--feature-combine concat: {wanted}")
+    try:
+        dims = tuple(int(part) for part in str(text).split(","))
+    except ValueError:
+        raise ValueError(f"{wanted}; found {text!r}") from None
+    if len(dims) != len(names):
+        raise ValueError(f"{wanted}; found {len(dims)} in {text!r}")
+    return dims
+
+
+def _word_dim(args: Namespace, names: Sequence[str], width: int, d: int) -> int:
+    merge = args.feature_merge if names else NO_FEATURES
+    if merge == "add" and d != width:
+        raise ValueError(
+            f"--feature-merge add: the features are {d} wide, but --encoder-embed-dim is {width}; "
+            "they must agree"
+        )
+    if merge in ("concat", "overlay") and d >= width:
+        raise ValueError(
+            f"the features are {d} wide and leave the word nothing of --encoder-embed-dim {width}"
+        )
+    word = width - d if merge == "concat" else width
+    given = getattr(args, "word_embed_dim", None)
+    if given is not None and given != word:
+        beside = f" + features {d} = {given + d}" if merge == "concat" else ""
+        raise ValueError(
+            f"--word-embed-dim {given}{beside} does not fit --encoder-embed-dim {width}: "
+            f"the word embedding must be {word} wide here"
+        )
+    return word
+
+
+def _check_sharing(args: Namespace, names: Sequence[str]) -> None:
+    if not names or args.feature_merge != "concat":
+        return
+    for option in ("share_all_embeddings", "merge_src_tgt_embed"):
+        if getattr(args, option, False):
+            raise ValueError(
+                f"--{option.replace('_', '-')} needs a word table of full width, which "
+                "--feature-merge concat does not have; use --feature-merge overlay or add"
+            )

@@ -1,0 +1,222 @@
+"""``syntax_transformer``: fairseq's transformer whose encoder also reads source features.
+
+Sundararaman et al. 2019, "Syntax-infused Transformer". The decoder, positions, scaling and dropout
+are fairseq's; only the source embedding is ours (`nn.factors`), and the whole vector [e ; f] is
+scaled by sqrt(D) as the word embedding alone is in fairseq.
+"""
+
+import logging
+from argparse import Namespace
+from typing import Any, Optional
+
+from fairseq.dataclass.utils import gen_parser_from_dataclass
+from fairseq.models import register_model, register_model_architecture
+from fairseq.models.transformer import TransformerModel
+from fairseq.models.transformer.transformer_encoder import TransformerEncoderBase
+from torch import Tensor, nn
+
+from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
+from . import _config
+from ._plan import NO_FEATURES, FactorPlan, plan_factors, resolve_features
+
+logger = logging.getLogger(__name__)
+
+
+class SyntaxEncoder(TransformerEncoderBase):
+    """fairseq's encoder; its token embeddings come from tokens and features together."""
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Optional[Tensor] = None,
+        return_all_hiddens: bool = False,
+        token_embeddings: Optional[Tensor] = None,
+        src_factors: Optional[Tensor] = None,
+    ) -> dict[str, list[Tensor]]:
+        """Encode a batch.
+
+        Args:
+            src_tokens: word ids, (B, S).
+            src_lengths: as in fairseq.
+            return_all_hiddens: as in fairseq.
+            token_embeddings: ready-made embeddings, (B, S, D); the features are then not read.
+            src_factors: feature ids, (B, S, F), one column for each feature of the data folder.
+
+        Raises:
+            ValueError: the model reads features and there are none, or their shape does not fit.
+        """
+        if token_embeddings is None and isinstance(self.embed_tokens, FactoredEmbedding):
+            self._check(src_tokens, src_factors)
+            token_embeddings = self.embed_tokens(src_tokens, src_factors)  # (B, S, D)
+        return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
+
+    def _check(self, src_tokens: Tensor, src_factors: Optional[Tensor]) -> None:
+        if src_factors is None:
+            raise ValueError(
+                "this model reads source features and got none: use --task syntax_translation, "
+                "or SyntaxTransformerModel.from_pretrained(...).translate(...) in Python"
+            )
+        needed = max(self.embed_tokens.factors.columns) + 1
+        if src_factors.shape[:2] != src_tokens.shape or src_factors.size(2) < needed:
+            raise ValueError(
+                f"source features of shape {tuple(src_factors.shape)} do not fit source tokens of "
+                f"shape {tuple(src_tokens.shape)} and {needed} columns"
+            )
+
+
+@register_model("syntax_transformer", dataclass=_config.SyntaxTransformerConfig)
+class SyntaxTransformerModel(TransformerModel):
+    """Transformer over words and their syntactic features.
+
+    Attributes:
+        features: names of the features the encoder reads, in order.
+    """
+
+    takes_source_factors = True
+    features: tuple[str, ...] = ()
+
+    @classmethod
+    def add_args(cls, parser: Any) -> None:
+        """Add the flat options, without defaults, so that architectures can preset them."""
+        gen_parser_from_dataclass(parser, _config.SyntaxTransformerConfig(), delete_default=True)
+
+    @classmethod
+    def complete_config(cls, cfg: Any, available: list[str], annotator: str) -> None:
+        """Write into ``cfg`` what the checkpoint must know: sizes, features and their annotator."""
+        _config.resolve(cfg)
+        names = resolve_features(cfg.features, available)
+        text = ",".join(names) or NO_FEATURES
+        _config.write(cfg, features=text, annotator=annotator if names and annotator else None)
+
+    @classmethod
+    def build_model(cls, cfg: Any, task: Any) -> "SyntaxTransformerModel":
+        """Build the model for a task that knows its feature inventories.
+
+        Raises:
+            ValueError: another task, or features and sizes that do not fit.
+        """
+        inventories = getattr(task, "feature_inventories", None)
+        if inventories is None:
+            raise ValueError("syntax_transformer needs --task syntax_translation")
+        args = _config.as_namespace(cfg)
+        args.factor_plan = plan_factors(args, inventories)
+        if args.feature_merge == "concat" and args.factor_plan.names:
+            # fairseq would load it into a table of full width.
+            args.source_embed_path, args.encoder_embed_path = (
+                args.__dict__.pop("encoder_embed_path", None),
+                None,
+            )
+        model = super().build_model(args, task)
+        model.features = args.factor_plan.names
+        if args.param_init == "glorot":
+            glorot_(model)
+        model.reset_factors(args)
+        model.log_parameters()
+        return model
+
+    @classmethod
+    def build_encoder(cls, args: Any, src_dict: Any, embed_tokens: nn.Embedding) -> SyntaxEncoder:
+        """Build the encoder; ``embed_tokens`` is fairseq's word table of full width."""
+        plan: FactorPlan = args.factor_plan
+        if plan.names:
+            if plan.word_dim != embed_tokens.embedding_dim:
+                embed_tokens = cls._narrow_words(args, src_dict, plan.word_dim)
+            factors = FactorEmbedding(
+                dict(zip(plan.names, plan.sizes)),
+                plan.dims,
+                columns=plan.columns,
+                combine=args.feature_combine,
+                scale=args.feature_scale,
+            )
+            embed_tokens = FactoredEmbedding(embed_tokens, factors, args.feature_merge)
+        return SyntaxEncoder(args, src_dict, embed_tokens)
+
+    @classmethod
+    def _narrow_words(cls, args: Any, src_dict: Any, width: int) -> nn.Embedding:
+        if args.source_embed_path:
+            return cls.build_embedding(args, src_dict, width, args.source_embed_path)
+        words = nn.Embedding(len(src_dict), width, padding_idx=src_dict.pad())
+        init_table(words, "normal", args.encoder.embed_dim**-0.5)
+        return words
+
+    def reset_factors(self, args: Namespace) -> None:
+        """Start the feature tables as ``--feature-init`` says, else as the rest of the model."""
+        if self.features:
+            fallback = "glorot" if args.param_init == "glorot" else "normal"
+            how = str(getattr(args, "feature_init", fallback))
+            self.encoder.embed_tokens.factors.reset_parameters(how, args.encoder_embed_dim**-0.5)
+
+    def parameter_counts(self) -> dict[str, int]:
+        """Count parameters: source words, features, and the whole model (shared ones once)."""
+        table = self.encoder.embed_tokens
+        words, factors = (table.words, table.factors) if self.features else (table, None)
+        counts = {"source words": words, "source features": factors, "model": self}
+        return {
+            name: sum(p.numel() for p in part.parameters()) if part is not None else 0
+            for name, part in counts.items()
+        }
+
+    def log_parameters(self) -> None:
+        """Log features and parameter counts."""
+        counts = ", ".join(f"{name} {count:,}" for name, count in self.parameter_counts().items())
+        logger.info("features: %s; parameters: %s", ",".join(self.features) or NO_FEATURES, counts)
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor,
+        prev_output_tokens: Tensor,
+        src_factors: Optional[Tensor] = None,
+        return_all_hiddens: bool = True,
+        features_only: bool = False,
+        alignment_layer: Optional[int] = None,
+        alignment_heads: Optional[int] = None,
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Run encoder and decoder; as fairseq's, with the features handed to the encoder.
+
+        Args:
+            src_tokens: (B, S).
+            src_lengths: (B,).
+            prev_output_tokens: (B, T).
+            src_factors: (B, S, F).
+            return_all_hiddens: as in fairseq.
+            features_only: as in fairseq.
+            alignment_layer: as in fairseq.
+            alignment_heads: as in fairseq.
+
+        Returns:
+            Scores (B, T, V) and fairseq's extras.
+        """
+        encoder_out = self.encoder(
+            src_tokens,
+            src_lengths=src_lengths,
+            return_all_hiddens=return_all_hiddens,
+            src_factors=src_factors,
+        )
+        return self.decoder(
+            prev_output_tokens,
+            encoder_out=encoder_out,
+            features_only=features_only,
+            alignment_layer=alignment_layer,
+            alignment_heads=alignment_heads,
+            src_lengths=src_lengths,
+            return_all_hiddens=return_all_hiddens,
+        )
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        model_name_or_path: str,
+        checkpoint_file: str = "checkpoint_best.pt",
+        data_name_or_path: Optional[str] = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Load a trained model for ``translate``; see `_hub.from_pretrained`."""
+        from ._hub import from_pretrained
+
+        return from_pretrained(model_name_or_path, checkpoint_file, data_name_or_path, **kwargs)
+
+
+for _arch in _config.BODIES:
+    if _arch != "syntax_transformer":  # registered with the model
+        register_model_architecture("syntax_transformer", _arch)(_config.resolve)

@@ -1,0 +1,80 @@
+"""A fraction of a prepared training set: seeded, nested, same subwords and dictionaries.
+
+The lines of a smaller fraction are all in a larger one with the same seed (one permutation is cut
+at different lengths), as the data-fraction experiment of Sundararaman et al. 2019, Table 1, asks.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from ..data.dictionaries import load_dictionary
+from ..data.streams import StreamWriter, read_stream, stream_prefix
+from ..syntax.labels import FEATURES
+from .manifest import FILE_NAME, Manifest
+
+
+def choose_lines(lines: int, fraction: float, seed: int) -> np.ndarray:
+    """Return the sorted indices of a fraction of ``lines`` (at least one line).
+
+    Raises:
+        ValueError: a fraction outside (0, 1].
+    """
+    if not 0 < fraction <= 1:
+        raise ValueError(f"fraction {fraction}: must be above 0 and at most 1")
+    count = max(1, round(lines * fraction))
+    return np.sort(np.random.RandomState(seed).permutation(lines)[:count])
+
+
+def write_subset(folder: Path, destination: Path, fraction: float, seed: int) -> Manifest:
+    """Write a folder with a fraction of the training pairs and everything else unchanged.
+
+    Args:
+        folder: a prepared folder.
+        destination: the folder to write; one that holds this very subset is left as it is.
+        fraction: of the training lines, above 0 and at most 1.
+        seed: of the choice.
+
+    Raises:
+        ValueError: a bad fraction, no training split, or a destination that holds other data.
+    """
+    folder, destination = Path(folder), Path(destination)
+    manifest = Manifest.load(folder)
+    if "train" not in manifest.splits:
+        raise ValueError(f"{folder} has no training split (splits: {', '.join(manifest.splits)})")
+    manifest.options["subset"] = {"fraction": fraction, "seed": seed}
+    if (destination / FILE_NAME).is_file():
+        found = Manifest.load(destination)
+        if (found.inputs, found.options) != (manifest.inputs, manifest.options):
+            raise ValueError(f"{destination} holds other data; name another folder")
+        return found
+    destination.mkdir(parents=True, exist_ok=True)
+    chosen = choose_lines(manifest.splits["train"]["lines"], fraction, seed)
+    names = list(manifest.splits["train"]["tokens"])
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and path.name != FILE_NAME and not path.name.startswith("train."):
+            shutil.copyfile(path, destination / path.name)
+    tokens = {}
+    for name in tqdm(names, desc=f"{fraction:.0%} of {folder.name}", unit=" streams"):
+        source = read_stream(stream_prefix(folder, "train", manifest.pair, name))
+        size = _id_count(folder, name)
+        writer = StreamWriter(stream_prefix(destination, "train", manifest.pair, name), size)
+        for i in chosen:
+            writer.add(source[int(i)])
+        writer.close()
+        tokens[name] = writer.ids
+    manifest.splits["train"] |= {"lines": len(chosen), "tokens": tokens}
+    manifest.save(destination)
+    return manifest
+
+
+def _id_count(folder: Path, stream: str) -> int:
+    """Size of a stream's id space: an inventory's, or a dictionary's (symbols on disk + own)."""
+    feature = stream.partition(".")[2]
+    if feature in FEATURES:
+        return len(FEATURES[feature])
+    return len(load_dictionary(folder / f"dict.{stream}.txt"))

@@ -1,0 +1,88 @@
+"""The prepared folders of a task: manifests and inventories that agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..prep.manifest import Manifest
+from ..syntax.labels import FEATURES, Inventory
+
+_SHARED = ("pair", "features", "annotator_id")
+
+
+def shared_manifest(folders: Sequence[str]) -> Manifest:
+    """Return the first folder's manifest, after a check that the others fit it.
+
+    Raises:
+        FileNotFoundError: a folder without a manifest.
+        ValueError: no folder, an unknown feature, or folders that differ in languages, features,
+            annotator or vocabulary.
+    """
+    if not folders:
+        raise ValueError("no data folder is given")
+    first = Manifest.load(Path(folders[0]))
+    for name in first.features:
+        if name not in FEATURES:
+            raise ValueError(
+                f"{folders[0]} has a feature {name!r}, unknown to this release; "
+                f"choices: {', '.join(FEATURES)}"
+            )
+    for folder in folders[1:]:
+        other = Manifest.load(Path(folder))
+        for key in _SHARED:
+            ours, theirs = getattr(first, key), getattr(other, key)
+            if ours != theirs:
+                raise ValueError(
+                    f"{folders[0]} and {folder} differ in {key}: {ours!r} and {theirs!r}; "
+                    "shards must be prepared alike"
+                )
+        for language in (first.source_lang, first.target_lang):
+            _same_vocabulary(folders[0], folder, f"dict.{language}.txt")
+    return first
+
+
+def _same_vocabulary(first: str, other: str, name: str) -> None:
+    vocabularies = []
+    for folder in (first, other):
+        path = Path(folder) / name
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} is missing; prepare the folder again")
+        lines = path.read_text(encoding="utf-8").split("\n")
+        vocabularies.append([line.rsplit(" ", 1)[0] for line in lines])
+    if vocabularies[0] != vocabularies[1]:
+        raise ValueError(
+            f"{first} and {other} differ in {name}; prepare the second with the first's "
+            "dictionaries (--srcdict, --tgtdict)"
+        )
+
+
+def check_languages(manifest: Manifest, source: str | None, target: str | None) -> None:
+    """Refuse languages (if given) that are not the folder's."""
+    wanted = (source or manifest.source_lang, target or manifest.target_lang)
+    if wanted != (manifest.source_lang, manifest.target_lang):
+        raise ValueError(
+            f"--source-lang and --target-lang ask for {'-'.join(wanted)}, "
+            f"but the folder was prepared for {manifest.pair}"
+        )
+
+
+def load_inventories(folders: Sequence[str], manifest: Manifest) -> dict[str, Inventory]:
+    """Read the feature inventories, in column order.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: a file lists other labels than this release knows.
+    """
+    for folder in folders:
+        for name in manifest.features:
+            path = Path(folder) / f"dict.{manifest.source_lang}.{name}.txt"
+            if not path.is_file():
+                raise FileNotFoundError(f"{path} is missing; prepare the folder again")
+            found = Inventory.load(name, path)
+            if found.symbols != FEATURES[name].symbols:
+                raise ValueError(
+                    f"{path} lists other labels than this release knows for {name!r}: found "
+                    f"{' '.join(found.labels)}; expected {' '.join(FEATURES[name].labels)}"
+                )
+    return {name: FEATURES[name] for name in manifest.features}

@@ -1,0 +1,152 @@
+"""What inference needs beside fairseq: features that travel with raw text, and decoded output."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import torch
+from fairseq.logging import metrics
+from torch import Tensor
+
+from ..syntax.labels import SPECIAL_ID, Inventory
+
+BLEU_ORDER = 4
+
+
+class InferenceTokens(list):
+    """Source sentences as fairseq wants them (a list of id tensors), with their features.
+
+    Attributes:
+        factors: for each sentence its feature ids, (S, F).
+    """
+
+    def __init__(self, tokens: Sequence[Tensor], factors: Sequence[Tensor]) -> None:
+        super().__init__(tokens)
+        self.factors = list(factors)
+
+
+class FactorQueue:
+    """Features of batches under way: interactive translation drops them, and gets them back here.
+
+    Batches are made one after another, each translated before or after the next is made, but
+    always in order; the tokens are compared, so that a mix-up cannot go unseen.
+    """
+
+    def __init__(self) -> None:
+        self._batches: deque[tuple[Tensor, Tensor]] = deque()
+
+    def clear(self) -> None:
+        """Forget what was not taken."""
+        self._batches.clear()
+
+    def put(self, batch: Mapping[str, Any]) -> None:
+        """Remember the tokens and features of a batch."""
+        net_input = batch["net_input"]
+        self._batches.append((net_input["src_tokens"], net_input["src_factors"]))
+
+    def take(self, src_tokens: Tensor) -> Tensor:
+        """Return the features of the oldest batch, (B, S, F), on the device of ``src_tokens``.
+
+        Raises:
+            RuntimeError: its tokens are not ``src_tokens``, or there is none.
+        """
+        if not self._batches:
+            raise RuntimeError("a batch arrived whose source features were never made")
+        tokens, factors = self._batches.popleft()
+        if not torch.equal(tokens, src_tokens.to(tokens.device)):
+            raise RuntimeError("source features and tokens got out of step")
+        return factors.to(src_tokens.device)
+
+
+def to_factors(
+    features: Mapping[str, Sequence[str]], length: int, inventories: Mapping[str, Inventory]
+) -> Tensor:
+    """Return feature ids with that of ``</s>``, (length + 1, F).
+
+    Raises:
+        ValueError: a feature that has not ``length`` labels, or an unknown label.
+    """
+    columns = []
+    for name, inventory in inventories.items():
+        if len(features[name]) != length:
+            raise ValueError(f"{len(features[name])} values of {name!r} for {length} subwords")
+        columns.append([*inventory.ids(features[name]), SPECIAL_ID])
+    return torch.tensor(columns, dtype=torch.int64).reshape(len(columns), length + 1).T
+
+
+class Decoder(Protocol):
+    """The text side of `prep`'s target decoder."""
+
+    def remove_subwords(self, text: str) -> str: ...
+
+    def detokenize(self, text: str) -> str: ...
+
+
+class _RawText:
+    """Stands where fairseq puts a tokenizer: raw text goes to the task as it is."""
+
+    def __init__(self, task: Any) -> None:
+        self.task = task
+
+    def encode(self, text: str) -> str:
+        return text
+
+
+class FolderSubwords(_RawText):
+    """In the place of ``--bpe``: joins the target's subwords as the data folder split them."""
+
+    def decode(self, text: str) -> str:
+        """Return whole tokens."""
+        return self.task.target_decoder.remove_subwords(text)
+
+
+class FolderTokenizer(_RawText):
+    """In the place of ``--tokenizer``: undoes the data folder's tokenisation of the target."""
+
+    def decode(self, text: str) -> str:
+        """Return plain text."""
+        return self.task.target_decoder.detokenize(text)
+
+
+class BleuText(_RawText):
+    """Plain target text for ``--eval-bleu``, the same that generation prints."""
+
+    def decode(self, text: str) -> str:
+        """Return plain text of subwords, or of tokens with ``--eval-bleu-remove-bpe``."""
+        decoder = self.task.target_decoder
+        if self.task.cfg.eval_bleu_remove_bpe is None:
+            text = decoder.remove_subwords(text)
+        return decoder.detokenize(text)
+
+
+def log_bleu(logging_outputs: Sequence[Mapping[str, Any]]) -> None:
+    """Log BLEU from the counts of `TranslationTask.valid_step`.
+
+    The counts are logged as plain numbers: fairseq logs NumPy arrays, which its checkpoints then
+    hold and torch refuses to load.
+    """
+    names = ["_bleu_sys_len", "_bleu_ref_len"]
+    names += [f"_bleu_{kind}_{i}" for kind in ("counts", "totals") for i in range(BLEU_ORDER)]
+    if not any(names[0] in output for output in logging_outputs):
+        return
+    for name in names:
+        metrics.log_scalar_sum(name, int(sum(float(log.get(name, 0)) for log in logging_outputs)))
+    metrics.log_derived("bleu", _bleu)
+
+
+def _bleu(meters: Mapping[str, Any]) -> float:
+    from sacrebleu.metrics import BLEU
+
+    def sums(kind: str) -> list[int]:
+        return [int(meters[f"_bleu_{kind}_{i}"].sum) for i in range(BLEU_ORDER)]
+
+    score = BLEU.compute_bleu(
+        correct=sums("counts"),
+        total=sums("totals"),
+        sys_len=int(meters["_bleu_sys_len"].sum),
+        ref_len=int(meters["_bleu_ref_len"].sum),
+        smooth_method="exp",
+    )
+    return round(float(score.score), 2)

@@ -1,0 +1,294 @@
+"""``syntax_translation``: fairseq's translation task with source features and raw-text inference.
+
+It reads folders written by ``scripts/prepare_translation.py``: fairseq's own token streams with
+one feature stream each beside the source. All features of the folder go into every batch; the
+model takes those that it was built for.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Optional
+
+import torch
+from fairseq import utils
+from fairseq.data import Dictionary, LanguagePairDataset
+from fairseq.dataclass import ChoiceEnum
+from fairseq.models import ARCH_MODEL_REGISTRY
+from fairseq.tasks import FairseqTask, register_task
+from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from torch import Tensor
+
+from ..data.ablation import MODES, Ablation
+from ..data.dictionaries import token_ids
+from ..data.factor_streams import FactorStreams, check_split, open_factors, split_parts
+from ..data.factored_pair_dataset import FactoredPairDataset
+from ..prep.manifest import Manifest
+from ..syntax.labels import parse_features
+from . import _folders, _generation
+from ._warnings import Warnings
+
+
+@dataclass
+class SyntaxTranslationConfig(TranslationConfig):
+    """fairseq's translation options and ours."""
+
+    upsample_primary: int = field(
+        default=1, metadata={"help": "how often the primary part of the training data is taken"}
+    )
+    eval_bleu_detok: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "detokenizer for --eval-bleu, e.g. moses or space (default: the data folder's "
+            "own, as in generation)"
+        },
+    )
+    ablate_features: Optional[str] = field(
+        default=None,
+        metadata={"help": "take these features away outside training, e.g. pos,case"},
+    )
+    ablation_mode: ChoiceEnum(MODES) = field(
+        default="drop",
+        metadata={"help": "drop: no feature vector; shuffle: permute the values in each sentence"},
+    )
+    ablation_seed: int = field(default=1, metadata={"help": "seed of --ablation-mode shuffle"})
+
+
+@register_task("syntax_translation", dataclass=SyntaxTranslationConfig)
+class SyntaxTranslationTask(TranslationTask):
+    """Translate text whose source words carry syntactic features.
+
+    Attributes:
+        manifest: manifest of the (first) data folder.
+        feature_inventories: feature -> inventory, in the column order of ``src_factors``.
+    """
+
+    cfg: SyntaxTranslationConfig
+
+    def __init__(
+        self, cfg: SyntaxTranslationConfig, src_dict: Dictionary, tgt_dict: Dictionary
+    ) -> None:
+        super().__init__(cfg, src_dict, tgt_dict)
+        self.folders = utils.split_paths(cfg.data)
+        self.manifest = _folders.shared_manifest(self.folders)
+        self.feature_inventories = _folders.load_inventories(self.folders, self.manifest)
+        self.ablation = self._ablation()
+        self._queue = _generation.FactorQueue()
+        self._sentences = 0
+        self._trained_with: list[str] = []
+        self._warnings = Warnings()
+
+    @classmethod
+    def setup_task(cls, cfg: SyntaxTranslationConfig, **kwargs: Any) -> "SyntaxTranslationTask":
+        """Check folders and options, then load the dictionaries.
+
+        Raises:
+            FileNotFoundError: a folder that was not prepared, or not to the end.
+            ValueError: folders, languages or options that do not fit.
+        """
+        if cfg.num_batch_buckets > 0:
+            raise ValueError(
+                "--num-batch-buckets does not work: fairseq's bucketing needs an older NumPy; "
+                "leave it out"
+            )
+        if cfg.dataset_impl not in (None, "mmap"):
+            raise ValueError(f"--dataset-impl is {cfg.dataset_impl}; prepared folders are mmap")
+        manifest = _folders.shared_manifest(utils.split_paths(cfg.data) if cfg.data else [])
+        _folders.check_languages(manifest, cfg.source_lang, cfg.target_lang)
+        cfg.source_lang, cfg.target_lang = manifest.source_lang, manifest.target_lang
+        return super().setup_task(cfg, **kwargs)
+
+    def _ablation(self) -> Optional[Ablation]:
+        available = list(self.feature_inventories)
+        names = parse_features(self.cfg.ablate_features or "")
+        for name in names:
+            if name not in available:
+                raise ValueError(
+                    f"--ablate-features names {name!r}, which the data folder lacks; "
+                    f"choices: {', '.join(available) or 'none'}"
+                )
+        columns = [available.index(name) for name in names]
+        return (
+            Ablation(columns, str(self.cfg.ablation_mode), self.cfg.ablation_seed)
+            if names
+            else None
+        )
+
+    def load_dataset(
+        self, split: str, epoch: int = 1, combine: bool = False, task_cfg: Any = None, **kwargs: Any
+    ) -> None:
+        """Load a split of tokens and features after checking that they fit.
+
+                Args:
+                    split: name of the split.
+                    epoch: training data of several folders are taken in turns.
+                    combine: join ``train``, ``train1`` and so on.
+                    task_cfg: the checkpoint's task options; only generation and validation give it.
+                    kwargs: ignored.
+
+                Raises:
+                    FileNotFoundError: a split or stream that is missing.
+        ValueError: streams that disagree; names file and line.
+        """
+        training = split == self.cfg.train_subset
+        folder = Path(self.folders[(epoch - 1) % len(self.folders) if training else 0])
+        where = (folder, self.manifest.pair, self.manifest.source_lang)
+        parts = split_parts(folder, split, *where[1:], combine=combine)
+        for part in parts:
+            self._check(folder, part)
+        super().load_dataset(split, epoch=epoch, combine=combine)
+        ablate = None if training and task_cfg is None else self.ablation
+        factors = self._open_factors(folder, parts, ablate) if self.feature_inventories else None
+        self.datasets[split] = FactoredPairDataset(self.datasets[split], factors)
+
+    def _check(self, folder: Path, part: str) -> None:
+        promised = Manifest.load(folder).splits.get(part, {}).get("lines")
+        pair, source = self.manifest.pair, self.manifest.source_lang
+        check_split(folder, part, pair, source, self.feature_inventories, lines=promised)
+
+    def _open_factors(
+        self, folder: Path, parts: list[str], ablate: Optional[Ablation]
+    ) -> FactorStreams:
+        streams = open_factors(
+            folder,
+            parts,
+            self.manifest.pair,
+            self.manifest.source_lang,
+            list(self.feature_inventories),
+            upsample_primary=self.cfg.upsample_primary,
+        )
+        limit = self.cfg.max_source_positions if self.cfg.truncate_source else None
+        return FactorStreams(streams, limit=limit, ablate=ablate)
+
+    def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
+        """Build a model, and see to it that a checkpoint can tell what it was trained on.
+
+        Raises:
+            ValueError: a model that reads no source features. A checkpoint may thus name none of
+                those models of fairseq that evaluate text of their options as Python.
+        """
+        name = getattr(cfg, "_name", None) or getattr(cfg, "arch", None)
+        model_class = ARCH_MODEL_REGISTRY.get(name)
+        if not getattr(model_class, "takes_source_factors", False):
+            ours = [k for k, v in ARCH_MODEL_REGISTRY.items() if hasattr(v, "takes_source_factors")]
+            raise ValueError(
+                f"--task syntax_translation does not take --arch {name}; choices: "
+                f"{', '.join(sorted(ours))}. For a plain transformer use --arch syntax_transformer "
+                "--features none, or --task translation on the same folder"
+            )
+        available = list(self.feature_inventories)
+        if not from_checkpoint:
+            model_class.complete_config(cfg, available, self.manifest.annotator_id)
+        model = super().build_model(cfg, from_checkpoint)
+        if from_checkpoint and model.features:
+            self._trained_with.append(getattr(cfg, "annotator", None) or "")
+            present = self.manifest.annotator_id
+            self._warnings.other_annotator(self._trained_with, present, self.folders[0])
+        self._warnings.idle_ablation(parse_features(self.cfg.ablate_features or ""), model.features)
+        if self.cfg.eval_bleu and self.cfg.eval_bleu_detok is None:
+            self.tokenizer = _generation.BleuText(self)
+        return model
+
+    def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
+        """Log as fairseq's task does, with BLEU from plain counts."""
+        FairseqTask.reduce_metrics(self, logging_outputs, criterion)
+        if self.cfg.eval_bleu:
+            _generation.log_bleu(logging_outputs)
+
+    @cached_property
+    def source_encoder(self) -> Any:
+        """What turns raw source lines into subwords and features; made at first use."""
+        encoder = self.build_source_encoder()
+        self._warnings.other_annotator(self._trained_with, encoder.annotator_id, "the input")
+        return encoder
+
+    @cached_property
+    def target_decoder(self) -> Any:
+        """What turns target subwords into plain text; made at first use."""
+        return self.build_target_decoder()
+
+    def build_source_encoder(self) -> Any:
+        """Load tokeniser, subwords and annotator of the data folder (takes seconds)."""
+        from ..prep.source_encoder import SourceEncoder
+
+        return SourceEncoder.from_folder(Path(self.folders[0]), self.manifest)
+
+    def build_target_decoder(self) -> Any:
+        """Load the target side of the data folder's segmentation."""
+        from ..prep.source_encoder import TargetDecoder
+
+        return TargetDecoder.from_folder(Path(self.folders[0]), self.manifest)
+
+    def build_tokenizer(self, args: Any) -> Any:
+        """Build ``--tokenizer``, or the data folder's own when none is given."""
+        return super().build_tokenizer(args) or _generation.FolderTokenizer(self)
+
+    def build_bpe(self, args: Any) -> Any:
+        """Build ``--bpe``, or the data folder's own when none is given."""
+        return super().build_bpe(args) or _generation.FolderSubwords(self)
+
+    def restart_numbering(self) -> None:
+        """Count sentences from 0 again (they seed ``--ablation-mode shuffle``)."""
+        self._sentences = 0
+
+    def get_interactive_tokens_and_lengths(
+        self, lines: list[str], encode_fn: Any
+    ) -> tuple[_generation.InferenceTokens, list[int]]:
+        """Annotate and segment raw lines as the data folder's were.
+
+        Args:
+            lines: raw source sentences.
+            encode_fn: fairseq's own encoding; not used, it would know nothing of the features.
+
+        Returns:
+            Token ids with their features, and their lengths.
+        """
+        self._warnings.segmented(lines)
+        tokens, factors = [], []
+        for sentence in self.source_encoder.encode(list(lines)):
+            tokens.append(torch.tensor(token_ids(self.src_dict, sentence.subwords)))
+            row = _generation.to_factors(
+                sentence.features, len(sentence.subwords), self.feature_inventories
+            )  # (S, F)
+            factors.append(row if self.ablation is None else self.ablation(row, self._sentences))
+            self._sentences += 1
+        return _generation.InferenceTokens(tokens, factors), [len(t) for t in tokens]
+
+    def build_dataset_for_inference(
+        self, src_tokens: Any, src_lengths: Any, constraints: Optional[Tensor] = None
+    ) -> FactoredPairDataset:
+        """Make a dataset of what `get_interactive_tokens_and_lengths` returned.
+
+        Raises:
+            ValueError: tokens without features.
+        """
+        if not isinstance(src_tokens, _generation.InferenceTokens):
+            raise ValueError(
+                "tokens alone carry no source features: hand raw text to "
+                "get_interactive_tokens_and_lengths, or to translate() of the model"
+            )
+        self._queue.clear()
+        pairs = LanguagePairDataset(
+            src_tokens,
+            src_lengths,
+            self.source_dictionary,
+            tgt_dict=self.target_dictionary,
+            constraints=constraints,
+        )
+        if not self.feature_inventories:
+            return FactoredPairDataset(pairs, None)
+        return FactoredPairDataset(pairs, src_tokens.factors, observer=self._queue.put)
+
+    def inference_step(
+        self,
+        generator: Any,
+        models: list[Any],
+        sample: dict[str, Any],
+        prefix_tokens: Optional[Tensor] = None,
+        constraints: Optional[Tensor] = None,
+    ) -> Any:
+        """Translate a batch; interactive ones get back the features that fairseq dropped."""
+        net_input = sample["net_input"]
+        if self.feature_inventories and "src_factors" not in net_input:
+            net_input["src_factors"] = self._queue.take(net_input["src_tokens"])
+        return super().inference_step(generator, models, sample, prefix_tokens, constraints)

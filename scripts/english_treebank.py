@@ -1,0 +1,266 @@
+"""Universal Dependencies sentences, read and re-cut: the pure half of the English pipeline.
+
+A sentence is words, coarse tags (UPOS), heads and relations, with the stretch of text each word
+covers, counted in characters that are not white space. Re-cutting asks, for another tokenisation
+of the same text, which treebank word covers the first character of each new token: that word gives
+the tag, and the tree is carried over where it stays one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One analysed sentence of W words.
+
+    Attributes:
+        text: the raw sentence.
+        words: W surface forms.
+        upos: W coarse tags.
+        heads: W positions of the heads, a root pointing at itself; None where there is no tree.
+        deps: W relation labels, aligned with ``heads``.
+        spaces: W flags, True where white space follows; None when words are taken as given.
+        spans: W (start, end) pairs in non-space characters of ``text``.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    upos: tuple[str, ...]
+    heads: tuple[int, ...] | None
+    deps: tuple[str, ...]
+    spaces: tuple[bool, ...] | None
+    spans: tuple[Span, ...]
+
+
+def read_treebank(directory: Path, split: str) -> list[Sentence]:
+    """Reads one split of a treebank folder.
+
+    Args:
+        directory: holds ``<split>.conllu`` or ``<anything>-ud-<split>.conllu``.
+        split: ``train``, ``dev`` or ``test``.
+
+    Raises:
+        FileNotFoundError: no such file, or more than one that fits.
+        ValueError: a malformed line, named by file and number.
+    """
+    plain = directory / f"{split}.conllu"
+    found = [plain] if plain.is_file() else sorted(directory.glob(f"*-ud-{split}.conllu"))
+    if len(found) != 1:
+        raise FileNotFoundError(
+            f"{directory}: expected {split}.conllu or one *-ud-{split}.conllu, found {len(found)}"
+        )
+    return list(read_conllu(found[0]))
+
+
+def read_conllu(path: Path) -> Iterator[Sentence]:
+    """Yields the sentences of a CoNLL-U file.
+
+    Raises:
+        ValueError: a malformed line or sentence, named by file and line.
+    """
+    text, rows = "", []
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            line = line.rstrip("\n")
+            if line.startswith("# text = "):
+                text = line[len("# text = ") :]
+            elif line and not line.startswith("#"):
+                rows.append(_fields(line, path, number))
+            elif not line and rows:
+                yield _sentence(text, rows, f"{path}:{number}")
+                text, rows = "", []
+    if rows:
+        yield _sentence(text, rows, f"{path}: end of file")
+
+
+def _fields(line: str, path: Path, number: int) -> list[str]:
+    fields = line.split("\t")
+    if len(fields) != 10:
+        raise ValueError(
+            f"{path}:{number}: expected 10 tab-separated fields, found {len(fields)}: {line!r}"
+        )
+    return fields
+
+
+def _sentence(text: str, rows: list[list[str]], where: str) -> Sentence:
+    """Builds a sentence from its rows: words, ``3-4`` multiword tokens and ``8.1`` empty nodes."""
+    words = [row for row in rows if row[0].isdigit()]
+    spans, spaces = _surface(rows)
+    try:
+        heads = tuple(int(row[6]) - 1 if int(row[6]) else i for i, row in enumerate(words))
+    except ValueError as error:
+        raise ValueError(f"{where}: a head that is not a number: {error}") from error
+    if not is_forest(heads):
+        raise ValueError(f"{where}: heads {heads} do not make a tree")
+    surface = "".join(row[1] for row in _tokens(rows)).replace(" ", "")
+    if squeeze(text) != surface:
+        raise ValueError(f"{where}: the tokens do not spell the text {text!r}")
+    return Sentence(
+        text=text,
+        words=tuple(row[1] for row in words),
+        upos=tuple(row[3] for row in words),
+        heads=heads,
+        deps=tuple("ROOT" if heads[i] == i else row[7] for i, row in enumerate(words)),
+        spaces=tuple(spaces),
+        spans=tuple(spans),
+    )
+
+
+def _tokens(rows: list[list[str]]) -> Iterator[list[str]]:
+    """Yields the rows that spell the surface: multiword tokens in place of their words."""
+    inside = 0
+    for row in rows:
+        if "-" in row[0]:
+            inside = int(row[0].split("-")[1])
+            yield row
+        elif row[0].isdigit() and int(row[0]) > inside:
+            yield row
+
+
+def _surface(rows: list[list[str]]) -> tuple[list[Span], list[bool]]:
+    """Returns every word's span in non-space characters and whether a space follows it."""
+    spans: list[Span] = []
+    spaces: list[bool] = []
+    start = 0
+    forms = {int(row[0]): row[1] for row in rows if row[0].isdigit()}
+    for row in _tokens(rows):
+        surface = squeeze(row[1])
+        first, _, last = row[0].partition("-")
+        parts = [squeeze(forms[i]) for i in range(int(first), int(last or first) + 1)]
+        spans += [(start + a, start + b) for a, b in _place(parts, surface)]
+        spaces += [False] * (len(parts) - 1) + ["SpaceAfter=No" not in row[9]]
+        start += len(surface)
+    return spans, spaces
+
+
+def _place(parts: list[str], surface: str) -> list[Span]:
+    """Places the words of a multiword token; one not spelt in its surface starts at the cursor."""
+    placed: list[Span] = []
+    cursor = 0
+    for part in parts:
+        found = surface.find(part, cursor)
+        start = found if found >= 0 else min(cursor, len(surface) - 1)
+        cursor = min(start + len(part), len(surface))
+        placed.append((start, cursor))
+    return placed
+
+
+def squeeze(text: str) -> str:
+    """Returns ``text`` without its white space."""
+    return "".join(text.split())
+
+
+def is_forest(heads: Sequence[int]) -> bool:
+    """Tells whether following ``heads`` from every word ends at a word that heads itself."""
+    for word in range(len(heads)):
+        for _ in heads:
+            if heads[word] == word:
+                break
+            word = heads[word]
+        else:
+            return False
+    return True
+
+
+def token_spans(tokens: Sequence[str], text: str) -> list[Span] | None:
+    """Returns the non-space spans of ``tokens`` in ``text``, or None when they do not spell it."""
+    if squeeze("".join(tokens)) != squeeze(text):
+        return None
+    spans: list[Span] = []
+    start = 0
+    for token in tokens:
+        end = start + len(squeeze(token))
+        spans.append((start, end))
+        start = end
+    return spans
+
+
+def owners(spans: Sequence[Span], gold: Sequence[Span]) -> list[int]:
+    """Returns, for every span, the position of the gold span that covers its first character."""
+    result: list[int] = []
+    word = 0
+    for start, _ in spans:
+        while word + 1 < len(gold) and gold[word + 1][0] <= start:
+            word += 1
+        result.append(word)
+    return result
+
+
+def recut(sentence: Sentence, tokens: Sequence[str]) -> Sentence | None:
+    """Carries the analysis over to another tokenisation of the same text.
+
+    A token takes the tag of the word that covers its first character. A token that merges several
+    words takes the head and the relation of the one whose head lies outside; further pieces of a
+    split word hang on the first (``goeswith``).
+
+    Returns:
+        The sentence in the new tokens, with ``heads`` None when no tree remains; or None when the
+        tokens do not spell the text.
+    """
+    spans = token_spans(tokens, sentence.text)
+    if spans is None or any(start == end for start, end in spans):
+        return None
+    first = owners(spans, sentence.spans)
+    home = owners(sentence.spans, spans)  # the token that stands for each word
+    for token, owner in reversed(list(enumerate(first))):
+        home[owner] = token
+    heads, deps = list(range(len(tokens))), ["goeswith"] * len(tokens)
+    for token, owner in enumerate(first):
+        if home[owner] != token:
+            heads[token] = home[owner]
+    for word in reversed(range(len(home))):
+        head = sentence.heads[word]
+        if head == word or home[head] != home[word]:
+            heads[home[word]] = home[head]
+            deps[home[word]] = sentence.deps[word]
+    roots = sum(heads[token] == token for token in range(len(tokens)))
+    return replace(
+        sentence,
+        words=tuple(tokens),
+        upos=tuple(sentence.upos[word] for word in first),
+        heads=tuple(heads) if roots == 1 and is_forest(heads) else None,
+        deps=tuple(deps),
+        spaces=None,
+        spans=tuple(spans),
+    )
+
+
+def lowered(sentence: Sentence) -> Sentence:
+    """Returns the sentence in lower case."""
+    return replace(
+        sentence, text=sentence.text.lower(), words=tuple(word.lower() for word in sentence.words)
+    )
+
+
+def as_given(sentence: Sentence) -> Sentence:
+    """Returns the sentence with its words to be taken as given, not found in raw text."""
+    return replace(sentence, spaces=None)
+
+
+def variants(
+    sentences: Sequence[Sentence], *, tokenize: Callable[[str], list[str]], rate: float, seed: int
+) -> list[Sentence]:
+    """Returns the training mixture: every sentence once, and rates of its variants besides.
+
+    Half of the sentences keep their raw text, so that the pipeline meets its own tokeniser; a
+    fraction ``rate`` comes again in lower case and another as re-cut by ``tokenize``, a quarter of
+    the latter in lower case too.
+    """
+    draw = random.Random(seed)
+    mixture: list[Sentence] = []
+    for sentence in sentences:
+        mixture.append(sentence if draw.random() < 0.5 else as_given(sentence))
+        if draw.random() < rate:
+            mixture.append(as_given(lowered(sentence)))
+        if draw.random() < rate:
+            other = recut(sentence, tokenize(sentence.text))
+            if other is not None:
+                mixture.append(lowered(other) if draw.random() < 0.25 else other)
+    return mixture

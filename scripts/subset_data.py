@@ -1,0 +1,34 @@
+"""Write a seeded fraction of a prepared folder's training pairs.
+
+python scripts/subset_data.py data-bin/sample_en_de data-bin/sample_en_de.10 --fraction 0.1
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from fairseq_plugins.prep.subset import write_subset
+
+
+def main() -> int:
+    """Parse the flags and write the subset."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", help="prepared folder")
+    parser.add_argument("destination", help="folder to write")
+    parser.add_argument("--fraction", type=float, required=True, help="above 0, at most 1")
+    parser.add_argument("--seed", type=int, default=1, help="of the choice (default: 1)")
+    args = parser.parse_args()
+    try:
+        manifest = write_subset(args.folder, args.destination, args.fraction, args.seed)
+    except (ValueError, FileNotFoundError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(f"{args.destination}: {manifest.splits['train']['lines']} training lines")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""Selecting and marking the sentences that one system does better."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairseq_plugins.evaluation.comparison import (
+    HIT,
+    METRICS,
+    MISS,
+    SAME,
+    compare,
+    mark_words,
+)
+from fairseq_plugins.evaluation.comparison_report import compare_files, format_examples
+from fairseq_plugins.evaluation.inputs import TextForm
+from fairseq_plugins.evaluation.text_files import write_text
+
+GOLD = ["Patek kann Berufung einlegen.", "Das ist gut.", "Er kommt | heute.", "Gleich."]
+FIRST = ["Patek kann anrufen.", "Das ist gut.", "Sie geht | morgen.", "Gleich."]
+SECOND = ["Patek mag Berufung einlegen.", "Das war so.", "Er kommt | heute.", "Gleich."]
+SOURCES = ["Patek may appeal.", "That is good.", "He comes | today.", "At once."]
+
+
+def test_better_chooses_the_side() -> None:
+    ids = {
+        side: [example.id for example in compare(FIRST, SECOND, GOLD, better=side)]
+        for side in ("first", "second", "both")
+    }
+    assert ids["first"] == [1]
+    assert sorted(ids["second"]) == [0, 2]
+    assert sorted(ids["both"]) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_swapping_the_systems_swaps_the_sides(name: str) -> None:
+    there = compare(FIRST, SECOND, GOLD, better="second", metric=METRICS[name])
+    back = compare(SECOND, FIRST, GOLD, better="first", metric=METRICS[name])
+    assert [(e.id, e.gap) for e in there] == [(e.id, -e.gap) for e in back]
+    assert there
+
+
+def test_widest_gap_comes_first_and_min_gap_cuts() -> None:
+    examples = compare(FIRST, SECOND, GOLD, better="both")
+    gaps = [abs(example.gap) for example in examples]
+    assert gaps == sorted(gaps, reverse=True)
+    assert len(compare(FIRST, SECOND, GOLD, better="both", min_gap=gaps[1])) == 2
+
+
+def test_any_metric_of_prediction_and_gold_serves() -> None:
+    labels = compare("ABBA", "ABAB", "ABAA", metric=lambda p, g: float(p == g), better="both")
+    assert [(example.id, example.gap) for example in labels] == [(2, 1.0), (3, -1.0)]
+
+
+def test_bad_arguments_are_refused() -> None:
+    with pytest.raises(ValueError, match="second has 1, gold has 4"):
+        compare(FIRST, SECOND[:1], GOLD)
+    with pytest.raises(ValueError, match="choose from second, first, both"):
+        compare(FIRST, SECOND, GOLD, better="third")
+    with pytest.raises(ValueError, match="must not be negative"):
+        compare(FIRST, SECOND, GOLD, min_gap=-1)
+
+
+def test_hits_and_misses_are_marked() -> None:
+    assert mark_words(SECOND[0], FIRST[0], GOLD[0]) == [
+        ("Patek ", SAME),
+        ("mag", MISS),
+        (" ", SAME),
+        ("Berufung einlegen", HIT),
+        (".", SAME),
+    ]
+    assert mark_words(FIRST[0], SECOND[0], GOLD[0]) == [
+        ("Patek ", SAME),
+        ("kann", HIT),
+        (" ", SAME),
+        ("anrufen", MISS),
+        (".", SAME),
+    ]
+    assert mark_words("", "x", "y") == []
+
+
+sentences = st.lists(st.sampled_from(["der", "Hund", "ja", ",", "x-y", "\u2028", "$"]), max_size=8)
+
+
+@given(*[sentences.map(" ".join)] * 3)
+def test_marks_keep_the_text_and_like_outputs_have_none(output: str, other: str, gold: str) -> None:
+    marked = mark_words(output, other, gold)
+    assert "".join(text for text, _ in marked) == output
+    assert all(a[1] != b[1] for a, b in zip(marked, marked[1:]))
+    assert {mark for _, mark in mark_words(output, output, gold)} <= {SAME}
+
+
+@given(st.text(), st.text(), st.text())
+def test_marks_keep_any_text(output: str, other: str, gold: str) -> None:
+    assert "".join(text for text, _ in mark_words(output, other, gold)) == output
+
+
+def render(style: str) -> str:
+    """Render the example sentences."""
+    found = compare(FIRST, SECOND, GOLD, SOURCES, better="both")
+    return format_examples(found, names=("base", "syntax"), metric="chrf", style=style)
+
+
+def test_text_shows_everything() -> None:
+    text = render("text")
+    assert "[-mag-] {+Berufung einlegen+}." in text
+    assert all(source in text for source in SOURCES[:3])
+    assert "Gleich" not in text
+
+
+def test_markdown_is_a_table_whatever_the_text_holds() -> None:
+    lines = render("markdown").splitlines()
+    assert len(lines) == 2 + 3
+    assert {line.replace("\\|", "").count("|") for line in lines} == {7}
+    assert any("<b>Berufung einlegen</b>" in line for line in lines)
+
+
+def test_tsv_is_a_table_whatever_the_text_holds() -> None:
+    found = compare(["a\tb\nc"], ["d"], ["d"], better="both")
+    text = format_examples(found, names=("base", "syntax"), metric="chrf", style="tsv")
+    assert [line.count("\t") for line in text.splitlines()] == [9, 9]
+    with pytest.raises(ValueError, match="choose from text, markdown, tsv"):
+        format_examples(found, names=("a", "b"), metric="chrf", style="html")
+
+
+def test_files_are_compared_with_sources_from_the_log(tmp_path) -> None:
+    lines = []
+    for i in (3, 1, 0, 2):
+        lines += [f"S-{i}\t{SOURCES[i]}", f"T-{i}\t{GOLD[i]}", f"H-{i}\t-1\t{FIRST[i]}"]
+    write_text(tmp_path / "a.log", "\n".join(lines) + "\n")
+    write_text(tmp_path / "b.txt", "\n".join(SECOND) + "\n")
+    write_text(tmp_path / "gold.txt", "\n".join(GOLD) + "\n")
+    files = tmp_path / "a.log", tmp_path / "b.txt", tmp_path / "gold.txt"
+    found = compare_files(*files, None, TextForm("de"), better="both")
+    assert found == compare(FIRST, SECOND, GOLD, SOURCES, better="both")
+    with pytest.raises(ValueError, match="choose from chrf, bleu"):
+        compare_files(*files, None, TextForm("de"), metric="comet")
+    write_text(tmp_path / "src.txt", "one\n")
+    with pytest.raises(ValueError, match="sources has 1, gold has 4"):
+        compare_files(*files, tmp_path / "src.txt", TextForm("de"))

@@ -1,0 +1,243 @@
+"""Translation figures against a slow twin, and the relations that hold between them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+
+import pytest
+import sacrebleu
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairseq_plugins.evaluation.inputs import TextForm, load
+from fairseq_plugins.evaluation.score_report import format_report, score_files
+from fairseq_plugins.evaluation.significance import paired_bootstrap
+from fairseq_plugins.evaluation.text_files import check_equal_counts, write_text
+from fairseq_plugins.evaluation.translation import (
+    Corpus,
+    describe_test_set,
+    looks_tokenized,
+    prepare,
+    remove_subwords,
+    score,
+    split_compounds,
+    token_bleu,
+)
+
+REFERENCE = [
+    "Der kleine Hund jagt den roten Ball durch den Garten.",
+    "Sie liest, während er das Radio-Gerät repariert.",
+    "Ein Mann mit Hut steht vor dem alten Haus.",
+    "Die Kinder spielen heute draußen im Schnee.",
+]
+TOKENS = [
+    "Der kleine Hund jagt den roten Ball durch den Garten .",
+    "Sie liest , während er das Radio-Gerät repariert .",
+    "Ein Mann mit Hut steht vor dem alten Haus .",
+    "Die Kinder spielen heute draußen im Schnee .",
+]
+GOOD = [line.replace("alten", "neuen") for line in REFERENCE]
+BAD = ["Der Hund den Ball im Garten.", *GOOD[1:3], "Kinder im Schnee heute."]
+
+
+def slow_bleu(system: list[str], reference: list[str]) -> float:
+    """BLEU over white-space tokens with plain loops, unsmoothed, as multi-bleu.perl defines it."""
+    right, total, length, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, gold in zip(system, reference):
+        h, g = hypothesis.split(), gold.split()
+        length, wanted = length + len(h), wanted + len(g)
+        for n in range(4):
+            grams = Counter(tuple(h[i : i + n + 1]) for i in range(len(h) - n))
+            golds = Counter(tuple(g[i : i + n + 1]) for i in range(len(g) - n))
+            total[n] += sum(grams.values())
+            right[n] += sum(min(count, golds[gram]) for gram, count in grams.items())
+    if min(right) == 0:
+        return 0.0
+    logs = sum(math.log(r / t) for r, t in zip(right, total)) / 4
+    return 100 * math.exp(min(0.0, 1 - wanted / length) + logs)
+
+
+def corpus(lines: list[str], name: str = "sys", **options: str) -> Corpus:
+    """Prepare German lines."""
+    return prepare(name, lines, lang="de", **options)
+
+
+def test_perfect_output_scores_100_everywhere_and_worse_output_less() -> None:
+    perfect = score(corpus(REFERENCE), corpus(REFERENCE), lang="de").figures
+    good = score(corpus(GOOD), corpus(REFERENCE), lang="de").figures
+    bad = score(corpus(BAD), corpus(REFERENCE), lang="de").figures
+    for name in perfect:
+        assert perfect[name] == pytest.approx(100.0)
+        assert bad[name] < good[name] < 100.0
+
+
+def test_headline_figures_are_sacrebleus_own() -> None:
+    scores = score(corpus(BAD), corpus(REFERENCE), lang="de")
+    assert scores.figures["bleu"] == sacrebleu.corpus_bleu(BAD, [REFERENCE]).score
+    assert scores.figures["chrf"] == sacrebleu.corpus_chrf(BAD, [REFERENCE]).score
+    assert "tok:13a" in scores.signatures["bleu"]
+    assert "tok:none" in scores.signatures["tokenized_bleu"]
+    assert scores.sentences == len(BAD)
+
+
+words = st.lists(st.sampled_from("der Hund hund rot ein- , .".split()), max_size=9).map(" ".join)
+
+
+@given(st.lists(st.tuples(words, words), min_size=1, max_size=6))
+def test_token_bleu_equals_the_slow_twin(pairs: list[tuple[str, str]]) -> None:
+    system, reference = (list(side) for side in zip(*pairs))
+    ours = token_bleu().corpus_score(system, [reference]).score
+    assert ours == pytest.approx(slow_bleu(system, reference), abs=1e-9)
+
+
+def test_token_bleu_minds_case() -> None:
+    lower = [line.lower() for line in TOKENS]
+    assert token_bleu().corpus_score(lower, [TOKENS]).score < 100
+
+
+def test_compounds_are_split_at_inner_hyphens_only() -> None:
+    assert split_compounds("rich-text format - a -b c-") == (
+        "rich ##AT##-##AT## text format - a -b c-"
+    )
+    assert split_compounds("Radio @-@ Gerät") == "Radio ##AT##-##AT## Gerät"
+    assert split_compounds("ohne") == "ohne"
+
+
+def test_compound_split_figure_differs_exactly_when_there_are_hyphens() -> None:
+    with_hyphen = score(corpus(BAD), corpus(REFERENCE), lang="de").figures
+    assert with_hyphen["compound_split_bleu"] != with_hyphen["tokenized_bleu"]
+    plain = [line.replace("-", "") for line in REFERENCE]
+    without = score(corpus([s.replace("-", "") for s in BAD]), corpus(plain), lang="de").figures
+    assert without["compound_split_bleu"] == without["tokenized_bleu"]
+
+
+def test_figures_do_not_depend_on_the_form_of_the_text() -> None:
+    """Plain, tokenised, BPE and sentencepiece forms of one output score alike."""
+    plain = score(corpus(REFERENCE[:1] + GOOD[1:]), corpus(REFERENCE), lang="de").figures
+    tokens = TOKENS[:1] + [line.replace("alten", "neuen") for line in TOKENS[1:]]
+    bpe = [line.replace("kleine", "klei@@ ne").replace("Garten", "Gar@@ ten") for line in tokens]
+    pieces = [
+        " ".join("\u2581" + word for word in line.split()).replace("Schn", "Schn ")
+        for line in REFERENCE[:1] + GOOD[1:]
+    ]
+    for form in (tokens, bpe, pieces):
+        assert score(corpus(form), corpus(REFERENCE), lang="de").figures == plain
+    assert score(corpus(bpe), corpus(TOKENS), lang="de").figures == pytest.approx(plain)
+
+
+def test_marks_left_in_are_seen_in_the_figures() -> None:
+    bpe = [line.replace("kleine", "klei@@ ne") for line in TOKENS]
+    kept = score(corpus(bpe, subwords="none"), corpus(REFERENCE), lang="de").figures
+    assert kept["bleu"] < 100
+    as_they_are = score(corpus(TOKENS, tokenized="no"), corpus(REFERENCE), lang="de").figures
+    assert as_they_are["chrf"] == pytest.approx(100)  # chrF ignores spaces
+    assert corpus(TOKENS, tokenized="no").text == TOKENS
+
+
+def test_moses_entities_are_undone() -> None:
+    escaped = corpus(["Tom &amp; Jerry &apos;s &quot; Film &quot; &#91; 1 &#93; ."])
+    assert escaped.text == ['Tom & Jerry \'s "Film" [1].']
+    assert escaped.tokens == ['Tom & Jerry \'s " Film " [ 1 ] .']
+
+
+def test_subword_marks_are_removed_only_where_they_are() -> None:
+    assert remove_subwords(["a@@ b c@@", "d"]) == ["ab c", "d"]
+    assert remove_subwords(["\u2581Der \u2581Ho f ."]) == ["Der Hof."]
+    assert remove_subwords(["mail@example.org  x"]) == ["mail@example.org  x"]
+    assert remove_subwords(["a@@ b"], "none") == ["a@@ b"]
+    with pytest.raises(ValueError, match="choose from auto, bpe"):
+        remove_subwords(["a"], "wordpiece")
+
+
+def test_tokens_are_recognised_by_their_look() -> None:
+    assert looks_tokenized(TOKENS)
+    assert not looks_tokenized(REFERENCE)
+    assert not looks_tokenized(["ja", ""])
+    with pytest.raises(ValueError, match="tokenized: unknown value 'maybe'"):
+        corpus(TOKENS, tokenized="maybe")
+
+
+def test_unequal_counts_and_nothing_to_score_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"a\.txt has 1, .*b\.txt has 1,000"):
+        check_equal_counts(("a.txt", ["x"]), ("b.txt", ["x"] * 1000))
+    with pytest.raises(ValueError, match="sys has 3, ref has 4"):
+        score(corpus(GOOD[:3]), corpus(REFERENCE, "ref"), lang="de")
+    with pytest.raises(ValueError, match="no sentences"):
+        score(corpus([]), corpus([], "ref"), lang="de")
+
+
+def test_newstest_variants_are_named_by_size() -> None:
+    assert "filtered" in (describe_test_set(2737) or "")
+    assert "wmt14/full" in (describe_test_set(3003) or "")
+    assert describe_test_set(3000) is None
+
+
+def test_paired_bootstrap_is_seeded_and_tells_unlike_from_like() -> None:
+    gold = corpus(REFERENCE * 10, "ref")
+    good, bad = corpus(GOOD * 10, "good"), corpus(BAD * 10, "bad")
+    twin = corpus(GOOD * 10, "twin")
+    run = paired_bootstrap([bad, good], gold, lang="de", samples=100, seed=7)
+    assert run == paired_bootstrap([bad, good], gold, lang="de", samples=100, seed=7)
+    assert run != paired_bootstrap([bad, good], gold, lang="de", samples=100, seed=8)
+    assert {item.metric for item in run} == {"bleu", "chrf"}
+    assert all(item.p_value < 0.05 and item.difference > 0 for item in run)
+    assert "seed:7" in run[0].signature
+    same = paired_bootstrap([good, twin], gold, lang="de", samples=100)
+    assert all(item.difference == 0 and item.p_value > 0.5 for item in same)
+
+
+def test_paired_bootstrap_refuses_what_it_cannot_compare() -> None:
+    gold, good = corpus(REFERENCE, "ref"), corpus(GOOD, "good")
+    with pytest.raises(ValueError, match="at least two"):
+        paired_bootstrap([good], gold, lang="de")
+    with pytest.raises(ValueError, match="named twice"):
+        paired_bootstrap([good, good], gold, lang="de")
+    with pytest.raises(ValueError, match="seed 0"):
+        paired_bootstrap([good, corpus(BAD, "bad")], gold, lang="de", seed=0)
+
+
+def write_log(path, hypotheses: list[str], targets: list[str]) -> None:
+    """Write a generation log, last sentence first."""
+    lines = []
+    for i in reversed(range(len(targets))):
+        lines += [f"S-{i}\tsrc {i}", f"T-{i}\t{targets[i]}", f"H-{i}\t-1.0\t{hypotheses[i]}"]
+        lines += [f"D-{i}\t-1.0\t{hypotheses[i]}"]
+    write_text(path, "".join(f"{line}\n" for line in lines))
+
+
+def test_log_and_plain_file_score_alike_and_are_all_counted(tmp_path) -> None:
+    write_log(tmp_path / "gen.log", BAD, REFERENCE)
+    write_text(tmp_path / "sys.txt", "".join(f"{line}\n" for line in BAD))
+    write_text(tmp_path / "ref.txt", "".join(f"{line}\n" for line in REFERENCE))
+    files = [tmp_path / "gen.log", tmp_path / "sys.txt"]
+    report = score_files(files, tmp_path / "ref.txt", TextForm("de"), paired=True, samples=50)
+    from_log, from_text = report.systems
+    assert from_log.figures == from_text.figures
+    assert report.sentences == from_log.sentences == from_text.sentences == 4
+    stored = json.loads(report.as_json())
+    assert stored["systems"][0]["figures"] == from_log.figures
+    assert len(stored["paired"]) == 2
+    text = format_report(report)
+    assert all(signature in text for signature in from_log.signatures.values())
+
+
+def test_target_lines_are_the_references_if_none_are_given(tmp_path) -> None:
+    write_log(tmp_path / "a.log", BAD, REFERENCE[:3] + ["ein <<unk>> mehr"])
+    report = score_files([tmp_path / "a.log"], None, TextForm("de"))
+    assert report.reference == f"T- lines of {tmp_path / 'a.log'}"
+    assert any("<<unk>>" in note for note in report.notes)
+    write_log(tmp_path / "b.log", BAD, REFERENCE[:3] + ["anders"])
+    with pytest.raises(ValueError, match="differ from .* at sentence 3"):
+        load([tmp_path / "a.log", tmp_path / "b.log"], None, TextForm("de"))
+    write_text(tmp_path / "plain.txt", "ja\n")
+    with pytest.raises(ValueError, match="has no references"):
+        load([tmp_path / "plain.txt"], None, TextForm("de"))
+
+
+def test_unequal_files_are_both_named(tmp_path) -> None:
+    write_text(tmp_path / "sys.txt", "eins\nzwei\n")
+    write_text(tmp_path / "ref.txt", "eins\n")
+    with pytest.raises(ValueError, match=r"sys\.txt has 2, .*ref\.txt has 1"):
+        load([tmp_path / "sys.txt"], tmp_path / "ref.txt", TextForm("de"))

@@ -1,0 +1,123 @@
+"""Builds tiny prepared folders, and stands in for the annotator that would read raw text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from fairseq.data import Dictionary
+
+from fairseq_plugins.data.dictionaries import token_ids
+from fairseq_plugins.data.streams import stream_prefix, write_stream
+from fairseq_plugins.prep.manifest import Manifest
+from fairseq_plugins.syntax.labels import FEATURES, SPECIAL_ID
+
+Pair = tuple[str, str]
+PAIR = "en-de"
+ANNOTATOR = {"name": "toy", "version": "1", "hash": "abc"}
+
+# The rule that tags everything here: by the word's last character, and so by no context.
+_UPOS = ("NOUN", "VERB", "ADJ", "DET")
+
+
+def features_of(subwords: Sequence[str]) -> dict[str, list[str]]:
+    """Tag subwords by rule: part of speech by the last character, case by the first."""
+    return {
+        "pos": [_UPOS[ord(word[-1]) % len(_UPOS)] for word in subwords],
+        "case": ["upper" if word[0].isupper() else "lower" for word in subwords],
+        "subword": ["B" if word.endswith("@@") else "O" for word in subwords],
+    }
+
+
+class StubEncoder:
+    """Splits at spaces and tags by `features_of`."""
+
+    annotator_id = "toy 1 abc"
+
+    def encode(self, lines: Sequence[str]) -> list[SimpleNamespace]:
+        """Encode raw lines."""
+        found = [line.split() for line in lines]
+        return [SimpleNamespace(subwords=line, features=features_of(line)) for line in found]
+
+
+class StubDecoder:
+    """Joins ``@@`` and, for detokenisation, closes up the full stop."""
+
+    def remove_subwords(self, text: str) -> str:
+        """Join subwords."""
+        return (text + " ").replace("@@ ", "").rstrip()
+
+    def detokenize(self, text: str) -> str:
+        """Join tokens."""
+        return text.replace(" .", ".")
+
+
+def random_pairs(count: int, seed: int = 0, longest: int = 9) -> list[Pair]:
+    """Make pairs whose target is the source in other letters."""
+    rng = np.random.default_rng(seed)
+    words = ["a", "b", "Cat", "dog", "E", "fox", "go@@", "hi"]
+    pairs = []
+    for _ in range(count):
+        source = [words[i] for i in rng.integers(0, len(words), rng.integers(1, longest + 1))]
+        pairs.append((" ".join(source), " ".join(f"{word[0].lower()}x" for word in source)))
+    return pairs
+
+
+def dictionary_of(texts: Sequence[str]) -> Dictionary:
+    """Build a dictionary of all tokens."""
+    made = Dictionary()
+    for word in sorted({word for text in texts for word in text.split()}):
+        made.add_symbol(word, n=1)
+    return made
+
+
+def prepare(
+    folder: Path,
+    splits: Mapping[str, Sequence[Pair]],
+    *,
+    features: Sequence[str] = ("pos", "case", "subword"),
+    tags: Mapping[str, Sequence[Mapping[str, Sequence[str]]]] | None = None,
+    dictionaries: tuple[Dictionary, Dictionary] | None = None,
+    joined: bool = False,
+    annotator: Mapping[str, str] = ANNOTATOR,
+) -> Path:
+    """Write a prepared folder.
+
+    Args:
+        folder: where to.
+        splits: split -> pairs of segmented text.
+        features: features to write.
+        tags: split -> per sentence feature -> labels (default: `features_of`).
+        dictionaries: source and target dictionary (default: of the data).
+        joined: one dictionary for both sides.
+        annotator: what the manifest says.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    pairs = [pair for part in splits.values() for pair in part]
+    sides = [[s for s, _ in pairs], [t for _, t in pairs]]
+    if joined:
+        sides = [sides[0] + sides[1]] * 2
+    source, target = dictionaries or (dictionary_of(sides[0]), dictionary_of(sides[1]))
+    source.save(str(folder / "dict.en.txt"))
+    target.save(str(folder / "dict.de.txt"))
+    for name in features:
+        FEATURES[name].save(folder / f"dict.en.{name}.txt", {})
+    counts: dict[str, Any] = {}
+    for split, part in splits.items():
+        _write(folder, f"{split}", "en", [token_ids(source, s.split()) for s, _ in part], source)
+        _write(folder, f"{split}", "de", [token_ids(target, t.split()) for _, t in part], target)
+        labels = tags[split] if tags else [features_of(s.split()) for s, _ in part]
+        for name in features:
+            rows = [[*FEATURES[name].ids(line[name]), SPECIAL_ID] for line in labels]
+            _write(folder, split, f"en.{name}", rows, FEATURES[name])
+        counts[split] = {"lines": len(part)}
+    manifest = Manifest("en", "de", list(features), {}, annotator=dict(annotator), splits=counts)
+    manifest.save(folder)
+    return folder
+
+
+def _write(folder: Path, split: str, stream: str, rows: list[list[int]], ids: Any) -> None:
+    write_stream(stream_prefix(folder, split, PAIR, stream), rows, len(ids))

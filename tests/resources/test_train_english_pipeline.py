@@ -1,0 +1,151 @@
+"""Training and scoring the English pipeline, end to end on a toy treebank."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+spacy = pytest.importorskip("spacy")
+pytest.importorskip("sacremoses")
+from spacy.tokens import Doc  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+import english_scores  # noqa: E402
+import train_english_pipeline as pipeline  # noqa: E402
+from english_treebank import as_given, read_treebank  # noqa: E402
+
+NOUNS = ["dog", "cat", "bird", "fish", "horse", "mouse"]
+VERBS = ["sees", "hears", "chases", "likes"]
+
+
+def toy_conllu(count: int) -> str:
+    """Subject verb object clauses, every one with another choice of words."""
+    blocks = []
+    for i in range(count):
+        words = ["The", NOUNS[i % 6], VERBS[i % 4], "a", NOUNS[(i + 1) % 6], "."]
+        rows = zip(
+            words,
+            ["DET", "NOUN", "VERB", "DET", "NOUN", "PUNCT"],
+            [2, 3, 0, 5, 3, 3],
+            ["det", "nsubj", "root", "det", "obj", "punct"],
+        )
+        lines = [f"# text = {' '.join(words[:-1])}."]
+        for number, (word, tag, head, dep) in enumerate(rows, 1):
+            misc = "SpaceAfter=No" if number == 5 else "_"
+            lines.append(f"{number}\t{word}\t_\t{tag}\t_\t_\t{head}\t{dep}\t_\t{misc}")
+        blocks.append("\n".join(lines) + "\n\n")
+    return "".join(blocks)
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("treebank")
+    for split, count in (("train", 120), ("dev", 12), ("test", 12)):
+        (folder / f"{split}.conllu").write_text(toy_conllu(count), encoding="utf-8")
+    return folder
+
+
+def run(*arguments: str) -> None:
+    options = pipeline.build_parser().parse_args(arguments)
+    options.function(options)
+
+
+def train(treebank: Path, out: Path, steps: int = 40) -> Path:
+    sizes = ["--rows", "200", "100", "100", "100", "--eval-every", "10"]
+    paths = ["--ud-dir", str(treebank), "--out", str(out)]
+    run("train", *paths, "--steps", str(steps), *sizes)
+    return out
+
+
+def test_to_doc_joins_sentences_with_shifted_heads(treebank):
+    sentences = read_treebank(treebank, "dev")[:2]
+    doc = pipeline.to_doc(sentences, spacy.blank("en").vocab)
+    assert [token.head.i for token in doc] == [1, 2, 2, 4, 2, 2, 7, 8, 8, 10, 8, 8]
+    assert [len(sentence) for sentence in doc.sents] == [6, 6]
+    assert doc.text.startswith(sentences[0].text)
+
+
+def test_to_docs_never_joins_given_words_with_raw_text(treebank):
+    sentences = read_treebank(treebank, "train")
+    mixed = [s if i % 3 else as_given(s) for i, s in enumerate(sentences)]
+    docs = list(pipeline.to_docs(mixed, spacy.blank("en").vocab, seed=0))
+    assert sum(len(doc) for doc in docs) == sum(len(s.words) for s in sentences)
+    assert any(len(doc) > 6 for doc in docs)
+    assert {len(doc) for doc in docs if doc.has_unknown_spaces} == {6}
+
+
+@pytest.mark.slow
+def test_train_then_evaluate_leaves_a_pipeline_with_a_filled_card(treebank, tmp_path):
+    out = train(treebank, tmp_path / "pipe")
+    run("evaluate", "--ud-dir", str(treebank), "--out", str(out))
+    scores = json.loads((out / "meta.json").read_text(encoding="utf-8"))["performance"]
+    assert scores["upos"] > 90
+    assert scores["uas"] > 60
+    assert scores["words"] == 72
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert f"| {scores['upos']} |" in card
+    assert "$" not in card
+    assert "CC BY-SA 4.0" in (out / "LICENSE").read_text(encoding="utf-8")
+
+
+def test_train_refuses_to_replace_a_directory_that_is_no_pipeline(treebank, tmp_path):
+    (tmp_path / "precious.txt").write_text("kept", encoding="utf-8")
+    with pytest.raises(ValueError, match="is no pipeline"):
+        train(treebank, tmp_path)
+    assert (tmp_path / "precious.txt").is_file()
+
+
+@pytest.mark.slow
+def test_training_twice_gives_the_same_weights(treebank, tmp_path):
+    first, second = (train(treebank, tmp_path / name, steps=10) for name in ("a", "b"))
+    for part in ("tok2vec", "parser", "morphologizer"):
+        assert (first / part / "model").read_bytes() == (second / part / "model").read_bytes()
+
+
+@pytest.mark.slow
+def test_interrupted_training_leaves_the_best_pipeline(treebank, tmp_path, monkeypatch):
+    def interrupt(info, seconds, args):
+        if info["step"] == 10:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline, "report", interrupt)
+    out = train(treebank, tmp_path / "pipe", steps=1000)
+    assert spacy.load(out).meta["name"] == "ewt_small"
+
+
+@pytest.mark.slow
+def test_saved_pipeline_keeps_no_corpus_words(treebank, tmp_path):
+    out = train(treebank, tmp_path / "pipe", steps=1)
+    strings = json.loads((out / "vocab" / "strings.json").read_text(encoding="utf-8"))
+    assert not set(NOUNS) & set(strings)
+
+
+def test_compare_tags_looks_at_the_word_under_the_first_character(treebank):
+    sentence = read_treebank(treebank, "test")[0]  # The dog sees a cat .
+    spans = [(0, 2), (2, 6), (6, 10), (10, 15)]  # Th edog sees acat.
+    tags = ["DET", "DET", "VERB", "NOUN"]
+    assert english_scores.compare_tags(tags, spans, sentence) == [True, True, True, False]
+
+
+def test_score_is_perfect_for_a_pipeline_that_knows_the_answers(treebank):
+    sentences = read_treebank(treebank, "test")
+    answers = {tuple(sentence.words): sentence for sentence in sentences}
+
+    class Oracle:
+        vocab = spacy.blank("en").vocab
+
+        def pipe(self, docs):
+            for doc in docs:
+                sentence = answers[tuple(token.text for token in doc)]
+                yield Doc(
+                    self.vocab,
+                    words=sentence.words,
+                    pos=sentence.upos,
+                    heads=sentence.heads,
+                    deps=sentence.deps,
+                )
+
+    assert set(english_scores.score_words(Oracle(), sentences).values()) == {100.0}
