@@ -26,7 +26,8 @@ class Comparison:
     Attributes:
         metric: ``bleu`` or ``chrf``.
         difference: points above (or below) the baseline.
-        p_value: chance of a difference as large under the null hypothesis.
+        p_value: chance of a difference as large under the null hypothesis; 1 for equal scores
+            (sacreBLEU itself gives 1 / (samples + 1) to a system compared with its copy).
         mean, interval: bootstrap mean of the system and half width of its 95 % interval.
     """
 
@@ -74,7 +75,9 @@ def paired_bootstrap(
     ):  # the first column holds the names
         base = results[column][0].score
         for system, result in zip(systems[1:], results[column][1:], strict=True):
-            values = (result.score, result.score - base, result.p_value, result.mean, result.ci)
+            difference = result.score - base
+            chance = result.p_value if difference else 1.0
+            values = (result.score, difference, chance, result.mean, result.ci)
             comparisons.append(
                 Comparison(
                     system.name,

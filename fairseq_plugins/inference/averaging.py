@@ -103,9 +103,10 @@ def load_state(path: str | Path) -> State:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such checkpoint")
+    # Not the context manager of that name: it would take back on leaving what the package allowed.
+    torch.serialization.add_safe_globals([argparse.Namespace])
     try:
-        with torch.serialization.safe_globals([argparse.Namespace]):
-            state = torch.load(path, map_location="cpu", weights_only=True)
+        state = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise ValueError(f"{path}: {_refusal(error)}") from None
     except (RuntimeError, EOFError, OSError, KeyError, IndexError, ValueError) as error:
@@ -153,13 +154,18 @@ def _check_same(first: Parameters, first_path: Any, other: Parameters, other_pat
                 f"{first_path} and {other_path} are different models: only {source} has "
                 f"{_shorten(keys)}"
             )
-    shapes = [key for key in first if first[key].shape != other[key].shape]
-    if shapes:
-        key = shapes[0]
+    unlike = [key for key in first if _form(first[key]) != _form(other[key])]
+    if unlike:
+        key = unlike[0]
         raise ValueError(
-            f"{first_path} and {other_path} are different models: {_shorten(shapes)} differ in "
-            f"shape ({key}: {tuple(first[key].shape)} against {tuple(other[key].shape)})"
+            f"{first_path} and {other_path} are different models: {_shorten(unlike)} differ in "
+            f"shape ({key}: {_form(first[key])} against {_form(other[key])})"
         )
+
+
+def _form(value: torch.Tensor) -> str:
+    """Describe what two tensors must share to be averaged: shape, and being real numbers or not."""
+    return f"{tuple(value.shape)}{'' if value.is_floating_point() else ' integers'}"
 
 
 def _shorten(names: Sequence[str], limit: int = 5) -> str:

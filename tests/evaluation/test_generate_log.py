@@ -81,12 +81,14 @@ def test_missing_ids_are_named() -> None:
 
 
 def test_truncated_log_is_refused_at_every_line() -> None:
-    lines = flat(make_log(SENTENCES, nbest=2, total=4))
+    lines = flat(make_log(SENTENCES, total=4))
     whole = parse_generate_log(lines)
     for keep in range(len(lines) - 1):
         kept = [*lines[:keep], lines[-1]]  # the stated total survives, as on standard error
-        with pytest.raises(ValueError, match="log"):
-            parse_generate_log(kept)
+        with pytest.raises(
+            ValueError, match=r"gen\.log: (no hypotheses|sentence|.*missing|states)"
+        ):
+            parse_generate_log(kept, name="gen.log")
     assert len(whole) == 4
 
 

@@ -1,0 +1,98 @@
+"""Attention of a translation over its source: the matrix behind the paper's Figure 3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from fairseq.data import data_utils
+
+from ..models.syntax_transformer import SyntaxTransformerModel
+
+
+@dataclass(frozen=True)
+class Attention:
+    """What a model looked at while it translated one sentence.
+
+    Args:
+        source: S source subwords, ``</s>`` last.
+        target: T target subwords, ``</s>`` last.
+        weights: (T, S), rows sum to 1.
+        translation: the target as text.
+    """
+
+    source: list[str]
+    target: list[str]
+    weights: np.ndarray
+    translation: str
+
+
+def load(checkpoint: Path, data: str | None = None):
+    """Load a checkpoint for translation; see `SyntaxTransformerModel.from_pretrained`."""
+    checkpoint = Path(checkpoint)
+    model = SyntaxTransformerModel.from_pretrained(str(checkpoint.parent), checkpoint.name, data)
+    return model.eval()
+
+
+@torch.no_grad()
+def attend(
+    translator, sentence: str, *, beam: int = 4, layer: int | None = None, head: int | None = None
+) -> Attention:
+    """Translate a raw sentence and read the decoder's attention over the source.
+
+    Args:
+        translator: what `load` returned (its first model is read).
+        sentence: raw source text.
+        beam: beam size of the translation.
+        layer: decoder layer from 0 (default: the last, as in Sundararaman et al. 2019, Figure 3).
+        head: one head from 0 (default: the mean over heads).
+
+    Raises:
+        ValueError: an empty sentence, or no such layer or head.
+    """
+    task, model = translator.task, translator.models[0]
+    if not sentence.strip():
+        raise ValueError("there is nothing to translate in an empty sentence")
+    _check("layer", layer, len(model.decoder.layers))
+    _check("head", head, model.decoder.layers[-1].encoder_attn.num_heads)
+    tokens, lengths = task.get_interactive_tokens_and_lengths([sentence], None)
+    best = translator.generate(tokens, beam=beam)[0][0]["tokens"].cpu()  # (T,)
+    dataset = task.build_dataset_for_inference(tokens, lengths)
+    inputs = dataset.collater([dataset[0]])["net_input"]
+    inputs = {k: v.to(translator.device) for k, v in inputs.items() if torch.is_tensor(v)}
+    previous = data_utils.collate_tokens(
+        [best], task.target_dictionary.pad(), task.target_dictionary.eos(), False, True
+    ).to(translator.device)  # (1, T)
+
+    def mean_of(heads: int | None) -> torch.Tensor:
+        extra = model(
+            inputs["src_tokens"],
+            inputs["src_lengths"],
+            previous,
+            src_factors=inputs.get("src_factors"),
+            alignment_layer=layer,
+            alignment_heads=heads,
+        )[1]
+        return extra["attn"][0][0].double()  # (T, S)
+
+    if head is None:
+        weights = mean_of(None)
+    else:  # fairseq averages the first heads only; one head is a difference of two such sums
+        weights = mean_of(head + 1) * (head + 1) - (mean_of(head) * head if head else 0)
+    return Attention(
+        source=_symbols(tokens[0], task.source_dictionary),
+        target=_symbols(best, task.target_dictionary),
+        weights=weights.clamp_min(0).cpu().numpy(),
+        translation=translator.decode(best),
+    )
+
+
+def _symbols(ids: torch.Tensor, dictionary) -> list[str]:
+    return [dictionary[int(i)] for i in ids]
+
+
+def _check(what: str, value: int | None, count: int) -> None:
+    if value is not None and not 0 <= value < count:
+        raise ValueError(f"there is no {what} {value}: choices are 0 to {count - 1}")

@@ -1,0 +1,273 @@
+"""Checkpoint averaging: the mean, what is kept and dropped, and what is refused."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+
+from fairseq_plugins.inference.averaging import (
+    average_checkpoints,
+    average_states,
+    best_checkpoints,
+    last_checkpoints,
+    load_state,
+)
+
+
+def make_state(value: float, **changes: object) -> dict:
+    """Return a small state in fairseq's layout, every weight equal to ``value``."""
+    table = torch.full((3, 2), float(value))
+    model = {
+        "encoder.table": table,
+        "decoder.table": table,
+        "half": torch.full((2,), value, dtype=torch.float16),
+        "steps": torch.tensor(int(10 * value)),
+    }
+    state = {
+        "args": None,
+        "cfg": {"model": argparse.Namespace(width=2, seed=value), "checkpoint": {}},
+        "model": model,
+        "optimizer_history": [{"num_updates": 7}],
+        "last_optimizer_state": {"moment": torch.zeros(9)},
+        "extra_state": {
+            "ema": {key: tensor + 1 for key, tensor in model.items()},
+            "epoch": 3,
+        },
+    }
+    return {**state, **changes}
+
+
+def save(folder: Path, name: str, state: object) -> Path:
+    """Store a state and return its path."""
+    torch.save(state, folder / name)
+    return folder / name
+
+
+@pytest.fixture
+def files(tmp_path) -> list[Path]:
+    """Three checkpoints with weights 1, 2 and 6."""
+    return [save(tmp_path, f"checkpoint{i}.pt", make_state(v)) for i, v in enumerate((1, 2, 6))]
+
+
+def test_weights_are_the_mean_and_integers_the_first(files) -> None:
+    model = average_states(files)["model"]
+    assert torch.equal(model["encoder.table"], torch.full((3, 2), 3.0))
+    assert model["encoder.table"].dtype == torch.float32
+    assert (model["half"].dtype, model["half"].tolist()) == (torch.float32, [3.0, 3.0])
+    assert model["steps"].item() == 10
+
+
+def test_order_of_inputs_does_not_change_the_mean(files) -> None:
+    there, back = average_states(files)["model"], average_states(files[::-1])["model"]
+    assert torch.equal(there["encoder.table"], back["encoder.table"])
+
+
+def test_sum_is_taken_in_double_precision(tmp_path) -> None:
+    values = [1.0, 2.0**-24, 2.0**-24, 2.0**-24 + 2.0**-25]
+    paths = [
+        save(tmp_path, f"{i}.pt", {"model": {"w": torch.tensor([v])}}) for i, v in enumerate(values)
+    ]
+    expected = torch.tensor([sum(values) / 4], dtype=torch.float64).float()
+    single = sum(torch.tensor([v]) for v in values) / 4
+    assert torch.equal(average_states(paths)["model"]["w"], expected)
+    assert not torch.equal(single, expected)
+
+
+def test_one_checkpoint_averages_to_itself(files) -> None:
+    model = average_states(files[1:2])["model"]
+    for key, value in make_state(2)["model"].items():
+        assert torch.equal(model[key].to(value.dtype), value)
+
+
+def test_result_keeps_the_configuration_and_drops_the_run(files, tmp_path) -> None:
+    output = tmp_path / "new" / "average.pt"
+    average_checkpoints(files, output)
+    state = load_state(output)
+    assert state["cfg"]["model"] == argparse.Namespace(width=2, seed=1)
+    assert "last_optimizer_state" not in state
+    assert state["extra_state"] == {"epoch": 3}
+    assert state["optimizer_history"] == [{"num_updates": 7}]
+    assert [path.name for path in output.parent.iterdir()] == ["average.pt"]
+
+
+def test_tied_tables_stay_tied_and_untied_ones_apart(files, tmp_path) -> None:
+    model = average_states(files)["model"]
+    assert model["encoder.table"].data_ptr() == model["decoder.table"].data_ptr()
+    other = make_state(6)
+    other["model"]["decoder.table"] = torch.zeros(3, 2)
+    mixed = average_states([files[0], save(tmp_path, "untied.pt", other)])["model"]
+    assert mixed["encoder.table"][0, 0] == 3.5
+    assert mixed["decoder.table"][0, 0] == 0.5
+
+
+def test_ema_weights_are_averaged_instead(files, tmp_path) -> None:
+    model = average_states(files, ema=True)["model"]
+    assert torch.equal(model["encoder.table"], torch.full((3, 2), 4.0))
+    full = make_state(1)
+    full["extra_state"]["ema_fp32_params"] = {"half": torch.full((2,), 0.1)}
+    precise = average_states([save(tmp_path, "fp32.pt", full)], ema=True)["model"]
+    assert torch.equal(precise["half"], torch.full((2,), 0.1))
+    without = save(tmp_path, "plain.pt", make_state(1, extra_state={}))
+    with pytest.raises(ValueError, match=r"plain\.pt: no EMA weights; .*--store-ema"):
+        average_states([files[0], without], ema=True)
+
+
+def test_other_models_are_refused_by_name(files, tmp_path) -> None:
+    more, shape = make_state(1), make_state(1)
+    more["model"]["extra.bias"] = torch.zeros(1)
+    shape["model"]["half"] = torch.zeros(5)
+    with pytest.raises(ValueError, match=r"only .*more\.pt has extra\.bias"):
+        average_states([files[0], save(tmp_path, "more.pt", more)])
+    with pytest.raises(ValueError, match=r"only .*more\.pt has extra\.bias"):
+        average_states([tmp_path / "more.pt", files[0]])
+    integers = make_state(1)
+    integers["model"]["half"] = torch.zeros(2, dtype=torch.int64)
+    with pytest.raises(ValueError, match=r"\(half: \(2,\) against \(2,\) integers\)"):
+        average_states([files[0], save(tmp_path, "integers.pt", integers)])
+    with pytest.raises(ValueError, match=r"half differ in shape \(half: \(2,\) against \(5,\)\)"):
+        average_states([files[0], save(tmp_path, "shape.pt", shape)])
+
+
+class Evil:
+    """Unpickling this creates a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple:
+        return os.system, (f"touch {self.path}",)
+
+
+@pytest.mark.parametrize("place", ["bare", "whole", "model", "namespace", "legacy"])
+def test_code_in_a_checkpoint_is_refused_and_not_run(tmp_path, place: str) -> None:
+    trap, path = tmp_path / "executed", tmp_path / "evil.pt"
+    evil = Evil(trap)
+    states = {
+        "bare": evil,
+        "whole": evil,
+        "model": make_state(1, model={"w": evil}),
+        "namespace": make_state(1, cfg=argparse.Namespace(width=evil)),
+        "legacy": make_state(1, args=evil),
+    }
+    if place == "bare":
+        path.write_bytes(pickle.dumps(evil))
+    else:
+        torch.save(states[place], path, _use_new_zipfile_serialization=place != "legacy")
+    with pytest.raises(ValueError, match=r"evil\.pt: refused: ") as caught:
+        average_checkpoints([path], tmp_path / "out.pt")
+    assert "weights_only" not in str(caught.value)
+    assert not trap.exists()
+    assert not (tmp_path / "out.pt").exists()
+    with open(path, "rb") as stream:  # the trap itself works
+        if place == "bare":
+            pickle.load(stream)
+        else:
+            torch.load(stream, weights_only=False)
+    assert trap.exists()
+
+
+def test_what_is_no_checkpoint_is_refused(tmp_path) -> None:
+    with pytest.raises(FileNotFoundError, match="absent"):
+        load_state(tmp_path / "absent.pt")
+    (tmp_path / "text.pt").write_text("not a checkpoint")
+    (tmp_path / "empty.pt").write_bytes(b"")
+    whole = save(tmp_path, "whole.pt", make_state(1)).read_bytes()
+    (tmp_path / "cut.pt").write_bytes(whole[: len(whole) // 2])
+    save(tmp_path, "tensor.pt", torch.zeros(3))
+    save(tmp_path, "strings.pt", {"model": {"w": "text"}})
+    for name in ("text", "empty", "cut", "tensor", "strings"):
+        with pytest.raises(ValueError, match=rf"{name}\.pt: "):
+            load_state(tmp_path / f"{name}.pt")
+    with pytest.raises(ValueError, match="no checkpoints"):
+        average_states([])
+
+
+def touch(folder: Path, *names: str) -> None:
+    """Create empty files."""
+    for name in names:
+        (folder / name).touch()
+
+
+def test_last_checkpoints_are_by_number_not_by_name(tmp_path) -> None:
+    touch(tmp_path, "checkpoint2.pt", "checkpoint10.pt", "checkpoint9.pt", "checkpoint_last.pt")
+    touch(tmp_path, "checkpoint_best.pt", "checkpoint.best_loss_2.3450.pt", "checkpoint11.pt.tmp")
+    assert [p.name for p in last_checkpoints(tmp_path, 2)] == ["checkpoint10.pt", "checkpoint9.pt"]
+    with pytest.raises(ValueError, match="4 checkpoints by epoch asked for, 3 found"):
+        last_checkpoints(tmp_path, 4)
+    with pytest.raises(ValueError, match="at least 1"):
+        last_checkpoints(tmp_path, 0)
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        last_checkpoints(tmp_path / "absent", 1)
+
+
+def test_checkpoints_by_update_and_the_choice_between_kinds(tmp_path) -> None:
+    touch(tmp_path, "checkpoint_1_500.pt", "checkpoint_2_1000.pt")
+    names = [path.name for path in last_checkpoints(tmp_path, 2)]
+    assert names == ["checkpoint_2_1000.pt", "checkpoint_1_500.pt"]
+    touch(tmp_path, "checkpoint1.pt")
+    with pytest.raises(ValueError, match="by epoch and by update"):
+        last_checkpoints(tmp_path, 1)
+    assert last_checkpoints(tmp_path, 1, kind="epoch")[0].name == "checkpoint1.pt"
+    with pytest.raises(ValueError, match="choose from epoch, update"):
+        last_checkpoints(tmp_path, 1, kind="step")
+
+
+@pytest.mark.parametrize(("maximise", "expected"), [(True, "31.2"), (False, "7.9")])
+def test_best_checkpoints_follow_the_direction_of_the_metric(tmp_path, maximise, expected) -> None:
+    options = {"checkpoint": {"maximize_best_checkpoint_metric": maximise}}
+    for value in ("7.9", "12.0", "31.2"):
+        save(tmp_path, f"checkpoint.best_bleu_{value}000.pt", make_state(1, cfg=options))
+    best = best_checkpoints(tmp_path, 2)
+    assert expected in best[0].name
+    assert "12.0" in best[1].name
+    touch(tmp_path, "checkpoint.best_loss_1.0000.pt")
+    with pytest.raises(ValueError, match=r"several metrics \(bleu, loss\)"):
+        best_checkpoints(tmp_path, 1)
+
+
+def test_loading_here_leaves_plain_loading_as_the_package_allowed_it(files) -> None:
+    load_state(files[0])
+    torch.load(files[0], weights_only=True)  # a Namespace stays allowed
+
+
+def test_result_loads_with_fairseq_and_is_the_mean_of_its_models(tmp_path) -> None:
+    from fairseq import checkpoint_utils, options
+    from fairseq.data import Dictionary
+    from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+    from fairseq.tasks import setup_task
+    from omegaconf import OmegaConf
+
+    for lang in ("en", "de"):
+        Dictionary().save(str(tmp_path / f"dict.{lang}.txt"))
+    sizes = "--encoder-embed-dim 8 --encoder-ffn-embed-dim 8 --encoder-layers 1 --decoder-layers 1"
+    args = options.parse_args_and_arch(
+        options.get_training_parser(),
+        [str(tmp_path), "--task=translation", "--arch=transformer", "-s=en", "-t=de"]
+        + [*sizes.split(), "--share-decoder-input-output-embed"],
+    )
+    cfg = convert_namespace_to_omegaconf(args)
+    task = setup_task(cfg.task)
+    models, paths = [], []
+    for i in range(2):
+        models.append(task.build_model(cfg.model))
+        state = {
+            "args": None,
+            "cfg": OmegaConf.to_container(cfg, resolve=True, enum_to_str=True),
+            "model": models[-1].state_dict(),
+            "optimizer_history": [{"criterion_name": "x", "num_updates": 1}],
+            "last_optimizer_state": {},
+            "extra_state": {"train_iterator": {"epoch": 1}},
+        }
+        paths.append(save(tmp_path, f"checkpoint{i + 1}.pt", state))
+    output = tmp_path / "average.pt"
+    average_checkpoints(paths, output)
+    (loaded,), _, _ = checkpoint_utils.load_model_ensemble_and_task([str(output)])
+    first, second = (model.state_dict() for model in models)
+    for key, value in loaded.state_dict().items():
+        assert torch.equal(value, ((first[key].double() + second[key].double()) / 2).float())
+    assert any(not torch.equal(first[key], second[key]) for key in first)
