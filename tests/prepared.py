@@ -1,4 +1,4 @@
-"""Builds tiny prepared folders, and stands in for the annotator that would read raw text."""
+"""Builds tiny prepared folders, tasks and models, and stands in for the annotator of raw text."""
 
 from __future__ import annotations
 
@@ -8,12 +8,22 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from fairseq import checkpoint_utils, distributed_utils, options
 from fairseq.data import Dictionary
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq_cli import train as fairseq_train
+from omegaconf import OmegaConf
 
 from fairseq_plugins.data.dictionaries import token_ids
 from fairseq_plugins.data.streams import stream_prefix, write_stream
+from fairseq_plugins.models._config import SyntaxTransformerConfig
+from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 from fairseq_plugins.prep.manifest import Manifest
 from fairseq_plugins.syntax.labels import FEATURES, SPECIAL_ID
+from fairseq_plugins.tasks.syntax_translation import (
+    SyntaxTranslationConfig,
+    SyntaxTranslationTask,
+)
 
 Pair = tuple[str, str]
 PAIR = "en-de"
@@ -121,3 +131,46 @@ def prepare(
 
 def _write(folder: Path, split: str, stream: str, rows: list[list[int]], ids: Any) -> None:
     write_stream(stream_prefix(folder, split, PAIR, stream), rows, len(ids))
+
+
+def make_task(folder: Path, stub: bool = True, **options: Any) -> SyntaxTranslationTask:
+    """Set up the task on a folder; ``stub`` puts the stand-ins in for annotator and decoder."""
+    settings = {"train_subset": "train", "dataset_impl": None, "required_seq_len_multiple": 1}
+    task = SyntaxTranslationTask.setup_task(
+        SyntaxTranslationConfig(data=str(folder), **{**settings, **options})
+    )
+    if stub:
+        task.build_source_encoder = StubEncoder
+        task.build_target_decoder = StubDecoder
+    return task
+
+
+def make_model(
+    task: SyntaxTranslationTask, arch: str = "syntax_transformer_tiny", **options: Any
+) -> SyntaxTransformerModel:
+    """Build a model for a task, in evaluation mode."""
+    cfg = OmegaConf.structured(SyntaxTransformerConfig(**options))
+    cfg._name = arch
+    return task.build_model(cfg).eval()
+
+
+def batches(task: SyntaxTranslationTask, split: str, **limits: Any) -> list[dict[str, Any]]:
+    """Collect the batches of a loaded split."""
+    iterator = task.get_batch_iterator(task.dataset(split), **limits)
+    return list(iterator.next_epoch_itr(shuffle=False))
+
+
+def config(*arguments: str) -> Any:
+    """Parse the command line of fairseq-train."""
+    parser = options.get_training_parser()
+    return convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, list(arguments)))
+
+
+def train(folder: Path, save_dir: Path, *arguments: str) -> Path:
+    """Run fairseq-train in this process; return the last checkpoint."""
+    fixed = f"{folder} --task syntax_translation --save-dir {save_dir} --cpu --optimizer adam"
+    fixed += " --no-progress-bar --no-epoch-checkpoints --log-interval 1000 --num-workers 0"
+    if hasattr(checkpoint_utils.save_checkpoint, "best"):
+        del checkpoint_utils.save_checkpoint.best  # fairseq keeps it from run to run
+    distributed_utils.call_main(config(*fixed.split(), *arguments), fairseq_train.main)
+    return save_dir / "checkpoint_last.pt"

@@ -5,32 +5,32 @@
 #
 # RAW      folder with train.en train.de val.en val.de test_2016_flickr.en test_2016_flickr.de
 # SYSTEM   baseline | syntax       (default: both, one after the other)
-# UPDATES  updates of each         (default: 2400, about ten epochs)
+# UPDATES  updates of each         (default: 3600, about eight epochs)
 # GPU=1    train on an accelerator instead of --cpu
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH="$PWD/.venv/bin:$PATH"
-data=data-bin/multi30k_en_de runs="${RUNS:-runs/multi30k_en_de}" updates="${UPDATES:-2400}"
+data=data-bin/multi30k_en_de runs="${RUNS:-runs/multi30k_en_de}" updates="${UPDATES:-3600}"
 device=(--cpu); [ -n "${GPU:-}" ] && device=(--fp16)
 user_dir="$(python -m fairseq_plugins)"
 
 features() { [ "$1" = baseline ] && echo none || echo pos,case,subword; }
 
 prepare() {
-    python scripts/prepare_translation.py -s en -t de --destdir "$data" --bpe-size 8000 \
+    python scripts/prepare_translation.py -s en -t de --destdir "$data" --bpe-size 5000 \
         --trainpref "${RAW:?set RAW}/train" --validpref "$RAW/val" --testpref "$RAW/test_2016_flickr"
 }
 train() {
     mkdir -p "$runs/$1"
     fairseq-train "$data" --user-dir "$user_dir" --task syntax_translation \
         --arch syntax_transformer_iwslt_en_de --features "$(features "$1")" \
-        --encoder-embed-dim 256 --encoder-ffn-embed-dim 512 --encoder-layers 3 \
-        --decoder-embed-dim 256 --decoder-ffn-embed-dim 512 --decoder-layers 3 \
+        --encoder-embed-dim 256 --encoder-ffn-embed-dim 512 --encoder-layers 2 \
+        --decoder-embed-dim 256 --decoder-ffn-embed-dim 512 --decoder-layers 2 \
         --share-decoder-input-output-embed --dropout 0.2 --optimizer adam \
-        --adam-betas '(0.9, 0.998)' --lr 2e-3 --lr-scheduler inverse_sqrt --warmup-updates 400 \
+        --adam-betas '(0.9, 0.998)' --lr 1.5e-3 --lr-scheduler inverse_sqrt --warmup-updates 500 \
         --criterion label_smoothed_cross_entropy --label-smoothing 0.1 --weight-decay 1e-4 \
-        --max-tokens 2048 --max-update "$updates" --seed 1 --num-workers 0 \
-        --no-epoch-checkpoints --save-interval-updates 400 --keep-interval-updates 3 \
+        --max-tokens 1024 --max-update "$updates" --seed 1 --num-workers 0 \
+        --no-epoch-checkpoints --save-interval-updates 500 --keep-interval-updates 3 \
         --log-format simple --log-interval 50 --save-dir "$runs/$1" "${device[@]}" \
         2>&1 | tee -a "$runs/$1/train.log"
 }

@@ -33,10 +33,15 @@ class TextForm:
     reference_tokenized: str = "auto"
     subwords: str = "auto"
 
-    def system(self, name: str, lines: Sequence[str]) -> Corpus:
-        """Prepare a system's lines (or T- lines)."""
+    def system(self, name: str, lines: Sequence[str], alike: Sequence[str] | None) -> Corpus:
+        """Prepare a system's lines or T- lines; ``alike`` are the other lines of the same log."""
         return prepare(
-            name, lines, lang=self.lang, tokenized=self.tokenized, subwords=self.subwords
+            name,
+            lines,
+            lang=self.lang,
+            tokenized=self.tokenized,
+            subwords=self.subwords,
+            alike=alike or (),
         )
 
     def reference(self, name: str, lines: Sequence[str]) -> Corpus:
@@ -77,7 +82,7 @@ def load(paths: Sequence[str | Path], reference: str | Path | None, form: TextFo
         gold, notes = _target_lines(outputs, form)
     else:
         gold, notes = form.reference(str(reference), read_lines(reference)), []
-    systems = [form.system(output.name, output.lines) for output in outputs]
+    systems = [form.system(output.name, output.lines, output.targets) for output in outputs]
     for corpus in systems:
         check_equal_counts((corpus.name, corpus.text), (gold.name, gold.text))
     notes += [
@@ -94,7 +99,8 @@ def _target_lines(outputs: Sequence[SystemOutput], form: TextForm) -> tuple[Corp
     for output in outputs:
         if output.targets is None:
             raise ValueError(f"{output.name} has no references (T- lines); give a reference file")
-        corpora.append(form.system(f"T- lines of {output.name}", output.targets))
+        name = f"T- lines of {output.name}"
+        corpora.append(form.system(name, output.targets, output.lines))
     first = corpora[0]
     for corpus in corpora[1:]:
         check_equal_counts((corpus.name, corpus.text), (first.name, first.text))

@@ -29,7 +29,7 @@ _PIECE_MARK = "\u2581"
 _HYPHEN_COMPOUND = re.compile(rb"(\S)-(\S)")  # on bytes, as the perl one-liner in use everywhere
 _SPACED_STOP = re.compile(r"\s[.,](?=\s|$)")
 _ATTACHED_STOP = re.compile(r"[^\s.,][.,](?=\s|$)")
-_MOSES_ESCAPE = re.compile(r"&(?:apos|quot|amp|lt|gt|#124|#91|#93);| @-@ ")
+_MOSES_ESCAPE = re.compile(r"&(?:apos|quot|amp|lt|gt|#124|#91|#93);| @-@ | ##AT##-##AT## ")
 _TEST_SETS = {
     2737: "sacreBLEU's wmt14 en-de (newstest2014 filtered, the set of the syntax-infused paper)",
     3003: "sacreBLEU's wmt14/full (newstest2014 unfiltered)",
@@ -70,15 +70,22 @@ class Scores:
     tokens: str
 
 
-def remove_subwords(lines: Sequence[str], kind: str = "auto") -> list[str]:
+def remove_subwords(
+    lines: Sequence[str], kind: str = "auto", *, alike: Sequence[str] = ()
+) -> list[str]:
     """Join subwords (BPE ``@@``, sentencepiece); ``auto`` does so where the text carries marks.
+
+    Args:
+        lines: sentences.
+        kind: one of ``SUBWORDS``.
+        alike: further sentences of the same form, for ``auto`` to look at.
 
     Raises:
         ValueError: ``kind`` is none of ``SUBWORDS``.
     """
     _check_choice("subwords", kind, SUBWORDS)
     if kind == "auto":
-        kind = _subword_kind(lines)
+        kind = _subword_kind([*lines, *alike])
     if kind == "bpe":
         return [_BPE_MARK.sub("", line) for line in lines]
     if kind == "sentencepiece":
@@ -105,7 +112,13 @@ def looks_tokenized(lines: Sequence[str]) -> bool:
 
 
 def prepare(
-    name: str, lines: Sequence[str], *, lang: str, tokenized: str = "auto", subwords: str = "auto"
+    name: str,
+    lines: Sequence[str],
+    *,
+    lang: str,
+    tokenized: str = "auto",
+    subwords: str = "auto",
+    alike: Sequence[str] = (),
 ) -> Corpus:
     """Bring sentences into plain text, keeping their tokens when they came as tokens.
 
@@ -115,16 +128,23 @@ def prepare(
         lang: language of the text, for detokenisation.
         tokenized: whether the lines are Moses tokens: ``yes``, ``no`` or ``auto`` (by their look).
         subwords: one of ``SUBWORDS``.
+        alike: further sentences of the same form, for ``auto`` to look at. A poor system may
+            produce no punctuation to tell tokens by; the T- lines of its log always do.
 
     Raises:
         ValueError: an unknown choice.
     """
     _check_choice("tokenized", tokenized, TOKENIZED)
-    words = remove_subwords(lines, subwords)
-    if tokenized == "no" or (tokenized == "auto" and not looks_tokenized(words)):
+    words = remove_subwords(lines, subwords, alike=alike)
+    if tokenized == "auto":
+        tokenized = "yes" if looks_tokenized([*words, *alike]) else "no"
+    if tokenized == "no":
         return Corpus(name, words)
     detokenizer = MosesDetokenizer(lang)
-    text = [detokenizer.detokenize(line.split()) for line in words]  # un-escapes &apos; and its kin
+    joined = [_join_hyphens(line) for line in words]
+    text = [
+        detokenizer.detokenize(line.split()) for line in joined
+    ]  # un-escapes &apos; and its kin
     return Corpus(name, text, [detokenizer.unescape_xml(line) for line in words])
 
 
@@ -135,9 +155,14 @@ def tokenize(lines: Sequence[str], lang: str) -> list[str]:
 
 
 def split_compounds(line: str) -> str:
-    """Turn ``rich-text`` (or ``rich @-@ text``) into ``rich ##AT##-##AT## text``."""
-    joined = line.replace(" @-@ ", "-").encode("utf-8")
+    """Turn ``rich-text`` into ``rich ##AT##-##AT## text``, however the hyphen was written before."""
+    joined = _join_hyphens(line).encode("utf-8")
     return _HYPHEN_COMPOUND.sub(rb"\1 ##AT##-##AT## \2", joined).decode("utf-8")
+
+
+def _join_hyphens(line: str) -> str:
+    """Undo the two customs of setting hyphens apart."""
+    return line.replace(" ##AT##-##AT## ", "-").replace(" @-@ ", "-")
 
 
 def token_bleu() -> BLEU:

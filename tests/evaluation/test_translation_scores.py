@@ -103,6 +103,8 @@ def test_compounds_are_split_at_inner_hyphens_only() -> None:
     )
     assert split_compounds("Radio @-@ Gerät") == "Radio ##AT##-##AT## Gerät"
     assert split_compounds("ohne") == "ohne"
+    assert split_compounds(split_compounds("Radio-Gerät")) == split_compounds("Radio-Gerät")
+    assert corpus(["das Radio ##AT##-##AT## Gerät ."]).text == ["das Radio-Gerät."]
 
 
 def test_compound_split_figure_differs_exactly_when_there_are_hyphens() -> None:
@@ -234,6 +236,20 @@ def test_target_lines_are_the_references_if_none_are_given(tmp_path) -> None:
     write_text(tmp_path / "plain.txt", "ja\n")
     with pytest.raises(ValueError, match="has no references"):
         load([tmp_path / "plain.txt"], None, TextForm("de"))
+
+
+def test_form_of_a_log_shows_in_its_references_if_not_in_its_hypotheses(tmp_path) -> None:
+    """A poor system without any punctuation is detokenised like a good one."""
+    hypotheses = ["Tom @-@ Tom", "der &amp; die", "das da@@ s", "die"]
+    write_log(tmp_path / "poor.log", hypotheses, TOKENS)
+    inputs = load([tmp_path / "poor.log"], None, TextForm("de"))
+    assert inputs.systems[0].text == ["Tom-Tom", "der & die", "das das", "die"]
+    write_log(tmp_path / "poorer.log", ["der", "die", "das", "die"], TOKENS)
+    inputs = load([tmp_path / "poorer.log"], None, TextForm("de"))
+    assert inputs.systems[0].tokens is not None
+    write_text(tmp_path / "poorer.txt", "der\ndie\ndas\ndie\n")
+    alone = load([tmp_path / "poorer.txt"], tmp_path / "poorer.txt", TextForm("de"))
+    assert alone.systems[0].tokens is None
 
 
 def test_unequal_files_are_both_named(tmp_path) -> None:

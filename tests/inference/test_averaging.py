@@ -259,7 +259,9 @@ def test_result_loads_with_fairseq_and_is_the_mean_of_its_models(tmp_path) -> No
             "args": None,
             "cfg": OmegaConf.to_container(cfg, resolve=True, enum_to_str=True),
             "model": models[-1].state_dict(),
-            "optimizer_history": [{"criterion_name": "x", "num_updates": 1}],
+            "optimizer_history": [
+                {"criterion_name": "x", "lr_scheduler_state": {}, "num_updates": 1}
+            ],
             "last_optimizer_state": {},
             "extra_state": {"train_iterator": {"epoch": 1}},
         }

@@ -1,0 +1,304 @@
+"""Spell an abstract sentence in English."""
+
+from __future__ import annotations
+
+from .lexicon import Adjective, Modal, Noun, Verb, Word
+from .trees import (
+    Both,
+    Clause,
+    Filler,
+    Likeness,
+    Name,
+    Nominal,
+    NounPhrase,
+    Place,
+    Pronoun,
+    Relative,
+    Sentence,
+    is_plural,
+    person,
+)
+
+OBJECT_FORM = {
+    "I": "me",
+    "you": "you",
+    "he": "him",
+    "she": "her",
+    "we": "us",
+    "they": "them",
+    "it": "it",
+}
+SHORT_BE = {"am": "'m", "is": "'s", "are": "'re", "will": "'ll", "have": "'ve"}
+SHORT_NOT = {"can": "can't", "will": "won't"}
+QUESTION_WORDS = {"what": "what", "where": "where", "when": "when", "why": "why"}
+POSSESSIVES = ("my", "your", "his", "her", "our", "their")
+HER_OBJECT, HER_POSSESSIVE = "pronoun:her", "possessive:her"
+
+
+def noun_words(noun: Noun, plural: bool) -> list[Word]:
+    """The noun itself."""
+    return list(noun.plural if plural else noun.singular)
+
+
+def adjective_word(adjective: Adjective) -> Word:
+    """The adjective; it does not inflect."""
+    return Word(adjective.english, adjective.upos, adjective.key)
+
+
+def determiner_words(phrase: NounPhrase) -> list[Word]:
+    """The determiner, or the owner with its 's."""
+    if phrase.owner is not None:
+        ending = "'" if is_plural(phrase.owner) and phrase.owner.noun.plural[-1][0][-1] == "s" else "'s"
+        return [*nominal(phrase.owner, True), Word(ending)]
+    if phrase.determiner == "bare":
+        return []
+    if phrase.determiner == "this":
+        return [Word("these" if phrase.plural else "this", "DET")]
+    if phrase.determiner == "her":
+        return [Word("her", "PRON", HER_POSSESSIVE)]
+    return [Word(phrase.determiner, "PRON" if phrase.determiner in POSSESSIVES else "DET")]
+
+
+def nominal(filler: Nominal, subject: bool) -> list[Word]:
+    """A noun phrase, name or pronoun, as subject or as object."""
+    if isinstance(filler, Pronoun):
+        if subject:
+            return [Word(filler.name, "PRON")]
+        return [Word(OBJECT_FORM[filler.name], "PRON", HER_OBJECT if filler.name == "she" else "")]
+    if isinstance(filler, Name):
+        return [Word(filler.english, "PROPN")]
+    if isinstance(filler, Both):
+        return [*nominal(filler.first, subject), Word("and"), *nominal(filler.second, subject)]
+    words = [adjective_word(filler.adjective)] if filler.adjective else []
+    words += noun_words(filler.noun, filler.plural)
+    determiner = determiner_words(filler)
+    if filler.determiner == "a" and filler.owner is None:
+        determiner = [Word("an" if words[0].text[0] in "aeio" else "a", "DET")]
+    words = determiner + words
+    if filler.place:
+        words += place_words(filler.place)
+    if filler.relative:
+        words += relative_words(filler.relative, filler)
+    return words
+
+
+def place_words(place: Place) -> list[Word]:
+    """A preposition with its noun phrase."""
+    return [*map(Word, place.name.english.split()), *nominal(place.phrase, False)]
+
+
+def relative_words(relative: Relative, head: NounPhrase) -> list[Word]:
+    """A relative clause without its gap."""
+    who = "who" if "person" in head.noun.tags else "that"
+    if relative.gap == "subject":
+        return [Word(who), *predicate(relative.clause)]
+    return [Word("that"), *statement(relative.clause)]
+
+
+def be_form(subject: Nominal, past: bool) -> str:
+    """The form of "be" that agrees with the subject."""
+    plural = is_plural(subject) or person(subject) == 2
+    if past:
+        return "were" if plural else "was"
+    if plural:
+        return "are"
+    return "am" if person(subject) == 1 else "is"
+
+
+def simple_form(verb: Verb, subject: Nominal, past: bool) -> Word:
+    """A finite form of a full verb."""
+    base, third, past_form, _, _ = verb.english
+    if verb.key == "verb:be":
+        return Word(be_form(subject, past), "AUX", verb.key)
+    if past:
+        return verb_word(verb, past_form)
+    singular = not is_plural(subject) and person(subject) == 3
+    return verb_word(verb, third if singular else base)
+
+
+def verb_word(verb: Verb, text: str) -> Word:
+    """A form of a full verb; the key stays with the particle where that carries the sense."""
+    return Word(text, "VERB", "" if verb.marks_particle else verb.key)
+
+
+def modal_word(modal: Modal) -> Word:
+    """A modal verb."""
+    return Word(modal.english, "AUX", modal.key)
+
+
+def verb_parts(clause: Clause, inverted: bool = False) -> tuple[Word | None, Word]:
+    """Split the verb into an auxiliary (None for a plain finite verb) and the main word."""
+    verb, subject = clause.frame.verb, clause.subject
+    base, _, _, participle, ing = verb.english
+    if clause.modal:
+        return modal_word(clause.modal), verb_word(verb, base)
+    if clause.tense == "progressive":
+        return Word(be_form(subject, False), "AUX"), verb_word(verb, ing)
+    third = not is_plural(subject) and person(subject) == 3
+    if clause.tense == "perfect":
+        return Word("has" if third else "have", "AUX"), verb_word(verb, participle)
+    past = clause.tense == "past"
+    if verb.key != "verb:be" and (clause.negated or inverted):
+        do = "did" if past else "does" if third else "do"
+        return Word(do, "AUX"), verb_word(verb, base)
+    return None, simple_form(verb, subject, past)
+
+
+def with_not(auxiliary: Word, contracted: bool) -> list[Word]:
+    """An auxiliary and its negation, as one word where English writes one."""
+    text = auxiliary.text
+    if contracted and text not in ("am", "may"):
+        return [Word(SHORT_NOT.get(text, text + "n't"), "AUX")]
+    if text == "can":
+        return [Word("cannot", "AUX")]
+    return [auxiliary, Word("not", "PART")]
+
+
+def subject_and_verb(clause: Clause, with_subject: bool) -> list[Word]:
+    """Subject, auxiliary, negation, frequency adverb and main verb of a statement."""
+    auxiliary, main = verb_parts(clause)
+    if auxiliary is None and clause.frame.verb.key == "verb:be":
+        auxiliary, main = main, Word("")
+    group: list[Word] = []
+    subject = nominal(clause.subject, True) if with_subject else []
+    if auxiliary and clause.negated:
+        group = with_not(auxiliary, clause.contracted)
+    elif auxiliary:
+        group = [auxiliary]
+        short = SHORT_BE.get(auxiliary.text)
+        if clause.contracted and short and subject and isinstance(clause.subject, Pronoun):
+            subject, group = [Word(subject[0].text + short, "PRON")], []
+    if clause.often:
+        group += clause.often.english
+    return subject + group + ([main] if main.text else [])
+
+
+def filler_words(filler: Filler, clause: Clause, kind: str) -> list[Word]:
+    """Spell what fills a slot."""
+    if isinstance(filler, Adjective):
+        return [adjective_word(filler)]
+    if isinstance(filler, Place):
+        return place_words(filler)
+    if isinstance(filler, Clause):
+        if kind == "inf":
+            return [Word("to", "PART"), *infinitive(filler)]
+        return [Word({"whether": "whether"}.get(kind, "that"), "SCONJ"), *statement(filler)]
+    return nominal(filler, False)
+
+
+def complements(clause: Clause, gap: bool = False, front: bool = False) -> list[Word]:
+    """Everything after the verb; ``gap`` leaves out the first object, ``front`` time and place
+    that stand first."""
+    particle = clause.frame.verb.particle
+    words = [particle] if particle and clause.frame.verb.particle_first else []
+    for number, (slot, filler) in enumerate(clause.filled()):
+        if gap and number == 0:
+            continue
+        words += map(preposition_word, slot.english.split())
+        if slot.kind == "city":
+            words.append(Word("to", "ADP"))
+        words += filler_words(filler, clause, slot.kind)
+    if particle and not clause.frame.verb.particle_first:
+        words.append(particle)
+    return words + adverbials(clause, front)
+
+
+def preposition_word(text: str) -> Word:
+    """A preposition of a slot; "like" is one of the ambiguous words."""
+    return Word(text, "ADP", "preposition:like" if text == "like" else "")
+
+
+def adverbials(clause: Clause, front: bool) -> list[Word]:
+    """Manner, place, span and time, in this order."""
+    words: list[Word] = []
+    if isinstance(clause.manner, Likeness):
+        words += [preposition_word("like"), *nominal(clause.manner.phrase, False)]
+    elif clause.manner:
+        words += clause.manner.english
+    if clause.place and not (front and clause.time is None):
+        words += place_words(clause.place)
+    if clause.span:
+        words += clause.span.english
+    if clause.time and not front:
+        words += clause.time.english
+    return words
+
+
+def predicate(clause: Clause) -> list[Word]:
+    """A clause without its subject."""
+    return subject_and_verb(clause, False) + complements(clause)
+
+
+def statement(clause: Clause, front: bool = False) -> list[Word]:
+    """A clause in plain order; an object gap is marked by the object None."""
+    gap = bool(clause.objects) and clause.objects[0] is None
+    return subject_and_verb(clause, True) + complements(clause, gap, front)
+
+
+def infinitive(clause: Clause) -> list[Word]:
+    """A clause as infinitive, without "to"."""
+    verb = clause.frame.verb
+    return [verb_word(verb, verb.english[0]), *complements(clause)]
+
+
+def question(clause: Clause, gap: bool = False) -> list[Word]:
+    """Auxiliary, subject, rest."""
+    auxiliary, main = verb_parts(clause, inverted=True)
+    if auxiliary is None:
+        auxiliary, main = main, Word("")
+    first = with_not(auxiliary, True) if clause.negated else [auxiliary]
+    words = first + nominal(clause.subject, True)
+    words += clause.often.english if clause.often else ()
+    return words + ([main] if main.text else []) + complements(clause, gap)
+
+
+def command(clause: Clause) -> list[Word]:
+    """An imperative, perhaps negated."""
+    start = [Word("don't", "AUX")] if clause.negated else []
+    return start + infinitive(clause)
+
+
+def sentence_words(sentence: Sentence) -> list[Word]:
+    """Spell the whole sentence."""
+    clause, kind = sentence.clause, sentence.kind
+    if kind == "fronted":
+        front = clause.time.english if clause.time else place_words(clause.place)
+        return [*front, Word(","), *statement(clause, front=True), Word(".")]
+    if kind == "question":
+        return [*question(clause), Word("?")]
+    if kind == "who":
+        return [Word("who"), *predicate(clause), Word("?")]
+    if kind in QUESTION_WORDS:
+        return [Word(kind), *question(clause, gap=kind == "what"), Word("?")]
+    if kind == "command":
+        return [*command(clause), *(() if clause.negated else (Word(","), Word("please"))), Word(".")]
+    if kind == "please":
+        return [Word("please"), *command(clause), Word(".")]
+    return compound(sentence)
+
+
+def compound(sentence: Sentence) -> list[Word]:
+    """Spell sentences of two clauses, and quotations."""
+    clause, link, kind = sentence.clause, Word(sentence.link), sentence.kind
+    if kind == "subordinate":
+        return [*statement(clause), link, *statement(sentence.second), Word(".")]
+    if kind == "subordinate-first":
+        return [link, *statement(sentence.second), Word(","), *statement(clause), Word(".")]
+    if kind == "joined":
+        comma = [Word(",")] if sentence.link == "but" else []
+        return [*statement(clause), *comma, link, *statement(sentence.second), Word(".")]
+    if kind == "sharing":
+        return [*statement(clause), link, *predicate(sentence.second), Word(".")]
+    if kind == "there":
+        return there(sentence)
+    if kind == "quoted":
+        speaker = [Word("says"), *nominal(sentence.speaker, True)]
+        return [Word('"('), *command(clause), Word(","), Word(')"'), *speaker, Word(".")]
+    return [*statement(clause), Word(".")]
+
+
+def there(sentence: Sentence) -> list[Word]:
+    """There is / there are."""
+    clause = sentence.clause
+    verb = Word(be_form(clause.subject, clause.tense == "past"), "AUX")
+    return [Word("there"), verb, *nominal(clause.subject, False), *complements(clause), Word(".")]

@@ -1,0 +1,89 @@
+"""The scripts around scoring: arguments in, tables and files out, refusals in one line."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+GOLD = ["Der Hund schläft.", "Sie liest ein Buch.", "Es regnet heute.", "Wir gehen nach Hause."]
+FIRST = ["Der Hund schläft.", "Sie hat ein Buch.", "Es regnet morgen.", "Wir gehen."]
+SECOND = ["Der Hund rennt.", "Sie liest ein Buch.", "Es regnet heute.", "Wir gehen nach Hause."]
+
+
+@pytest.fixture
+def files(tmp_path) -> dict[str, str]:
+    """Two systems and a reference."""
+    for name, lines in (("first", FIRST), ("second", SECOND), ("gold", GOLD)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return {name: str(tmp_path / name) for name in ("first", "second", "gold")}
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Return a function that runs a script and gives back what it printed."""
+
+    def call(script: str, *args: str) -> str:
+        monkeypatch.setattr(sys, "argv", [script, *args])
+        runpy.run_path(str(SCRIPTS / script), run_name="__main__")
+        return capsys.readouterr().out
+
+    return call
+
+
+def test_score_prints_the_table_and_writes_the_same_figures(run, files, tmp_path) -> None:
+    out = tmp_path / "scores.json"
+    systems = ["--sys", files["first"], files["second"], "--ref", files["gold"], "--lang", "de"]
+    text = run("score.py", *systems, "--paired", "--samples", "20", "--json", str(out))
+    report = json.loads(out.read_text(encoding="utf-8"))
+    assert [system["sentences"] for system in report["systems"]] == [4, 4]
+    for system in report["systems"]:
+        assert f"{system['figures']['bleu']:.2f}" in text
+    assert "paired bootstrap against" in text
+    assert report["systems"][1]["figures"]["chrf"] > report["systems"][0]["figures"]["chrf"]
+
+
+def test_score_refuses_in_one_line(run, files, tmp_path) -> None:
+    short = tmp_path / "short"
+    short.write_text("Der Hund.\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"score\.py: unequal line counts: .*short has 1"):
+        run("score.py", "--sys", str(short), "--ref", files["gold"], "--lang", "de")
+
+
+def test_tokenized_flag_needs_no_value(run, files) -> None:
+    """Moses rules, forced upon plain text, leave it as it is; the table says they were applied."""
+    systems = ["--sys", files["first"], "--ref", files["gold"], "--lang", "de"]
+    assert "detokenised" not in run("score.py", *systems)
+    assert "detokenised" in run("score.py", *systems, "--tokenized")
+
+
+def test_compare_predictions_shows_and_writes_the_same_sentences(run, files, tmp_path) -> None:
+    table, values = tmp_path / "table.md", tmp_path / "table.tsv"
+    pair = [files["first"], files["second"], "--gold", files["gold"]]
+    written = ["--markdown", str(table), "--tsv", str(values)]
+    text = run("compare_predictions.py", *pair, "--max", "2", *written)
+    assert "2 of 3 such sentences shown" in text
+    assert len(table.read_text(encoding="utf-8").splitlines()) == 2 + 2
+    assert len(values.read_text(encoding="utf-8").splitlines()) == 1 + 2
+    text = run("compare_predictions.py", *pair, "--better", "first", "--names", "base", "ours")
+    assert "{+schläft+}" in text
+    assert "1 of 1 such" in text
+
+
+def test_average_checkpoints_averages_the_last_ones(run, tmp_path) -> None:
+    for number in (1, 2, 3):
+        state = {"model": {"w": torch.tensor([float(number)])}}
+        torch.save(state, tmp_path / f"checkpoint{number}.pt")
+    output = tmp_path / "average.pt"
+    folder = ["--dir", str(tmp_path), "--output", str(output)]
+    run("average_checkpoints.py", *folder, "--last", "2")
+    assert torch.load(output, weights_only=True)["model"]["w"].item() == 2.5
+    with pytest.raises(SystemExit, match=r"average_checkpoints\.py: .*9 checkpoints .* 3 found"):
+        run("average_checkpoints.py", *folder, "--last", "9")
+    with pytest.raises(SystemExit):
+        run("average_checkpoints.py", *folder)
