@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.metrics.base import Metric
-from sacrebleu.significance import PairedTest
+from sacrebleu.significance import PairedTest, Result
 
 from .text_files import check_equal_counts
 from .translation import Corpus
@@ -69,25 +69,34 @@ def paired_bootstrap(
     with _sacrebleu_seed(seed):
         test = PairedTest(named, metrics, [reference.text], test_type="bs", n_samples=samples)
         signatures, results = test()
-    comparisons = []
-    for metric, column in zip(
-        metrics, list(results)[1:], strict=True
-    ):  # the first column holds the names
-        base = results[column][0].score
-        for system, result in zip(systems[1:], results[column][1:], strict=True):
-            difference = result.score - base
-            chance = result.p_value if difference else 1.0
-            values = (result.score, difference, chance, result.mean, result.ci)
-            comparisons.append(
-                Comparison(
-                    system.name,
-                    systems[0].name,
-                    metric,
-                    *map(float, values),
-                    str(signatures[column]),
-                )
-            )
-    return comparisons
+    columns = list(results)[1:]  # the first column holds the names
+    return [
+        comparison
+        for metric, column in zip(metrics, columns, strict=True)
+        for comparison in _comparisons(
+            metric, systems, results[column], signature=str(signatures[column])
+        )
+    ]
+
+
+def _comparisons(
+    metric: str, systems: Sequence[Corpus], results: Sequence[Result], *, signature: str
+) -> Iterator[Comparison]:
+    """Yield one metric's comparison of every further system with the first."""
+    baseline = results[0]
+    for system, result in zip(systems[1:], results[1:], strict=True):
+        difference = float(result.score - baseline.score)
+        yield Comparison(
+            system=system.name,
+            baseline=systems[0].name,
+            metric=metric,
+            score=float(result.score),
+            difference=difference,
+            p_value=float(result.p_value) if difference else 1.0,
+            mean=float(result.mean),
+            interval=float(result.ci),
+            signature=signature,
+        )
 
 
 def _check_bootstrap(systems: Sequence[Corpus], reference: Corpus, samples: int, seed: int) -> None:

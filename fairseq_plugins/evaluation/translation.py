@@ -155,7 +155,7 @@ def tokenize(lines: Sequence[str], lang: str) -> list[str]:
 
 
 def split_compounds(line: str) -> str:
-    """Turn ``rich-text`` into ``rich ##AT##-##AT## text``, however the hyphen was written before."""
+    """Turn ``rich-text`` into ``rich ##AT##-##AT## text``, however its hyphen was written."""
     joined = _join_hyphens(line).encode("utf-8")
     return _HYPHEN_COMPOUND.sub(rb"\1 ##AT##-##AT## \2", joined).decode("utf-8")
 

@@ -6,7 +6,6 @@ from argparse import Namespace
 
 import pytest
 import torch
-from fairseq import checkpoint_utils
 from fairseq.models import ARCH_CONFIG_REGISTRY
 from fairseq.models.transformer import TransformerModel
 from prepared import batches, make_model, make_task, prepare, random_pairs
@@ -262,11 +261,3 @@ def test_pretrained_words_fill_the_narrow_table(task, tmp_path):
     weight = model.encoder.embed_tokens.words.weight
     assert (weight[task.src_dict.index("Cat")] == 0.5).all()
     assert (weight[task.src_dict.index("dog")] != 0.5).all()
-
-
-def test_model_state_survives_saving(task, batch, tmp_path):
-    model = make_model(task, features="case,pos")
-    cfg = {"_name": "syntax_transformer_tiny", "features": "case,pos", "annotator": "toy 1 abc"}
-    torch.save({"cfg": {"model": cfg, "task": {}}, "model": model.state_dict()}, tmp_path / "m.pt")
-    (loaded,), _ = checkpoint_utils.load_model_ensemble([str(tmp_path / "m.pt")], task=task)
-    assert torch.equal(scores(loaded.eval(), batch), scores(model, batch))
