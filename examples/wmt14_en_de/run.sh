@@ -42,7 +42,7 @@ download() { # 4.5M training pairs; newstest2013 (3,000) to validate; newstest20
 prepare() {
     python scripts/prepare_translation.py -s en -t de --destdir "$data" \
         --trainpref "$raw/train" --validpref "$raw/valid" --testpref "$raw/test" \
-        --normalizer moses --tokenizer "${TOKENIZER:-moses}" --subwords subword_nmt \
+        --normalizer "${NORMALIZER:-moses}" --tokenizer "${TOKENIZER:-moses}" --subwords subword_nmt \
         --bpe-size "${BPE_SIZE:-37000}" --joined-dictionary --max-words 250 --max-ratio 1.5 \
         --workers "${PYTHON_WORKERS:-$(getconf _NPROCESSORS_ONLN)}"
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .lexicon import Adjective, Modal, Noun, Verb, Word
+from .lexicon import VOWELS, Adjective, Modal, Noun, Verb, Word
 from .trees import (
     Both,
     Clause,
@@ -73,7 +73,7 @@ def nominal(filler: Nominal, subject: bool) -> list[Word]:
     words += noun_words(filler.noun, filler.plural)
     determiner = determiner_words(filler)
     if filler.determiner == "a" and filler.owner is None:
-        determiner = [Word("an" if words[0].text[0] in "aeio" else "a", "DET")]
+        determiner = [Word("an" if words[0].text[0] in VOWELS else "a", "DET")]
     words = determiner + words
     if filler.place:
         words += place_words(filler.place)

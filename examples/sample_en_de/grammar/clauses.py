@@ -1,0 +1,258 @@
+"""Draw clauses at random: a frame, what fills it, tense, negation, adverbials."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .lexicon import Frame, Modal, Phrase, Slot
+from .nominals import CITIES, PERSON_TAGS, NominalSampler, Wish
+from .trees import (
+    PRONOUNS,
+    Both,
+    Clause,
+    Filler,
+    Likeness,
+    Name,
+    Nominal,
+    NounPhrase,
+    Pronoun,
+    Relative,
+    indefinite,
+    person,
+)
+
+TENSES = {"present": 50, "past": 22, "perfect": 8, "progressive": 8, "modal": 18}
+TENSE_USES = {"perfect": "p", "progressive": "g", "modal": "m"}
+TIME_GROUPS = {
+    "present": ("present", "any", "any"),
+    "past": ("past", "past", "any"),
+    "modal": ("any", "future"),
+}
+UNCOUNTED = ("some", "many")
+
+
+def counted(filler: Filler) -> bool:
+    """True for objects that German cannot negate with a plain kein."""
+    if isinstance(filler, Both):
+        return True
+    return isinstance(filler, NounPhrase) and (
+        filler.determiner in UNCOUNTED or (indefinite(filler) and filler.determiner not in ("a", "bare", "no"))
+    )
+
+
+class ClauseSampler:
+    """Draws clauses; ``nominals`` draws what they talk about."""
+
+    def __init__(self, nominals: NominalSampler) -> None:
+        self.nominals = nominals
+        self.dice = nominals.dice
+        self.lexicon = nominals.lexicon
+        self.modal: Modal | None = None
+        self.phrase: Phrase | None = None
+        self.her = False
+
+    def clause(self, frame: Frame, subject: Nominal | None = None, tense: str = "") -> Clause:
+        """Draw a clause with this frame; given subject and tense are kept."""
+        role = self.role(frame, subject is None)
+        if subject is None:
+            subject = self.nominals.subject(frame.subjects, role == "subject")
+        tense = tense or self.tense(frame, subject)
+        objects = tuple(
+            self.filler(slot, subject, role == str(number))
+            for number, slot in enumerate(frame.slots)
+        )
+        clause = Clause(frame, subject, objects, tense, contracted=self.dice.chance(0.5))
+        if tense == "modal":
+            clause = replace(clause, modal=self.which_modal(frame, subject))
+        clause = self.with_adverbials(clause)
+        return self.with_negation(clause)
+
+    def role(self, frame: Frame, free_subject: bool) -> str:
+        """Choose where the wished noun goes: subject, the number of a slot, or nowhere."""
+        noun = self.nominals.wish.noun
+        if noun is None:
+            return ""
+        fits = [str(n) for n, slot in enumerate(frame.slots) if slot.tags & noun.tags and slot.case]
+        if free_subject and frame.subjects & noun.tags:
+            fits.append("subject")
+        return self.dice.pick(fits) if fits else ""
+
+    def tense(self, frame: Frame, subject: Nominal) -> str:
+        """Draw a tense the frame allows."""
+        if self.modal:
+            return "modal"
+        weights = {
+            tense: weight
+            for tense, weight in TENSES.items()
+            if TENSE_USES.get(tense, tense) in frame.uses or tense not in TENSE_USES
+        }
+        tense = self.dice.weighted(weights)
+        return "present" if tense == "past" and person(subject) == 2 else tense
+
+    def which_modal(self, frame: Frame, subject: Nominal) -> Modal:
+        """Draw a modal verb; only people may and must."""
+        if self.modal:
+            modal, self.modal = self.modal, None
+            return modal
+        human = frame.subjects & PERSON_TAGS
+        weights = {"can": 4, "will": 5, "must": 3, "should": 2, "may": 3}
+        if not human:
+            weights = {"can": 2, "will": 3}
+        return self.lexicon.modals[self.dice.weighted(weights)]
+
+    def filler(self, slot: Slot, subject: Nominal, wished: bool) -> Filler:
+        """Draw what fills a slot."""
+        if slot.kind in ("at", "to"):
+            return self.nominals.place(self.dice.pick(sorted(slot.tags)))
+        if slot.kind == "city":
+            return self.dice.pick(CITIES)
+        if slot.kind == "adjective":
+            return self.predicate_adjective(subject)
+        if slot.kind == "job":
+            return self.job(subject)
+        if slot.kind == "inf":
+            return self.infinitive(subject)
+        if slot.kind in ("that", "whether"):
+            return self.clause(self.any_frame())
+        if self.her and slot.tags & PERSON_TAGS and slot.kind in ("acc", "dat"):
+            self.her = False
+            return Pronoun("she")
+        filler = self.nominals.object(slot.tags, wished)
+        if isinstance(filler, (Pronoun, Name)) and filler == subject:
+            return self.nominals.phrase(slot.tags)
+        return filler
+
+    def predicate_adjective(self, subject: Nominal) -> Filler:
+        """Draw an adjective to say of the subject."""
+        tags = subject.noun.tags if isinstance(subject, NounPhrase) else frozenset({"person", "adult"})
+        wished = self.nominals.wish.adjective
+        found = [a for a in self.lexicon.adjectives if a.predicate and a.tags & tags]
+        if isinstance(subject, NounPhrase) and subject.adjective:
+            found = [a for a in found if a != subject.adjective]
+        if wished in found:
+            self.nominals.wish.adjective = None
+            return wished
+        return self.dice.pick(found)
+
+    def job(self, subject: Nominal) -> Filler:
+        """Draw a profession for the subject."""
+        if isinstance(subject, NounPhrase) and "kin" not in subject.noun.tags | {""} or isinstance(subject, Both):
+            raise LookupError("only relatives, names and pronouns are told their profession")
+        plural = subject.plural if isinstance(subject, NounPhrase) else subject in (Pronoun("we"), Pronoun("they"))
+        wished = self.nominals.wish.noun
+        found = [n for n in self.lexicon.by_tag["job"] if n is wished or n.key not in self.nominals.used]
+        noun = wished if wished in found else self.dice.pick(found)
+        if noun is wished:
+            self.nominals.wish.noun = None
+        self.nominals.used.add(noun.key)
+        return NounPhrase(noun, plural, "bare" if plural else "a")
+
+    def infinitive(self, subject: Nominal) -> Clause:
+        """Draw an infinitive clause for the same subject."""
+        frames = [
+            f for f in self.lexicon.frames
+            if "m" in f.uses and "person" in f.subjects and not any(u[0] in "=~" for u in f.uses)
+        ]
+        clause = self.clause(self.wished_frame(frames), subject, "present")
+        return replace(clause, negated=False, often=None, time=None)
+
+    def wished_frame(self, frames: list[Frame]) -> Frame:
+        """Draw a frame, one that can take the wished noun if there is such a wish."""
+        noun = self.nominals.wish.noun
+        if noun:
+            frames = [f for f in frames if any(s.tags & noun.tags for s in f.slots)]
+        return self.dice.pick(frames)
+
+    def any_frame(self) -> Frame:
+        """Draw a frame without clauses in it, one for the wished noun if there is such a wish."""
+        plain = [f for f in self.lexicon.frames if not any(s.kind in CLAUSES for s in f.slots)]
+        noun = self.nominals.wish.noun
+        if noun:
+            plain = [f for f in plain if f.subjects & noun.tags or any(s.tags & noun.tags for s in f.slots)]
+        return self.dice.pick(plain)
+
+    def with_adverbials(self, clause: Clause) -> Clause:
+        """Add what the frame asks for and some of what it allows."""
+        uses = clause.frame.uses
+        manner = self.manner(clause)
+        often = span = place = None
+        time = self.time(clause)
+        groups = sorted(use[1:] for use in uses if use.startswith("@"))
+        if groups and self.dice.chance(0.35):
+            place = self.nominals.place(self.dice.pick(groups))
+        if time is None and clause.tense == "present" and "f" in uses and self.dice.chance(0.15):
+            often = self.dice.pick([p for p in self.lexicon.phrases if p.kind == "often"])
+        elif time is None and "s" in uses and (self.wants("span") or self.dice.chance(0.12)):
+            span = self.drawn("span", ("any",))
+        return replace(clause, time=time, often=often, span=span, place=place, manner=manner)
+
+    def wants(self, kind: str) -> bool:
+        """True if a phrase of this kind is wished."""
+        return self.phrase is not None and self.phrase.kind == kind
+
+    def drawn(self, kind: str, groups: tuple[str, ...]) -> Phrase:
+        """Draw a phrase of a kind and one of these groups, or take the wished one."""
+        if self.wants(kind) and self.phrase.group in groups:
+            phrase, self.phrase = self.phrase, None
+            return phrase
+        group = self.dice.pick(groups)
+        return self.dice.pick([p for p in self.lexicon.phrases if p.kind == kind and p.group == group])
+
+    def time(self, clause: Clause) -> Phrase | None:
+        """Draw a time phrase that goes with the tense, or none."""
+        groups = TIME_GROUPS.get(clause.tense)
+        if not groups or not clause.frame.uses & {"t"}:
+            return None
+        return self.drawn("time", groups) if self.wants("time") or self.dice.chance(0.35) else None
+
+    def manner(self, clause: Clause) -> Phrase | Likeness | None:
+        """Draw the manner or the comparison that the frame asks for."""
+        uses = sorted(clause.frame.uses)
+        likes = [use[1:] for use in uses if use.startswith("~")]
+        if likes:
+            plural = isinstance(clause.subject, NounPhrase) and clause.subject.plural
+            noun = self.nominals.noun(frozenset(likes[0].split(",")))
+            return Likeness(NounPhrase(noun, plural, "bare" if plural else "a"))
+        words = tuple(use[1:] for use in uses if use.startswith("="))
+        return self.drawn("manner", words) if words else None
+
+    def with_negation(self, clause: Clause) -> Clause:
+        """Negate some clauses, where German does it with nicht or kein alone."""
+        doubtful = (
+            (clause.often and clause.often.group == "never")
+            or clause.span
+            or isinstance(clause.manner, Likeness)
+            or (clause.modal and not clause.modal.negatable)
+            or any(map(counted, clause.objects))
+            or any(isinstance(item, Clause) for item in clause.objects)
+            or indefinite(clause.subject)
+        )
+        bear = clause.frame.verb.key == "verb:bear"
+        return replace(clause, negated=not doubtful and self.dice.chance(0.8 if bear else 0.14))
+
+    def with_relative(self, phrase: NounPhrase) -> NounPhrase:
+        """Add a relative clause about the noun, if some frame has it as subject or object."""
+        gap = self.dice.pick(("subject", "object"))
+        frames = [
+            frame
+            for frame in self.lexicon.frames
+            if not any(slot.kind in CLAUSES or slot.kind == "job" for slot in frame.slots)
+            and (
+                frame.subjects & phrase.noun.tags
+                if gap == "subject"
+                else frame.slots and frame.slots[0].kind == "acc" and frame.slots[0].tags & phrase.noun.tags
+            )
+        ]
+        if not frames:
+            return phrase
+        frame = self.dice.pick(frames)
+        if gap == "subject":
+            clause = self.clause(frame, phrase)
+        else:
+            clause = self.clause(frame)
+            clause = replace(clause, objects=(None, *clause.objects[1:]), negated=False)
+        return replace(phrase, relative=Relative(gap, clause))
+
+
+CLAUSES = ("inf", "that", "whether")
+__all__ = ["ClauseSampler", "Wish", "PRONOUNS"]

@@ -1,0 +1,184 @@
+"""Draw noun phrases at random: noun, number, determiner, adjective, owner, place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from .dice import Dice
+from .english import POSSESSIVES
+from .lexicon import Adjective, Lexicon, Noun
+from .trees import NUMBERS, PRONOUNS, Both, Name, Nominal, NounPhrase, Place, Pronoun
+
+PEOPLE = (
+    Name("Anna", "Anna", True),
+    Name("Maria", "Maria", True),
+    Name("Laura", "Laura", True),
+    Name("Julia", "Julia", True),
+    Name("Peter", "Peter"),
+    Name("Paul", "Paul"),
+    Name("Simon", "Simon"),
+    Name("Daniel", "Daniel"),
+)
+CITIES = (
+    Name("Berlin", "Berlin"),
+    Name("Hamburg", "Hamburg"),
+    Name("Vienna", "Wien"),
+    Name("Cologne", "Köln"),
+    Name("London", "London"),
+    Name("Venice", "Venedig"),
+)
+SINGULAR = {"the": 42, "a": 27, "owned": 20, "this": 6, "owner": 5}
+PLURAL = {"the": 38, "bare": 20, "owned": 16, "this": 6, "number": 9, "some": 4, "many": 4, "owner": 3}
+CHOICES = {
+    "mass": {"the": 45, "bare": 45, "owned": 5, "this": 5},
+    "owned": {"owned": 80, "owner": 20},
+    "the": {"the": 1},
+    "this": {"this": 1},
+    "bare": {"bare": 1},
+    "number": {"number": 1},
+}
+ONE_ONLY = ("first", "second", "last", "left", "right")
+PERSON_TAGS = frozenset({"person", "adult", "young"})
+
+
+@dataclass
+class Wish:
+    """What the sentence has to contain; each part is cleared once it is placed."""
+
+    noun: Noun | None = None
+    adjective: Adjective | None = None
+    possessive: str = ""
+
+
+class NominalSampler:
+    """Draws noun phrases; never the same noun twice in a sentence."""
+
+    def __init__(self, lexicon: Lexicon, dice: Dice) -> None:
+        self.lexicon = lexicon
+        self.dice = dice
+        self.wish = Wish()
+        self.used: set[str] = set()
+
+    def start(self, wish: Wish) -> None:
+        """Begin a sentence."""
+        self.wish = wish
+        self.used = {wish.noun.key} if wish.noun else set()
+
+    def subject(self, tags: frozenset[str], wished: bool) -> Nominal:
+        """Draw a subject: pronoun, name, noun phrase, or two of them."""
+        if tags & PERSON_TAGS and not wished:
+            kind = self.dice.weighted({"pronoun": 26, "name": 14, "both": 4, "noun": 56})
+            if kind == "pronoun":
+                return Pronoun(self.dice.pick(PRONOUNS))
+            if kind == "name":
+                return self.dice.pick(PEOPLE)
+            if kind == "both":
+                return Both(self.dice.pick(PEOPLE), self.phrase(tags, definite=True))
+        return self.phrase(tags, wished)
+
+    def object(self, tags: frozenset[str], wished: bool) -> Nominal:
+        """Draw an object: a pronoun or name for people, else a noun phrase or two."""
+        if tags & PERSON_TAGS and not wished:
+            kind = self.dice.weighted({"pronoun": 25, "name": 10, "noun": 65})
+            if kind == "pronoun":
+                return Pronoun(self.dice.pick(("I", "he", "she", "she", "we", "they")))
+            if kind == "name":
+                return self.dice.pick(PEOPLE)
+        first = self.phrase(tags, wished)
+        if first.determiner == "bare" and first.owner is None and self.dice.chance(0.25):
+            second = self.phrase(tags - PERSON_TAGS)
+            if second.determiner == "bare" and second.owner is None:
+                return Both(first, second)
+        return first
+
+    def phrase(
+        self, tags: frozenset[str], wished: bool = False, *, definite: bool = False
+    ) -> NounPhrase:
+        """Draw a noun phrase whose noun carries one of ``tags``, or the wished noun."""
+        noun = self.wish.noun if wished else self.noun(tags)
+        self.used.add(noun.key)
+        adjective = self.wish.adjective if wished else None
+        if adjective is None and self.dice.chance(0.22):
+            adjective = self.adjective(noun)
+        plural = self.number(noun, adjective)
+        kind = self.determiner(noun, plural, adjective, definite)
+        if adjective and not self.fits(adjective, kind, noun):
+            if wished and adjective is self.wish.adjective:
+                kind = "owned" if "owned" in adjective.determiners else "the"
+            else:
+                adjective = None
+        if wished:
+            self.wish.noun = self.wish.adjective = None
+        return self.dressed(NounPhrase(noun, plural, kind, adjective))
+
+    def noun(self, tags: frozenset[str]) -> Noun:
+        """Draw an unused noun; LookupError if there is none."""
+        found = [noun for noun in self.lexicon.nouns_of(tags) if noun.key not in self.used]
+        return self.dice.pick(found)
+
+    def adjective(self, noun: Noun) -> Adjective | None:
+        """Draw an adjective that suits the noun, if any does."""
+        found = [item for item in self.lexicon.adjectives if item.tags & noun.tags]
+        return self.dice.pick(found) if found else None
+
+    def number(self, noun: Noun, adjective: Adjective | None) -> bool:
+        """Draw the number (True: plural)."""
+        if not noun.plural or (adjective and adjective.english in ONE_ONLY):
+            return False
+        return noun.determiners in ("plural", "number") or self.dice.chance(0.42)
+
+    def determiner(
+        self, noun: Noun, plural: bool, adjective: Adjective | None, definite: bool
+    ) -> str:
+        """Draw the kind of determiner: one of English's, or owned, owner, number."""
+        if self.wish.possessive and noun.determiners in ("", "owned", "plural"):
+            return "owned"
+        if definite and noun.determiners in ("", "plural"):
+            return "the"
+        if adjective and adjective.determiners and noun.determiners in ("", "plural"):
+            return self.dice.pick(sorted(adjective.determiners))
+        table = CHOICES.get(noun.determiners, PLURAL if plural else SINGULAR)
+        return self.dice.weighted(table)
+
+    def fits(self, adjective: Adjective, kind: str, noun: Noun) -> bool:
+        """True if the adjective may follow this kind of determiner."""
+        if noun.determiners in ("number", "this", "bare"):
+            return False
+        allowed = adjective.determiners
+        return not allowed or kind in allowed or (kind == "owner" and "owned" in allowed)
+
+    def dressed(self, phrase: NounPhrase) -> NounPhrase:
+        """Replace the kinds owned, owner and number by what they stand for."""
+        kind = phrase.determiner
+        if kind == "owned":
+            own = self.wish.possessive or self.dice.pick(POSSESSIVES)
+            self.wish.possessive = ""
+            return replace(phrase, determiner=own)
+        if kind == "number":
+            return replace(phrase, determiner=self.dice.pick(list(NUMBERS)))
+        if kind == "owner":
+            return replace(phrase, determiner="the", owner=self.owner())
+        return phrase
+
+    def owner(self) -> NounPhrase | Name:
+        """Draw an owner: a name or a person."""
+        if self.dice.chance(0.4):
+            return self.dice.pick(PEOPLE)
+        noun = self.noun(frozenset({"adult"}))
+        self.used.add(noun.key)
+        kind = "the" if noun.determiners == "" else self.dice.pick(("my", "our", "her"))
+        return NounPhrase(noun, self.dice.chance(0.3), kind)
+
+    def place(self, group: str) -> Place:
+        """Draw a place of a group."""
+        found = [
+            item
+            for item in self.lexicon.places
+            if group in item.groups and item.noun.key not in self.used
+        ]
+        name = self.dice.pick(found)
+        self.used.add(name.noun.key)
+        adjective = self.adjective(name.noun) if self.dice.chance(0.12) else None
+        if adjective and (adjective.determiners or name.english == "at"):
+            adjective = None
+        return Place(name, NounPhrase(name.noun, False, "the", adjective))
