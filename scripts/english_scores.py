@@ -74,7 +74,7 @@ It is adapted material: statistical weights trained on
     $source
     $url
     Contributors: $author
-    Annotations (c) 2013-2021 The Board of Trustees of The Leland Stanford Junior University,
+    Annotations (c) 2013 and later, The Board of Trustees of The Leland Stanford Junior University,
     licensed under CC BY-SA 4.0. The underlying texts belong to their various owners.
 
     Natalia Silveira, Timothy Dozat, Marie-Catherine de Marneffe, Samuel Bowman, Miriam Connor,

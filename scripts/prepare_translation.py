@@ -15,7 +15,7 @@ from fairseq_plugins.prep.translation import prepare
 
 
 def main() -> int:
-    """Parse the flags and prepare; bad input is one line on stderr."""
+    """Parse the flags and prepare; what goes wrong is one line on stderr."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -23,9 +23,16 @@ def main() -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s | %(message)s", force=True)
     try:
         prepare(TranslationOptions(**vars(parser.parse_args())))
-    except (ValueError, FileNotFoundError) as error:
+    except OSError as error:
+        known = error.strerror and error.filename
+        print(f"error: {f'{error.filename}: {error.strerror}' if known else error}", file=sys.stderr)
+        return 1
+    except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("stopped; run the same command again to go on", file=sys.stderr)
+        return 130
     return 0
 
 

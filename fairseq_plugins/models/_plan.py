@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
-
-from ..syntax.labels import Inventory, parse_features
 
 NO_FEATURES = "none"
 DEFAULT_FEATURE_DIM = 20
@@ -35,18 +33,20 @@ def resolve_features(option: str | None, available: Sequence[str]) -> tuple[str,
     """Return the features that ``--features`` asks for; None asks for all that are available.
 
     Raises:
-        ValueError: an unknown or repeated feature, one the data lacks, or empty text.
+        ValueError: a repeated feature, one the data lacks, or empty text.
     """
     if option is None:
         return tuple(available)
     if option.strip() == NO_FEATURES:
         return ()
-    names = parse_features(option)
+    names = tuple(name.strip() for name in option.split(",") if name.strip())
     if not names:
         raise ValueError(
             f"--features is empty; say '--features {NO_FEATURES}' for a plain transformer"
         )
     for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"--features names {name!r} twice")
         if name not in available:
             raise ValueError(
                 f"--features asks for {name!r}, which the data folder lacks; "
@@ -55,12 +55,12 @@ def resolve_features(option: str | None, available: Sequence[str]) -> tuple[str,
     return names
 
 
-def plan_factors(args: Namespace, inventories: Mapping[str, Inventory]) -> FactorPlan:
+def plan_factors(args: Namespace, inventories: Mapping[str, Sized]) -> FactorPlan:
     """Work out and check all widths.
 
     Args:
         args: resolved options (None-valued ones absent).
-        inventories: the data's features in column order.
+        inventories: the data's features and their ids, in column order.
 
     Raises:
         ValueError: features or sizes that do not fit; both numbers are named.

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from tqdm import tqdm
 
 from ..data.dictionaries import build_dictionary, load_dictionary, token_ids
 from ..data.streams import StreamWriter, stream_prefix
 from ..syntax.labels import FEATURES, SPECIAL, SPECIAL_ID
-from .chunks import Chunk, read_header, read_rows
+from .chunks import Chunk, read_header
+from .encoded import EncodedChunk, closed_rows
 from .manifest import Manifest
 from .options import TranslationOptions
 from .subword_models import SubwordModels
@@ -53,8 +54,9 @@ def write_dictionaries(
     counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     for job in jobs:
         if job.split.startswith("train"):
-            for total, part in zip(counts, read_header(job.encoded)["subwords"]):
-                total.update(part)
+            chunk = EncodedChunk.load(job.encoded)
+            counts[0].update(chunk.source.counts())
+            counts[1].update(chunk.target.counts())
     given = [options.srcdict, options.tgtdict]
     if options.joined_dictionary:
         given = [options.srcdict or options.tgtdict] * 2
@@ -86,58 +88,71 @@ def write_split(
     bar: tqdm,
 ) -> dict[str, Any]:
     """Write the streams of one split; return its line and token counts."""
-    names = [options.source_lang, options.target_lang]
-    names += [f"{options.source_lang}.{name}" for name in options.feature_names]
-    sizes = [len(d) if d else 0 for d in dictionaries]
-    sizes += [len(FEATURES[name]) for name in options.feature_names]
+    sizes = {options.source_lang: len(dictionaries[0])}
+    if not options.only_source:
+        sizes[options.target_lang] = len(dictionaries[1])
+    for name in options.feature_names:
+        sizes[f"{options.source_lang}.{name}"] = len(FEATURES[name])
     writers = {
         name: StreamWriter(stream_prefix(folder, split, options.pair, name), size)
-        for name, size in zip(names, sizes)
-        if not (name == options.target_lang and options.only_source)
+        for name, size in sizes.items()
     }
     longest = (0, 0)
     for chunk in chunks:
-        for row in read_rows(chunk.encoded):
-            length = _add_row(row, names, writers, dictionaries, options.feature_names, labels)
-            longest = max(longest, (length, writers[names[0]].lines))
+        encoded, done = EncodedChunk.load(chunk.encoded), writers[options.source_lang].lines
+        for name, rows in _streams(options, encoded, dictionaries).items():
+            for row in rows:
+                writers[name].add(row)
+        _count_labels(encoded, labels)
+        lengths = encoded.source.sizes
+        if len(lengths) and lengths.max() >= longest[0]:
+            longest = (int(lengths.max()) + 1, done + int(lengths.argmax()) + 1)
         bar.update(1)
     for writer in writers.values():
         writer.close()
-    if longest[0] > POSITIONS and not split.startswith("train"):
-        logger.warning(
-            "%s: sentence %d has %d source tokens; fairseq's default limit is %d: "
-            "give --max-source-positions or --truncate-source",
-            split,
-            longest[1],
-            longest[0],
-            POSITIONS,
-        )
+    _warn_of_length(split, *longest)
     return {
-        "lines": writers[names[0]].lines,
+        "lines": writers[options.source_lang].lines,
         "read": sum(chunk.count for chunk in chunks),
         "tokens": {name: writer.ids for name, writer in writers.items()},
     }
 
 
-def _add_row(
-    row: Sequence[str],
-    names: Sequence[str],
-    writers: dict[str, StreamWriter],
-    dictionaries: tuple[Any, Any],
-    features: Sequence[str],
-    labels: dict[str, Counter[str]],
-) -> int:
-    """Write one line to every stream; return its source length in tokens."""
-    source = token_ids(dictionaries[0], row[0].split())
-    writers[names[0]].add(source)
-    if names[1] in writers:
-        writers[names[1]].add(token_ids(dictionaries[1], row[1].split()))
-    for name, stream, text in zip(features, names[2:], row[2:]):
-        values = text.split()
-        labels[name].update(values)
-        labels[name][SPECIAL] += 1
-        writers[stream].add([*FEATURES[name].ids(values), SPECIAL_ID])
-    return len(source)
+def _streams(
+    options: TranslationOptions, chunk: EncodedChunk, dictionaries: tuple[Any, Any]
+) -> dict[str, list[np.ndarray]]:
+    """Return each stream's rows of ids, ``</s>`` included."""
+    rows = {}
+    for lang, side, dictionary in (
+        (options.source_lang, chunk.source, dictionaries[0]),
+        (options.target_lang, chunk.target, dictionaries[1]),
+    ):
+        if not (lang == options.target_lang and options.only_source):
+            *ids, end = token_ids(dictionary, side.symbols)
+            rows[lang] = side.rows(ids, end)
+    for name, ids in chunk.labels.items():
+        rows[f"{options.source_lang}.{name}"] = closed_rows(ids, chunk.source.sizes, SPECIAL_ID)
+    return rows
+
+
+def _count_labels(chunk: EncodedChunk, labels: dict[str, Counter[str]]) -> None:
+    for name, ids in chunk.labels.items():
+        symbols = FEATURES[name].symbols
+        found = np.bincount(ids, minlength=len(symbols)).tolist()
+        labels[name].update(dict(zip(symbols, found)))
+        labels[name][SPECIAL] += len(chunk.source.sizes)
+
+
+def _warn_of_length(split: str, tokens: int, sentence: int) -> None:
+    if tokens > POSITIONS and not split.startswith("train"):
+        logger.warning(
+            "%s: sentence %d has %d source tokens; fairseq's default limit is %d: "
+            "give --max-source-positions or --truncate-source",
+            split,
+            sentence,
+            tokens,
+            POSITIONS,
+        )
 
 
 def _outcomes(chunks: list[Chunk], split: dict[str, Any]) -> dict[str, int]:
@@ -145,7 +160,7 @@ def _outcomes(chunks: list[Chunk], split: dict[str, Any]) -> dict[str, int]:
     total: Counter[str] = Counter()
     for chunk in chunks:
         total.update(read_header(chunk.annotated))
-        total.update(read_header(chunk.encoded)["counts"])
+        total.update(EncodedChunk.load(chunk.encoded).outcomes)
     total.pop("read", None)
     dropped = ("overlong", "empty", "too_short", "too_long", "ratio", "skipped_lines")
     missing = split["read"] - split["lines"] - sum(total[name] for name in dropped)

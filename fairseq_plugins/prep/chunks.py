@@ -1,7 +1,8 @@
 """What worker processes do: annotate a chunk of lines, then cut it into subwords.
 
-A chunk is one JSON-lines file: a header with counts, then one row a kept line. It appears under
-its name only when it is complete, so an interrupted preparation goes on where it was.
+An annotated chunk is a JSON-lines file: a header with counts, then one row a kept line. Chunk
+files appear under their names only when complete, so an interrupted preparation goes on where it
+was.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from ..syntax.labels import FEATURES
 from ..syntax.subwords import joined_spans
 from .conllu import parse_block, read_blocks
 from .corpus import numbered_lines, read_chunk
+from .encoded import EncodedChunk, EncodedSide
 from .manifest import write_text
 from .options import TranslationOptions
 from .segment import Segmenter
@@ -60,7 +65,7 @@ class Context:
 
 
 def start_annotating(options: TranslationOptions, annotator: Any = None) -> None:
-    """Load the tagger of this process (a forked worker inherits its parent's)."""
+    """Set the tagger of this process, its parent's if that was inherited, or load it."""
     Context.options, Context.annotator = options, annotator
     if options.needs_spacy and annotator is None:
         from .annotate import BUNDLED, Annotator
@@ -99,24 +104,24 @@ def annotate_chunk(chunk: Chunk) -> None:
 
 
 def encode_chunk(chunk: Chunk) -> None:
-    """Cut the annotated rows into subwords with features; write them with subword counts."""
+    """Cut the annotated rows into subwords with features; write both."""
     if chunk.encoded.is_file():
         return
     source, target = Context.segmenters
     features = Context.options.feature_names
     counts: Counter[str] = Counter()
-    subwords: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-    rows = []
+    lines, goals = [], []
     for row in read_rows(chunk.annotated):
         line = encode_line(_unpack(row), source, features)
-        if not _accept(chunk, row["n"], line.misaligned, "subwords", False, counts):
-            continue
-        goal = target.segment(row["y"])[0]
-        subwords[0].update(line.subwords)
-        subwords[1].update(goal)
-        labels = [" ".join(line.features[name]) for name in features]
-        rows.append([" ".join(line.subwords), " ".join(goal), *labels])
-    _write(chunk.encoded, {"counts": dict(counts), "subwords": subwords}, rows)
+        if _accept(chunk, row["n"], line.misaligned, "subwords", False, counts):
+            lines.append(line)
+            goals.append(target.segment(row["y"])[0])
+    labels = {
+        name: np.array([i for line in lines for i in FEATURES[name].ids(line.features[name])], "u1")
+        for name in features
+    }
+    sides = EncodedSide.of([line.subwords for line in lines]), EncodedSide.of(goals)
+    EncodedChunk(dict(counts), *sides, labels).save(chunk.encoded)
 
 
 def read_header(path: Path) -> dict[str, Any]:
@@ -145,7 +150,7 @@ def _read(chunk: Chunk) -> tuple[list[str], list[str] | None]:
             sides.append(None)
             continue
         read = line_reader(options.tokenizer, options.normalizer, lang)
-        raw = read_chunk(place[0], place[1], chunk.count)
+        raw = read_chunk(*place, chunk.count)
         sides.append([read(line) if len(line) <= options.max_characters else None for line in raw])
     return sides[0], sides[1]
 

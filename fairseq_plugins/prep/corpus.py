@@ -1,8 +1,9 @@
 """Parallel text files: one checking pass, then chunks of lines read at their byte offsets.
 
 The pass finds what would spoil hours of work later: files of unequal length, bytes that are no
-UTF-8, lines too long to be sentences. Lines end at ``\\n`` alone, so no Unicode character can put
-two files out of step. Memory does not grow with the files.
+UTF-8, lines too long to be sentences. Lines end at ``\\n`` alone (a ``\\r`` before it goes too), so
+no Unicode character can put two files out of step; a byte order mark at the start of a file is no
+part of its first line. Memory does not grow with the files.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 CHUNK_LINES = 1000
+BYTE_ORDER_MARK = "\ufeff"
 
 
 @dataclass
@@ -86,26 +89,28 @@ def scan_conllu(path: Path, tick: Callable[[int], None] = lambda n: None) -> Sca
     return scan
 
 
-def read_chunk(path: Path, offset: int, count: int) -> list[str]:
-    """Read ``count`` lines at a byte offset, line ends removed."""
-    lines = []
-    with open(path, "rb") as stream:
-        stream.seek(offset)
-        for _ in range(count):
-            lines.append(stream.readline().decode("utf-8").rstrip("\r\n"))
+def read_chunk(path: Path, offset: int, number: int, count: int) -> list[str]:
+    """Read ``count`` lines from line ``number`` on, which is at a byte offset.
+
+    Raises:
+        ValueError: the file is shorter than it was when it was checked.
+    """
+    lines = [line for _, line in islice(numbered_lines(path, offset, number), count)]
+    if len(lines) != count:
+        raise ValueError(f"{path} changed while it was read: run the same command again")
     return lines
 
 
 def numbered_lines(path: Path, offset: int, number: int) -> Iterator[tuple[int, str]]:
-    """Yield (line number, line) from a byte offset on."""
+    """Yield (line number, line without its end) from line ``number`` at a byte offset on."""
     with open(path, "rb") as stream:
         stream.seek(offset)
         for i, raw in enumerate(stream, number):
-            yield i, raw.decode("utf-8").rstrip("\r\n")
+            yield i, _decode(raw, path, i)
 
 
 def check_parallel(source: Scan, other: Scan, unit: str = "lines") -> None:
-    """Refuse two files of unequal length."""
+    """Refuse two files of unequal length, and empty ones."""
     if source.lines != other.lines:
         raise ValueError(
             f"{source.path} has {source.lines} lines but {other.path} has {other.lines} {unit}: "
@@ -122,10 +127,12 @@ def _existing(path: Path) -> Path:
 
 
 def _decode(raw: bytes, path: Path, number: int) -> str:
+    """Return a line as text, without its end."""
     try:
-        return raw.decode("utf-8")
+        line = raw.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path}:{number}: byte {error.start + 1} of the line (0x{raw[error.start]:02x}) "
             "is not valid UTF-8; convert the file first (iconv -f OLD -t UTF-8)"
         ) from None
+    return line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line

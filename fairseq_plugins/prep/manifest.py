@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 FILE_NAME = "manifest.json"
 FORMAT = "fairseq_plugins.translation"
 VERSION = 1
+DECISIVE = ("annotator", "inputs", "options", "versions")  # what the folder's bytes follow from
 
 
 @dataclass
@@ -54,6 +55,34 @@ class Manifest:
             self.annotator[k] for k in ("name", "version", "hash") if k in self.annotator
         )
 
+    def fingerprint(self) -> str:
+        """All that decides the folder's content, as one line."""
+        return json.dumps([getattr(self, part) for part in DECISIVE], sort_keys=True)
+
+    def differences(self, other: Manifest) -> list[str]:
+        """Say where ``other`` decides otherwise, e.g. ``options.bpe_size 8000 -> 4000``."""
+        ours, theirs = (
+            _flat({part: getattr(manifest, part) for part in DECISIVE}) for manifest in (self, other)
+        )
+        return [
+            f"{key} {ours.get(key)!r} -> {theirs.get(key)!r}"
+            for key in sorted({*ours, *theirs})
+            if ours.get(key) != theirs.get(key)
+        ]
+
+    def files(self, folder: Path) -> list[Path]:
+        """Every file that belongs to the prepared folder, the manifest apart."""
+        streams = [
+            f"{split}.{self.pair}.{stream}.{ext}"
+            for split, counts in self.splits.items()
+            for stream in counts["tokens"]
+            for ext in ("bin", "idx")
+        ]
+        names = {name for counts in self.splits.values() for name in counts["tokens"]}
+        models = {side.get(k) for side in self.segmentation.values() for k in ("model", "vocabulary")}
+        wanted = [*streams, *(f"dict.{name}.txt" for name in names), *(m for m in models if m)]
+        return [Path(folder) / name for name in sorted(wanted)]
+
     def save(self, folder: Path) -> None:
         """Write the manifest atomically; it is the last file of a finished preparation."""
         body = {"format": FORMAT, "format_version": VERSION, **asdict(self)}
@@ -76,7 +105,7 @@ class Manifest:
         try:
             body = json.loads(path.read_text(encoding="utf-8"))
             form, version = body.pop("format"), body.pop("format_version")
-        except (json.JSONDecodeError, UnicodeDecodeError, KeyError, AttributeError) as error:
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
             raise ValueError(f"{path} is no manifest of fairseq_plugins: {error!r}") from None
         if (form, version) != (FORMAT, VERSION):
             raise ValueError(
@@ -84,9 +113,23 @@ class Manifest:
                 f"this release reads {FORMAT!r} version {VERSION}"
             )
         try:
-            return cls(**body)
+            manifest = cls(**body)
         except TypeError as error:
             raise ValueError(f"{path} does not fit this release: {error}") from None
+        for item in fields(cls):
+            found, kind = getattr(manifest, item.name), item.type.partition("[")[0]
+            if type(found).__name__ != kind:
+                raise ValueError(f"{path}: {item.name!r} is {found!r}, expected a {kind}")
+        return manifest
+
+
+def _flat(body: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Name every leaf of nested dictionaries by its path."""
+    found = {}
+    for key, value in body.items():
+        inner = isinstance(value, dict)
+        found |= _flat(value, f"{prefix}{key}.") if inner else {f"{prefix}{key}": value}
+    return found
 
 
 def write_text(path: Path, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,25 @@ from ..syntax.labels import parse_features
 from .segment import SUBWORDS
 from .source_encoder import MISALIGNMENTS
 from .text import NORMALIZERS, TOKENIZERS
+
+LEAST = {
+    "workers": 1,
+    "bpe_size": 1,
+    "sentencepiece_sample": 1,
+    "bpe_vocabulary_threshold": 0,
+    "thresholdsrc": 0,
+    "thresholdtgt": 0,
+    "nwordssrc": -1,
+    "nwordstgt": -1,
+    "min_words": 1,
+    "max_words": 1,
+    "max_characters": 1,
+}
+SUBWORD_OPTIONS = {
+    "bpe_codes": "subword_nmt",
+    "bpe_vocabulary_threshold": "subword_nmt",
+    "sentencepiece_model": "sentencepiece",
+}
 
 
 @dataclass
@@ -68,41 +88,61 @@ class TranslationOptions:
                 raise ValueError(f"{flag} {value!r}: choices are {', '.join(choices)}")
         if not (self.trainpref or self.validpref or self.testpref):
             raise ValueError("nothing to prepare: give --trainpref, --validpref or --testpref")
-        if self.source_lang == self.target_lang:
-            raise ValueError(f"source and target language are both {self.source_lang!r}")
+        self._check_languages()
         self._check_numbers()
         self._check_models()
 
+    def _check_languages(self) -> None:
+        for flag, lang in (("-s", self.source_lang), ("-t", self.target_lang)):
+            if not re.fullmatch(r"\w+", lang):
+                raise ValueError(
+                    f"{flag} {lang!r}: a language code is letters, digits or _ (fairseq names "
+                    "files by it)"
+                )
+        if self.source_lang == self.target_lang:
+            raise ValueError(f"source and target language are both {self.source_lang!r}")
+
     def _check_numbers(self) -> None:
-        for flag, value in (("--workers", self.workers), ("--max-words", self.max_words)):
-            if value < 1:
-                raise ValueError(f"{flag} {value}: must be at least 1")
-        if self.subwords != "none" and self.bpe_size < 1:
-            raise ValueError(f"--bpe-size {self.bpe_size}: must be at least 1")
-        if self.max_ratio and self.max_ratio < 1:
+        for name, least in LEAST.items():
+            value = getattr(self, name)
+            if not value >= least:
+                raise ValueError(f"{_flag(name)} {value}: must be at least {least}")
+        if self.min_words > self.max_words:
+            raise ValueError(f"--min-words {self.min_words} is above --max-words {self.max_words}")
+        if not (self.max_ratio == 0 or self.max_ratio >= 1):
             raise ValueError(f"--max-ratio {self.max_ratio}: 0 (off) or at least 1")
 
     def _check_models(self) -> None:
         if self.tokenizer == "none" and self.subwords == "none":
             raise ValueError("--tokenizer none --subwords none leaves whole lines uncut")
-        if not self.trainpref:
-            needed = {"--srcdict": self.srcdict}
-            if not self.only_source:
-                needed["--tgtdict"] = self.srcdict if self.joined_dictionary else self.tgtdict
-            if self.subwords == "subword_nmt":
-                needed["--bpe-codes"] = self.bpe_codes
-            if self.subwords == "sentencepiece":
-                needed["--sentencepiece-model"] = self.sentencepiece_model
-            missing = [flag for flag, value in needed.items() if not value]
-            if missing:
-                raise ValueError(f"without --trainpref these are needed: {', '.join(missing)}")
+        for name, kind in SUBWORD_OPTIONS.items():
+            if getattr(self, name) and self.subwords != kind:
+                raise ValueError(f"{_flag(name)} needs --subwords {kind}, not {self.subwords}")
         if self.joined_dictionary and self.srcdict and self.tgtdict:
             raise ValueError("--joined-dictionary takes --srcdict or --tgtdict, not both")
+        if not self.trainpref:
+            self._check_given()
         if self.needs_spacy and not self.spacy_model and self.source_lang != "en":
             raise ValueError(
                 f"feature 'pos' for {self.source_lang!r} needs --spacy-model or --conllu "
                 "(the bundled pipeline is English)"
             )
+
+    def _check_given(self) -> None:
+        """Without training text nothing can be learnt or counted."""
+        joined = self.joined_dictionary and (self.srcdict or self.tgtdict)
+        needed = {"--srcdict": joined or self.srcdict}
+        if not self.only_source:
+            needed["--tgtdict"] = joined or self.tgtdict
+        if self.subwords == "subword_nmt":
+            needed["--bpe-codes"] = self.bpe_codes
+        if self.subwords == "sentencepiece":
+            needed["--sentencepiece-model"] = self.sentencepiece_model
+        missing = [flag for flag, value in needed.items() if not value]
+        if missing:
+            raise ValueError(f"without --trainpref these are needed: {', '.join(missing)}")
+        if self.bpe_vocabulary_threshold:
+            raise ValueError("--bpe-vocabulary-threshold counts subwords: it needs --trainpref")
 
     @property
     def needs_spacy(self) -> bool:
@@ -123,7 +163,24 @@ class TranslationOptions:
             ("test", self.testpref),
         ):
             for k, prefix in enumerate(value.split(",") if value else []):
-                found[f"{split}{k or ''}"] = Path(prefix)
+                if not prefix.strip():
+                    raise ValueError(f"--{split}pref {value!r}: a prefix is empty")
+                found[f"{split}{k or ''}"] = Path(prefix.strip())
+        return found
+
+    def input_files(self) -> dict[str, dict[str, Path]]:
+        """Split -> side (source, target, conllu) -> file; FileNotFoundError names a missing one."""
+        found = {}
+        for split, prefix in self.prefixes().items():
+            sides = {"source": Path(f"{prefix}.{self.source_lang}")}
+            if not self.only_source:
+                sides["target"] = Path(f"{prefix}.{self.target_lang}")
+            if self.conllu:
+                sides["conllu"] = Path(f"{prefix}.{self.source_lang}.conllu")
+            found[split] = sides
+        for path in (path for sides in found.values() for path in sides.values()):
+            if not path.is_file():
+                raise FileNotFoundError(f"no file {str(path)!r}")
         return found
 
     def given_models(self) -> dict[str, Path]:
@@ -132,7 +189,7 @@ class TranslationOptions:
         found = {name: Path(getattr(self, name)) for name in names if getattr(self, name)}
         for name, path in found.items():
             if not path.is_file():
-                raise FileNotFoundError(f"--{name.replace('_', '-')}: no file {str(path)!r}")
+                raise FileNotFoundError(f"{_flag(name)}: no file {str(path)!r}")
         return found
 
     def recorded(self) -> dict[str, Any]:
@@ -179,12 +236,16 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 
 
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add one flag per option; defaults come from the record."""
     fields = TranslationOptions.__dataclass_fields__
     for name, text, extra in FLAGS:
         spec = fields[name]
-        names = [*([extra["short"]] if "short" in extra else []), f"--{name.replace('_', '-')}"]
+        names = [*([extra["short"]] if "short" in extra else []), _flag(name)]
         required = name in ("source_lang", "target_lang", "destdir")
         if spec.type == "bool":
             parser.add_argument(*names, action="store_true", help=text)

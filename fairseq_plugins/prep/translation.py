@@ -1,7 +1,7 @@
 """Prepare parallel text for translation: raw lines in, a folder that fairseq trains on out.
 
-Steps: check the files; annotate chunks of lines (several processes); learn the subword model;
-cut chunks into subwords with features (several processes); build dictionaries; write binary
+Steps: check models and files; annotate chunks of lines (several processes); learn the subword
+model; cut chunks into subwords with features (several processes); build dictionaries; write binary
 streams; write the manifest, last. Finished chunks are kept until the end, so a preparation that
 was killed goes on where it was, and the folder's bytes do not depend on the number of workers.
 """
@@ -9,28 +9,28 @@ was killed goes on where it was, and the folder's bytes do not depend on the num
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import logging
-import shutil
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
+from .. import __version__
 from . import chunks as chunk_steps
 from .binarize import binarize
 from .chunks import Chunk
 from .corpus import CHUNK_LINES, Scan, check_parallel, scan_conllu, scan_text
-from .manifest import FILE_NAME, Manifest, sha256, write_text
+from .manifest import FILE_NAME, Manifest, sha256
 from .options import TranslationOptions
-from .subword_models import SubwordModels
-from .workers import run_jobs
+from .subword_models import SubwordModels, check_given
+from .workers import START_METHOD, run_jobs
+from .workspace import check_destination, close_work, locked, open_work
 
 logger = logging.getLogger(__name__)
 
-WORK = ".preparing"
-TOOLS = ("fairseq-fixed", "sacremoses", "subword-nmt", "sentencepiece", "spacy", "numpy")
+TOOLS = ("sacremoses", "subword-nmt", "sentencepiece", "spacy", "numpy")
+FAIRSEQ = ("fairseq-fixed", "fairseq")
 
 
 def prepare(options: TranslationOptions) -> Manifest:
@@ -38,47 +38,58 @@ def prepare(options: TranslationOptions) -> Manifest:
 
     Raises:
         FileNotFoundError, ValueError: bad input or options; nothing finished-looking is left.
+        OSError: the folder cannot be written.
     """
     folder = Path(options.destdir)
-    scans = scan_inputs(options)
-    manifest = describe(options, scans)
-    if (folder / FILE_NAME).is_file():
-        if _same(Manifest.load(folder), manifest) and not options.overwrite:
-            logger.info("%s is already prepared from the same input and options", folder)
-            return Manifest.load(folder)
-        if not options.overwrite:
-            raise ValueError(
-                f"{folder} holds another preparation (other input, options or versions); "
-                "name another --destdir or give --overwrite"
-            )
-        (folder / FILE_NAME).unlink()
-    work = open_work(folder, manifest)
-    jobs = plan(options, scans, work)
-    annotate(options, jobs)
+    files = options.input_files()
+    given = options.given_models()
+    texts = [path for sides in files.values() for path in sides.values()]
+    check_destination(folder, [*texts, *given.values()])
+    check_given(options)
+    annotator = load_annotator(options)
+    scans = scan_inputs(options, files)
+    manifest = describe(options, scans, annotator)
+    if is_finished(options, folder, manifest):
+        return Manifest.load(folder)
+    with locked(folder):
+        if not is_finished(options, folder, manifest):  # another process may just have been here
+            make(options, scans, annotator, manifest)
+    return Manifest.load(folder)
+
+
+def make(
+    options: TranslationOptions,
+    scans: dict[str, dict[str, Scan]],
+    annotator: Any,
+    manifest: Manifest,
+) -> None:
+    """Do the work in a folder that is ours, and complete and save the manifest."""
+    folder = Path(options.destdir)
+    work = open_work(folder, manifest.fingerprint(), overwrite=options.overwrite)
+    jobs = plan(scans, work)
+    annotate(options, jobs, annotator)
     models = SubwordModels.obtain(options, jobs, work, folder)
     encode(options, jobs, models)
     binarize(options, jobs, models, manifest, folder)
     manifest.save(folder)
-    shutil.rmtree(work)
+    close_work(folder)
     report(manifest, folder)
-    return manifest
 
 
-def scan_inputs(options: TranslationOptions) -> dict[str, dict[str, Scan]]:
-    """Check every input file; return split -> side -> scan, sides source, target, conllu."""
-    paths: dict[str, dict[str, Path]] = {}
-    for split, prefix in options.prefixes().items():
-        sides = {"source": Path(f"{prefix}.{options.source_lang}")}
-        if not options.only_source:
-            sides["target"] = Path(f"{prefix}.{options.target_lang}")
-        if options.conllu:
-            sides["conllu"] = Path(f"{prefix}.{options.source_lang}.conllu")
-        paths[split] = sides
-    files = [path for sides in paths.values() for path in sides.values()]
-    for path in files:
-        if not path.is_file():
-            raise FileNotFoundError(f"no file {str(path)!r}")
-    total = sum(path.stat().st_size for path in files)
+def load_annotator(options: TranslationOptions) -> Any:
+    """Load what tags the source, or None where nothing does."""
+    if not options.needs_spacy:
+        return None
+    from .annotate import BUNDLED, Annotator
+
+    return Annotator(options.spacy_model or BUNDLED)
+
+
+def scan_inputs(
+    options: TranslationOptions, files: dict[str, dict[str, Path]]
+) -> dict[str, dict[str, Scan]]:
+    """Check the content of every input file; return split -> side -> scan."""
+    total = sum(path.stat().st_size for sides in files.values() for path in sides.values())
     with tqdm(total=total, desc="check", unit=" bytes", unit_scale=True) as bar:
         scans = {
             split: {
@@ -87,7 +98,7 @@ def scan_inputs(options: TranslationOptions) -> dict[str, dict[str, Scan]]:
                 else scan_text(path, options.max_characters, bar.update)
                 for side, path in sides.items()
             }
-            for split, sides in paths.items()
+            for split, sides in files.items()
         }
     for split, sides in scans.items():
         _check_split(split, sides, options)
@@ -106,61 +117,72 @@ def _check_split(split: str, sides: dict[str, Scan], options: TranslationOptions
             )
 
 
-def describe(options: TranslationOptions, scans: dict[str, dict[str, Scan]]) -> Manifest:
+def describe(
+    options: TranslationOptions, scans: dict[str, dict[str, Scan]], annotator: Any
+) -> Manifest:
     """Write down what decides the folder's content, before the work."""
-    annotator: dict[str, str] = {}
-    if options.needs_spacy:
-        from .annotate import BUNDLED, Annotator
-
-        chunk_steps.Context.annotator = Annotator(options.spacy_model or BUNDLED)
-        annotator = chunk_steps.Context.annotator.identity()
+    identity: dict[str, str] = {}
+    if annotator is not None:
+        identity = annotator.identity()
     elif "pos" in options.feature_names:
-        annotator = {"name": "conllu", "version": "-"}
+        identity = {"name": "conllu", "version": "-"}
+    inputs: dict[str, dict[str, Any]] = {
+        f"{split}.{side}": {"file": str(scan.path), "sha256": scan.sha256, "lines": scan.lines}
+        for split, sides in scans.items()
+        for side, scan in sides.items()
+    }
+    for name, path in options.given_models().items():
+        inputs[name] = {"file": str(path), "sha256": sha256(path)}
     return Manifest(
         source_lang=options.source_lang,
         target_lang=options.target_lang,
         features=list(options.feature_names),
         segmentation={},
-        annotator=annotator,
-        inputs={
-            **{
-                f"{split}.{side}": {"file": str(s.path), "sha256": s.sha256, "lines": s.lines}
-                for split, sides in scans.items()
-                for side, s in sides.items()
-            },
-            **{
-                name: {"file": str(path), "sha256": sha256(path)}
-                for name, path in options.given_models().items()
-            },
-        },
+        annotator=identity,
+        inputs=inputs,
         options=options.recorded(),
-        versions={tool: importlib.metadata.version(tool) for tool in TOOLS},
+        versions=_versions(),
     )
 
 
-def _same(old: Manifest, new: Manifest) -> bool:
-    return _fingerprint(old) == _fingerprint(new)
+def _versions() -> dict[str, str]:
+    """Versions of what the folder's content depends on."""
+    found = {"fairseq_plugins": __version__}
+    for names in (FAIRSEQ, *((tool,) for tool in TOOLS)):
+        for name in names:
+            try:
+                found[name] = importlib.metadata.version(name)
+                break
+            except importlib.metadata.PackageNotFoundError:
+                continue
+    return found
 
 
-def _fingerprint(manifest: Manifest) -> str:
-    parts = (manifest.annotator, manifest.inputs, manifest.options, manifest.versions)
-    return json.dumps(parts, sort_keys=True)
+def is_finished(options: TranslationOptions, folder: Path, manifest: Manifest) -> bool:
+    """Whether the folder already holds this very preparation, complete.
+
+    Raises:
+        ValueError: it holds another one, and ``--overwrite`` is not given.
+    """
+    if options.overwrite or not (folder / FILE_NAME).is_file():
+        return False
+    found = Manifest.load(folder)
+    differences = found.differences(manifest)
+    if differences:
+        raise ValueError(
+            f"{folder} holds another preparation ({'; '.join(differences[:3])}); "
+            "name another --destdir or give --overwrite"
+        )
+    missing = [path.name for path in found.files(folder) if not path.is_file()]
+    if missing:
+        logger.warning("%s lacks %s: preparing it again", folder, ", ".join(missing))
+        return False
+    logger.info("%s is already prepared from the same input and options", folder)
+    close_work(folder)
+    return True
 
 
-def open_work(folder: Path, manifest: Manifest) -> Path:
-    """Open the folder of unfinished work; throw away what another preparation left there."""
-    work, mark = folder / WORK, folder / WORK / "fingerprint.json"
-    if work.is_dir():
-        if mark.is_file() and mark.read_text(encoding="utf-8") == _fingerprint(manifest):
-            logger.info("going on with the unfinished preparation in %s", folder)
-            return work
-        shutil.rmtree(work)
-    work.mkdir(parents=True)
-    write_text(mark, _fingerprint(manifest))
-    return work
-
-
-def plan(options: TranslationOptions, scans: dict[str, dict[str, Scan]], work: Path) -> list[Chunk]:
+def plan(scans: dict[str, dict[str, Scan]], work: Path) -> list[Chunk]:
     """Cut every split into chunks."""
     jobs = []
     for split, sides in scans.items():
@@ -170,8 +192,7 @@ def plan(options: TranslationOptions, scans: dict[str, dict[str, Scan]], work: P
                 side: (scan.path, scan.offsets[number], scan.line_numbers[number])
                 for side, scan in sides.items()
             }
-            first = number * CHUNK_LINES
-            stem = f"{split}.{number:06d}"
+            first, stem = number * CHUNK_LINES, f"{split}.{number:06d}"
             jobs.append(
                 Chunk(
                     split,
@@ -182,15 +203,16 @@ def plan(options: TranslationOptions, scans: dict[str, dict[str, Scan]], work: P
                     places.get("target"),
                     places.get("conllu"),
                     work / f"{stem}.annotated.jsonl",
-                    work / f"{stem}.encoded.jsonl",
+                    work / f"{stem}.encoded.npz",
                 )
             )
     return jobs
 
 
-def annotate(options: TranslationOptions, jobs: list[Chunk]) -> None:
+def annotate(options: TranslationOptions, jobs: list[Chunk], annotator: Any) -> None:
     """Tag all chunks that are not there yet."""
-    start = partial(chunk_steps.start_annotating, options, chunk_steps.Context.annotator)
+    shared = annotator if START_METHOD == "fork" else None
+    start = partial(chunk_steps.start_annotating, options, shared)
     _run(chunk_steps.annotate_chunk, jobs, "annotated", options, start, "annotate")
 
 

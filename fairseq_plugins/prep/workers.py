@@ -1,19 +1,31 @@
 """Run one function over many jobs in several processes, with a progress bar.
 
-Results arrive in job order. Workers end when their parent does, even if it is killed.
+Results arrive in job order, and only a few jobs are under way at a time, so memory does not grow
+with their number. A process has one thread of arithmetic: several processes then share the
+machine fairly, and a sum never depends on how many threads split it. Workers end when their
+parent does, even if it is killed.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import sys
 import threading
-import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
 from typing import Any
 
+from threadpoolctl import threadpool_limits
 from tqdm import tqdm
+
+# A forked worker shares the loaded tagger; only Linux forks safely after libraries are loaded.
+START_METHOD = "fork" if sys.platform == "linux" else "spawn"
+JOBS_AHEAD = 4  # per worker
 
 
 def run_jobs(
@@ -36,32 +48,57 @@ def run_jobs(
         title: what the progress bar calls this.
         sizes: how much each job counts on the progress bar.
         unit: what is counted.
+
+    Raises:
+        ChildProcessError: a worker died.
     """
+    workers = min(workers, len(jobs))
+    run = _run_here if workers <= 1 else _run_pool
     with tqdm(total=sum(sizes), desc=title, unit=f" {unit}", unit_scale=True) as bar:
-        if workers <= 1 or len(jobs) <= 1:
-            if jobs:
-                start()
-            for job, size in zip(jobs, sizes):
-                yield function(job)
-                bar.update(size)
-            return
-        context = multiprocessing.get_context("fork" if hasattr(os, "fork") else "spawn")
-        pool = ProcessPoolExecutor(workers, context, _enter, (start, os.getpid()))
-        try:
-            for result, size in zip(pool.map(function, jobs), sizes):
-                yield result
-                bar.update(size)
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        for result, size in zip(run(function, jobs, workers, start), sizes):
+            yield result
+            bar.update(size)
 
 
-def _enter(start: Callable[[], None], parent: int) -> None:
-    """Prepare a worker: one thread of arithmetic each, a watch on the parent, its models."""
-    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+def _run_here(
+    function: Callable[[Any], Any], jobs: Sequence[Any], workers: int, start: Callable[[], None]
+) -> Iterator[Any]:
+    with threadpool_limits(1):
+        if jobs:
+            start()
+        yield from map(function, jobs)
+
+
+def _run_pool(
+    function: Callable[[Any], Any], jobs: Sequence[Any], workers: int, start: Callable[[], None]
+) -> Iterator[Any]:
+    context = multiprocessing.get_context(START_METHOD)
+    pool = ProcessPoolExecutor(workers, context, _enter, (start,))
+    todo = iter(jobs)
+    try:
+        under_way = deque(pool.submit(function, job) for job in islice(todo, JOBS_AHEAD * workers))
+        while under_way:
+            yield under_way.popleft().result()
+            under_way.extend(pool.submit(function, job) for job in islice(todo, 1))
+    except BrokenProcessPool:
+        raise ChildProcessError(
+            "a worker process died (killed, or out of memory); finished chunks are kept: run the "
+            "same command again, with fewer --workers if memory was short"
+        ) from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _enter(start: Callable[[], None]) -> None:
+    """Prepare a worker: a watch on its parent, one thread of arithmetic, its models."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and ends the work
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threadpool_limits(1)
     start()
 
 
-def _watch(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()  # returns when the parent is gone
+        os._exit(1)

@@ -80,7 +80,9 @@ def test_columns_follow_the_manifest(tmp_path):
 
 def test_shards_are_taken_in_turns_and_valid_from_the_first(tmp_path):
     both = [random_pairs(8, 1), random_pairs(5, 2)]
-    dictionaries = [dictionary_of([pair[side] for pairs in both for pair in pairs]) for side in (0, 1)]
+    dictionaries = [
+        dictionary_of([pair[side] for pairs in both for pair in pairs]) for side in (0, 1)
+    ]
     for name, pairs in zip("ab", both):
         splits = {"train": pairs, "valid": pairs[:3]}
         prepare(tmp_path / name, splits, dictionaries=tuple(dictionaries))
@@ -142,9 +144,7 @@ def test_filtered_sentences_stay_out_and_the_tail_stays_in(folder):
     sizes = task.dataset("train").sizes
     kept = {i for i in range(85) if max(sizes[i]) <= 7}
     limits = {"max_positions": (7, 7), "ignore_invalid_inputs": True}
-    found = batches(
-        task, "train", max_sentences=16, required_batch_size_multiple=8, **limits
-    )
+    found = batches(task, "train", max_sentences=16, required_batch_size_multiple=8, **limits)
     ids = [i for batch in found for i in batch["id"].tolist()]
     assert 0 < len(kept) < 85
     assert len(kept) % 8
@@ -198,6 +198,4 @@ def test_ablation_shuffle_does_not_depend_on_batching(folder):
     assert seen[0] == seen[1] == seen[2]
     plain = make_task(folder)
     plain.load_dataset("test")
-    assert any(
-        not np.array_equal(plain.dataset("test")[i]["factors"], seen[0][i]) for i in seen[0]
-    )
+    assert any(not np.array_equal(plain.dataset("test")[i]["factors"], seen[0][i]) for i in seen[0])

@@ -26,7 +26,7 @@ def run(tmp_path_factory):
     """Two checkpoints, of models that read different features."""
     root = tmp_path_factory.mktemp("run")
     folder = prepare(root / "data", {"train": random_pairs(60), "valid": random_pairs(9, 1)})
-    options = "--arch syntax_transformer_tiny --lr 0.01 --max-tokens 300 --max-update 15"
+    options = "--arch syntax_transformer_tiny --lr 0.005 --max-tokens 300 --max-update 60"
     for features in ("pos,case,subword", "case"):
         arguments = [*options.split(), "--features", features, "--disable-validation"]
         path = train(folder, root / features, *arguments)
@@ -65,9 +65,13 @@ def test_one_sentence_none_and_several(run):
 
 def test_features_reach_the_model(run):
     whole, without = load(run), load(run, ablate_features="pos,case,subword")
-    tokens = [hub.task.get_interactive_tokens_and_lengths(LINES, None)[0] for hub in (whole, without)]
-    scores = [[nbest[0]["score"].item() for nbest in hub.generate(t, beam=1)]
-              for hub, t in zip((whole, without), tokens)]
+    tokens = [
+        hub.task.get_interactive_tokens_and_lengths(LINES, None)[0] for hub in (whole, without)
+    ]
+    scores = [
+        [nbest[0]["score"].item() for nbest in hub.generate(t, beam=1)]
+        for hub, t in zip((whole, without), tokens)
+    ]
     assert all(abs(a - b) > 1e-6 for a, b in zip(*scores))
 
 

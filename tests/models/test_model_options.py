@@ -24,14 +24,20 @@ CONCAT = {"feature_combine": "concat"}
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"features": "pos,colour"}, "unknown feature 'colour'; choices: pos, case, subword"),
-        ({"features": "pos,pos"}, "named twice"),
+        (
+            {"features": "pos,colour"},
+            "'colour', which the data folder lacks; choices: pos, case, subword",
+        ),
+        ({"features": "pos,pos"}, "names 'pos' twice"),
         ({"features": ""}, "--features is empty; say '--features none'"),
         ({"word_embed_dim": 50}, r"--word-embed-dim 50 \+ features 20 = 70 .*dim 64.* be 44 wide"),
         ({"word_embed_dim": 44, "feature_merge": "overlay"}, "44 does not fit .* be 64 wide"),
         ({"feature_embed_dim": 64}, "64 wide and leave the word nothing of --encoder-embed-dim 64"),
         ({"feature_embed_dim": 0}, "at least one dimension, not 0"),
-        ({"feature_embed_dim": 20, "feature_merge": "add"}, "20 wide, but --encoder-embed-dim is 64"),
+        (
+            {"feature_embed_dim": 20, "feature_merge": "add"},
+            "20 wide, but --encoder-embed-dim is 64",
+        ),
         ({"feature_embed_dims": "12,4,4"}, "belongs to --feature-combine concat"),
         (CONCAT, "needs 3 numbers, one each for pos,case,subword"),
         ({**CONCAT, "feature_embed_dims": "12,4"}, "needs 3 numbers.*found 2 in '12,4'"),
@@ -40,7 +46,10 @@ CONCAT = {"feature_combine": "concat"}
             {**CONCAT, "feature_embed_dims": "12,4,4", "feature_embed_dim": 21},
             "12,4,4 makes 20, but --feature-embed-dim is 21",
         ),
-        ({"share_all_embeddings": True}, "--share-all-embeddings .* use --feature-merge overlay or"),
+        (
+            {"share_all_embeddings": True},
+            "--share-all-embeddings .* use --feature-merge overlay or",
+        ),
         ({"merge_src_tgt_embed": True}, "--merge-src-tgt-embed needs a word table of full width"),
     ],
 )

@@ -131,7 +131,9 @@ def test_model_reads_the_columns_it_names(task, batch):
 
 def test_column_order_of_the_folder_does_not_matter(task, tmp_path):
     other = make_task(
-        prepare(tmp_path, {"train": random_pairs(12)}, features=("subword", "case", "pos"), joined=True)
+        prepare(
+            tmp_path, {"train": random_pairs(12)}, features=("subword", "case", "pos"), joined=True
+        )
     )
     other.load_dataset("train")
     torch.manual_seed(3)
@@ -153,7 +155,10 @@ def test_padding_and_batching_change_nothing(task, batch, side):
         alone = {**net, "src_tokens": net["src_tokens"][:, real]}
         alone["src_factors"] = net["src_factors"][:, real]
         amount = (5, 0) if side == "left" else (0, 5)
-        padded = {**alone, "src_tokens": torch.nn.functional.pad(alone["src_tokens"], amount, value=pad)}
+        padded = {
+            **alone,
+            "src_tokens": torch.nn.functional.pad(alone["src_tokens"], amount, value=pad),
+        }
         padded["src_factors"] = torch.nn.functional.pad(alone["src_factors"], (0, 0, *amount))
         for inputs in (alone, padded):
             torch.testing.assert_close(model(**inputs)[0], whole[row : row + 1], rtol=0, atol=1e-5)
@@ -193,7 +198,7 @@ def test_words_and_features_start_equally_high(tmp_path):
     task = make_task(prepare(tmp_path, {"train": [(words, "x")]}))
     embed = make_model(task, "syntax_transformer", encoder_layers=1, decoder_layers=1)
     embed = embed.encoder.embed_tokens
-    assert embed.words.weight.std().item() == pytest.approx(512**-0.5, rel=0.02)
+    assert embed.words.weight.std().item() == pytest.approx(512**-0.5, rel=0.01)
     rows = torch.cat([table.weight[1:].flatten() for table in embed.factors.tables.values()])
     assert rows.std().item() == pytest.approx((3 * 512) ** -0.5, rel=0.1)
 

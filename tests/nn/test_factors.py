@@ -138,7 +138,10 @@ def test_glorot_reaches_matrices_only_and_spares_padding():
         (lambda: FactorEmbedding(SIZES, (5, 5, 5), columns=(0, 1)), "3 widths and 2 columns"),
         (lambda: FactorEmbedding(SIZES, (5, 4, 5)), "one width, not 5, 4, 5"),
         (lambda: embedding("mean", (5, 5, 5)), "'mean'; choices: sum, concat"),
-        (lambda: FactoredEmbedding(nn.Embedding(9, 8), embedding(), "add"), "8 wide and features 5"),
+        (
+            lambda: FactoredEmbedding(nn.Embedding(9, 8), embedding(), "add"),
+            "8 wide and features 5",
+        ),
         (lambda: FactoredEmbedding(nn.Embedding(9, 5), embedding(), "overlay"), "nothing of 5"),
         (lambda: FactoredEmbedding(nn.Embedding(9, 5), embedding(), "mul"), "choices: concat"),
     ],

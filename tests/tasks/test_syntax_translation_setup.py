@@ -58,7 +58,10 @@ def test_inventory_with_other_labels(folder):
     [
         ({"features": ("pos",)}, "differ in features"),
         ({"annotator": {"name": "other"}}, "differ in annotator_id: 'toy 1 abc' and 'other'"),
-        ({"dictionaries": (dictionary_of(["a"]), dictionary_of(["b"]))}, r"differ in dict\.en\.txt"),
+        (
+            {"dictionaries": (dictionary_of(["a"]), dictionary_of(["b"]))},
+            r"differ in dict\.en\.txt",
+        ),
     ],
 )
 def test_shards_prepared_otherwise(folder, tmp_path, options, message):

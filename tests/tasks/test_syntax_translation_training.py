@@ -23,7 +23,9 @@ from fairseq_plugins.tasks._generation import log_bleu
 
 VALID = random_pairs(21, seed=1)
 TINY = "--arch syntax_transformer_tiny --lr 0.003 --max-tokens 200 --criterion label_smoothed_"
-TINY = (TINY + "cross_entropy --label-smoothing 0.1 --max-update 12 --no-save-optimizer-state").split()
+TINY = (
+    TINY + "cross_entropy --label-smoothing 0.1 --max-update 12 --no-save-optimizer-state"
+).split()
 BLEU = ["--eval-bleu", "--eval-bleu-args", '{"beam": 2, "max_len_b": 10}']
 
 
@@ -144,7 +146,9 @@ def test_only_the_tag_decides(tmp_path):
         accuracy[features] = token_accuracy(folder, path)
     assert accuracy["pos"] >= 0.98
     assert 0.4 <= accuracy["none"] <= 0.6
-    assert token_accuracy(folder, tmp_path / "pos" / "checkpoint_last.pt", "pos") <= 0.6
+    # Shuffled among five words, a word's tag stays what it was in 1/5 + 4/5 * 1/2 of the cases.
+    shuffled = token_accuracy(folder, tmp_path / "pos" / "checkpoint_last.pt", "pos")
+    assert 0.54 <= shuffled <= 0.66
 
 
 def tagged_corpus(counts):

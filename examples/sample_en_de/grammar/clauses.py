@@ -18,7 +18,6 @@ from .trees import (
     Pronoun,
     Relative,
     indefinite,
-    person,
 )
 
 TENSES = {"present": 50, "past": 22, "perfect": 8, "progressive": 8, "modal": 18}
@@ -28,6 +27,7 @@ TIME_GROUPS = {
     "past": ("past", "past", "any"),
     "modal": ("any", "future"),
 }
+ABSOLUTE = ("open", "free", "empty")
 UNCOUNTED = ("some", "many")
 
 
@@ -64,6 +64,9 @@ class ClauseSampler:
         clause = Clause(frame, subject, objects, tense, contracted=self.dice.chance(0.5))
         if tense == "modal":
             clause = replace(clause, modal=self.which_modal(frame, subject))
+        if any(slot.kind == "adjective" for slot in frame.slots):
+            graded = objects[0].english not in ABSOLUTE
+            clause = replace(clause, very=graded and self.dice.chance(0.35))
         clause = self.with_adverbials(clause)
         return self.with_negation(clause)
 
@@ -85,9 +88,9 @@ class ClauseSampler:
             tense: weight
             for tense, weight in TENSES.items()
             if TENSE_USES.get(tense, tense) in frame.uses or tense not in TENSE_USES
+            if tense != "past" or frame.verb.english[0] != frame.verb.english[2]
         }
-        tense = self.dice.weighted(weights)
-        return "present" if tense == "past" and person(subject) == 2 else tense
+        return self.dice.weighted(weights)
 
     def which_modal(self, frame: Frame, subject: Nominal) -> Modal:
         """Draw a modal verb; only people may and must."""
@@ -95,7 +98,7 @@ class ClauseSampler:
             modal, self.modal = self.modal, None
             return modal
         human = frame.subjects & PERSON_TAGS
-        weights = {"can": 4, "will": 5, "must": 3, "should": 2, "may": 3}
+        weights = {"can": 4, "will": 5, "must": 3, "should": 2, "may": 3, "want": 4}
         if not human:
             weights = {"can": 2, "will": 3}
         return self.lexicon.modals[self.dice.weighted(weights)]
@@ -151,10 +154,10 @@ class ClauseSampler:
         """Draw an infinitive clause for the same subject."""
         frames = [
             f for f in self.lexicon.frames
-            if "m" in f.uses and "person" in f.subjects and not any(u[0] in "=~" for u in f.uses)
+            if "m" in f.uses and "person" in f.subjects and not any(u[0] in "=~>" for u in f.uses)
         ]
         clause = self.clause(self.wished_frame(frames), subject, "present")
-        return replace(clause, negated=False, often=None, time=None)
+        return replace(clause, negated=False, often=None, time=None, modal=None)
 
     def wished_frame(self, frames: list[Frame]) -> Frame:
         """Draw a frame, one that can take the wished noun if there is such a wish."""
@@ -184,7 +187,10 @@ class ClauseSampler:
             often = self.dice.pick([p for p in self.lexicon.phrases if p.kind == "often"])
         elif time is None and "s" in uses and (self.wants("span") or self.dice.chance(0.12)):
             span = self.drawn("span", ("any",))
-        return replace(clause, time=time, often=often, span=span, place=place, manner=manner)
+        clause = replace(clause, time=time, often=often, span=span, place=place, manner=manner)
+        if ">" in uses and time is None and self.dice.chance(0.6):
+            return replace(clause, purpose=self.infinitive(clause.subject))
+        return clause
 
     def wants(self, kind: str) -> bool:
         """True if a phrase of this kind is wished."""
@@ -225,6 +231,7 @@ class ClauseSampler:
             or (clause.modal and not clause.modal.negatable)
             or any(map(counted, clause.objects))
             or any(isinstance(item, Clause) for item in clause.objects)
+            or clause.purpose
             or indefinite(clause.subject)
         )
         bear = clause.frame.verb.key == "verb:bear"

@@ -31,6 +31,7 @@ OBJECT_FORM = {
 SHORT_BE = {"am": "'m", "is": "'s", "are": "'re", "will": "'ll", "have": "'ve"}
 SHORT_NOT = {"can": "can't", "will": "won't"}
 QUESTION_WORDS = {"what": "what", "where": "where", "when": "when", "why": "why"}
+MOVABLE = ("on", "off", "up", "away")
 POSSESSIVES = ("my", "your", "his", "her", "our", "their")
 HER_OBJECT, HER_POSSESSIVE = "pronoun:her", "possessive:her"
 
@@ -59,6 +60,11 @@ def determiner_words(phrase: NounPhrase) -> list[Word]:
     return [Word(phrase.determiner, "PRON" if phrase.determiner in POSSESSIVES else "DET")]
 
 
+def article(following: str) -> str:
+    """The indefinite article before a word."""
+    return "an" if following[0] in VOWELS or following == "hour" else "a"
+
+
 def nominal(filler: Nominal, subject: bool) -> list[Word]:
     """A noun phrase, name or pronoun, as subject or as object."""
     if isinstance(filler, Pronoun):
@@ -73,7 +79,7 @@ def nominal(filler: Nominal, subject: bool) -> list[Word]:
     words += noun_words(filler.noun, filler.plural)
     determiner = determiner_words(filler)
     if filler.determiner == "a" and filler.owner is None:
-        determiner = [Word("an" if words[0].text[0] in VOWELS else "a", "DET")]
+        determiner = [Word(article(words[0].text), "DET")]
     words = determiner + words
     if filler.place:
         words += place_words(filler.place)
@@ -126,22 +132,29 @@ def modal_word(modal: Modal) -> Word:
     return Word(modal.english, "AUX", modal.key)
 
 
-def verb_parts(clause: Clause, inverted: bool = False) -> tuple[Word | None, Word]:
-    """Split the verb into an auxiliary (None for a plain finite verb) and the main word."""
+def verb_parts(clause: Clause, inverted: bool = False) -> tuple[Word | None, list[Word]]:
+    """Split the verb into an auxiliary (None if there is none) and the rest."""
     verb, subject = clause.frame.verb, clause.subject
     base, _, _, participle, ing = verb.english
-    if clause.modal:
-        return modal_word(clause.modal), verb_word(verb, base)
-    if clause.tense == "progressive":
-        return Word(be_form(subject, False), "AUX"), verb_word(verb, ing)
     third = not is_plural(subject) and person(subject) == 3
-    if clause.tense == "perfect":
-        return Word("has" if third else "have", "AUX"), verb_word(verb, participle)
     past = clause.tense == "past"
-    if verb.key != "verb:be" and (clause.negated or inverted):
-        do = "did" if past else "does" if third else "do"
-        return Word(do, "AUX"), verb_word(verb, base)
-    return None, simple_form(verb, subject, past)
+    do = Word("did" if past else "does" if third else "do", "AUX")
+    if clause.modal and clause.modal.english == "want":
+        rest = [Word("to", "PART"), verb_word(verb, base)]
+        if clause.negated or inverted:
+            return do, [Word("want", "VERB"), *rest]
+        return None, [Word("wants" if third else "want", "VERB"), *rest]
+    if clause.modal:
+        return modal_word(clause.modal), [verb_word(verb, base)]
+    if clause.tense == "progressive":
+        return Word(be_form(subject, False), "AUX"), [verb_word(verb, ing)]
+    if clause.tense == "perfect":
+        return Word("has" if third else "have", "AUX"), [verb_word(verb, participle)]
+    if verb.key == "verb:be":
+        return simple_form(verb, subject, past), []
+    if clause.negated or inverted:
+        return do, [verb_word(verb, base)]
+    return None, [simple_form(verb, subject, past)]
 
 
 def with_not(auxiliary: Word, contracted: bool) -> list[Word]:
@@ -157,8 +170,6 @@ def with_not(auxiliary: Word, contracted: bool) -> list[Word]:
 def subject_and_verb(clause: Clause, with_subject: bool) -> list[Word]:
     """Subject, auxiliary, negation, frequency adverb and main verb of a statement."""
     auxiliary, main = verb_parts(clause)
-    if auxiliary is None and clause.frame.verb.key == "verb:be":
-        auxiliary, main = main, Word("")
     group: list[Word] = []
     subject = nominal(clause.subject, True) if with_subject else []
     if auxiliary and clause.negated:
@@ -167,16 +178,16 @@ def subject_and_verb(clause: Clause, with_subject: bool) -> list[Word]:
         group = [auxiliary]
         short = SHORT_BE.get(auxiliary.text)
         if clause.contracted and short and subject and isinstance(clause.subject, Pronoun):
-            subject, group = [Word(subject[0].text + short, "PRON")], []
+            subject, group = [Word(subject[0].text + short, "AUX")], []
     if clause.often:
         group += clause.often.english
-    return subject + group + ([main] if main.text else [])
+    return subject + group + main
 
 
 def filler_words(filler: Filler, clause: Clause, kind: str) -> list[Word]:
     """Spell what fills a slot."""
     if isinstance(filler, Adjective):
-        return [adjective_word(filler)]
+        return [*([Word("very", "ADV")] if clause.very else []), adjective_word(filler)]
     if isinstance(filler, Place):
         return place_words(filler)
     if isinstance(filler, Clause):
@@ -189,8 +200,10 @@ def filler_words(filler: Filler, clause: Clause, kind: str) -> list[Word]:
 def complements(clause: Clause, gap: bool = False, front: bool = False) -> list[Word]:
     """Everything after the verb; ``gap`` leaves out the first object, ``front`` time and place
     that stand first."""
-    particle = clause.frame.verb.particle
-    words = [particle] if particle and clause.frame.verb.particle_first else []
+    particle, first = clause.frame.verb.particle, clause.frame.verb.particle_first
+    if particle and particle.text in MOVABLE and not gap and isinstance(clause.objects[0], Pronoun):
+        first = False
+    words = [particle] if particle and first else []
     for number, (slot, filler) in enumerate(clause.filled()):
         if gap and number == 0:
             continue
@@ -198,9 +211,12 @@ def complements(clause: Clause, gap: bool = False, front: bool = False) -> list[
         if slot.kind == "city":
             words.append(Word("to", "ADP"))
         words += filler_words(filler, clause, slot.kind)
-    if particle and not clause.frame.verb.particle_first:
+    if particle and not first:
         words.append(particle)
-    return words + adverbials(clause, front)
+    words += adverbials(clause, front)
+    if clause.purpose:
+        words += [Word("to", "PART"), *infinitive(clause.purpose)]
+    return words
 
 
 def preposition_word(text: str) -> Word:
@@ -244,12 +260,9 @@ def infinitive(clause: Clause) -> list[Word]:
 def question(clause: Clause, gap: bool = False) -> list[Word]:
     """Auxiliary, subject, rest."""
     auxiliary, main = verb_parts(clause, inverted=True)
-    if auxiliary is None:
-        auxiliary, main = main, Word("")
     first = with_not(auxiliary, True) if clause.negated else [auxiliary]
-    words = first + nominal(clause.subject, True)
-    words += clause.often.english if clause.often else ()
-    return words + ([main] if main.text else []) + complements(clause, gap)
+    often = list(clause.often.english) if clause.often else []
+    return first + nominal(clause.subject, True) + often + main + complements(clause, gap)
 
 
 def command(clause: Clause) -> list[Word]:

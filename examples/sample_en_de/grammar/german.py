@@ -118,7 +118,7 @@ def verb_words(clause: Clause) -> tuple[Word, list[Word]]:
     if clause.modal:
         finite = forms.finite(clause.modal.german, number, plural)
         return Word(finite, "", clause.modal.key), [Word(forms.infinitive(verb), "", verb.key)]
-    if clause.tense == "perfect":
+    if clause.tense == "perfect" or told_in_perfect(clause):
         finite = forms.finite(forms.auxiliary(verb), number, plural)
         return Word(finite), [Word(verb.german[5], "", verb.key)]
     if clause.tense == "past":
@@ -129,10 +129,17 @@ def verb_words(clause: Clause) -> tuple[Word, list[Word]]:
     return Word(finite, "", key), prefix if verb.prefix else []
 
 
-def object_words(slot: Slot, filler: Filler, negated: bool) -> list[Word]:
+def told_in_perfect(clause: Clause) -> bool:
+    """True where German prefers the perfect to the simple past: with du and in questions."""
+    if clause.tense != "past" or clause.frame.verb.key in ("verb:be", "verb:have"):
+        return False
+    return clause.asked or person(clause.subject) == 2
+
+
+def object_words(slot: Slot, filler: Filler, negated: bool, very: bool = False) -> list[Word]:
     """Spell what fills a slot; "nicht ein" becomes "kein"."""
     if isinstance(filler, Adjective):
-        return [Word(filler.predicate, "", filler.key)]
+        return [*([Word("sehr")] if very else []), Word(filler.predicate, "", filler.key)]
     if isinstance(filler, Place):
         return place_words(filler)
     if slot.kind == "city":
@@ -158,7 +165,7 @@ def takes_kein(clause: Clause) -> bool:
 
 def fields(clause: Clause, skip: str) -> dict[str, list[Word]]:
     """The parts of the middle field, in its order; ``skip`` names one that stands elsewhere."""
-    order = ("subject pronouns time often dat early acc not manner place span rest").split()
+    order = ("subject pronouns time often dat early span acc not manner place rest").split()
     parts: dict[str, list[Word]] = {name: [] for name in order}
     if skip != "subject":
         parts["subject"] = nominal(clause.subject, "nom")
@@ -171,7 +178,8 @@ def fields(clause: Clause, skip: str) -> dict[str, list[Word]]:
         likeness = nominal(clause.manner.phrase, "nom")
         parts["manner"] = [Word("wie", "", "preposition:like"), *likeness]
     elif clause.manner:
-        parts["manner"] = list(clause.manner.german)
+        part = "rest" if clause.manner.group in ("left", "right") else "manner"
+        parts[part] = list(clause.manner.german)
     object_fields(clause, skip, parts)
     if clause.place and skip != "place":
         early = any(s.kind == "acc" and indefinite(f) for s, f in clause.filled())
@@ -185,7 +193,7 @@ def object_fields(clause: Clause, skip: str, parts: dict[str, list[Word]]) -> No
     for number, (slot, filler) in enumerate(clause.filled()):
         if isinstance(filler, Clause) or (skip == "object" and number == 0):
             continue
-        words = object_words(slot, filler, clause.negated)
+        words = object_words(slot, filler, clause.negated, clause.very)
         if isinstance(filler, Pronoun) and slot.kind in ("acc", "dat"):
             pronouns[slot.kind] = words
         else:
@@ -207,6 +215,8 @@ def after(clause: Clause) -> list[Word]:
         elif isinstance(filler, Clause):
             link = "ob" if slot.kind == "whether" else "dass"
             words += [COMMA, Word(link), *verb_last(filler)]
+    if clause.purpose:
+        words += [COMMA, Word("um"), *zu_infinitive(clause.purpose)]
     return words
 
 
@@ -221,7 +231,7 @@ def verb_last(clause: Clause, skip: str = "") -> list[Word]:
     """A clause with the finite verb at its end."""
     finite, end = verb_words(clause)
     verb = clause.frame.verb
-    if verb.prefix and not clause.modal and clause.tense != "perfect":
+    if verb.prefix and end and end[0].text == verb.prefix:
         closing = [Word(verb.prefix + finite.text, "", verb.key)]
     else:
         closing = [*end, finite]

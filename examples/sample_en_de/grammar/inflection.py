@@ -95,12 +95,10 @@ def finite(forms: tuple[str, ...], number: int, plural: bool) -> str:
 
 
 def past(verb: Verb, number: int, plural: bool) -> str:
-    """Simple past; du is never used in it."""
-    if number == 2 and not plural:
-        raise ValueError(f"{verb.key}: no simple past with du in this grammar")
+    """Simple past; with du only warst and hattest are used."""
     form = verb.german[4]
     if not plural:
-        return form
+        return form + "st" if number == 2 else form
     return form + ("n" if form.endswith("e") else "en")
 
 
@@ -122,7 +120,7 @@ def verb_forms(verb: Verb) -> set[str]:
     inf, first, second, third, simple, participle, imperative = verb.german
     parts = {inf, first, second, third, simple, past(verb, 1, True), imperative}
     if inf == "sein":
-        parts.add("sind")
+        parts |= {"sind", "warst"}
     if not verb.prefix:
         return parts | {participle}
     whole = {verb.prefix + part for part in parts if part} | {participle, infinitive(verb, True)}
@@ -141,7 +139,7 @@ def modal_forms(modal: Modal) -> set[str]:
 
 
 def entry_forms(lexicon: Lexicon) -> dict[str, set[str]]:
-    """Key of each entry -> its German forms."""
+    """Map the key of each entry to its German forms (of "Art Käse", the first word)."""
     table = {noun.key: noun_forms(noun) for noun in lexicon.nouns.values()}
     table |= {verb.key: verb_forms(verb) for verb in lexicon.verbs.values()}
     table |= {item.key: adjective_forms(item) for item in lexicon.adjectives}
@@ -150,4 +148,4 @@ def entry_forms(lexicon: Lexicon) -> dict[str, set[str]]:
         for word in phrase.german:
             if word.key:
                 table.setdefault(word.key, set()).add(word.text)
-    return {key: forms - {""} for key, forms in table.items()}
+    return {key: {form.split()[0] for form in forms if form} for key, forms in table.items()}

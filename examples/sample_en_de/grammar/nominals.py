@@ -27,16 +27,18 @@ CITIES = (
     Name("London", "London"),
     Name("Venice", "Venedig"),
 )
-SINGULAR = {"the": 42, "a": 27, "owned": 20, "this": 6, "owner": 5}
-PLURAL = {"the": 38, "bare": 20, "owned": 16, "this": 6, "number": 9, "some": 4, "many": 4, "owner": 3}
+SINGULAR = {"the": 48, "a": 26, "owned": 14, "this": 6, "owner": 6}
+PLURAL = {"the": 42, "bare": 24, "owned": 12, "this": 6, "number": 8, "some": 3, "many": 3, "owner": 4}
 CHOICES = {
     "mass": {"the": 45, "bare": 45, "owned": 5, "this": 5},
     "owned": {"owned": 80, "owner": 20},
     "the": {"the": 1},
     "this": {"this": 1},
     "bare": {"bare": 1},
-    "number": {"number": 1},
 }
+OWNABLE = ("", "owned", "mass")
+COMMON = ("", "unowned")
+PLACE_ADJECTIVES = ("old", "new", "small", "big", "beautiful")
 ONE_ONLY = ("first", "second", "last", "left", "right")
 PERSON_TAGS = frozenset({"person", "adult", "young"})
 
@@ -67,7 +69,7 @@ class NominalSampler:
     def subject(self, tags: frozenset[str], wished: bool) -> Nominal:
         """Draw a subject: pronoun, name, noun phrase, or two of them."""
         if tags & PERSON_TAGS and not wished:
-            kind = self.dice.weighted({"pronoun": 26, "name": 14, "both": 4, "noun": 56})
+            kind = self.dice.weighted({"pronoun": 32, "name": 14, "both": 4, "noun": 50})
             if kind == "pronoun":
                 return Pronoun(self.dice.pick(PRONOUNS))
             if kind == "name":
@@ -125,24 +127,32 @@ class NominalSampler:
         """Draw the number (True: plural)."""
         if not noun.plural or (adjective and adjective.english in ONE_ONLY):
             return False
-        return noun.determiners in ("plural", "number") or self.dice.chance(0.42)
+        return noun.determiners == "plural" or self.dice.chance(0.42)
 
     def determiner(
         self, noun: Noun, plural: bool, adjective: Adjective | None, definite: bool
     ) -> str:
         """Draw the kind of determiner: one of English's, or owned, owner, number."""
-        if self.wish.possessive and noun.determiners in ("", "owned", "plural"):
+        if self.wish.possessive and noun.determiners in OWNABLE:
             return "owned"
-        if definite and noun.determiners in ("", "plural"):
+        if noun.determiners == "number":
+            return "number" if plural else "a"
+        if definite and noun.determiners in COMMON:
             return "the"
-        if adjective and adjective.determiners and noun.determiners in ("", "plural"):
+        if adjective and adjective.determiners and noun.determiners in OWNABLE:
             return self.dice.pick(sorted(adjective.determiners))
         table = CHOICES.get(noun.determiners, PLURAL if plural else SINGULAR)
+        if noun.determiners == "unowned":
+            table = {kind: weight for kind, weight in table.items() if kind[:3] != "own"}
+        if plural and [w.text for w in noun.plural] == [w.text for w in noun.singular]:
+            table = {kind: table[kind] for kind in ("bare", "number", "some", "many")}
         return self.dice.weighted(table)
 
     def fits(self, adjective: Adjective, kind: str, noun: Noun) -> bool:
         """True if the adjective may follow this kind of determiner."""
         if noun.determiners in ("number", "this", "bare"):
+            return False
+        if noun.determiners == "unowned" and adjective.determiners == {"owned"}:
             return False
         allowed = adjective.determiners
         return not allowed or kind in allowed or (kind == "owner" and "owned" in allowed)
@@ -155,7 +165,8 @@ class NominalSampler:
             self.wish.possessive = ""
             return replace(phrase, determiner=own)
         if kind == "number":
-            return replace(phrase, determiner=self.dice.pick(list(NUMBERS)))
+            numbers = list(NUMBERS) if phrase.noun.determiners == "number" else list(NUMBERS)[:5]
+            return replace(phrase, determiner=self.dice.pick(numbers))
         if kind == "owner":
             return replace(phrase, determiner="the", owner=self.owner())
         return phrase
@@ -166,7 +177,7 @@ class NominalSampler:
             return self.dice.pick(PEOPLE)
         noun = self.noun(frozenset({"adult"}))
         self.used.add(noun.key)
-        kind = "the" if noun.determiners == "" else self.dice.pick(("my", "our", "her"))
+        kind = "the" if noun.determiners in COMMON else self.dice.pick(("my", "our", "her"))
         return NounPhrase(noun, self.dice.chance(0.3), kind)
 
     def place(self, group: str) -> Place:
@@ -179,6 +190,6 @@ class NominalSampler:
         name = self.dice.pick(found)
         self.used.add(name.noun.key)
         adjective = self.adjective(name.noun) if self.dice.chance(0.12) else None
-        if adjective and (adjective.determiners or name.english == "at"):
+        if adjective and (adjective.english not in PLACE_ADJECTIVES or name.english == "at"):
             adjective = None
         return Place(name, NounPhrase(name.noun, False, "the", adjective))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .clauses import CLAUSES, ClauseSampler
+from .clauses import CLAUSES, ClauseSampler, counted
 from .dice import Dice
 from .lexicon import Frame, Lexicon
 from .nominals import PEOPLE, PERSON_TAGS, NominalSampler, Wish
@@ -18,7 +18,6 @@ from .trees import (
     Pronoun,
     Sentence,
     indefinite,
-    person,
 )
 
 KINDS = {
@@ -145,9 +144,12 @@ class SentenceSampler:
 
     def there(self) -> Sentence:
         """Draw "There is a fly in the kitchen"."""
-        frame = self.dice.pick([f for f in self.lexicon.frames if f.verb.key == "verb:be" and f.slots[0].kind == "at"])
         noun = self.nominals.wish.noun
-        wished = noun is not None and bool(noun.tags & frame.subjects) and noun.determiners in ("", "mass")
+        frames = [f for f in self.lexicon.frames if f.verb.key == "verb:be" and f.slots[0].kind == "at"]
+        wished = noun is not None and noun.determiners in ("", "unowned", "mass")
+        if wished:
+            frames = [f for f in frames if f.subjects & noun.tags]
+        frame = self.dice.pick(frames)
         subject = self.nominals.phrase(frame.subjects, wished)
         if subject.owner or not indefinite(subject):
             kind = "a" if not subject.plural and subject.noun.plural else "no"
@@ -165,6 +167,9 @@ class SentenceSampler:
         clause = self.clauses.clause(frame, Pronoun("you"), "present")
         time = clause.time if clause.time and clause.time.group == "any" else None
         clause = replace(clause, often=None, time=time)
+        vague = kind != "please" and any(map(indefinite, clause.objects))
+        if vague or any(map(counted, clause.objects)):
+            raise LookupError("no command about some things (\"Dry cups\" could be a phrase)")
         if clause.negated and kind == "please":
             clause = replace(clause, negated=False)
         speaker = self.dice.pick(PEOPLE) if kind == "quoted" else None
@@ -190,7 +195,7 @@ class SentenceSampler:
             clause = replace(clause, negated=False)
         if kind in ("where", "when") and not self.asks(kind, clause):
             raise LookupError("no place or time to ask for")
-        return Sentence(kind, replace(clause, often=None, contracted=True))
+        return Sentence(kind, replace(clause, often=None, contracted=True, asked=True))
 
     def asks(self, kind: str, clause: Clause) -> bool:
         """True if a place or a time can be asked for."""
@@ -206,7 +211,7 @@ class SentenceSampler:
         if len(slots) != 1 or slots[0].kind != "acc" or slots[0].tags & PERSON_TAGS or not frame.subjects & PERSON_TAGS:
             raise LookupError("no object to ask for")
         clause = self.clauses.clause(frame)
-        clause = replace(clause, objects=(None,), negated=False, often=None, manner=None)
+        clause = replace(clause, objects=(None,), negated=False, often=None, manner=None, asked=True)
         if clause.subject == Pronoun("I"):
             raise LookupError("nobody asks what he does himself")
         return Sentence("what", clause)
@@ -222,11 +227,12 @@ class SentenceSampler:
         if link in ("when", "if", "while") and first.tense not in ("present", "modal"):
             link = "because"
         subject = self.pronoun_for(first.subject) if link == "because" or self.dice.chance(0.4) else None
-        frames = [f for f in self.lexicon.frames if f.verb.key in REASONS and "person" in f.subjects and not f.slots[0].kind == "job"]
+        frames = [f for f in self.lexicon.frames if f.verb.key in REASONS and "person" in f.subjects and f.slots[0].kind not in ("job", "at")]
         frame = self.dice.pick(frames) if link == "because" else self.simple_frame(subject)
         tense = "past" if link in ("because", "although") and first.tense == "past" else "present"
-        if subject is not None and person(subject) == 2:
-            tense = "present"
+        if kind == "subordinate-first" and subject is not None:
+            second = self.clauses.clause(frame, first.subject, tense)
+            return Sentence(kind, replace(first, subject=subject), link, second)
         return Sentence(kind, first, link, self.clauses.clause(frame, subject, tense))
 
     def simple_frame(self, subject: Nominal | None = None) -> Frame:
@@ -257,6 +263,8 @@ class SentenceSampler:
         if first.tense not in ("present", "past") or "person" not in first.frame.subjects:
             raise LookupError("no shared subject")
         second = self.clauses.clause(self.simple_frame(subject), subject, first.tense)
+        if not second.objects:
+            raise LookupError("a bare verb could be read as a noun")
         if first.negated or second.negated or second.often or first.often:
             raise LookupError("the scope would be unclear")
         return Sentence("sharing", first, "and", second)

@@ -74,7 +74,8 @@ class Clause:
 
     ``objects`` fill the slots of the frame in order; a clause slot is filled by a ``Clause``, an
     adjective slot by an ``Adjective``, a place slot by a ``Place``. ``tense``: present, past,
-    perfect, progressive or modal (then ``modal`` is set; will is one of them).
+    perfect, progressive or modal (then ``modal`` is set; will is one of them). ``asked`` marks the clause of a
+    question, ``very`` a predicate that is stressed.
     """
 
     frame: Frame
@@ -84,11 +85,14 @@ class Clause:
     modal: Modal | None = None
     negated: bool = False
     contracted: bool = False
+    asked: bool = False
+    very: bool = False
     time: Phrase | None = None
     often: Phrase | None = None
     span: Phrase | None = None
     manner: Phrase | Likeness | None = None
     place: Place | None = None
+    purpose: Clause | None = None
 
     def filled(self) -> list[tuple[Slot, Filler]]:
         """Pair slots and fillers."""

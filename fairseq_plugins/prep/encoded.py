@@ -1,0 +1,105 @@
+"""An encoded chunk on disk: subwords as numbers of the chunk's own list, features as ids.
+
+Workers write these; the binary streams are then made by looking numbers up, without a line of
+text passing through the parent process again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SIDES = ("source", "target")
+
+
+@dataclass(frozen=True)
+class EncodedSide:
+    """One language of a chunk.
+
+    Args:
+        symbols: V distinct subwords.
+        numbers: (N,) for every subword of every line, its place in ``symbols``.
+        sizes: (L,) subwords in each line; they sum to N.
+    """
+
+    symbols: list[str]
+    numbers: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, lines: Sequence[Sequence[str]]) -> EncodedSide:
+        """Number the subwords of L lines."""
+        table: dict[str, int] = {}
+        numbers = [table.setdefault(piece, len(table)) for line in lines for piece in line]
+        sizes = [len(line) for line in lines]
+        return cls(list(table), np.array(numbers, np.int32), np.array(sizes, np.int32))
+
+    def counts(self) -> Counter[str]:
+        """Occurrences of each subword."""
+        found = np.bincount(self.numbers, minlength=len(self.symbols)).tolist()
+        return Counter(dict(zip(self.symbols, found)))
+
+    def rows(self, ids: Sequence[int], end: int) -> list[np.ndarray]:
+        """Return L rows of ids, each closed by ``end``.
+
+        Args:
+            ids: (V,) the id of each symbol.
+            end: id of ``</s>``.
+        """
+        return closed_rows(np.array(ids, np.int64)[self.numbers], self.sizes, end)
+
+
+@dataclass(frozen=True)
+class EncodedChunk:
+    """What a worker found in one chunk.
+
+    Args:
+        outcomes: how many lines were repaired or skipped.
+        source, target: the two languages; both have L lines.
+        labels: per feature (N,) ids, one a source subword.
+    """
+
+    outcomes: dict[str, int]
+    source: EncodedSide
+    target: EncodedSide
+    labels: dict[str, np.ndarray]
+
+    def save(self, path: Path) -> None:
+        """Write the chunk under a temporary name, then rename it."""
+        header = {"outcomes": self.outcomes, "features": list(self.labels)}
+        arrays: dict[str, Any] = {}
+        for name in SIDES:
+            side = getattr(self, name)
+            header[name] = side.symbols
+            arrays |= {f"{name}.numbers": side.numbers, f"{name}.sizes": side.sizes}
+        arrays |= {f"labels.{name}": ids for name, ids in self.labels.items()}
+        arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+        temporary = Path(f"{path}.tmp{os.getpid()}")
+        with open(temporary, "wb") as stream:
+            np.savez(stream, **arrays)
+        os.replace(temporary, path)
+
+    @classmethod
+    def load(cls, path: Path) -> EncodedChunk:
+        """Read a chunk that `save` wrote."""
+        with np.load(path) as archive:
+            header = json.loads(archive["header"].tobytes())
+            sides = [
+                EncodedSide(header[name], archive[f"{name}.numbers"], archive[f"{name}.sizes"])
+                for name in SIDES
+            ]
+            labels = {name: archive[f"labels.{name}"] for name in header["features"]}
+        return cls(header["outcomes"], sides[0], sides[1], labels)
+
+
+def closed_rows(ids: np.ndarray, sizes: np.ndarray, end: int) -> list[np.ndarray]:
+    """Cut (N,) ids into L rows and put ``end`` after each."""
+    closed = np.insert(ids, np.cumsum(sizes), end)
+    return np.split(closed, np.cumsum(sizes + 1))[: len(sizes)]

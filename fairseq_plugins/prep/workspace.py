@@ -1,0 +1,150 @@
+"""The folder a preparation writes into: what belongs to it there, its lock, its unfinished work.
+
+Only one preparation at a time works in a folder. Its lock belongs to the process and its workers:
+the system releases it when the last of them is gone, however they ended.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import logging
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from .manifest import FILE_NAME, write_text
+
+logger = logging.getLogger(__name__)
+
+WORK = ".preparing"
+LOCK = ".preparing.lock"
+PATIENCE = 5.0  # seconds: workers of a killed preparation need a moment to end
+PRODUCT = re.compile(
+    r"(manifest\.json|codes\.bpe|sentencepiece\.model|vocab\.[^.]+|dict\..+\.txt"
+    r"|(train|valid|test)\d*\.[^.]+-[^.]+\..+\.(bin|idx))(\.tmp\d+)?"
+)
+NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
+
+
+def products(folder: Path) -> list[Path]:
+    """Return the files in ``folder`` that have the names of a preparation's results."""
+    if not folder.is_dir():
+        return []
+    return sorted(p for p in folder.iterdir() if PRODUCT.fullmatch(p.name) and not p.is_dir())
+
+
+def check_destination(folder: Path, inputs: Iterable[Path]) -> None:
+    """Refuse a folder that cannot be written, or whose results would replace their own input.
+
+    Raises:
+        NotADirectoryError, PermissionError: the folder cannot be made or written.
+        ValueError: an input file lies where a result goes.
+    """
+    existing = folder
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "--destdir: not a folder", str(existing))
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, "--destdir: cannot write", str(existing))
+    for path in inputs:
+        if path.resolve().parent == folder.resolve() and PRODUCT.fullmatch(path.name):
+            raise ValueError(
+                f"{path} is an input, but --destdir {folder} would replace it: "
+                "copy it elsewhere or name another --destdir"
+            )
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the folder (made if missing) against other preparations.
+
+    Raises:
+        ValueError: another one works in it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    stream = _take(folder)
+    try:
+        yield
+    finally:
+        (folder / LOCK).unlink(missing_ok=True)
+        stream.close()
+
+
+def _take(folder: Path) -> IO[str]:
+    """Wait a little for the lock; return its open file, with this process's number in it."""
+    path, end = folder / LOCK, time.monotonic() + PATIENCE
+    while True:
+        stream = open(path, "a+", encoding="utf-8")  # noqa: SIM115 (the caller closes it)
+        try:
+            if _is_ours(stream, path):
+                stream.truncate(0)
+                stream.write(str(os.getpid()))
+                stream.flush()
+                return stream
+        except BlockingIOError:
+            if time.monotonic() > end:
+                stream.seek(0)
+                raise ValueError(
+                    f"{folder} is being prepared by another process ({stream.read() or '?'}): "
+                    "wait for it, or name another --destdir"
+                ) from None
+        stream.close()
+        time.sleep(0.05)
+
+
+def _is_ours(stream: IO[str], path: Path) -> bool:
+    """Lock the open file; false when another preparation removed it in between."""
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        logger.warning("%s: this file system has no locks; run one preparation at a time", path)
+        return True
+    try:
+        return os.fstat(stream.fileno()).st_ino == path.stat().st_ino
+    except FileNotFoundError:
+        return False
+
+
+def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
+    """Open the folder of unfinished work; clear away what others left, and half-written results.
+
+    Args:
+        folder: the prepared folder.
+        fingerprint: of this preparation's input, options and versions.
+        overwrite: whether finished results of another preparation may go.
+
+    Raises:
+        ValueError: the folder holds results that no preparation of ours left unfinished.
+    """
+    work, mark = folder / WORK, folder / WORK / "fingerprint.json"
+    found = products(folder)
+    if found and not work.is_dir() and not overwrite and not (folder / FILE_NAME).is_file():
+        raise ValueError(
+            f"{folder} holds files of another tool or preparation ({found[0].name}, …); "
+            "name another --destdir or give --overwrite"
+        )
+    if mark.is_file() and mark.read_text(encoding="utf-8") == fingerprint:
+        logger.info("going on with the unfinished preparation in %s", folder)
+    else:
+        work.mkdir(exist_ok=True)  # it stays while it is emptied: results without it are foreign
+        for path in work.iterdir():
+            path.unlink()
+        write_text(mark, fingerprint)
+    (folder / FILE_NAME).unlink(missing_ok=True)
+    for path in found:
+        path.unlink(missing_ok=True)
+    return work
+
+
+def close_work(folder: Path) -> None:
+    """Remove the unfinished work of a finished preparation."""
+    shutil.rmtree(folder / WORK, ignore_errors=True)
