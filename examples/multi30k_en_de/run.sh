@@ -5,7 +5,7 @@
 #
 # RAW      folder with train.en train.de val.en val.de test_2016_flickr.en test_2016_flickr.de
 # SYSTEM   baseline | syntax       (default: both, one after the other)
-# UPDATES  updates of each         (default: 3600, about eight epochs)
+# UPDATES  updates of each         (default: 3600, about six and a half epochs)
 # GPU=1    train on an accelerator instead of --cpu
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
