@@ -21,11 +21,14 @@ def main() -> int:
     )
     add_flags(parser)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s | %(message)s", force=True)
+    options = vars(parser.parse_args())
     try:
-        prepare(TranslationOptions(**vars(parser.parse_args())))
+        prepare(TranslationOptions(**options))
     except OSError as error:
-        known = error.strerror and error.filename
-        print(f"error: {f'{error.filename}: {error.strerror}' if known else error}", file=sys.stderr)
+        place = error.filename or options["destdir"]
+        print(
+            f"error: {f'{place}: {error.strerror}' if error.strerror else error}", file=sys.stderr
+        )
         return 1
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -33,16 +33,19 @@ train() { # name features
         --no-epoch-checkpoints --save-dir "$runs/$1" --validate-interval 100 --save-interval 100 \
         --log-format simple --log-interval 50 >"$runs/$1/train.log" 2>&1
 }
-progress() { # show what both logs say last, until the given processes end
+progress() { # show how far both are, until the given processes end
+    local line="" last=""
     while kill -0 "$@" 2>/dev/null; do
+        line=""
         for name in baseline syntax; do
-            printf '%s: %s  ' "$name" "$(grep -o 'num_updates=[0-9]*' "$runs/$name/train.log" \
-                2>/dev/null | tail -1 || true)"
+            line+="$name $(grep -o 'num_updates=[0-9]*' "$runs/$name/train.log" 2>/dev/null |
+                tail -n 1 | cut -d= -f2)/$updates  "
         done
-        printf 'of %s\n' "$updates"
-        sleep 15
+        if [ "$line" != "$last" ]; then printf '%4d s  %s\n' "$SECONDS" "$line"; last="$line"; fi
+        sleep 5
     done
 }
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 
 step "2/5 train both models, $updates updates each (logs: $runs/*/train.log)"
 train baseline none & baseline=$!

@@ -39,7 +39,7 @@ if [ ! -x "$VENV/bin/python" ]; then
     fi
 fi
 good_python "$VENV/bin/python" || { say "error: $VENV is not Python 3.10 to 3.12"; exit 1; }
-pip() { "$VENV/bin/python" -m pip --disable-pip-version-check install --quiet "$@"; }
+pip() { PYTHONWARNINGS=ignore "$VENV/bin/python" -m pip --disable-pip-version-check install --quiet "$@"; }
 
 if has torch; then
     say "torch $("$VENV/bin/python" -c 'import torch; print(torch.__version__)') is there"
@@ -67,6 +67,6 @@ else
     pip --no-build-isolation -e ".[test]"
     touch "$stamp"
 fi
-"$VENV/bin/python" -c 'import fairseq, spacy, sacrebleu, sentencepiece, subword_nmt' ||
+"$VENV/bin/python" -c 'import fairseq_plugins.models, spacy, sacrebleu, sentencepiece, subword_nmt' ||
     { say "error: the environment does not work; remove $VENV and run this again"; exit 1; }
 say "ready: source $VENV/bin/activate"

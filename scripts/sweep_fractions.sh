@@ -30,6 +30,12 @@ generate="${GENERATE:---beam 4 --lenpen 0.6 --max-tokens 8000}"
 target="$(python -c 'import json,sys; print(json.load(open(sys.argv[1]+"/manifest.json"))["target_lang"])' "$data")"
 cpu=(); python -c 'import torch; raise SystemExit(torch.cuda.is_available())' && cpu=(--cpu)
 
+trained() { # checkpoint: has it all updates? fairseq would train a finished run for one more
+    [ -f "$1" ] && python -c 'import sys, torch
+state = torch.load(sys.argv[1], map_location="cpu", weights_only=True, mmap=True)
+raise SystemExit(state["optimizer_history"][-1]["num_updates"] < int(sys.argv[2]))' "$1" "$updates"
+}
+
 run() { # percentage system features
     local percent="$1" system="$2" features="$3" folder="$out/$1/$2" bin="$out/$1/data"
     shift 3
@@ -37,7 +43,8 @@ run() { # percentage system features
     mkdir -p "$folder"
     echo "== $percent % $system: $updates updates"
     # shellcheck disable=SC2086
-    fairseq-train "$bin" --user-dir "$user_dir" --task syntax_translation --arch "$arch" \
+    trained "$folder/checkpoint_last.pt" ||
+        fairseq-train "$bin" --user-dir "$user_dir" --task syntax_translation --arch "$arch" \
         --features "$features" --max-update "$updates" --seed "$seed" --save-dir "$folder" \
         --no-epoch-checkpoints --keep-best-checkpoints 1 --log-format simple --log-interval 50 \
         --save-interval-updates 500 --keep-interval-updates 1 \

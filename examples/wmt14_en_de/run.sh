@@ -15,7 +15,7 @@ export PATH="$PWD/.venv/bin:$PATH"
 raw="${RAW:-data-bin/wmt14_raw}" data=data-bin/wmt14_en_de runs="${RUNS:-runs/wmt14_en_de}"
 user_dir="$(python -m fairseq_plugins)"
 EXTRA="${EXTRA:-}"   # further fairseq-train options, e.g. EXTRA="--cpu --max-tokens 1000"
-PRECISION="${PRECISION:---fp16}"
+PRECISION="${PRECISION---fp16}"
 
 features() { [ "$1" = baseline ] && echo none || echo pos,case,subword; }
 
@@ -66,7 +66,7 @@ generate() {
     # shellcheck disable=SC2086
     fairseq-generate "$data" --user-dir "$user_dir" --task syntax_translation \
         --path "$runs/$1/${CHECKPOINT:-average.pt}" --beam 4 --lenpen 0.6 --max-tokens 8000 \
-        ${GENERATE_EXTRA:---fp16} >"$runs/$1/generate.log"
+        ${GENERATE_EXTRA---fp16} >"$runs/$1/generate.log"
 }
 score() {
     logs=()

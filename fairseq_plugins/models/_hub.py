@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle
+import zipfile
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -97,10 +99,14 @@ def check_checkpoint(path: Path) -> str:
 
     Returns:
         The data folder that the checkpoint was trained on.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: another task or model, a damaged file, or one that would run code.
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing")
-    cfg = torch.load(path, map_location="cpu", weights_only=True, mmap=True).get("cfg")
+    cfg = _read(path).get("cfg")
     cfg = {} if cfg is None or isinstance(cfg, Namespace) else cfg
     task = (cfg.get("task") or {}).get("_name")
     arch = (cfg.get("model") or {}).get("_name")
@@ -110,3 +116,17 @@ def check_checkpoint(path: Path) -> str:
             f"{path} holds model {arch!r} of task {task!r}, not a syntax_transformer of {TASK!r}"
         )
     return cfg["task"]["data"]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Load a checkpoint of whichever file format without running anything in it."""
+    try:
+        # only the newer format can be mapped
+        mapped = zipfile.is_zipfile(path)
+        state = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
+    except (pickle.UnpicklingError, RuntimeError, EOFError):
+        raise ValueError(
+            f"{path} is refused: it is damaged, or holds more than weights and plain values; "
+            "nothing in it was executed"
+        ) from None
+    return state if isinstance(state, dict) else {}

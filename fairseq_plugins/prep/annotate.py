@@ -37,9 +37,11 @@ class Annotator:
         meta = self.nlp.meta
         self.name = f"{meta['lang']}_{meta['name']}"
         self.version = str(meta["version"])
-        if not set(self.nlp.pipe_names) & {"tagger", "morphologizer", "attribute_ruler"}:
+        if not set(self.nlp.pipe_names) & {"morphologizer", "attribute_ruler"} and not any(
+            token.pos_ for token in self.nlp("The cat sat on 2 mats .")
+        ):
             raise ValueError(
-                f"spaCy pipeline {model!r} has no tagger (components: "
+                f"spaCy pipeline {model!r} gives no parts of speech (components: "
                 f"{', '.join(self.nlp.pipe_names) or 'none'})"
             )
 

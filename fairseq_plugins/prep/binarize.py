@@ -166,4 +166,8 @@ def _outcomes(chunks: list[Chunk], split: dict[str, Any]) -> dict[str, int]:
     missing = split["read"] - split["lines"] - sum(total[name] for name in dropped)
     if missing:
         raise RuntimeError(f"{chunks[0].split}: {missing} lines are unaccounted for")
+    if not split["lines"]:
+        raise ValueError(
+            f"{chunks[0].split}: every line was dropped: {dict(sorted(total.items()))}"
+        )
     return dict(sorted(total.items()))

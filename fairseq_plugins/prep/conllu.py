@@ -80,7 +80,7 @@ def _checked_rows(
 
 
 def _ids(text: str, path: Path, number: int) -> tuple[int | None, int | None]:
-    """Read an id: ``3`` -> (3, None), ``3-4`` -> (3, 4), ``3.1`` (an empty node) -> (None, None)."""
+    """Read an id: ``3`` (3, None), ``3-4`` (3, 4), ``3.1`` (an empty node) (None, None)."""
     first, dash, last = text.partition("-")
     whole, dot, part = text.partition(".")
     if dot and whole.isdecimal() and part.isdecimal():

@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from .text import BYTE_ORDER_MARK
+
 CHUNK_LINES = 1000
-BYTE_ORDER_MARK = "\ufeff"
+MOSES_ENTITIES = (b"&apos;", b"&quot;", b" @-@ ")
 
 
 @dataclass
@@ -29,6 +31,7 @@ class Scan:
         offsets: byte offset of every `CHUNK_LINES`-th line.
         line_numbers: file line at each offset (they differ from sentence numbers in CoNLL-U).
         overlong: the first line longer than the limit, as (line number, characters), or None.
+        escaped: number of lines with Moses entities.
     """
 
     path: Path
@@ -37,6 +40,7 @@ class Scan:
     offsets: list[int] = field(default_factory=list)
     line_numbers: list[int] = field(default_factory=list)
     overlong: tuple[int, int] | None = None
+    escaped: int = 0
 
 
 def scan_text(
@@ -63,6 +67,7 @@ def scan_text(
             if length > max_characters and scan.overlong is None:
                 scan.overlong = (number, length)
             scan.lines += 1
+            scan.escaped += any(entity in raw for entity in MOSES_ENTITIES)
             offset += len(raw)
             digest.update(raw)
             tick(len(raw))

@@ -23,7 +23,7 @@ class Manifest:
         source_lang: source language code, e.g. ``en``.
         target_lang: target language code.
         features: names of the feature streams beside the source, in column order.
-        segmentation: how raw source and target text become subwords; read by `prep.segmentation`.
+        segmentation: how raw text of both sides becomes subwords; read by `prep.source_encoder`.
         annotator: name, version and content hash of what tagged the source (empty: nothing did).
         splits: per split ``{"lines": n, "tokens": {stream: n}}``.
         alignment: counts of repaired, skipped and failed lines per split.
@@ -61,9 +61,8 @@ class Manifest:
 
     def differences(self, other: Manifest) -> list[str]:
         """Say where ``other`` decides otherwise, e.g. ``options.bpe_size 8000 -> 4000``."""
-        ours, theirs = (
-            _flat({part: getattr(manifest, part) for part in DECISIVE}) for manifest in (self, other)
-        )
+        ours, theirs = ({part: getattr(m, part) for part in DECISIVE} for m in (self, other))
+        ours, theirs = _flat(ours), _flat(theirs)
         return [
             f"{key} {ours.get(key)!r} -> {theirs.get(key)!r}"
             for key in sorted({*ours, *theirs})
@@ -79,7 +78,9 @@ class Manifest:
             for ext in ("bin", "idx")
         ]
         names = {name for counts in self.splits.values() for name in counts["tokens"]}
-        models = {side.get(k) for side in self.segmentation.values() for k in ("model", "vocabulary")}
+        models = {
+            side.get(k) for side in self.segmentation.values() for k in ("model", "vocabulary")
+        }
         wanted = [*streams, *(f"dict.{name}.txt" for name in names), *(m for m in models if m)]
         return [Path(folder) / name for name in sorted(wanted)]
 

@@ -14,6 +14,9 @@ from .segment import SUBWORDS
 from .source_encoder import MISALIGNMENTS
 from .text import NORMALIZERS, TOKENIZERS
 
+# the cores this process may use, which can be fewer than the machine has
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+RESERVED = 4  # symbols of every fairseq dictionary: <s> <pad> </s> <unk>
 LEAST = {
     "workers": 1,
     "bpe_size": 1,
@@ -72,7 +75,7 @@ class TranslationOptions:
     max_characters: int = 20_000
     on_misalignment: str = "repair"
     only_source: bool = False
-    workers: int = max(1, os.cpu_count() or 1)
+    workers: int = CORES
     overwrite: bool = False
 
     def __post_init__(self) -> None:
@@ -107,6 +110,12 @@ class TranslationOptions:
             value = getattr(self, name)
             if not value >= least:
                 raise ValueError(f"{_flag(name)} {value}: must be at least {least}")
+        for name in ("nwordssrc", "nwordstgt"):
+            if 0 < getattr(self, name) <= RESERVED:
+                raise ValueError(
+                    f"{_flag(name)} {getattr(self, name)}: fairseq's own {RESERVED} symbols count "
+                    "too (-1: keep all)"
+                )
         if self.min_words > self.max_words:
             raise ValueError(f"--min-words {self.min_words} is above --max-words {self.max_words}")
         if not (self.max_ratio == 0 or self.max_ratio >= 1):
@@ -223,8 +232,8 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("tgtdict", "existing target dictionary", {}),
     ("thresholdsrc", "map source subwords rarer than this to <unk>", {}),
     ("thresholdtgt", "map target subwords rarer than this to <unk>", {}),
-    ("nwordssrc", "number of source subwords to keep (-1: all)", {}),
-    ("nwordstgt", "number of target subwords to keep (-1: all)", {}),
+    ("nwordssrc", "size of the source dictionary, fairseq's 4 symbols included (-1: all)", {}),
+    ("nwordstgt", "size of the target dictionary, fairseq's 4 symbols included (-1: all)", {}),
     ("min_words", "drop training pairs with fewer words on a side", {}),
     ("max_words", "drop training pairs with more words on a side", {}),
     ("max_ratio", "drop training pairs whose lengths differ by more than this factor (0: off)", {}),

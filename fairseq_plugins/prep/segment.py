@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from random import Random
 from typing import Protocol
 
 import sentencepiece
@@ -54,6 +55,9 @@ class WordSegmenter:
 class BpeSegmenter:
     """Byte-pair encoding by subword-nmt.
 
+    No final subword ends in the mark: a word that does (``x@@``) has its last character cut off
+    (``x@@@ @``), so that joining always gives the text back.
+
     Args:
         codes: path of a codes file.
         vocabulary: subwords that may be produced (others are cut further), or None.
@@ -63,18 +67,17 @@ class BpeSegmenter:
     """
 
     def __init__(self, codes: Path, vocabulary: set[str] | None = None) -> None:
-        check_codes(codes)
+        merges = check_codes(codes)
         with open(codes, encoding="utf-8", newline="\n") as stream:
-            self.bpe = BPE(stream, separator=SEPARATOR, vocab=vocabulary)
+            # subword-nmt cannot read a file without merges, but it can leave out all of them
+            self.bpe = BPE(stream, merges or 0, SEPARATOR, vocabulary)
+        self.cuts: dict[str, list[str]] = {}
 
     def segment(self, text: str) -> tuple[list[str], list[Span]]:
         """Return S subwords and their spans in ``text`` (single-spaced)."""
-        if len(self.bpe.cache) > CACHE_LIMIT:
-            self.bpe.cache.clear()
         subwords, spans, begin = [], [], 0
         for word in text.split():
-            pieces = self.bpe.segment_tokens([word])
-            subwords += pieces
+            pieces = self.cuts.get(word) or self._cut(word)
             end = begin
             for piece in pieces[:-1]:
                 end += len(piece) - len(SEPARATOR)
@@ -83,7 +86,22 @@ class BpeSegmenter:
             end += len(pieces[-1])
             spans.append((begin, end))
             begin = end + 1
+            subwords += pieces
         return subwords, spans
+
+    def _cut(self, word: str) -> list[str]:
+        """Cut one word into marked subwords, and remember them."""
+        if len(self.cuts) >= CACHE_LIMIT:
+            self.cuts.clear()
+        self.bpe.cache.clear()
+        pieces = self.bpe.segment_tokens([word])
+        bare = [*(piece[: -len(SEPARATOR)] for piece in pieces[:-1]), pieces[-1]]
+        if "".join(bare) != word or not all(bare):
+            bare = list(word)  # text that spells subword-nmt's end-of-word sign can confuse it
+        if bare[-1].endswith(SEPARATOR):
+            bare[-1:] = bare[-1][:-1], bare[-1][-1]
+        self.cuts[word] = [*(piece + SEPARATOR for piece in bare[:-1]), bare[-1]]
+        return self.cuts[word]
 
     def join(self, text: str) -> str:
         """Remove the marks: ``wat@@ ch`` -> ``watch``."""
@@ -132,18 +150,36 @@ def load_segmenter(kind: str, model: Path | None, vocabulary: set[str] | None = 
     return SentencePieceSegmenter(model)
 
 
-def check_codes(path: Path) -> None:
-    """Refuse a file that is no list of merge operations, naming its first bad line."""
+def check_codes(path: Path) -> int:
+    """Refuse a file that is no list of merge operations, naming its first bad line.
+
+    Returns:
+        The number to give subword-nmt: -1 for all merges, 0 when there are none.
+    """
     if not Path(path).is_file():
         raise FileNotFoundError(f"no BPE codes file {str(path)!r}")
     try:
         lines = Path(path).read_bytes().decode("utf-8").rstrip("\n").split("\n")
     except UnicodeDecodeError:
         raise ValueError(f"{path} is no BPE codes file (not UTF-8 text)") from None
-    start = 1 if lines[0].startswith("#version:") else 0
-    for number, line in enumerate(lines[start:], start + 1):
-        if len(line.strip("\r ").split(" ")) != 2:
-            raise ValueError(f"{path}:{number}: expected two symbols of a merge, found {line!r}")
+    start = 0
+    if lines[0].startswith("#version:"):
+        start = 1
+        if not re.fullmatch(r"#version:\s*0\.[12](\.0)*\s*", lines[0]):
+            raise ValueError(f"{path}:1: {lines[0]!r}: subword-nmt knows versions 0.1 and 0.2")
+    elif lines == [""]:
+        raise ValueError(f"{path} is empty: no BPE codes file")
+    pairs = [line.strip("\r ").split(" ") for line in lines[start:]]
+    for number, pair in enumerate(pairs, start + 1):
+        if len(pair) != 2 or not all(pair):
+            raise ValueError(
+                f"{path}:{number}: expected two symbols of a merge, found {' '.join(pair)!r}"
+            )
+    if pairs and all(second.isdecimal() for _, second in pairs):
+        raise ValueError(f"{path} is no BPE codes file: it lists counts (a vocabulary?)")
+    if len(pairs) >= 1000 and not any("</w>" in second for _, second in pairs):
+        raise ValueError(f"{path}: no merge ends a word (</w>): not codes of subword-nmt")
+    return -1 if pairs else 0
 
 
 def learn_codes(word_counts: Counter[str], merges: int) -> str:
@@ -165,26 +201,46 @@ def learn_codes(word_counts: Counter[str], merges: int) -> str:
 
 
 def learn_sentencepiece(lines: Iterable[str], size: int, sample: int) -> bytes:
-    """Learn a unigram sentencepiece model.
+    """Learn a unigram sentencepiece model; the same lines always give the same bytes.
 
     Args:
         lines: training text of both languages.
         size: number of pieces (a hard limit is not required of small texts).
         sample: at most this many lines are kept in memory.
+
+    Raises:
+        ValueError: too few pieces for the characters of the text, or no text.
     """
     model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines),
-        model_writer=model,
-        vocab_size=size,
-        hard_vocab_limit=False,
-        character_coverage=1.0,
-        input_sentence_size=sample,
-        shuffle_input_sentence=True,
-        num_threads=SENTENCEPIECE_THREADS,
-        minloglevel=2,
-    )
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(sample_lines(lines, sample)),
+            model_writer=model,
+            vocab_size=size,
+            hard_vocab_limit=False,
+            character_coverage=1.0,
+            num_threads=SENTENCEPIECE_THREADS,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        raise ValueError(
+            f"sentencepiece cannot learn {size} pieces (--bpe-size): {error}"
+        ) from None
     return model.getvalue()
+
+
+def sample_lines(lines: Iterable[str], sample: int) -> list[str]:
+    """Choose ``sample`` lines, each as likely as any other (sentencepiece's own choice varies)."""
+    kept: list[str] = []
+    random = Random(0)
+    for number, line in enumerate(lines):
+        if number < sample:
+            kept.append(line)
+        else:
+            place = random.randrange(number + 1)
+            if place < sample:
+                kept[place] = line
+    return kept
 
 
 def subword_counts(segmenter: BpeSegmenter, word_counts: Counter[str]) -> Counter[str]:

@@ -210,22 +210,31 @@ class SourceEncoder:
 
 
 class TargetDecoder:
-    """From the model's target subwords back to text.
+    """From the model's target subwords back to text, and (for constraints) the other way.
 
     Args:
         tokenizer, lang: how the target text was cut into words.
         segmenter: its subword model.
+        normalizer: what was done to punctuation before.
     """
 
-    def __init__(self, tokenizer: str, lang: str, segmenter: Segmenter) -> None:
+    def __init__(
+        self, tokenizer: str, lang: str, segmenter: Segmenter, normalizer: str = "none"
+    ) -> None:
         self.tokenizer, self.lang, self.segmenter = tokenizer, lang, segmenter
+        self.tokenize = line_reader(tokenizer, normalizer, lang)
 
     @classmethod
     def from_folder(cls, folder: Path, manifest: Manifest) -> TargetDecoder:
         """Build the decoder of a prepared folder's target side."""
         settings = manifest.segmentation["target"]
         segmenter = folder_segmenter(folder, settings)
-        return cls(settings["tokenizer"], manifest.target_lang, segmenter)
+        normalizer = settings["normalizer"]
+        return cls(settings["tokenizer"], manifest.target_lang, segmenter, normalizer)
+
+    def add_subwords(self, text: str) -> str:
+        """Cut words into subwords, separated by spaces."""
+        return " ".join(self.segmenter.segment(text)[0])
 
     def remove_subwords(self, text: str) -> str:
         """Join subwords to words."""

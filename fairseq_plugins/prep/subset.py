@@ -16,6 +16,7 @@ from ..data.dictionaries import load_dictionary
 from ..data.streams import StreamWriter, read_stream, stream_prefix
 from ..syntax.labels import FEATURES
 from .manifest import FILE_NAME, Manifest
+from .workspace import products
 
 
 def choose_lines(lines: int, fraction: float, seed: int) -> np.ndarray:
@@ -44,32 +45,48 @@ def write_subset(folder: Path, destination: Path, fraction: float, seed: int) ->
     """
     folder, destination = Path(folder), Path(destination)
     manifest = Manifest.load(folder)
-    if "train" not in manifest.splits:
+    parts = [split for split in manifest.splits if split.startswith("train")]
+    if not parts:
         raise ValueError(f"{folder} has no training split (splits: {', '.join(manifest.splits)})")
+    if "subset" in manifest.options:
+        raise ValueError(f"{folder} is itself a subset: choose from the whole folder")
     manifest.options["subset"] = {"fraction": fraction, "seed": seed}
     if (destination / FILE_NAME).is_file():
         found = Manifest.load(destination)
         if (found.inputs, found.options) != (manifest.inputs, manifest.options):
             raise ValueError(f"{destination} holds other data; name another folder")
         return found
+    chosen = {
+        split: choose_lines(manifest.splits[split]["lines"], fraction, seed) for split in parts
+    }
     destination.mkdir(parents=True, exist_ok=True)
-    chosen = choose_lines(manifest.splits["train"]["lines"], fraction, seed)
-    names = list(manifest.splits["train"]["tokens"])
-    for path in sorted(folder.iterdir()):
-        if path.is_file() and path.name != FILE_NAME and not path.name.startswith("train."):
+    for path in products(destination):  # of a run that was stopped
+        path.unlink()
+    for path in manifest.files(folder):
+        if path.name.partition(".")[0] not in parts:
             shutil.copyfile(path, destination / path.name)
+    for split, lines in chosen.items():
+        tokens = _write_split(folder, destination, manifest, split, lines)
+        manifest.splits[split] |= {"lines": len(lines), "tokens": tokens}
+    manifest.save(destination)
+    return manifest
+
+
+def _write_split(
+    folder: Path, destination: Path, manifest: Manifest, split: str, lines: np.ndarray
+) -> dict[str, int]:
+    """Write the chosen lines of every stream of a split; return the streams' token counts."""
     tokens = {}
-    for name in tqdm(names, desc=f"{fraction:.0%} of {folder.name}", unit=" streams"):
-        source = read_stream(stream_prefix(folder, "train", manifest.pair, name))
-        size = _id_count(folder, name)
-        writer = StreamWriter(stream_prefix(destination, "train", manifest.pair, name), size)
-        for i in chosen:
+    for name in tqdm(manifest.splits[split]["tokens"], desc=f"subset of {folder.name}"):
+        source = read_stream(stream_prefix(folder, split, manifest.pair, name))
+        writer = StreamWriter(
+            stream_prefix(destination, split, manifest.pair, name), _id_count(folder, name)
+        )
+        for i in lines:
             writer.add(source[int(i)])
         writer.close()
         tokens[name] = writer.ids
-    manifest.splits["train"] |= {"lines": len(chosen), "tokens": tokens}
-    manifest.save(destination)
-    return manifest
+    return tokens
 
 
 def _id_count(folder: Path, stream: str) -> int:

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..data.dictionaries import load_dictionary
 from .chunks import Chunk, read_rows
 from .manifest import write_text
 from .options import TranslationOptions
 from .segment import (
     BpeSegmenter,
     Segmenter,
+    check_codes,
     learn_codes,
     learn_sentencepiece,
     load_segmenter,
@@ -51,7 +53,6 @@ class SubwordModels:
         if model:
             given = options.bpe_codes if kind == "subword_nmt" else options.sentencepiece_model
             if given:
-                load_segmenter(kind, Path(given))  # refuses a foreign file before it is copied
                 shutil.copyfile(given, model)
             elif not (work / name[kind]).is_file():
                 _learn(options, train, work / name[kind])
@@ -108,11 +109,30 @@ def _vocabularies(
     if options.subwords != "subword_nmt" or not threshold or not jobs:
         return {}
     segmenter = BpeSegmenter(model)
+    sides = [("t", options.source_lang)]
+    if not options.only_source:
+        sides.append(("y", options.target_lang))
     found = {}
-    for field, lang in (("t", options.source_lang), ("y", options.target_lang)):
+    for field, lang in sides:
         counts = subword_counts(segmenter, word_counts(jobs, field))
         kept = {piece: n for piece, n in counts.items() if n >= threshold}
+        if not kept:
+            raise ValueError(
+                f"--bpe-vocabulary-threshold {threshold}: no subword of {lang} is that frequent"
+            )
         rows = sorted(kept.items(), key=lambda item: (-item[1], item[0]))
         write_text(folder / f"vocab.{lang}", "".join(f"{piece} {n}\n" for piece, n in rows))
         found[lang] = (set(kept), f"vocab.{lang}")
     return found
+
+
+def check_given(options: TranslationOptions) -> None:
+    """Load and drop the given subword model and dictionaries: a foreign one is refused at once."""
+    given = options.given_models()
+    for name, path in given.items():
+        if name == "bpe_codes":
+            check_codes(path)
+        elif name == "sentencepiece_model":
+            load_segmenter("sentencepiece", path)
+        else:
+            load_dictionary(path)

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -15,6 +16,7 @@ from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
 
 TOKENIZERS = ("moses", "pretokenized", "none")
 NORMALIZERS = ("none", "moses")
+BYTE_ORDER_MARK = "\ufeff"
 
 ENTITIES = (
     ("&apos;", "'"),
@@ -48,7 +50,7 @@ def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], s
     """Return the function from an input line to the text that subwords are made of.
 
     The result has single spaces and none at its ends; with ``moses`` and ``pretokenized`` its
-    space-separated pieces are the words.
+    space-separated pieces are the words. Byte order marks before the text are no part of it.
 
     Raises:
         ValueError: an unknown tokenizer or normalizer.
@@ -58,6 +60,7 @@ def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], s
             raise ValueError(f"unknown value {value!r}; choices: {', '.join(choices)}")
 
     def read(line: str) -> str:
+        line = line.lstrip(BYTE_ORDER_MARK)
         if normalizer == "moses":
             line = _moses(lang)[2].normalize(line)
         if tokenizer == "moses":
@@ -68,8 +71,9 @@ def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], s
 
 
 def detokenize(text: str, tokenizer: str, lang: str) -> str:
-    """Turn words back into text (entities included); ``none`` leaves the line alone."""
+    """Turn words back into text (entities and split dashes included); ``none`` changes nothing."""
     if tokenizer == "none":
         return text
+    text = re.sub(r" @([-/])@ ", r"\1", text)  # a @-@ b -> a-b
     text = " ".join(unescape(word) for word in text.split())
     return _moses(lang)[1].detokenize(text.split(), return_str=True, unescape=False)

@@ -30,6 +30,7 @@ from .workspace import check_destination, close_work, locked, open_work
 logger = logging.getLogger(__name__)
 
 TOOLS = ("sacremoses", "subword-nmt", "sentencepiece", "spacy", "numpy")
+ESCAPED_SHARE = 0.01
 FAIRSEQ = ("fairseq-fixed", "fairseq")
 
 
@@ -108,6 +109,12 @@ def scan_inputs(
 def _check_split(split: str, sides: dict[str, Scan], options: TranslationOptions) -> None:
     """Refuse unequal or empty files, and valid or test lines that are too long."""
     for side, scan in sides.items():
+        if options.tokenizer == "moses" and scan.escaped > ESCAPED_SHARE * scan.lines:
+            logger.warning(
+                "%s: %d of %d lines hold Moses entities (&apos; …): was it tokenised before? Then "
+                "give --tokenizer pretokenized",
+                *(scan.path, scan.escaped, scan.lines),
+            )
         check_parallel(sides["source"], scan, "sentences" if side == "conllu" else "lines")
         if scan.overlong and not split.startswith("train"):
             number, length = scan.overlong

@@ -75,7 +75,8 @@ class Inventory:
     def load(cls, name: str, path: Path) -> Inventory:
         """Read an inventory written by `save`; ValueError names file and line of a bad row."""
         symbols = []
-        for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
+        text = Path(path).read_text(encoding="utf-8")
+        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
             fields = line.rsplit(" ", 1)
             if len(fields) != 2 or not fields[1].isdigit():
                 raise ValueError(f"{path}:{number}: expected 'label count', found {line!r}")

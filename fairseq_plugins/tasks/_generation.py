@@ -60,6 +60,12 @@ class FactorQueue:
         return factors.to(src_tokens.device)
 
 
+def shortened(sentence: Any, limit: int | None) -> tuple[list[str], dict[str, list[str]]]:
+    """Return subwords and features that take at most ``limit`` positions with their ``</s>``."""
+    end = None if limit is None else limit - 1
+    return sentence.subwords[:end], {name: row[:end] for name, row in sentence.features.items()}
+
+
 def to_factors(
     features: Mapping[str, Sequence[str]], length: int, inventories: Mapping[str, Inventory]
 ) -> Tensor:
@@ -79,46 +85,62 @@ def to_factors(
 class Decoder(Protocol):
     """The text side of `prep`'s target decoder."""
 
+    def tokenize(self, text: str) -> str: ...
+
+    def add_subwords(self, text: str) -> str: ...
+
     def remove_subwords(self, text: str) -> str: ...
 
     def detokenize(self, text: str) -> str: ...
 
 
-class _RawText:
-    """Stands where fairseq puts a tokenizer: raw text goes to the task as it is."""
+class _TargetText:
+    """Works with the target side of a task's data folder.
+
+    fairseq lets source text through ``encode`` as well, but the task makes nothing of the result:
+    what it encodes is the target text of ``--constraints``.
+    """
 
     def __init__(self, task: Any) -> None:
         self.task = task
 
+    @property
+    def decoder(self) -> Decoder:
+        return self.task.target_decoder
+
+
+class FolderSubwords(_TargetText):
+    """In the place of ``--bpe``: splits and joins target subwords as the data folder does."""
+
     def encode(self, text: str) -> str:
-        return text
-
-
-class FolderSubwords(_RawText):
-    """In the place of ``--bpe``: joins the target's subwords as the data folder split them."""
+        """Return subwords."""
+        return self.decoder.add_subwords(text)
 
     def decode(self, text: str) -> str:
         """Return whole tokens."""
-        return self.task.target_decoder.remove_subwords(text)
+        return self.decoder.remove_subwords(text)
 
 
-class FolderTokenizer(_RawText):
-    """In the place of ``--tokenizer``: undoes the data folder's tokenisation of the target."""
+class FolderTokenizer(_TargetText):
+    """In the place of ``--tokenizer``: does and undoes the data folder's target tokenisation."""
+
+    def encode(self, text: str) -> str:
+        """Return tokens."""
+        return self.decoder.tokenize(text)
 
     def decode(self, text: str) -> str:
         """Return plain text."""
-        return self.task.target_decoder.detokenize(text)
+        return self.decoder.detokenize(text)
 
 
-class BleuText(_RawText):
+class BleuText(_TargetText):
     """Plain target text for ``--eval-bleu``, the same that generation prints."""
 
     def decode(self, text: str) -> str:
         """Return plain text of subwords, or of tokens with ``--eval-bleu-remove-bpe``."""
-        decoder = self.task.target_decoder
         if self.task.cfg.eval_bleu_remove_bpe is None:
-            text = decoder.remove_subwords(text)
-        return decoder.detokenize(text)
+            text = self.decoder.remove_subwords(text)
+        return self.decoder.detokenize(text)
 
 
 def log_bleu(logging_outputs: Sequence[Mapping[str, Any]]) -> None:

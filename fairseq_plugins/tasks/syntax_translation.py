@@ -119,16 +119,16 @@ class SyntaxTranslationTask(TranslationTask):
     ) -> None:
         """Load a split of tokens and features after checking that they fit.
 
-                Args:
-                    split: name of the split.
-                    epoch: training data of several folders are taken in turns.
-                    combine: join ``train``, ``train1`` and so on.
-                    task_cfg: the checkpoint's task options; only generation and validation give it.
-                    kwargs: ignored.
+        Args:
+            split: name of the split.
+            epoch: training data of several folders are taken in turns.
+            combine: join ``train``, ``train1`` and so on.
+            task_cfg: the checkpoint's task options; only generation and validation give it.
+            kwargs: ignored.
 
-                Raises:
-                    FileNotFoundError: a split or stream that is missing.
-        ValueError: streams that disagree; names file and line.
+        Raises:
+            FileNotFoundError: a split or stream that is missing.
+            ValueError: streams that disagree; names file and line.
         """
         training = split == self.cfg.train_subset
         folder = Path(self.folders[(epoch - 1) % len(self.folders) if training else 0])
@@ -157,8 +157,10 @@ class SyntaxTranslationTask(TranslationTask):
             list(self.feature_inventories),
             upsample_primary=self.cfg.upsample_primary,
         )
-        limit = self.cfg.max_source_positions if self.cfg.truncate_source else None
-        return FactorStreams(streams, limit=limit, ablate=ablate)
+        return FactorStreams(streams, limit=self._source_limit(), ablate=ablate)
+
+    def _source_limit(self) -> Optional[int]:
+        return self.cfg.max_source_positions if self.cfg.truncate_source else None
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build a model, and see to it that a checkpoint can tell what it was trained on.
@@ -246,9 +248,10 @@ class SyntaxTranslationTask(TranslationTask):
         self._warnings.segmented(lines)
         tokens, factors = [], []
         for sentence in self.source_encoder.encode(list(lines)):
-            tokens.append(torch.tensor(token_ids(self.src_dict, sentence.subwords)))
+            subwords, features = _generation.shortened(sentence, self._source_limit())
+            tokens.append(torch.tensor(token_ids(self.src_dict, subwords)))
             row = _generation.to_factors(
-                sentence.features, len(sentence.subwords), self.feature_inventories
+                features, len(subwords), self.feature_inventories
             )  # (S, F)
             factors.append(row if self.ablation is None else self.ablation(row, self._sentences))
             self._sentences += 1

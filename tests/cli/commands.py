@@ -189,16 +189,21 @@ def differences(one: Any, other: Any, where: str = "") -> list[str]:
 
 
 def training_state(path: Path) -> dict[str, Any]:
-    """Return what decides how a run goes on: weights, optimiser, schedule, data, best value."""
+    """Return what decides how a run goes on: weights, optimiser, schedule, data, best value.
+
+    The schedule's own ``best`` is left out: fairseq saves it at the end of an epoch before it is
+    told the validation loss. Only ``reduce_lr_on_plateau`` would mind.
+    """
     state = state_of(path)
     extra = {key: value for key, value in state["extra_state"].items() if key in EXTRA}
     run = state["optimizer_history"][-1]
+    schedule = {key: value for key, value in run["lr_scheduler_state"].items() if key != "best"}
     return {
         "model": state["model"],
         "optimizer": state["last_optimizer_state"],
-        "schedule": (run["num_updates"], run["lr_scheduler_state"]),
+        "schedule": (run["num_updates"], schedule),
         "extra": extra,
-        "meters": {tag: meter_values(state, tag) for tag in ("train", "valid")},
+        "meters": meter_values(state, "train"),
     }
 
 

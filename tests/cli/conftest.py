@@ -31,7 +31,7 @@ VERBS = {
 }
 ADJECTIVES = {"old": "alte", "close": "nahe", "beautiful": "schöne", "light": "leichte"}
 ODD = [
-    ('She said: "It\'s Tom & Jerry\'s dog."', '"Es ist Tom & Jerrys Hund", sagte sie.'),
+    ("She said: \"It's Tom & Jerry's dog.\"", '"Es ist Tom & Jerrys Hund", sagte sie.'),
     ("<unk> </s> @-@ | the watch", "<unk> die Uhr"),
     ("well-known naïve Škoda 東京 🙂 dog!", "bekannter naiver Škoda"),
     ("WATCH THE LIGHT", "BEOBACHTE DAS LICHT"),

@@ -108,7 +108,7 @@ def test_folder_without_features_is_plain_data(tmp_path):
     assert sum(len(batch["id"]) for batch in found) == 9
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     lengths=st.lists(st.integers(1, 12), min_size=0, max_size=40),
     max_sentences=st.one_of(st.none(), st.integers(1, 30)),

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .english import HER_OBJECT, HER_POSSESSIVE
-from .inflection import EIN_WORDS, entry_forms
-from .lexicon import Lexicon, Verb, Word
+from .entries import Lexicon, Verb, Word
+from .inflection import ADJECTIVE_ENDINGS, EIN_WORDS, entry_forms
 from .text import Line
 
 LIKE = Word("like", "ADP", "preposition:like")
@@ -75,8 +75,7 @@ class Ambiguity:
         forms = entry_forms(lexicon)
         forms[LIKE.key] = {"wie"}
         forms[HER_OBJECT] = {"sie", "ihr"}
-        forms[HER_POSSESSIVE] = {EIN_WORDS["her"] + end for end in "- e en em er es".split()} - {"ihr-"}
-        forms[HER_POSSESSIVE].add("ihr")
+        forms[HER_POSSESSIVE] = {EIN_WORDS["her"] + end for end in ("", *ADJECTIVE_ENDINGS)}
         self.readings: dict[str, dict[Sense, set[str]]] = {}
         self.keys: dict[tuple[str, Sense], set[str]] = {}
         words = [word for word in english_words(lexicon) if word.key]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .lexicon import Frame, Modal, Phrase, Slot
-from .nominals import CITIES, PERSON_TAGS, NominalSampler, Wish
+from .entries import Frame, Modal, Phrase, Slot
+from .lexicon import WEATHER
+from .nominals import CITIES, PERSON_TAGS, NominalSampler
 from .trees import (
-    PRONOUNS,
+    NUMBERS,
     Both,
     Clause,
     Filler,
@@ -18,6 +19,7 @@ from .trees import (
     Pronoun,
     Relative,
     indefinite,
+    is_plural,
 )
 
 TENSES = {"present": 50, "past": 22, "perfect": 8, "progressive": 8, "modal": 18}
@@ -27,17 +29,15 @@ TIME_GROUPS = {
     "past": ("past", "past", "any"),
     "modal": ("any", "future"),
 }
+CLAUSES = ("inf", "that", "whether")
 ABSOLUTE = ("open", "free", "empty")
-UNCOUNTED = ("some", "many")
 
 
 def counted(filler: Filler) -> bool:
     """True for objects that German cannot negate with a plain kein."""
-    if isinstance(filler, Both):
-        return True
-    return isinstance(filler, NounPhrase) and (
-        filler.determiner in UNCOUNTED or (indefinite(filler) and filler.determiner not in ("a", "bare", "no"))
-    )
+    if isinstance(filler, NounPhrase) and filler.owner is None:
+        return filler.determiner in ("some", "many", *NUMBERS)
+    return isinstance(filler, Both)
 
 
 class ClauseSampler:
@@ -56,15 +56,17 @@ class ClauseSampler:
         role = self.role(frame, subject is None)
         if subject is None:
             subject = self.nominals.subject(frame.subjects, role == "subject")
-        tense = tense or self.tense(frame, subject)
+        tense = tense or self.tense(frame)
+        if tense == "past" and not frame.verb.shows_past:
+            raise LookupError("nobody could tell the tense")
         objects = tuple(
             self.filler(slot, subject, role == str(number))
             for number, slot in enumerate(frame.slots)
         )
         clause = Clause(frame, subject, objects, tense, contracted=self.dice.chance(0.5))
         if tense == "modal":
-            clause = replace(clause, modal=self.which_modal(frame, subject))
-        if any(slot.kind == "adjective" for slot in frame.slots):
+            clause = replace(clause, modal=self.which_modal(frame))
+        if frame.has("adjective"):
             graded = objects[0].english not in ABSOLUTE
             clause = replace(clause, very=graded and self.dice.chance(0.35))
         clause = self.with_adverbials(clause)
@@ -80,7 +82,7 @@ class ClauseSampler:
             fits.append("subject")
         return self.dice.pick(fits) if fits else ""
 
-    def tense(self, frame: Frame, subject: Nominal) -> str:
+    def tense(self, frame: Frame) -> str:
         """Draw a tense the frame allows."""
         if self.modal:
             return "modal"
@@ -88,11 +90,11 @@ class ClauseSampler:
             tense: weight
             for tense, weight in TENSES.items()
             if TENSE_USES.get(tense, tense) in frame.uses or tense not in TENSE_USES
-            if tense != "past" or frame.verb.english[0] != frame.verb.english[2]
+            if tense != "past" or frame.verb.shows_past
         }
         return self.dice.weighted(weights)
 
-    def which_modal(self, frame: Frame, subject: Nominal) -> Modal:
+    def which_modal(self, frame: Frame) -> Modal:
         """Draw a modal verb; only people may and must."""
         if self.modal:
             modal, self.modal = self.modal, None
@@ -101,6 +103,8 @@ class ClauseSampler:
         weights = {"can": 4, "will": 5, "must": 3, "should": 2, "may": 3, "want": 4}
         if not human:
             weights = {"can": 2, "will": 3}
+        elif frame.verb.key == "verb:bear":
+            weights = {"can": 3, "must": 1}
         return self.lexicon.modals[self.dice.weighted(weights)]
 
     def filler(self, slot: Slot, subject: Nominal, wished: bool) -> Filler:
@@ -121,17 +125,20 @@ class ClauseSampler:
             self.her = False
             return Pronoun("she")
         filler = self.nominals.object(slot.tags, wished)
-        if isinstance(filler, (Pronoun, Name)) and filler == subject:
+        same = isinstance(filler, (Pronoun, Name)) and filler == subject
+        if same or {filler, subject} == {Pronoun("I"), Pronoun("we")}:
             return self.nominals.phrase(slot.tags)
         return filler
 
     def predicate_adjective(self, subject: Nominal) -> Filler:
         """Draw an adjective to say of the subject."""
-        tags = subject.noun.tags if isinstance(subject, NounPhrase) else frozenset({"person", "adult"})
+        tags = subject.noun.tags if isinstance(subject, NounPhrase) else PERSON_TAGS
+        if subject == Pronoun("it"):
+            tags = frozenset({WEATHER})
         wished = self.nominals.wish.adjective
-        found = [a for a in self.lexicon.adjectives if a.predicate and a.tags & tags]
         if isinstance(subject, NounPhrase) and subject.adjective:
-            found = [a for a in found if a != subject.adjective]
+            raise LookupError("one adjective could deny the other")
+        found = [a for a in self.lexicon.adjectives if a.predicate and a.tags & tags]
         if wished in found:
             self.nominals.wish.adjective = None
             return wished
@@ -139,11 +146,13 @@ class ClauseSampler:
 
     def job(self, subject: Nominal) -> Filler:
         """Draw a profession for the subject."""
-        if isinstance(subject, NounPhrase) and "kin" not in subject.noun.tags | {""} or isinstance(subject, Both):
+        if isinstance(subject, Both) or (
+            isinstance(subject, NounPhrase) and "kin" not in subject.noun.tags
+        ):
             raise LookupError("only relatives, names and pronouns are told their profession")
-        plural = subject.plural if isinstance(subject, NounPhrase) else subject in (Pronoun("we"), Pronoun("they"))
-        wished = self.nominals.wish.noun
-        found = [n for n in self.lexicon.by_tag["job"] if n is wished or n.key not in self.nominals.used]
+        plural, wished = is_plural(subject), self.nominals.wish.noun
+        jobs = self.lexicon.by_tag["job"]
+        found = [n for n in jobs if n is wished or n.key not in self.nominals.used]
         noun = wished if wished in found else self.dice.pick(found)
         if noun is wished:
             self.nominals.wish.noun = None
@@ -153,8 +162,11 @@ class ClauseSampler:
     def infinitive(self, subject: Nominal) -> Clause:
         """Draw an infinitive clause for the same subject."""
         frames = [
-            f for f in self.lexicon.frames
-            if "m" in f.uses and "person" in f.subjects and not any(u[0] in "=~>" for u in f.uses)
+            frame
+            for frame in self.lexicon.frames
+            if {"i", "m", "person"} <= frame.uses | frame.subjects
+            and frame.verb.key != "verb:forget"
+            and not (frame.marked("=") or frame.marked("~") or frame.marked(">"))
         ]
         clause = self.clause(self.wished_frame(frames), subject, "present")
         return replace(clause, negated=False, often=None, time=None, modal=None)
@@ -163,15 +175,15 @@ class ClauseSampler:
         """Draw a frame, one that can take the wished noun if there is such a wish."""
         noun = self.nominals.wish.noun
         if noun:
-            frames = [f for f in frames if any(s.tags & noun.tags for s in f.slots)]
+            frames = [frame for frame in frames if frame.takes(noun)]
         return self.dice.pick(frames)
 
     def any_frame(self) -> Frame:
         """Draw a frame without clauses in it, one for the wished noun if there is such a wish."""
-        plain = [f for f in self.lexicon.frames if not any(s.kind in CLAUSES for s in f.slots)]
+        plain = [frame for frame in self.lexicon.frames if not frame.has(*CLAUSES)]
         noun = self.nominals.wish.noun
         if noun:
-            plain = [f for f in plain if f.subjects & noun.tags or any(s.tags & noun.tags for s in f.slots)]
+            plain = [f for f in plain if f.subjects & noun.tags or f.takes(noun)]
         return self.dice.pick(plain)
 
     def with_adverbials(self, clause: Clause) -> Clause:
@@ -180,7 +192,7 @@ class ClauseSampler:
         manner = self.manner(clause)
         often = span = place = None
         time = self.time(clause)
-        groups = sorted(use[1:] for use in uses if use.startswith("@"))
+        groups = clause.frame.marked("@")
         if groups and self.dice.chance(0.35):
             place = self.nominals.place(self.dice.pick(groups))
         if time is None and clause.tense == "present" and "f" in uses and self.dice.chance(0.15):
@@ -202,30 +214,31 @@ class ClauseSampler:
             phrase, self.phrase = self.phrase, None
             return phrase
         group = self.dice.pick(groups)
-        return self.dice.pick([p for p in self.lexicon.phrases if p.kind == kind and p.group == group])
+        phrases = [phrase for phrase in self.lexicon.phrases if phrase.kind == kind]
+        return self.dice.pick([phrase for phrase in phrases if phrase.group == group])
 
     def time(self, clause: Clause) -> Phrase | None:
         """Draw a time phrase that goes with the tense, or none."""
         groups = TIME_GROUPS.get(clause.tense)
-        if not groups or not clause.frame.uses & {"t"}:
+        if not groups or "t" not in clause.frame.uses:
             return None
         return self.drawn("time", groups) if self.wants("time") or self.dice.chance(0.35) else None
 
     def manner(self, clause: Clause) -> Phrase | Likeness | None:
         """Draw the manner or the comparison that the frame asks for."""
-        uses = sorted(clause.frame.uses)
-        likes = [use[1:] for use in uses if use.startswith("~")]
+        likes = clause.frame.marked("~")
         if likes:
-            plural = isinstance(clause.subject, NounPhrase) and clause.subject.plural
+            plural = is_plural(clause.subject)
             noun = self.nominals.noun(frozenset(likes[0].split(",")))
             return Likeness(NounPhrase(noun, plural, "bare" if plural else "a"))
-        words = tuple(use[1:] for use in uses if use.startswith("="))
+        words = tuple(clause.frame.marked("="))
         return self.drawn("manner", words) if words else None
 
     def with_negation(self, clause: Clause) -> Clause:
         """Negate some clauses, where German does it with nicht or kein alone."""
         doubtful = (
-            (clause.often and clause.often.group == "never")
+            clause.often
+            or (clause.time and clause.time.english[0].text == "every")
             or clause.span
             or isinstance(clause.manner, Likeness)
             or (clause.modal and not clause.modal.negatable)
@@ -240,16 +253,12 @@ class ClauseSampler:
     def with_relative(self, phrase: NounPhrase) -> NounPhrase:
         """Add a relative clause about the noun, if some frame has it as subject or object."""
         gap = self.dice.pick(("subject", "object"))
-        frames = [
-            frame
-            for frame in self.lexicon.frames
-            if not any(slot.kind in CLAUSES or slot.kind == "job" for slot in frame.slots)
-            and (
-                frame.subjects & phrase.noun.tags
-                if gap == "subject"
-                else frame.slots and frame.slots[0].kind == "acc" and frame.slots[0].tags & phrase.noun.tags
-            )
-        ]
+        frames = [f for f in self.lexicon.frames if not f.has("job", *CLAUSES)]
+        if gap == "subject":
+            frames = [f for f in frames if f.subjects & phrase.noun.tags]
+        else:
+            first = [(f, f.slots[0]) for f in frames if f.slots]
+            frames = [f for f, s in first if s.kind == "acc" and s.tags & phrase.noun.tags]
         if not frames:
             return phrase
         frame = self.dice.pick(frames)
@@ -259,7 +268,3 @@ class ClauseSampler:
             clause = self.clause(frame)
             clause = replace(clause, objects=(None, *clause.objects[1:]), negated=False)
         return replace(phrase, relative=Relative(gap, clause))
-
-
-CLAUSES = ("inf", "that", "whether")
-__all__ = ["ClauseSampler", "Wish", "PRONOUNS"]

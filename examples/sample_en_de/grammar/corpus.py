@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from . import english, german
+from . import english_sentences as english
+from . import german_sentences as german
 from .ambiguity import Ambiguity, Occurrence, Sense
+from .contexts import Context, context, is_hard, read_contexts
 from .dice import Dice
-from .lexicon import Lexicon, Word, read_lexicon
+from .entries import Word
+from .lexicon import read_lexicon
 from .sentences import SentenceSampler
 from .text import Line, join
 
@@ -17,12 +21,16 @@ PERCEPTION = ("verb:see", "verb:hear", "verb:watch", "verb:help")
 SEVERAL_READINGS = ("NOUN", "ADJ", "NUM")
 
 
+HARD_SHARE = 0.05  # of the pairs may have a word in a context that taggers miss
+
+
 class Pair(NamedTuple):
-    """A sentence pair and its ambiguous words."""
+    """A sentence pair, its ambiguous words, and the contexts of those."""
 
     english: str
     german: str
     ambiguous: list[Occurrence]
+    contexts: list[Context]
 
 
 def word_count(line: Line) -> int:
@@ -31,12 +39,14 @@ def word_count(line: Line) -> int:
 
 
 def unclear(words: list[Word], ambiguity: Ambiguity) -> bool:
-    """True for "her" where English leaves open whose or to whom ("saw her ring")."""
-    for before, her, after in zip([Word(""), *words], words, [*words[1:], Word("")]):
-        if her.key == "pronoun:her" and (after.upos in SEVERAL_READINGS or after.text == "well"):
+    """True where the reader stumbles: "saw her ring", "the men that we needed fish"."""
+    for before, word, after in zip([Word(""), *words], words, [*words[1:], Word("")]):
+        if word.upos == before.upos == "VERB" and ambiguity.is_ambiguous(word):
+            return True
+        if word.key == "pronoun:her" and (after.upos in SEVERAL_READINGS or after.text == "well"):
             return True
         doubtful = ambiguity.is_ambiguous(after) and before.key in PERCEPTION
-        if her.key == "possessive:her" and doubtful:
+        if word.key == "possessive:her" and doubtful:
             return True
     return False
 
@@ -44,8 +54,9 @@ def unclear(words: list[Word], ambiguity: Ambiguity) -> bool:
 class CorpusSampler:
     """Draws pairs one after the other."""
 
-    def __init__(self, seed: int, lexicon: Lexicon | None = None) -> None:
-        lexicon = lexicon or read_lexicon()
+    def __init__(self, seed: int, table: Mapping[Context, bool] | None = None) -> None:
+        lexicon = read_lexicon()
+        self.table = read_contexts() if table is None else table
         self.dice = Dice(seed)
         self.ambiguity = Ambiguity(lexicon)
         self.sentences = SentenceSampler(lexicon, self.dice)
@@ -57,8 +68,9 @@ class CorpusSampler:
         Raises:
             RuntimeError: the grammar has no further sentence with it.
         """
-        for _ in range(TRIES):
-            pair = self.attempt(self.dice.pick(keys))
+        hard = self.dice.chance(HARD_SHARE)
+        for tries in range(TRIES):
+            pair = self.attempt(self.dice.pick(keys), hard or tries > TRIES // 2)
             if pair is None or not {pair.english, pair.german}.isdisjoint(self.seen):
                 continue
             if any((item.word, item.upos, item.role) == (word, *sense) for item in pair.ambiguous):
@@ -66,8 +78,8 @@ class CorpusSampler:
                 return pair
         raise RuntimeError(f"no further sentence with {word!r} ({sense.upos} {sense.role})")
 
-    def attempt(self, key: str) -> Pair | None:
-        """Draw one sentence, None if it leads nowhere or does not please."""
+    def attempt(self, key: str, hard: bool) -> Pair | None:
+        """Draw one sentence; None if it leads nowhere, or is harder to tag than wished."""
         try:
             sentence = self.sentences.sentence(key)
         except LookupError:
@@ -76,7 +88,17 @@ class CorpusSampler:
         first, second = join(words), join(german.sentence_words(sentence))
         if unclear(words, self.ambiguity) or not SHORTEST <= word_count(first) <= LONGEST:
             return None
-        return Pair(first.text, second.text, self.ambiguity.occurrences(first, second))
+        contexts = self.contexts(first)
+        if not hard and any(is_hard(self.table, item) for item in contexts):
+            return None
+        found = self.ambiguity.occurrences(first, second)
+        return Pair(first.text, second.text, found, contexts)
+
+    def contexts(self, line: Line) -> list[Context]:
+        """The contexts of the ambiguous words, in order."""
+        words = [word for _, word in line.words]
+        places = [n for n, word in enumerate(words) if self.ambiguity.is_ambiguous(word)]
+        return [context(words, n) for n in places]
 
     def pairs(self, number: int) -> list[Pair]:
         """Draw ``number`` distinct pairs in random order."""

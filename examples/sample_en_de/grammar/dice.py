@@ -30,11 +30,12 @@ class Dice:
     def weighted(self, weights: Mapping[T, float]) -> T:
         """Pick one key in proportion to its weight."""
         left = self._random.random() * sum(weights.values())
-        for item, weight in weights.items():
-            left -= weight
+        *items, last = weights
+        for item in items:
+            left -= weights[item]
             if left < 0:
-                break
-        return item
+                return item
+        return last
 
     def shuffle(self, items: list[T]) -> None:
         """Shuffle in place (Fisher-Yates)."""

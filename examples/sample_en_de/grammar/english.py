@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .lexicon import VOWELS, Adjective, Modal, Noun, Verb, Word
+from .entries import Adjective, Modal, Noun, Verb, Word
 from .trees import (
     Both,
     Clause,
@@ -14,7 +14,6 @@ from .trees import (
     Place,
     Pronoun,
     Relative,
-    Sentence,
     is_plural,
     person,
 )
@@ -28,9 +27,10 @@ OBJECT_FORM = {
     "they": "them",
     "it": "it",
 }
+VOWELS = "aeiou"
 SHORT_BE = {"am": "'m", "is": "'s", "are": "'re", "will": "'ll", "have": "'ve"}
+UNCONTRACTED = ("am", "may")
 SHORT_NOT = {"can": "can't", "will": "won't"}
-QUESTION_WORDS = {"what": "what", "where": "where", "when": "when", "why": "why"}
 MOVABLE = ("on", "off", "up", "away")
 POSSESSIVES = ("my", "your", "his", "her", "our", "their")
 HER_OBJECT, HER_POSSESSIVE = "pronoun:her", "possessive:her"
@@ -49,8 +49,9 @@ def adjective_word(adjective: Adjective) -> Word:
 def determiner_words(phrase: NounPhrase) -> list[Word]:
     """The determiner, or the owner with its 's."""
     if phrase.owner is not None:
-        ending = "'" if is_plural(phrase.owner) and phrase.owner.noun.plural[-1][0][-1] == "s" else "'s"
-        return [*nominal(phrase.owner, True), Word(ending)]
+        owner = nominal(phrase.owner, True)
+        ending = "'" if is_plural(phrase.owner) and owner[-1].text.endswith("s") else "'s"
+        return [*owner, Word(ending, "PART")]
     if phrase.determiner == "bare":
         return []
     if phrase.determiner == "this":
@@ -58,11 +59,6 @@ def determiner_words(phrase: NounPhrase) -> list[Word]:
     if phrase.determiner == "her":
         return [Word("her", "PRON", HER_POSSESSIVE)]
     return [Word(phrase.determiner, "PRON" if phrase.determiner in POSSESSIVES else "DET")]
-
-
-def article(following: str) -> str:
-    """The indefinite article before a word."""
-    return "an" if following[0] in VOWELS or following == "hour" else "a"
 
 
 def nominal(filler: Nominal, subject: bool) -> list[Word]:
@@ -74,12 +70,13 @@ def nominal(filler: Nominal, subject: bool) -> list[Word]:
     if isinstance(filler, Name):
         return [Word(filler.english, "PROPN")]
     if isinstance(filler, Both):
-        return [*nominal(filler.first, subject), Word("and"), *nominal(filler.second, subject)]
+        first, second = nominal(filler.first, subject), nominal(filler.second, subject)
+        return [*first, Word("and", "CCONJ"), *second]
     words = [adjective_word(filler.adjective)] if filler.adjective else []
     words += noun_words(filler.noun, filler.plural)
     determiner = determiner_words(filler)
     if filler.determiner == "a" and filler.owner is None:
-        determiner = [Word(article(words[0].text), "DET")]
+        determiner = [Word("an" if words[0].text[0] in VOWELS else "a", "DET")]
     words = determiner + words
     if filler.place:
         words += place_words(filler.place)
@@ -90,15 +87,16 @@ def nominal(filler: Nominal, subject: bool) -> list[Word]:
 
 def place_words(place: Place) -> list[Word]:
     """A preposition with its noun phrase."""
-    return [*map(Word, place.name.english.split()), *nominal(place.phrase, False)]
+    preposition = [Word(text, "ADP") for text in place.name.english.split()]
+    return preposition + nominal(place.phrase, False)
 
 
 def relative_words(relative: Relative, head: NounPhrase) -> list[Word]:
     """A relative clause without its gap."""
     who = "who" if "person" in head.noun.tags else "that"
     if relative.gap == "subject":
-        return [Word(who), *predicate(relative.clause)]
-    return [Word("that"), *statement(relative.clause)]
+        return [Word(who, "PRON"), *predicate(relative.clause)]
+    return [Word("that", "PRON"), *statement(relative.clause)]
 
 
 def be_form(subject: Nominal, past: bool) -> str:
@@ -160,7 +158,7 @@ def verb_parts(clause: Clause, inverted: bool = False) -> tuple[Word | None, lis
 def with_not(auxiliary: Word, contracted: bool) -> list[Word]:
     """An auxiliary and its negation, as one word where English writes one."""
     text = auxiliary.text
-    if contracted and text not in ("am", "may"):
+    if contracted and text not in UNCONTRACTED:
         return [Word(SHORT_NOT.get(text, text + "n't"), "AUX")]
     if text == "can":
         return [Word("cannot", "AUX")]
@@ -260,58 +258,15 @@ def infinitive(clause: Clause) -> list[Word]:
 def question(clause: Clause, gap: bool = False) -> list[Word]:
     """Auxiliary, subject, rest."""
     auxiliary, main = verb_parts(clause, inverted=True)
+    subject = nominal(clause.subject, True)
+    if clause.negated and auxiliary.text in UNCONTRACTED:
+        return [auxiliary, *subject, Word("not", "PART"), *main, *complements(clause, gap)]
     first = with_not(auxiliary, True) if clause.negated else [auxiliary]
     often = list(clause.often.english) if clause.often else []
-    return first + nominal(clause.subject, True) + often + main + complements(clause, gap)
+    return first + subject + often + main + complements(clause, gap)
 
 
 def command(clause: Clause) -> list[Word]:
     """An imperative, perhaps negated."""
     start = [Word("don't", "AUX")] if clause.negated else []
     return start + infinitive(clause)
-
-
-def sentence_words(sentence: Sentence) -> list[Word]:
-    """Spell the whole sentence."""
-    clause, kind = sentence.clause, sentence.kind
-    if kind == "fronted":
-        front = clause.time.english if clause.time else place_words(clause.place)
-        return [*front, Word(","), *statement(clause, front=True), Word(".")]
-    if kind == "question":
-        return [*question(clause), Word("?")]
-    if kind == "who":
-        return [Word("who"), *predicate(clause), Word("?")]
-    if kind in QUESTION_WORDS:
-        return [Word(kind), *question(clause, gap=kind == "what"), Word("?")]
-    if kind == "command":
-        return [*command(clause), *(() if clause.negated else (Word(","), Word("please"))), Word(".")]
-    if kind == "please":
-        return [Word("please"), *command(clause), Word(".")]
-    return compound(sentence)
-
-
-def compound(sentence: Sentence) -> list[Word]:
-    """Spell sentences of two clauses, and quotations."""
-    clause, link, kind = sentence.clause, Word(sentence.link), sentence.kind
-    if kind == "subordinate":
-        return [*statement(clause), link, *statement(sentence.second), Word(".")]
-    if kind == "subordinate-first":
-        return [link, *statement(sentence.second), Word(","), *statement(clause), Word(".")]
-    if kind == "joined":
-        comma = [Word(",")] if sentence.link == "but" else []
-        return [*statement(clause), *comma, link, *statement(sentence.second), Word(".")]
-    if kind == "sharing":
-        return [*statement(clause), link, *predicate(sentence.second), Word(".")]
-    if kind == "there":
-        return there(sentence)
-    if kind == "quoted":
-        speaker = [Word("says"), *nominal(sentence.speaker, True)]
-        return [Word('"('), *command(clause), Word(","), Word(')"'), *speaker, Word(".")]
-    return [*statement(clause), Word(".")]
-
-
-def there(sentence: Sentence) -> list[Word]:
-    """There is / there are."""
-    clause = sentence.clause
-    verb = Word(be_form(clause.subject, clause.tense == "past"), "AUX")
-    return [Word("there"), verb, *nominal(clause.subject, False), *complements(clause), Word(".")]

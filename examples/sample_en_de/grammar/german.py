@@ -2,13 +2,14 @@
 
 The middle field stands between the finite verb and the end of the clause: subject, pronouns, time,
 frequency, dative, accusative, "nicht", manner, place, objects with prepositions, predicate. A place
-precedes an indefinite accusative. The finite verb is second in main clauses and last in others.
+precedes an indefinite accusative and a predicate adjective. The finite verb is second in main
+clauses and last in others.
 """
 
 from __future__ import annotations
 
 from . import inflection as forms
-from .lexicon import Adjective, Slot, Word
+from .entries import Adjective, Slot, Word
 from .trees import (
     Both,
     Clause,
@@ -20,7 +21,6 @@ from .trees import (
     Place,
     Pronoun,
     Relative,
-    Sentence,
     indefinite,
     is_plural,
     person,
@@ -35,16 +35,6 @@ CONTRACTED = {
     ("in", "das"): "ins",
     ("an", "das"): "ans",
 }
-LINKS = {
-    "because": "weil",
-    "when": "wenn",
-    "if": "wenn",
-    "although": "obwohl",
-    "and": "und",
-    "but": "aber",
-    "while": "während",
-}
-QUESTION_WORDS = {"what": "was", "where": "wo", "when": "wann", "why": "warum"}
 COMMA = Word(",")
 
 
@@ -182,7 +172,9 @@ def fields(clause: Clause, skip: str) -> dict[str, list[Word]]:
         parts[part] = list(clause.manner.german)
     object_fields(clause, skip, parts)
     if clause.place and skip != "place":
-        early = any(s.kind == "acc" and indefinite(f) for s, f in clause.filled())
+        early = any(
+            s.kind == "adjective" or (s.kind == "acc" and indefinite(f)) for s, f in clause.filled()
+        )
         parts["early" if early else "place"] = place_words(clause.place)
     return parts
 
@@ -224,7 +216,8 @@ def zu_infinitive(clause: Clause) -> list[Word]:
     """An infinitive clause with zu."""
     verb = clause.frame.verb
     zu, _, rest = forms.infinitive(verb, zu=True).rpartition(" ")
-    return [*middle(clause, "subject"), *([Word(zu)] if zu else []), Word(rest, "", verb.key)]
+    closing = [*([Word(zu)] if zu else []), Word(rest, "", verb.key)]
+    return [*middle(clause, "subject"), *closing, *after(clause)]
 
 
 def verb_last(clause: Clause, skip: str = "") -> list[Word]:
@@ -238,7 +231,9 @@ def verb_last(clause: Clause, skip: str = "") -> list[Word]:
     return [*middle(clause, skip), *closing, *after(clause)]
 
 
-def verb_second(clause: Clause, first: str = "subject", start: list[Word] | None = None) -> list[Word]:
+def verb_second(
+    clause: Clause, first: str = "subject", start: list[Word] | None = None
+) -> list[Word]:
     """A main clause; ``first`` names the part before the verb, or ``start`` gives its words."""
     finite, end = verb_words(clause)
     if start is None:
@@ -255,51 +250,3 @@ def command(clause: Clause, before: str, behind: bool) -> list[Word]:
     if verb.prefix:
         words.append(Word(verb.prefix, "", verb.key if verb.marks_particle else ""))
     return [*words, *after(clause), *([COMMA, Word("bitte")] if behind else [])]
-
-
-def sentence_words(sentence: Sentence) -> list[Word]:
-    """Spell the whole sentence."""
-    clause, kind = sentence.clause, sentence.kind
-    if kind == "fronted":
-        return [*verb_second(clause, "time" if clause.time else "place"), Word(".")]
-    if kind == "question":
-        return [*verb_second(clause, "", []), Word("?")]
-    if kind == "who":
-        return [*verb_second(clause), Word("?")]
-    if kind in QUESTION_WORDS:
-        skip = "object" if kind == "what" else ""
-        return [*verb_second(clause, skip, [Word(QUESTION_WORDS[kind])]), Word("?")]
-    if kind == "command":
-        return [*command(clause, "", not clause.negated), Word(".")]
-    if kind == "please":
-        return [*command(clause, "bitte", False), Word(".")]
-    return compound(sentence)
-
-
-def compound(sentence: Sentence) -> list[Word]:
-    """Spell sentences of two clauses, quotations and "there is"."""
-    clause, kind = sentence.clause, sentence.kind
-    link = Word(LINKS.get(sentence.link, ""))
-    if kind == "subordinate":
-        return [*verb_second(clause), COMMA, link, *verb_last(sentence.second), Word(".")]
-    if kind == "subordinate-first":
-        start = [link, *verb_last(sentence.second), COMMA]
-        return [*start, *verb_second(clause, "", []), Word(".")]
-    if kind == "joined":
-        comma = [COMMA] if sentence.link == "but" else []
-        return [*verb_second(clause), *comma, link, *verb_second(sentence.second), Word(".")]
-    if kind == "sharing":
-        return [*verb_second(clause), link, *verb_second(sentence.second, "subject", []), Word(".")]
-    if kind == "there":
-        return there(sentence)
-    if kind == "quoted":
-        speaker = [Word("sagt"), *nominal(sentence.speaker, "nom")]
-        return [Word('"('), *command(clause, "", False), Word(')"'), COMMA, *speaker, Word(".")]
-    return [*verb_second(clause), Word(".")]
-
-
-def there(sentence: Sentence) -> list[Word]:
-    """There is / there are: "Auf dem Tisch ist ein Buch"."""
-    clause = sentence.clause
-    finite, _ = verb_words(clause)
-    return [*object_words(*clause.filled()[0], False), finite, *nominal(clause.subject, "nom"), Word(".")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .lexicon import Adjective, Lexicon, Modal, Noun, Verb
+from .entries import Adjective, Lexicon, Modal, Noun, Verb
 from .trees import NUMBERS
 
 CASES = ("nom", "acc", "dat", "gen")
@@ -20,6 +20,7 @@ AFTER_DER = {"m": "e en en en", "f": "e e en en", "n": "e e en en", "p": "en en 
 AFTER_EIN = {"m": "er en en en", "f": "e e en en", "n": "es es en en", "p": "en en en en"}
 WITHOUT = {"m": "er en em en", "f": "e e er er", "n": "es es em en", "p": "e e en er"}
 
+ADJECTIVE_ENDINGS = ("e", "em", "en", "er", "es")
 EIN_WORDS = {
     "a": "ein",
     "no": "kein",
@@ -129,8 +130,7 @@ def verb_forms(verb: Verb) -> set[str]:
 
 def adjective_forms(adjective: Adjective) -> set[str]:
     """All forms of an adjective."""
-    endings = {"e", "en", "er", "es", "em"}
-    return {adjective.stem + ending for ending in endings} | {adjective.predicate}
+    return {adjective.stem + ending for ending in ADJECTIVE_ENDINGS} | {adjective.predicate}
 
 
 def modal_forms(modal: Modal) -> set[str]:

@@ -1,149 +1,14 @@
-"""The words of the grammar, read from the tables in ``lexicon/``.
-
-Each entry holds its English and its German forms, so nothing is guessed from spelling. An entry's
-``key`` ties an English word of a sentence to the German word that translates it.
-"""
+"""Read the tables in ``lexicon/``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+
+from .entries import Adjective, Frame, Lexicon, Modal, Noun, Phrase, PlaceName, Slot, Verb, Word
 
 TABLES = Path(__file__).parent / "lexicon"
-VOWELS = "aeiou"
-
-
-class Word(NamedTuple):
-    """A word of a sentence: spelling, part of speech, key of the entry it comes from."""
-
-    text: str
-    upos: str = ""
-    key: str = ""
-
-
-@dataclass(frozen=True)
-class Noun:
-    """A noun; ``singular`` and ``plural`` are English words with their parts of speech."""
-
-    key: str
-    singular: tuple[Word, ...]
-    plural: tuple[Word, ...]
-    german: str
-    gender: str
-    german_plural: str
-    oblique: str
-    genitive: str
-    determiners: str
-    tags: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Verb:
-    """A verb. ``english``: base, he, past, participle, -ing; ``german``: infinitive without
-    prefix, ich, du, er, past, participle, imperative."""
-
-    key: str
-    english: tuple[str, ...]
-    particle: Word | None
-    particle_first: bool
-    prefix: str
-    german: tuple[str, ...]
-    auxiliary: str
-
-    @property
-    def marks_particle(self) -> bool:
-        """True if the particle, not the verb, is what the German prefix translates."""
-        return self.particle is not None and not self.particle_first
-
-
-@dataclass(frozen=True)
-class Modal:
-    """``will`` or a modal verb: English form; German infinitive, ich, du, er."""
-
-    key: str
-    english: str
-    german: tuple[str, ...]
-    negatable: bool
-
-
-@dataclass(frozen=True)
-class Adjective:
-    """An adjective (or a material noun used as one); ``predicate`` may be empty."""
-
-    key: str
-    english: str
-    predicate: str
-    stem: str
-    upos: str
-    tags: frozenset[str]
-    determiners: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Phrase:
-    """A fixed adverbial in both languages."""
-
-    kind: str
-    group: str
-    english: tuple[Word, ...]
-    german: tuple[Word, ...]
-
-
-@dataclass(frozen=True)
-class Slot:
-    """What a verb takes: ``kind`` is acc, dat, prep, at, to, city, adjective, job or a clause."""
-
-    kind: str
-    tags: frozenset[str] = frozenset()
-    english: str = ""
-    german: str = ""
-    case: str = ""
-
-
-@dataclass(frozen=True)
-class Frame:
-    """One use of a verb: who does it, to what, with which adverbials."""
-
-    verb: Verb
-    subjects: frozenset[str]
-    slots: tuple[Slot, ...]
-    uses: frozenset[str]
-
-
-@dataclass(frozen=True)
-class PlaceName:
-    """A preposition with the noun it goes with."""
-
-    groups: frozenset[str]
-    english: str
-    german: str
-    case: str
-    noun: Noun
-
-
-@dataclass
-class Lexicon:
-    """All tables."""
-
-    nouns: dict[str, Noun]
-    verbs: dict[str, Verb]
-    modals: dict[str, Modal]
-    adjectives: list[Adjective]
-    phrases: list[Phrase]
-    frames: list[Frame]
-    places: list[PlaceName]
-    by_tag: dict[str, list[Noun]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for noun in self.nouns.values():
-            for tag in sorted(noun.tags):
-                self.by_tag.setdefault(tag, []).append(noun)
-
-    def nouns_of(self, tags: frozenset[str]) -> list[Noun]:
-        """Return the nouns that carry one of ``tags``, in the order of the table."""
-        return [noun for noun in self.nouns.values() if noun.tags & tags]
+WEATHER = "weather"  # the subject "it"; no noun has this tag
 
 
 def rows(path: Path, width: int) -> Iterator[tuple[str, ...]]:
@@ -233,9 +98,9 @@ def read_adjectives() -> list[Adjective]:
     """Read ``adjectives.txt``."""
     found = []
     for english, predicate, stem, upos, tags, use, dets in rows(TABLES / "adjectives.txt", 7):
-        keep = predicate if use == "both" else ""
-        sets = frozenset(tags.split()), frozenset(dets.split())
-        found.append(Adjective(f"adjective:{english}", english, keep, stem, upos, *sets))
+        shown = "" if use == "attribute" else predicate
+        rest = frozenset(tags.split()), use != "predicate", frozenset(dets.split())
+        found.append(Adjective(f"adjective:{english}", english, shown, stem, upos, *rest))
     return found
 
 
@@ -270,7 +135,7 @@ def check_tags(lexicon: Lexicon) -> None:
     used += [(f.verb.key, s.tags) for f in lexicon.frames for s in f.slots if s.case]
     used += [(adjective.key, adjective.tags) for adjective in lexicon.adjectives]
     for key, tags in used:
-        for tag in sorted(tags - set(lexicon.by_tag)):
+        for tag in sorted(tags - set(lexicon.by_tag) - {WEATHER}):
             raise ValueError(f"{key}: no noun has the tag {tag!r}")
 
 
@@ -283,15 +148,13 @@ def read_lexicon() -> Lexicon:
         for forms in [tuple(forms)]
     }
     phrases = [
-        Phrase(kind, group, bracketed(english, f"phrase:{english}"), bracketed(german, f"phrase:{english}"))
-        for kind, english, german, group in rows(TABLES / "phrases.txt", 4)
+        Phrase(kind, group, *(bracketed(text, f"phrase:{texts[0]}") for text in texts))
+        for kind, *texts, group in rows(TABLES / "phrases.txt", 4)
     ]
     places = [
         PlaceName(frozenset(groups.split()), english, german, case, nouns[noun])
         for groups, english, german, case, noun in rows(TABLES / "places.txt", 5)
     ]
-    lexicon = Lexicon(
-        nouns, verbs, modals, read_adjectives(), phrases, read_frames(verbs), places
-    )
+    lexicon = Lexicon(nouns, verbs, modals, read_adjectives(), phrases, read_frames(verbs), places)
     check_tags(lexicon)
     return lexicon

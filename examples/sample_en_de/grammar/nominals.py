@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from .dice import Dice
 from .english import POSSESSIVES
-from .lexicon import Adjective, Lexicon, Noun
+from .entries import Adjective, Lexicon, Noun
+from .lexicon import WEATHER
 from .trees import NUMBERS, PRONOUNS, Both, Name, Nominal, NounPhrase, Place, Pronoun
 
 PEOPLE = (
@@ -28,15 +29,18 @@ CITIES = (
     Name("Venice", "Venedig"),
 )
 SINGULAR = {"the": 48, "a": 26, "owned": 14, "this": 6, "owner": 6}
-PLURAL = {"the": 42, "bare": 24, "owned": 12, "this": 6, "number": 8, "some": 3, "many": 3, "owner": 4}
+PLURAL = {"the": 42, "bare": 24, "owned": 12, "this": 6, "number": 8, "owner": 4}
+PLURAL |= {"some": 3, "many": 3}
 CHOICES = {
     "mass": {"the": 45, "bare": 45, "owned": 5, "this": 5},
     "owned": {"owned": 80, "owner": 20},
+    "body": {"owned": 80, "owner": 20},
     "the": {"the": 1},
     "this": {"this": 1},
     "bare": {"bare": 1},
+    "number": {"number": 1},
 }
-OWNABLE = ("", "owned", "mass")
+OWNABLE = ("", "owned", "body", "mass")
 COMMON = ("", "unowned")
 PLACE_ADJECTIVES = ("old", "new", "small", "big", "beautiful")
 ONE_ONLY = ("first", "second", "last", "left", "right")
@@ -45,10 +49,14 @@ PERSON_TAGS = frozenset({"person", "adult", "young"})
 
 @dataclass
 class Wish:
-    """What the sentence has to contain; each part is cleared once it is placed."""
+    """What the sentence has to contain; each part is cleared once it is placed.
+
+    ``predicate`` asks for the adjective after "be".
+    """
 
     noun: Noun | None = None
     adjective: Adjective | None = None
+    predicate: bool = False
     possessive: str = ""
 
 
@@ -68,14 +76,16 @@ class NominalSampler:
 
     def subject(self, tags: frozenset[str], wished: bool) -> Nominal:
         """Draw a subject: pronoun, name, noun phrase, or two of them."""
+        if tags == {WEATHER}:
+            return Pronoun("it")
         if tags & PERSON_TAGS and not wished:
             kind = self.dice.weighted({"pronoun": 32, "name": 14, "both": 4, "noun": 50})
             if kind == "pronoun":
                 return Pronoun(self.dice.pick(PRONOUNS))
             if kind == "name":
-                return self.dice.pick(PEOPLE)
+                return self.somebody()
             if kind == "both":
-                return Both(self.dice.pick(PEOPLE), self.phrase(tags, definite=True))
+                return Both(self.somebody(), self.phrase(tags, definite=True))
         return self.phrase(tags, wished)
 
     def object(self, tags: frozenset[str], wished: bool) -> Nominal:
@@ -85,7 +95,7 @@ class NominalSampler:
             if kind == "pronoun":
                 return Pronoun(self.dice.pick(("I", "he", "she", "she", "we", "they")))
             if kind == "name":
-                return self.dice.pick(PEOPLE)
+                return self.somebody()
         first = self.phrase(tags, wished)
         if first.determiner == "bare" and first.owner is None and self.dice.chance(0.25):
             second = self.phrase(tags - PERSON_TAGS)
@@ -99,7 +109,7 @@ class NominalSampler:
         """Draw a noun phrase whose noun carries one of ``tags``, or the wished noun."""
         noun = self.wish.noun if wished else self.noun(tags)
         self.used.add(noun.key)
-        adjective = self.wish.adjective if wished else None
+        adjective = self.wish.adjective if wished and not self.wish.predicate else None
         if adjective is None and self.dice.chance(0.22):
             adjective = self.adjective(noun)
         plural = self.number(noun, adjective)
@@ -110,8 +120,15 @@ class NominalSampler:
             else:
                 adjective = None
         if wished:
-            self.wish.noun = self.wish.adjective = None
+            self.wish.noun = None
+            self.wish.adjective = self.wish.adjective if self.wish.predicate else None
         return self.dressed(NounPhrase(noun, plural, kind, adjective))
+
+    def somebody(self) -> Name:
+        """Draw a person not yet named."""
+        name = self.dice.pick([name for name in PEOPLE if name.english not in self.used])
+        self.used.add(name.english)
+        return name
 
     def noun(self, tags: frozenset[str]) -> Noun:
         """Draw an unused noun; LookupError if there is none."""
@@ -120,14 +137,15 @@ class NominalSampler:
 
     def adjective(self, noun: Noun) -> Adjective | None:
         """Draw an adjective that suits the noun, if any does."""
-        found = [item for item in self.lexicon.adjectives if item.tags & noun.tags]
+        usable = [item for item in self.lexicon.adjectives if item.attribute]
+        found = [item for item in usable if item.tags & noun.tags]
         return self.dice.pick(found) if found else None
 
     def number(self, noun: Noun, adjective: Adjective | None) -> bool:
         """Draw the number (True: plural)."""
         if not noun.plural or (adjective and adjective.english in ONE_ONLY):
             return False
-        return noun.determiners == "plural" or self.dice.chance(0.42)
+        return noun.determiners in ("plural", "number") or self.dice.chance(0.42)
 
     def determiner(
         self, noun: Noun, plural: bool, adjective: Adjective | None, definite: bool
@@ -135,8 +153,6 @@ class NominalSampler:
         """Draw the kind of determiner: one of English's, or owned, owner, number."""
         if self.wish.possessive and noun.determiners in OWNABLE:
             return "owned"
-        if noun.determiners == "number":
-            return "number" if plural else "a"
         if definite and noun.determiners in COMMON:
             return "the"
         if adjective and adjective.determiners and noun.determiners in OWNABLE:
@@ -161,24 +177,27 @@ class NominalSampler:
         """Replace the kinds owned, owner and number by what they stand for."""
         kind = phrase.determiner
         if kind == "owned":
-            own = self.wish.possessive or self.dice.pick(POSSESSIVES)
+            one = phrase.noun.determiners == "body"
+            own = self.wish.possessive or self.dice.pick(POSSESSIVES[:4] if one else POSSESSIVES)
             self.wish.possessive = ""
             return replace(phrase, determiner=own)
         if kind == "number":
             numbers = list(NUMBERS) if phrase.noun.determiners == "number" else list(NUMBERS)[:5]
             return replace(phrase, determiner=self.dice.pick(numbers))
         if kind == "owner":
-            return replace(phrase, determiner="the", owner=self.owner())
+            several = phrase.noun.determiners != "body"
+            return replace(phrase, determiner="the", owner=self.owner(several))
         return phrase
 
-    def owner(self) -> NounPhrase | Name:
-        """Draw an owner: a name or a person."""
+    def owner(self, several: bool) -> NounPhrase | Name:
+        """Draw an owner: a name, a person, or ``several``."""
         if self.dice.chance(0.4):
-            return self.dice.pick(PEOPLE)
+            return self.somebody()
         noun = self.noun(frozenset({"adult"}))
         self.used.add(noun.key)
         kind = "the" if noun.determiners in COMMON else self.dice.pick(("my", "our", "her"))
-        return NounPhrase(noun, self.dice.chance(0.3), kind)
+        plural = several and bool(noun.plural) and self.dice.chance(0.3)
+        return NounPhrase(noun, plural, kind)
 
     def place(self, group: str) -> Place:
         """Draw a place of a group."""

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 from .clauses import CLAUSES, ClauseSampler, counted
 from .dice import Dice
-from .lexicon import Frame, Lexicon
-from .nominals import PEOPLE, PERSON_TAGS, NominalSampler, Wish
+from .entries import Frame, Lexicon
+from .lexicon import WEATHER
+from .nominals import PERSON_TAGS, NominalSampler
 from .trees import (
     Clause,
-    Filler,
-    Likeness,
     Name,
     Nominal,
     NounPhrase,
@@ -19,6 +18,7 @@ from .trees import (
     Sentence,
     indefinite,
 )
+from .wishes import WishSampler
 
 KINDS = {
     "statement": 30,
@@ -37,9 +37,21 @@ KINDS = {
     "sharing": 4,
     "there": 4,
     "quoted": 2,
+    "embedded": 10,
 }
-PRESENT_LINKS = ("when", "if", "although", "while", "because")
-REASONS = ("verb:be", "verb:like", "verb:need", "verb:look for")
+QUESTIONS = ("question", "who", "what", "where", "when", "why")
+COMMANDS = ("command", "please", "quoted")
+PRESENT_LINKS = ("when", "if", "while")
+LINKS = (*PRESENT_LINKS, "although", "because")
+REASONS = ("verb:like", "verb:need", "verb:look for")
+PLACES_OF_NOUNS = {
+    "small": "surface",
+    "thing": "surface",
+    "animal": "out",
+    "adult": "out",
+    "switchable": "home",
+    "waterable": "home",
+}
 
 
 class SentenceSampler:
@@ -50,14 +62,7 @@ class SentenceSampler:
         self.dice = dice
         self.nominals = NominalSampler(lexicon, dice)
         self.clauses = ClauseSampler(self.nominals)
-        self.entries = {item.key: item for item in lexicon.nouns.values()}
-        self.entries |= {item.key: item for item in lexicon.adjectives}
-        self.entries |= {item.key: item for item in lexicon.modals.values()}
-        self.entries |= {item.key: item for item in lexicon.verbs.values()}
-        for phrase in lexicon.phrases:
-            for word in phrase.english:
-                if word.key:
-                    self.entries[word.key] = phrase
+        self.wishes = WishSampler(self.clauses)
 
     def sentence(self, key: str) -> Sentence:
         """Draw a sentence meant to contain the entry ``key``.
@@ -65,67 +70,27 @@ class SentenceSampler:
         Raises:
             LookupError: this draw came to a dead end; draw again.
         """
-        frame = self.prepare(key)
+        frame = self.wishes.frame(key)
         kind = self.dice.weighted(KINDS)
         if kind == "there":
             return self.there()
-        if kind in ("command", "please", "quoted"):
+        if kind in COMMANDS:
             return self.command(kind, frame)
-        if kind in ("question", "who", "what", "where", "when", "why"):
+        if kind in QUESTIONS:
             return self.question(kind, frame)
-        clause = self.clauses.clause(frame, tense="present" if kind[:3] == "sub" and self.dice.chance(0.5) else "")
-        if kind == "fronted":
-            if not (clause.time or clause.place):
-                kind = "statement"
-            return Sentence(kind, clause)
         if kind == "statement":
-            return Sentence(kind, self.adorned(clause))
-        return self.with_second(kind, clause)
-
-    def prepare(self, key: str) -> Frame:
-        """Set the wishes for ``key`` and choose a frame that can grant them."""
-        wish, frames = Wish(), self.lexicon.frames
-        entry = self.entries.get(key)
-        kind = key.partition(":")[0]
-        self.clauses.modal = self.clauses.phrase = None
-        self.clauses.her = key == "pronoun:her"
-        if kind == "noun":
-            wish.noun = entry
-        elif kind == "adjective":
-            wish.adjective = entry
-            wish.noun = self.dice.pick(self.lexicon.nouns_of(entry.tags))
-        elif kind == "modal":
-            self.clauses.modal = entry
-            frames = [f for f in frames if "m" in f.uses and (entry.english != "may" or f.subjects & PERSON_TAGS)]
-        elif kind == "phrase":
-            self.clauses.phrase = entry
-            use = {"time": "t", "span": "s", "manner": "=" + entry.group}[entry.kind]
-            frames = [f for f in frames if use in f.uses]
-        elif kind == "verb":
-            frames = [f for f in frames if f.verb.key == key]
-        elif kind == "preposition":
-            frames = [f for f in frames if any(u[0] == "~" for u in f.uses) or any(s.german == "wie" for s in f.slots)]
-        elif kind == "possessive":
-            wish.possessive = "her"
-        if self.clauses.her:
-            frames = [f for f in frames if any(s.tags & PERSON_TAGS and s.case for s in f.slots)]
-        self.nominals.start(wish)
-        if wish.noun:
-            frames = self.frames_for(wish.noun, frames)
-        return self.frame_of_a_verb(frames)
-
-    def frames_for(self, noun, frames: list[Frame]) -> list[Frame]:
-        """Keep the frames with a place for the noun."""
-        return [
-            f for f in frames
-            if f.subjects & noun.tags or any(s.case and s.tags & noun.tags for s in f.slots)
-            or (any(s.kind == "job" for s in f.slots) and "job" in noun.tags)
-        ]
-
-    def frame_of_a_verb(self, frames: list[Frame]) -> Frame:
-        """Draw a verb, then one of its frames."""
-        verb = self.dice.pick(sorted({f.verb.key for f in frames}))
-        return self.dice.pick([f for f in frames if f.verb.key == verb])
+            return Sentence(kind, self.adorned(self.clauses.clause(frame)))
+        if kind == "fronted":
+            clause = self.clauses.clause(frame)
+            return Sentence(kind if clause.time or clause.place else "statement", clause)
+        if kind == "embedded":
+            return self.embedded(frame)
+        if kind == "joined":
+            return self.joined(self.clauses.clause(frame))
+        if kind == "sharing":
+            return self.sharing(self.clauses.clause(frame))
+        tense = "present" if self.dice.chance(0.5) else ""
+        return self.subordinate(kind, self.clauses.clause(frame, tense=tense))
 
     def adorned(self, clause: Clause) -> Clause:
         """Give some subjects a relative clause or a place."""
@@ -134,21 +99,36 @@ class SentenceSampler:
             return clause
         if self.dice.chance(0.2):
             return replace(clause, subject=self.clauses.with_relative(subject))
-        tags = subject.noun.tags
-        groups = [("small", "surface"), ("thing", "surface"), ("animal", "out"), ("adult", "out"), ("switchable", "home"), ("waterable", "home")]
-        found = [group for tag, group in groups if tag in tags]
-        if found and clause.place is None and clause.frame.verb.key not in ("verb:lie",) and self.dice.chance(0.25):
-            if not any(slot.kind in ("at", "to") for slot in clause.frame.slots):
-                return replace(clause, subject=replace(subject, place=self.nominals.place(found[0])))
+        groups = [group for tag, group in PLACES_OF_NOUNS.items() if tag in subject.noun.tags]
+        free = clause.place is None and not clause.frame.has("at", "to")
+        if groups and free and self.dice.chance(0.25):
+            place = self.nominals.place(groups[0])
+            return replace(clause, subject=replace(subject, place=place))
         return clause
+
+    def embedded(self, frame: Frame) -> Sentence:
+        """Draw "Anna says that ...", "The boys try to ..."."""
+        subject = self.nominals.subject(frozenset({"person"}), False)
+        outer = self.wishes.of_a_verb([f for f in self.lexicon.frames if f.has(*CLAUSES)])
+        if frame.has(*CLAUSES) or len(outer.slots) > 1:
+            raise LookupError("one clause inside another is enough")
+        if outer.has("inf"):
+            if not {"i", "m", "person"} <= frame.uses | frame.subjects:
+                raise LookupError("nothing to try or to promise")
+            inner = self.clauses.clause(frame, subject, "present")
+            inner = replace(inner, negated=False, often=None)
+        else:
+            inner = self.clauses.clause(frame)
+        tense = "past" if outer.has("inf") and self.dice.chance(0.3) else "present"
+        return Sentence("statement", Clause(outer, subject, (inner,), tense))
 
     def there(self) -> Sentence:
         """Draw "There is a fly in the kitchen"."""
+        frames = [f for f in self.lexicon.frames if f.verb.key == "verb:be" and f.has("at")]
         noun = self.nominals.wish.noun
-        frames = [f for f in self.lexicon.frames if f.verb.key == "verb:be" and f.slots[0].kind == "at"]
         wished = noun is not None and noun.determiners in ("", "unowned", "mass")
         if wished:
-            frames = [f for f in frames if f.subjects & noun.tags]
+            frames = [frame for frame in frames if frame.subjects & noun.tags]
         frame = self.dice.pick(frames)
         subject = self.nominals.phrase(frame.subjects, wished)
         if subject.owner or not indefinite(subject):
@@ -169,84 +149,102 @@ class SentenceSampler:
         clause = replace(clause, often=None, time=time)
         vague = kind != "please" and any(map(indefinite, clause.objects))
         if vague or any(map(counted, clause.objects)):
-            raise LookupError("no command about some things (\"Dry cups\" could be a phrase)")
-        if clause.negated and kind == "please":
+            raise LookupError('no command about some things ("Dry cups" could be a phrase)')
+        if kind == "please":
             clause = replace(clause, negated=False)
-        speaker = self.dice.pick(PEOPLE) if kind == "quoted" else None
-        return Sentence(kind, clause, speaker=speaker)
+        return Sentence(
+            kind, clause, speaker=self.nominals.somebody() if kind == "quoted" else None
+        )
 
     def question(self, kind: str, frame: Frame) -> Sentence:
         """Draw a question with or without a question word."""
-        if any(slot.kind in CLAUSES for slot in frame.slots):
-            raise LookupError("no question with a clause in it")
-        subject = Pronoun("who") if kind == "who" else None
-        if kind == "who" and not frame.subjects & PERSON_TAGS:
-            raise LookupError("no person to ask for")
-        if kind == "what":
-            return self.what(frame)
-        clause = self.clauses.clause(frame, subject)
-        if isinstance(clause.subject, Pronoun) and clause.subject.name == "I" and clause.modal is None:
+        human = bool(frame.subjects & PERSON_TAGS)
+        if frame.has(*CLAUSES) or (kind in ("who", "what") and not human):
+            raise LookupError("no such question")
+        if kind == "what" and not self.asks_what(frame):
+            raise LookupError("no object to ask for")
+        clause = self.clauses.clause(frame, Pronoun("who") if kind == "who" else None)
+        if clause.subject == Pronoun("I") and clause.modal is None:
             raise LookupError("nobody asks what he does himself")
+        if kind in ("where", "when") and not self.asks_when(kind, clause):
+            raise LookupError("no place or time to ask for")
+        clause = replace(clause, often=None, contracted=True, asked=True)
+        if kind == "what":
+            clause = replace(clause, objects=(None,), manner=None)
         if kind == "where":
             clause = replace(clause, place=None)
         if kind == "when":
             clause = replace(clause, time=None, span=None)
         if kind not in ("question", "why") or (kind == "question" and self.dice.chance(0.6)):
             clause = replace(clause, negated=False)
-        if kind in ("where", "when") and not self.asks(kind, clause):
-            raise LookupError("no place or time to ask for")
-        return Sentence(kind, replace(clause, often=None, contracted=True, asked=True))
+        return Sentence(kind, clause)
 
-    def asks(self, kind: str, clause: Clause) -> bool:
-        """True if a place or a time can be asked for."""
-        if any(slot.kind in ("at", "to", "city", "adjective", "job") for slot in clause.frame.slots):
+    def asks_what(self, frame: Frame) -> bool:
+        """True if the frame has one object, and that a thing."""
+        if len(frame.slots) != 1 or frame.marked("="):
+            return False
+        return frame.slots[0].kind == "acc" and not frame.slots[0].tags & PERSON_TAGS
+
+    def asks_when(self, kind: str, clause: Clause) -> bool:
+        """True if a place (``kind`` where) or a time can be asked for."""
+        if clause.frame.has("at", "to", "city", "adjective", "job"):
             return False
         if kind == "where":
-            return any(use.startswith("@") for use in clause.frame.uses)
+            return bool(clause.frame.marked("@"))
         return "t" in clause.frame.uses and clause.tense in ("present", "past", "modal")
 
-    def what(self, frame: Frame) -> Sentence:
-        """Draw a question for a thing that someone does something to."""
-        slots = frame.slots
-        if len(slots) != 1 or slots[0].kind != "acc" or slots[0].tags & PERSON_TAGS or not frame.subjects & PERSON_TAGS:
-            raise LookupError("no object to ask for")
-        clause = self.clauses.clause(frame)
-        clause = replace(clause, objects=(None,), negated=False, often=None, manner=None, asked=True)
-        if clause.subject == Pronoun("I"):
-            raise LookupError("nobody asks what he does himself")
-        return Sentence("what", clause)
+    def joined(self, first: Clause) -> Sentence:
+        """Draw two main clauses."""
+        tense = "past" if first.tense == "past" else "present"
+        second = self.clauses.clause(self.action(), tense=tense)
+        return self.two("joined", first, self.dice.pick(("and", "but")), second)
 
-    def with_second(self, kind: str, first: Clause) -> Sentence:
-        """Add another clause to the first."""
-        if kind == "sharing":
-            return self.sharing(first)
-        if kind == "joined":
-            link = self.dice.pick(("and", "but"))
-            return Sentence(kind, first, link, self.clauses.clause(self.simple_frame(), tense=first.tense if first.tense in ("present", "past") else "present"))
-        link = self.dice.pick(PRESENT_LINKS)
-        if link in ("when", "if", "while") and first.tense not in ("present", "modal"):
+    def subordinate(self, kind: str, first: Clause) -> Sentence:
+        """Draw a main clause and one that depends on it."""
+        link = self.dice.pick(LINKS)
+        if link in PRESENT_LINKS and first.tense not in ("present", "modal"):
             link = "because"
-        subject = self.pronoun_for(first.subject) if link == "because" or self.dice.chance(0.4) else None
-        frames = [f for f in self.lexicon.frames if f.verb.key in REASONS and "person" in f.subjects and f.slots[0].kind not in ("job", "at")]
-        frame = self.dice.pick(frames) if link == "because" else self.simple_frame(subject)
-        tense = "past" if link in ("because", "although") and first.tense == "past" else "present"
+        because = link == "because"
+        frame = self.reason() if because else self.action()
+        weather = frame.subjects == {WEATHER}
+        subject = None
+        if not weather and (because or (self.dice.chance(0.4) and "person" in frame.subjects)):
+            subject = self.pronoun_for(first.subject)
+        past = first.tense == "past" and link not in PRESENT_LINKS
+        tense = "past" if past else "present"
         if kind == "subordinate-first" and subject is not None:
             second = self.clauses.clause(frame, first.subject, tense)
-            return Sentence(kind, replace(first, subject=subject), link, second)
-        return Sentence(kind, first, link, self.clauses.clause(frame, subject, tense))
+            return self.two(kind, replace(first, subject=subject), link, second)
+        return self.two(kind, first, link, self.clauses.clause(frame, subject, tense))
 
-    def simple_frame(self, subject: Nominal | None = None) -> Frame:
-        """Draw a frame of an action, by a person if the subject is given."""
-        frames = [
-            f for f in self.lexicon.frames
-            if f.uses & {"t", "f", "m"} and not any(s.kind in (*CLAUSES, "job") for s in f.slots)
-            and (subject is None or "person" in f.subjects)
-        ]
-        return self.frame_of_a_verb(frames)
+    def two(self, kind: str, first: Clause, link: str, second: Clause) -> Sentence:
+        """Put two clauses together; one time phrase is enough, and "while" is not denied."""
+        if first.time and second.time:
+            second = replace(second, time=None)
+        if link == "while":
+            second = replace(second, negated=False)
+        return Sentence(kind, first, link, second)
 
-    def pronoun_for(self, subject: Nominal) -> Nominal | None:
-        """The pronoun that takes up a subject."""
-        if isinstance(subject, Pronoun):
+    def action(self) -> Frame:
+        """Draw a frame for a second clause."""
+        frames = [f for f in self.lexicon.frames if f.uses & {"t", "f", "m"}]
+        return self.wishes.of_a_verb([f for f in frames if not f.has("job", *CLAUSES)])
+
+    def reason(self) -> Frame:
+        """Draw a frame for a clause with "because": a state of people, or the weather."""
+        states = [f for f in self.lexicon.frames if f.verb.key in REASONS or f.has("adjective")]
+        states += [f for f in self.lexicon.frames if f.verb.key == "verb:rain"]
+        return self.wishes.of_a_verb(
+            [frame for frame in states if frame.subjects & {"person", WEATHER}]
+        )
+
+    def pronoun_for(self, subject: Nominal) -> Nominal:
+        """The pronoun that takes up a subject.
+
+        Raises:
+            LookupError: English and German would not agree on one.
+        """
+        if isinstance(subject, Pronoun) and subject.name != "it":
             return subject
         if isinstance(subject, Name):
             return Pronoun("she" if subject.female else "he")
@@ -260,14 +258,13 @@ class SentenceSampler:
     def sharing(self, first: Clause) -> Sentence:
         """Draw a second predicate for the same subject."""
         subject = first.subject
-        if first.tense not in ("present", "past") or "person" not in first.frame.subjects:
+        thing = isinstance(subject, NounPhrase) and "person" not in subject.noun.tags
+        if thing or subject == Pronoun("it") or first.tense not in ("present", "past"):
             raise LookupError("no shared subject")
-        second = self.clauses.clause(self.simple_frame(subject), subject, first.tense)
-        if not second.objects:
+        frame = self.action()
+        if "person" not in frame.subjects or not frame.slots:
             raise LookupError("a bare verb could be read as a noun")
+        second = self.clauses.clause(frame, subject, first.tense)
         if first.negated or second.negated or second.often or first.often:
             raise LookupError("the scope would be unclear")
-        return Sentence("sharing", first, "and", second)
-
-
-__all__ = ["Filler", "Likeness", "SentenceSampler"]
+        return self.two("sharing", first, "and", second)

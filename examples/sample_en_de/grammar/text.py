@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .lexicon import Word
+from .entries import Word
 
 OPENING, CLOSING = '"(', ')"'
 NO_COMMA_BEFORE = {",", ".", "?", "!"}

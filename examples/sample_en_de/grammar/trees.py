@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from .lexicon import Adjective, Frame, Modal, Noun, Phrase, PlaceName, Slot
+from .entries import Adjective, Frame, Modal, Noun, Phrase, PlaceName, Slot
 
 PRONOUNS = ("I", "you", "he", "she", "we", "they")
 
@@ -74,8 +74,8 @@ class Clause:
 
     ``objects`` fill the slots of the frame in order; a clause slot is filled by a ``Clause``, an
     adjective slot by an ``Adjective``, a place slot by a ``Place``. ``tense``: present, past,
-    perfect, progressive or modal (then ``modal`` is set; will is one of them). ``asked`` marks the clause of a
-    question, ``very`` a predicate that is stressed.
+    perfect, progressive or modal (then ``modal`` is set; will is one of them).
+    ``asked`` marks the clause of a question, ``very`` a predicate that is stressed.
     """
 
     frame: Frame
@@ -115,8 +115,9 @@ class Sentence:
     """A whole sentence.
 
     ``kind``: statement, fronted (time or place first), question, who, what, where, when, why,
-    command, please, subordinate, subordinate-first, joined, quoted. ``link`` is the conjunction
-    and ``second`` the other clause, where there is one.
+    command, please, quoted (a command that ``speaker`` utters), there, subordinate,
+    subordinate-first, joined, sharing (one subject). ``link`` is the conjunction and ``second``
+    the other clause, where there is one.
     """
 
     kind: str
@@ -124,7 +125,6 @@ class Sentence:
     link: str = ""
     second: Clause | None = None
     speaker: Name | None = None
-    extra: dict[str, str] = field(default_factory=dict, compare=False)
 
 
 def is_plural(nominal: Nominal) -> bool:

@@ -1,0 +1,104 @@
+"""The scripts that look at trained models and their data, end to end."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli.commands import SCRIPTS, generate, interactive, run, train
+
+from fairseq_plugins.data.streams import read_stream, stream_prefix
+
+STREAMS = ("en", "de", "en.pos", "en.case", "en.subword")
+
+
+@pytest.fixture(scope="module")
+def plain(folder, tmp_path_factory):
+    """Folder of a short run without features."""
+    save_dir = tmp_path_factory.mktemp("plain")
+    options = "--features none --max-update 20 --disable-validation --no-epoch-checkpoints"
+    train(folder, save_dir, options)
+    return save_dir
+
+
+def test_attention_of_two_models_is_drawn(folder, trained, plain, tmp_path):
+    sentence = "The gardener watches the beautiful station."
+    paths = [plain / "checkpoint_last.pt", trained / "checkpoint_best.pt"]
+    arguments = [sentence, "--out", tmp_path / "figure", "--names", "plain", "syntax"]
+    found = run(str(SCRIPTS / "plot_attention.py"), *arguments, "--checkpoints", *paths)
+    for suffix, start in ((".png", b"\x89PNG"), (".svg", b"<?xml")):
+        content = (tmp_path / f"figure{suffix}").read_bytes()
+        assert content.startswith(start)
+        assert len(content) > 5000
+    (expected,) = interactive(folder, paths[1], "--max-len-b 200", stdin=f"{sentence}\n").lines("D")
+    assert f"syntax: {expected}" in found.out
+
+
+def test_predictions_are_compared(corpus, folder, trained, plain, tmp_path):
+    logs = {}
+    for name, path in (("syntax", trained / "checkpoint_best.pt"), ("plain", plain)):
+        path = path if path.is_file() else path / "checkpoint_last.pt"
+        logs[name] = tmp_path / f"{name}.log"
+        logs[name].write_text(generate(folder, path).out, encoding="utf-8")
+    arguments = [logs["plain"], logs["syntax"], "--gold", corpus / "test.de"]
+    arguments += ["--src", corpus / "test.en", "--max", 3, "--markdown", tmp_path / "table.md"]
+    found = run(str(SCRIPTS / "compare_predictions.py"), *arguments)
+    assert "3 of " in found.out
+    table = (tmp_path / "table.md").read_text(encoding="utf-8")
+    sources = (corpus / "test.en").read_text(encoding="utf-8").splitlines()
+    assert sum(source in table for source in sources) >= 3
+    reversed_ = run(str(SCRIPTS / "compare_predictions.py"), *arguments, "--better", "first")
+    assert reversed_.out != found.out
+
+
+def subset(folder, destination, fraction, seed, **kwargs):
+    arguments = [folder, destination, "--fraction", fraction, "--seed", seed]
+    return run(str(SCRIPTS / "subset_data.py"), *arguments, **kwargs)
+
+
+def rows(folder, split="train"):
+    """All streams of a split, row by row: what belongs together."""
+    streams = [read_stream(stream_prefix(folder, split, "en-de", name)) for name in STREAMS]
+    return list(zip(*([tuple(row.tolist()) for row in stream] for stream in streams)))
+
+
+def test_subsets_are_nested_and_seeded(folder, tmp_path):
+    for name, fraction, seed in (("a", 0.1, 1), ("b", 0.5, 1), ("again", 0.1, 1), ("c", 0.1, 2)):
+        subset(folder, tmp_path / name, fraction, seed)
+    small, large, again, other = (rows(tmp_path / name) for name in ("a", "b", "again", "c"))
+    assert (len(small), len(large)) == (20, 100)
+    assert set(small) < set(large) < set(rows(folder))
+    assert small == again
+    assert set(other) != set(small)
+
+
+def test_subset_changes_nothing_but_the_training_data(folder, tmp_path):
+    subset(folder, tmp_path / "half", 0.5, 1)
+    names = [path.name for path in folder.iterdir() if path.name != "manifest.json"]
+    assert "dict.en.txt" in names
+    for name in names:
+        copy = tmp_path / "half" / name
+        same = copy.read_bytes() == (folder / name).read_bytes()
+        assert same != name.startswith("train."), name
+    manifest = json.loads((tmp_path / "half" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["splits"]["train"]["lines"] == 100
+    assert manifest["splits"]["test"]["lines"] == 37
+
+
+def test_subset_is_trained_on_and_goes_with_a_model_of_the_whole(folder, model, tmp_path):
+    """Same subwords and tagger: no warning, no refusal."""
+    subset(folder, tmp_path / "part", 0.4, 1)
+    log = train(tmp_path / "part", tmp_path / "run", "--max-epoch 1 --disable-validation")
+    assert log.logged("train")[-1]["train_num_updates"] == "2"
+    there = generate(tmp_path / "part", model)
+    assert there.lines("H") == generate(folder, model).lines("H")
+    assert "ANOTHER ANNOTATOR" not in there.out + there.err
+
+
+def test_subset_does_not_overwrite_other_data(folder, tmp_path):
+    subset(folder, tmp_path / "part", 0.5, 1)
+    subset(folder, tmp_path / "part", 0.5, 1)
+    found = subset(folder, tmp_path / "part", 0.25, 1, fails=True)
+    assert "holds other data" in found.err
+    found = subset(folder, tmp_path / "none", 1.5, 1, fails=True)
+    assert "1.5" in found.err

@@ -1,0 +1,119 @@
+"""The spaCy annotator: any line, given words, pipelines that are missing or cannot tag."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+import spacy
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from raw_corpora import NASTY
+from spacy.language import Language
+
+from fairseq_plugins.prep.annotate import Annotator, directory_hash
+from fairseq_plugins.syntax.labels import UPOS
+
+LINES = st.lists(
+    st.one_of(st.sampled_from(NASTY), st.text(max_size=4), st.just(" ")), max_size=8
+).map(lambda parts: " ".join("".join(parts).encode("utf-8", "ignore").decode().split()))
+CALM = settings(
+    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@pytest.fixture(scope="module")
+def annotator() -> Annotator:
+    """The bundled pipeline."""
+    return Annotator()
+
+
+def save_pipeline(folder, *components: str):
+    """Save an English pipeline with untrained components; the ruler calls every token a noun."""
+    nlp = spacy.blank("en")
+    for name in components:
+        pipe = nlp.add_pipe(name)
+        if name == "attribute_ruler":
+            pipe.add(patterns=[[{}]], attrs={"POS": "NOUN"})
+    nlp.to_disk(folder)
+    return folder
+
+
+@given(lines=st.lists(LINES, max_size=5))
+@CALM
+def test_words_of_raw_lines_lie_where_their_spans_say(lines, annotator) -> None:
+    notes = annotator.annotate_text(lines)
+    assert len(notes) == len(lines)
+    for line, note in zip(lines, notes):
+        assert [line[a:b] for a, b in note.spans] == note.words
+        assert "".join(note.words) == "".join(line.split())
+        assert len(note.upos) == len(note.words)
+        assert set(note.upos) <= set(UPOS)
+
+
+@given(lines=st.lists(LINES, max_size=5))
+@CALM
+def test_given_words_are_tagged_one_by_one(lines, annotator) -> None:
+    sentences = [line.split() for line in lines]
+    notes = annotator.annotate_words(sentences)
+    assert [note.words for note in notes] == sentences
+    assert [len(note.upos) for note in notes] == [len(words) for words in sentences]
+
+
+def test_unmistakable_words_are_tagged(annotator) -> None:
+    note = annotator.annotate_words([["The", "dog", "is", "on", "the", "table", "."]])[0]
+    assert (note.upos[0], note.upos[-1]) == ("DET", "PUNCT")
+
+
+def test_annotations_do_not_depend_on_their_company(annotator) -> None:
+    lines = [["A", "small", "dog", "barks"], [], ["Nobody", "watched", "it", "."], ["Stop", "!"]]
+    together = annotator.annotate_words(lines)
+    assert together == [annotator.annotate_words([line])[0] for line in lines]
+
+
+def test_missing_pipeline_names_the_choices() -> None:
+    with pytest.raises(FileNotFoundError, match=r"no spaCy pipeline 'xx_none_sm': give 'bundled'"):
+        Annotator("xx_none_sm")
+
+
+def test_folder_that_is_no_pipeline_is_refused(tmp_path) -> None:
+    with pytest.raises(FileNotFoundError, match="no spaCy pipeline"):
+        Annotator(str(tmp_path))
+
+
+@pytest.mark.parametrize("components", [(), ("tagger",)])
+def test_pipeline_without_parts_of_speech_is_refused(components, tmp_path) -> None:
+    folder = save_pipeline(tmp_path / "pipeline")
+    if components:
+        nlp = spacy.blank("en")
+        tagger = nlp.add_pipe("tagger")
+        tagger.add_label("NN")
+        nlp.initialize()
+        nlp.to_disk(folder)
+    with pytest.raises(ValueError, match="gives no parts of speech"):
+        Annotator(str(folder))
+
+
+def test_own_component_may_set_parts_of_speech(tmp_path) -> None:
+    if not Language.has_factory("all_verbs"):
+
+        @Language.component("all_verbs")
+        def all_verbs(doc):
+            for token in doc:
+                token.pos_ = "VERB"
+            return doc
+
+    annotator = Annotator(str(save_pipeline(tmp_path / "pipeline", "all_verbs")))
+    assert annotator.annotate_words([["go", "home"]])[0].upos == ["VERB", "VERB"]
+
+
+def test_identity_follows_the_content_of_a_pipeline(tmp_path) -> None:
+    folder = save_pipeline(tmp_path / "pipeline", "attribute_ruler")
+    shutil.copytree(folder, tmp_path / "copy")
+    before = Annotator(str(folder)).identity()
+    assert (before["name"], before["model"]) == ("en_pipeline", str(folder))
+    assert Annotator(str(tmp_path / "copy")).identity()["hash"] == before["hash"]
+    (folder / "README.md").write_text("a card is no content")
+    assert directory_hash(folder) == before["hash"]
+    (folder / "tokenizer").write_bytes((folder / "tokenizer").read_bytes() + b"\x00")
+    assert directory_hash(folder) != before["hash"]

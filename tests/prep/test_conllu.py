@@ -1,0 +1,98 @@
+"""CoNLL-U: what a sentence is, multiword tokens and empty nodes, and rows that are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fairseq_plugins.prep.conllu import parse_block, read_blocks
+from fairseq_plugins.prep.corpus import numbered_lines, scan_conllu
+
+FILE = Path("a.conllu")
+
+
+def row(number: str, form: str, upos: str = "NOUN") -> str:
+    return "\t".join([number, form, "_", upos, "_", "_", "0", "root", "_", "_"])
+
+
+def parse(*rows: str):
+    return parse_block(list(enumerate(rows, 1)), FILE)
+
+
+def test_words_and_tags_are_read() -> None:
+    note = parse("# text = Dogs bark", row("1", "Dogs"), row("2", "bark", "VERB"))
+    assert (note.words, note.upos, note.spans) == (["Dogs", "bark"], ["NOUN", "VERB"], None)
+
+
+def test_comments_alone_are_an_empty_sentence() -> None:
+    assert parse("# sent_id = 1").words == []
+
+
+def test_multiword_token_spelt_by_its_parts_is_its_parts() -> None:
+    rows = (
+        row("1-2", "don't"),
+        row("1", "do", "AUX"),
+        row("2", "n't", "PART"),
+        row("3", "go", "VERB"),
+    )
+    assert parse(*rows).words == ["do", "n't", "go"]
+
+
+def test_multiword_token_that_contracts_is_one_word_of_its_first_tag() -> None:
+    rows = (
+        *(row("1", "geht", "VERB"), row("2-3", "zum", "_"), row("2", "zu", "ADP")),
+        *(row("3", "dem", "DET"), row("4", "See")),
+    )
+    note = parse(*rows)
+    assert (note.words, note.upos) == (["geht", "zum", "See"], ["VERB", "ADP", "NOUN"])
+
+
+def test_empty_nodes_are_passed_over() -> None:
+    rows = row("0.1", "ghost"), row("1", "He", "PRON"), row("1.1", "ghost"), row("2", "ran", "VERB")
+    assert parse(*rows).words == ["He", "ran"]
+
+
+def test_words_with_spaces_stay_whole() -> None:
+    assert parse(row("1", "20 000", "NUM")).words == ["20 000"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (["# c", "1 Dogs NOUN"], r"a.conllu:2: expected 10 tab-separated fields"),
+        (["# c", row("x", "Dogs")], r"a.conllu:2: 'x' is no CoNLL-U id"),
+        ([row("\u00b2", "Dogs")], r"a.conllu:1: '\u00b2' is no CoNLL-U id"),
+        ([row("1-", "Dogs")], r"a.conllu:1: '1-' is no CoNLL-U id"),
+        ([row("1.x", "Dogs")], r"a.conllu:1: '1.x' is no CoNLL-U id"),
+        (
+            [row("1", "Dogs", "NN")],
+            r"a.conllu:1: 'NN' is no universal part of speech; choices: ADJ",
+        ),
+        ([row("1", "Dogs"), row("3", "bark")], r"a.conllu:2: id '3' where 2 is due"),
+        ([row("1", "Dogs"), row("1", "bark")], r"a.conllu:2: id '1' where 2 is due"),
+        ([row("2-1", "ab"), row("1", "a")], r"a.conllu:1: id '2-1' where 1 is due"),
+        ([row("1-3", "abc"), row("1", "a"), row("2", "b")], r"ends at 3, but the sentence has 2"),
+    ],
+)
+def test_bad_rows_are_named(rows, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        parse(*rows)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("gap", [1, 3])
+def test_sentences_are_counted_as_they_are_read(end, mark, gap, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("fairseq_plugins.prep.corpus.CHUNK_LINES", 2)
+    sentences = [[f"# {i}", row("1", f"w{i}")] for i in range(5)]
+    text = end * 2 + (end * (gap + 1)).join(end.join(lines) for lines in sentences)
+    path = tmp_path / "a.conllu"
+    path.write_bytes((mark + text.lstrip() + end).encode())
+    scan = scan_conllu(path)
+    assert (scan.lines, len(scan.offsets)) == (5, 3)
+    for k, (offset, number) in enumerate(zip(scan.offsets, scan.line_numbers)):
+        blocks = list(read_blocks(numbered_lines(path, offset, number)))
+        assert len(blocks) == 5 - 2 * k
+        assert parse_block(blocks[0], path).words == [f"w{2 * k}"]
+        assert blocks[0][0] == (number, f"# {2 * k}")

@@ -1,0 +1,106 @@
+"""Jobs in processes: order, one thread of arithmetic, few jobs under way, models loaded once."""
+
+from __future__ import annotations
+
+import os
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from fairseq_plugins.prep import workers
+from fairseq_plugins.prep.workers import JOBS_AHEAD, run_jobs
+
+
+def nothing() -> None:
+    """Load no model."""
+
+
+def run(function, jobs, count, start=nothing):
+    """Run jobs of size one."""
+    jobs = list(jobs)
+    return run_jobs(function, jobs, count, start, title="test", sizes=[1] * len(jobs))
+
+
+def sleep_back_to_front(job: int) -> int:
+    """Finish early jobs last."""
+    time.sleep(0.05 if job % 3 == 0 else 0)
+    return job
+
+
+def threads(job: int) -> set[int]:
+    """Use the arithmetic library, then count the threads it would use."""
+    np.ones((8, 8)) @ np.ones((8, 8))
+    return {pool["num_threads"] for pool in threadpool_info()}
+
+
+def note_process(folder: Path, job: int = 0) -> None:
+    """Leave a file with this process's number, and count a second call."""
+    with open(folder / str(os.getpid()), "a") as stream:
+        stream.write("x")
+
+
+def fail_late(job: int) -> int:
+    """Fail at the third job."""
+    if job == 2:
+        raise ValueError("job 2")
+    return job
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_results_come_in_the_order_of_jobs(count) -> None:
+    assert list(run(sleep_back_to_front, range(14), count)) == list(range(14))
+    assert list(run(sleep_back_to_front, [], count)) == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_arithmetic_has_one_thread(count) -> None:
+    with threadpool_limits(2):
+        assert threads(0) == {2}  # elsewhere it has more
+        assert list(run(threads, range(4), count)) == [{1}] * 4
+        assert threads(0) == {2}
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_models_are_loaded_once_a_process(count, tmp_path) -> None:
+    list(run(sleep_back_to_front, range(9), count, partial(note_process, tmp_path)))
+    calls = [path.read_text() for path in tmp_path.iterdir()]
+    assert calls == ["x"] * count
+    assert (tmp_path / str(os.getpid())).exists() == (count == 1)
+
+
+def test_few_jobs_are_under_way_at_a_time(tmp_path, monkeypatch) -> None:
+    submitted = []
+
+    class Pool(workers.ProcessPoolExecutor):
+        def submit(self, *args):
+            submitted.append(args)
+            return super().submit(*args)
+
+    monkeypatch.setattr(workers, "ProcessPoolExecutor", Pool)
+    results = run(sleep_back_to_front, range(100), 2)
+    for taken in range(1, 101):
+        next(results)
+        assert len(submitted) <= taken + 2 * JOBS_AHEAD
+    assert len(submitted) == 100
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_error_of_a_job_comes_in_its_turn(count) -> None:
+    results = run(fail_late, range(6), count)
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(ValueError, match="job 2"):
+        next(results)
+
+
+def test_unused_results_leave_no_process_behind() -> None:
+    results = run(sleep_back_to_front, range(50), 2)
+    next(results)
+    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
+    assert len(children.read_text().split()) >= 2
+    before = set(children.read_text().split())
+    results.close()
+    assert not before & set(children.read_text().split())

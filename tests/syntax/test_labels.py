@@ -1,0 +1,82 @@
+"""Label inventories: ids, files, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairseq_plugins.syntax.labels import (
+    FEATURES,
+    PAD_ID,
+    SPECIAL_ID,
+    UPOS,
+    Inventory,
+    parse_features,
+    upos_label,
+)
+
+
+@pytest.mark.parametrize("inventory", FEATURES.values(), ids=lambda i: i.name)
+def test_inventory_ids_are_a_bijection_after_the_reserved_two(inventory) -> None:
+    ids = inventory.ids(inventory.labels)
+    assert sorted(ids) == list(range(2, len(inventory)))
+    assert [inventory.symbols[i] for i in ids] == list(inventory.labels)
+    assert (inventory.id("<pad>"), inventory.id("<special>")) == (PAD_ID, SPECIAL_ID)
+
+
+def test_inventory_names_an_unknown_label_and_the_choices() -> None:
+    with pytest.raises(ValueError, match=r"'middle' is no value of feature 'case'.*lower, upper"):
+        FEATURES["case"].ids(["upper", "middle"])
+
+
+@pytest.mark.parametrize("inventory", FEATURES.values(), ids=lambda i: i.name)
+def test_inventory_file_gives_the_inventory_back(inventory, tmp_path) -> None:
+    inventory.save(tmp_path / "dict.txt", {inventory.labels[0]: 7})
+    lines = (tmp_path / "dict.txt").read_text().splitlines()
+    assert lines[2] == f"{inventory.labels[0]} 7"
+    assert len(lines) == len(inventory)
+    assert Inventory.load(inventory.name, tmp_path / "dict.txt") == inventory
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<pad> 0\n<special> 0\nlower\n", r"dict.txt:3: expected 'label count', found 'lower'"),
+        ("<pad> 0\n<special> 0\nlower x\n", r"dict.txt:3: "),
+        ("lower 0\nupper 0\n", "starts with <pad> and <special>"),
+        ("<pad> 0\n<special> 0\na 1\na 1\n", "repeats nothing"),
+    ],
+)
+def test_inventory_file_that_is_none_is_refused(text, message, tmp_path) -> None:
+    (tmp_path / "dict.txt").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        Inventory.load("case", tmp_path / "dict.txt")
+
+
+def test_features_keep_the_order_given() -> None:
+    assert parse_features("subword, pos") == ("subword", "pos")
+    assert parse_features("") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("pos,morph", "unknown feature 'morph'; choices: pos, case, subword"), ("pos,pos", "twice")],
+)
+def test_features_that_are_none_are_refused(text, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        parse_features(text)
+
+
+def test_upos_label_takes_spacys_extra_values() -> None:
+    assert [upos_label(t) for t in ("SPACE", "", "_", "CONJ")] == ["X", "X", "X", "CCONJ"]
+    assert [upos_label(t) for t in UPOS] == list(UPOS)
+
+
+@given(st.text())
+def test_upos_label_accepts_nothing_else(text) -> None:
+    if text in (*UPOS, "SPACE", "EOL", "", "_", "CONJ"):
+        assert upos_label(text) in UPOS
+    else:
+        with pytest.raises(ValueError, match="no universal part of speech; choices: ADJ"):
+            upos_label(text)
