@@ -37,7 +37,7 @@ EXTRA = ("train_iterator", "val_loss", "best", "ema")
 METERS = ("loss", "nll_loss")
 
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload([*COMMANDS.values(), "spacy", "sacremoses", "sacrebleu"])
+_FORKS.set_forkserver_preload([*COMMANDS.values(), "spacy", "sacrebleu", "torch._dynamo"])
 
 
 @dataclass(frozen=True)
