@@ -71,7 +71,7 @@ echo; echo "ambiguous words (watch, light, play, …) translated in the right se
 for name in baseline syntax; do
     grep '^D-' "$runs/$name/generate.log" | sort -V | cut -f3 >"$runs/$name.de"
 done
-python $sample/score_ambiguous.py "$runs/baseline.de" "$runs/syntax.de" | tail -n 3
+python $sample/score_ambiguous.py "$runs/baseline.de" "$runs/syntax.de" | sed -n '1p;$p'
 
 step "5/5 translate raw English with the syntax-infused model"
 head -n 5 $sample/test.en | fairseq-interactive "$data" --user-dir "$user_dir" \
