@@ -6,10 +6,9 @@ python scripts/compare_predictions.py baseline.log syntax.log --gold test.de --s
 
 import argparse
 import sys
-from pathlib import Path
 
 from fairseq_plugins.evaluation.comparison import BETTER, METRICS
-from fairseq_plugins.evaluation.comparison_report import compare_files, format_examples
+from fairseq_plugins.evaluation.comparison_report import compare_files, format_examples, short_names
 from fairseq_plugins.evaluation.inputs import TextForm
 from fairseq_plugins.evaluation.text_files import write_text
 
@@ -30,7 +29,7 @@ def parse_args() -> argparse.Namespace:
         choices=("auto", "yes", "no"),
         help="systems are Moses tokens",
     )
-    add("--names", nargs=2, help="what to call the systems (default: the files' names)")
+    add("--names", nargs=2, help="what to call the systems (default: what tells their paths apart)")
     add("--metric", default="chrf", choices=METRICS, help="sentence score (default: chrf)")
     add("--better", default="second", choices=BETTER, help="which system has to be better")
     add("--min-gap", type=float, default=0.0, help="smallest difference in points")
@@ -49,7 +48,7 @@ def main() -> None:
         found = compare_files(*args.systems, args.gold, args.src, form, **criteria)
     except (ValueError, FileNotFoundError) as error:
         sys.exit(f"compare_predictions.py: {error}")
-    names = tuple(args.names or (Path(path).stem for path in args.systems))
+    names = tuple(args.names or short_names(args.systems))
     shown = found[: max(args.max, 0)]
     print(format_examples(shown, names=names, metric=args.metric), end="")
     print(f"{len(shown)} of {len(found)} such sentences shown")

@@ -61,6 +61,19 @@ def compare_files(
     )
 
 
+def short_names(paths: Sequence[str | Path]) -> tuple[str, ...]:
+    """Name systems by the last parts of their paths that tell them apart.
+
+    Two logs of one name (``baseline/generate.log``, ``syntax/generate.log``) go by their folders.
+    """
+    parts = [Path(path).with_suffix("").parts for path in paths]
+    for i in range(1, max(map(len, parts)) + 1):
+        names = tuple(part[-i] if len(part) >= i else part[0] for part in parts)
+        if len(set(names)) == len(names):
+            return names
+    return tuple(map(str, paths))
+
+
 def format_examples(
     examples: Sequence[Example], *, names: tuple[str, str], metric: str, style: str = "text"
 ) -> str:

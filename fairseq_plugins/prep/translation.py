@@ -25,7 +25,7 @@ from .manifest import FILE_NAME, Manifest, sha256
 from .options import TranslationOptions
 from .subword_models import SubwordModels, check_given
 from .workers import START_METHOD, run_jobs
-from .workspace import check_destination, close_work, locked, open_work
+from .workspace import check_destination, close_work, has_leftovers, locked, open_work
 
 logger = logging.getLogger(__name__)
 
@@ -50,10 +50,12 @@ def prepare(options: TranslationOptions) -> Manifest:
     annotator = load_annotator(options)
     scans = scan_inputs(options, files)
     manifest = describe(options, scans, annotator)
-    if is_finished(options, folder, manifest):
+    if is_finished(options, folder, manifest) and not has_leftovers(folder):
         return Manifest.load(folder)
     with locked(folder):
-        if not is_finished(options, folder, manifest):  # another process may just have been here
+        if is_finished(options, folder, manifest):  # another process may just have been here
+            close_work(folder)
+        else:
             make(options, scans, annotator, manifest)
     return Manifest.load(folder)
 
@@ -185,7 +187,6 @@ def is_finished(options: TranslationOptions, folder: Path, manifest: Manifest) -
         logger.warning("%s lacks %s: preparing it again", folder, ", ".join(missing))
         return False
     logger.info("%s is already prepared from the same input and options", folder)
-    close_work(folder)
     return True
 
 

@@ -147,4 +147,10 @@ def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
 
 def close_work(folder: Path) -> None:
     """Remove the unfinished work of a finished preparation."""
-    shutil.rmtree(folder / WORK, ignore_errors=True)
+    if (folder / WORK).is_dir():
+        shutil.rmtree(folder / WORK)
+
+
+def has_leftovers(folder: Path) -> bool:
+    """Whether a preparation that was killed at its very end left its work or lock behind."""
+    return (folder / WORK).exists() or (folder / LOCK).exists()

@@ -106,7 +106,7 @@ def folder(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def trained(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with the checkpoint of a model that has learnt most of the corpus."""
     save_dir = tmp_path_factory.mktemp("trained")
-    commands.train(folder, save_dir, "--max-update 120 --validate-interval 12")
+    commands.train(folder, save_dir, "--max-update 100 --validate-interval 10")
     return save_dir
 
 
@@ -114,6 +114,21 @@ def trained(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def model(trained: Path) -> Path:
     """The checkpoint of `trained`."""
     return trained / "checkpoint_best.pt"
+
+
+@pytest.fixture(scope="session")
+def generated(folder: Path, model: Path) -> commands.Outcome:
+    """What that model makes of the prepared test set."""
+    return commands.generate(folder, model, "--batch-size 16")
+
+
+@pytest.fixture(scope="session")
+def plain(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkpoint of a model without features."""
+    save_dir = tmp_path_factory.mktemp("plain")
+    options = "--features none --max-update 40 --disable-validation --no-epoch-checkpoints --seed 5"
+    commands.train(folder, save_dir, options)
+    return save_dir / "checkpoint_last.pt"
 
 
 @pytest.fixture(scope="session")

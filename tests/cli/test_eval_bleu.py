@@ -9,7 +9,7 @@ import sacrebleu
 from cli.commands import generate, state_of, train
 
 BEAM = {"beam": 4, "max_len_b": 20}
-RUN = "--max-update 30 --validate-interval 2 --no-epoch-checkpoints"
+RUN = "--max-update 25 --validate-interval 2 --no-epoch-checkpoints"
 BY_BLEU = "--eval-bleu --best-checkpoint-metric bleu --maximize-best-checkpoint-metric"
 
 
@@ -45,8 +45,8 @@ def test_best_checkpoint_is_the_best_by_bleu(chosen):
 
 
 def test_training_goes_on_from_a_checkpoint_with_bleu(folder, chosen, tmp_path):
-    options = f"--max-update 33 {BY_BLEU} --restore-file {chosen[0] / 'checkpoint_last.pt'}"
+    options = f"--max-update 28 {BY_BLEU} --restore-file {chosen[0] / 'checkpoint_last.pt'}"
     log = train(folder, tmp_path, options)
     state = state_of(tmp_path / "checkpoint_last.pt")
-    assert state["optimizer_history"][-1]["num_updates"] == 33
+    assert state["optimizer_history"][-1]["num_updates"] == 28
     assert "valid_best_bleu" in log.logged("valid")[-1]

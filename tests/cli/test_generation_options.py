@@ -5,24 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from cli.commands import differences, generate, interactive, state_of, train
+from cli.commands import differences, generate, interactive, state_of
 
 from fairseq_plugins.data.dictionaries import load_dictionary
 from fairseq_plugins.data.streams import read_stream, stream_prefix
-
-
-@pytest.fixture(scope="module")
-def generated(folder, model):
-    return generate(folder, model)
-
-
-@pytest.fixture(scope="module")
-def plain(folder, tmp_path_factory):
-    """Checkpoint of a model without features."""
-    save_dir = tmp_path_factory.mktemp("plain")
-    options = "--features none --max-update 40 --disable-validation --no-epoch-checkpoints --seed 5"
-    train(folder, save_dir, options)
-    return save_dir / "checkpoint_last.pt"
 
 
 def scores(outcome):
@@ -89,7 +75,7 @@ def test_soft_alignment_has_one_distribution_a_token(folder, model):
         assert all(abs(sum(row) - 1) < 1e-3 for row in weights)
 
 
-@pytest.mark.parametrize("limit", [5, 12])
+@pytest.mark.parametrize("limit", [12, pytest.param(5, marks=pytest.mark.slow)])
 def test_long_sources_are_truncated_alike_on_both_paths(
     folder, model, generated, test_lines, limit
 ):
@@ -119,11 +105,8 @@ def test_constraints_are_segmented_as_the_target(folder, model):
     assert "Nachbar" in second
 
 
-@pytest.mark.parametrize("options", ["--remove-bpe", "--post-process subword_nmt"])
-def test_subwords_removed_by_fairseq_leave_the_translation_as_it_is(
-    folder, model, generated, options
-):
-    found = generate(folder, model, options)
+def test_subwords_removed_by_fairseq_leave_the_translation_as_it_is(folder, model, generated):
+    found = generate(folder, model, "--remove-bpe")
     assert found.lines("D") == generated.lines("D")
     assert not any("@@" in line for line in found.lines("H"))
 

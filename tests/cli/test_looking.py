@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from cli.commands import SCRIPTS, generate, interactive, run, train
 
 from fairseq_plugins.data.streams import read_stream, stream_prefix
@@ -12,18 +11,9 @@ from fairseq_plugins.data.streams import read_stream, stream_prefix
 STREAMS = ("en", "de", "en.pos", "en.case", "en.subword")
 
 
-@pytest.fixture(scope="module")
-def plain(folder, tmp_path_factory):
-    """Folder of a short run without features."""
-    save_dir = tmp_path_factory.mktemp("plain")
-    options = "--features none --max-update 20 --disable-validation --no-epoch-checkpoints"
-    train(folder, save_dir, options)
-    return save_dir
-
-
-def test_attention_of_two_models_is_drawn(folder, trained, plain, tmp_path):
+def test_attention_of_two_models_is_drawn(folder, model, plain, tmp_path):
     sentence = "The gardener watches the beautiful station."
-    paths = [plain / "checkpoint_last.pt", trained / "checkpoint_best.pt"]
+    paths = [plain, model]
     arguments = [sentence, "--out", tmp_path / "figure", "--names", "plain", "syntax"]
     found = run(str(SCRIPTS / "plot_attention.py"), *arguments, "--checkpoints", *paths)
     for suffix, start in ((".png", b"\x89PNG"), (".svg", b"<?xml")):
@@ -34,12 +24,11 @@ def test_attention_of_two_models_is_drawn(folder, trained, plain, tmp_path):
     assert f"syntax: {expected}" in found.out
 
 
-def test_predictions_are_compared(corpus, folder, trained, plain, tmp_path):
+def test_predictions_are_compared(corpus, folder, generated, plain, tmp_path):
     logs = {}
-    for name, path in (("syntax", trained / "checkpoint_best.pt"), ("plain", plain)):
-        path = path if path.is_file() else path / "checkpoint_last.pt"
+    for name, outcome in (("syntax", generated), ("plain", generate(folder, plain))):
         logs[name] = tmp_path / f"{name}.log"
-        logs[name].write_text(generate(folder, path).out, encoding="utf-8")
+        logs[name].write_text(outcome.out, encoding="utf-8")
     arguments = [logs["plain"], logs["syntax"], "--gold", corpus / "test.de"]
     arguments += ["--src", corpus / "test.en", "--max", 3, "--markdown", tmp_path / "table.md"]
     found = run(str(SCRIPTS / "compare_predictions.py"), *arguments)
@@ -85,13 +74,15 @@ def test_subset_changes_nothing_but_the_training_data(folder, tmp_path):
     assert manifest["splits"]["test"]["lines"] == 37
 
 
-def test_subset_is_trained_on_and_goes_with_a_model_of_the_whole(folder, model, tmp_path):
+def test_subset_is_trained_on_and_goes_with_a_model_of_the_whole(
+    folder, model, generated, tmp_path
+):
     """Same subwords and tagger: no warning, no refusal."""
     subset(folder, tmp_path / "part", 0.4, 1)
     log = train(tmp_path / "part", tmp_path / "run", "--max-epoch 1 --disable-validation")
     assert log.logged("train")[-1]["train_num_updates"] == "2"
     there = generate(tmp_path / "part", model)
-    assert there.lines("H") == generate(folder, model).lines("H")
+    assert there.lines("H") == generated.lines("H")
     assert "ANOTHER ANNOTATOR" not in there.out + there.err
 
 

@@ -12,18 +12,13 @@ from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 
 BUFFERS = [
     "--buffer-size 1",
-    "--buffer-size 5",
     "--buffer-size 5 --batch-size 5",
-    "--buffer-size 1000",
     "--buffer-size 1000 --batch-size 7",
     "--buffer-size 1000 --max-tokens 150",
+    pytest.param("--buffer-size 5", marks=pytest.mark.slow),
+    pytest.param("--buffer-size 1000", marks=pytest.mark.slow),
 ]
 WARNING = "ANOTHER ANNOTATOR"
-
-
-@pytest.fixture(scope="module")
-def generated(folder, model):
-    return generate(folder, model)
 
 
 @pytest.mark.parametrize("buffer", BUFFERS)
@@ -52,7 +47,7 @@ def test_python_equals_generation(trained, test_lines, generated):
     assert translator.translate(lines[3], beam=4, max_len_b=20) == generated.lines("D")[3]
 
 
-@pytest.mark.parametrize("mode", ["drop", "shuffle"])
+@pytest.mark.parametrize("mode", ["shuffle", pytest.param("drop", marks=pytest.mark.slow)])
 def test_ablation_changes_the_translations_alike_on_both_paths(
     folder, model, test_lines, generated, mode
 ):
@@ -64,6 +59,7 @@ def test_ablation_changes_the_translations_alike_on_both_paths(
     assert raw.lines("H") == found.lines("H")
 
 
+@pytest.mark.slow
 def test_ablation_seed_decides_the_shuffle(folder, model):
     options = "--ablate-features pos,case,subword --ablation-mode shuffle --ablation-seed"
     one, again, other = (generate(folder, model, f"{options} {n}").lines("P") for n in (1, 1, 2))
@@ -88,12 +84,11 @@ def retagged(folder, tmp_path_factory):
     return copy
 
 
-def test_generation_on_text_of_another_tagger_warns(folder, retagged, model):
+def test_generation_on_text_of_another_tagger_warns(generated, retagged, model):
     found = generate(retagged, model)
     assert WARNING in found.out + found.err
     assert "0123456789abcdef" in found.out + found.err
-    quiet = generate(folder, model)
-    assert WARNING not in quiet.out + quiet.err
+    assert WARNING not in generated.out + generated.err
 
 
 def test_raw_text_of_another_tagger_warns(retagged, model):

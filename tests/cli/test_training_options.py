@@ -13,6 +13,7 @@ AVERAGE = str(SCRIPTS / "average_checkpoints.py")
 SHORT = "--max-update 10 --disable-validation --no-epoch-checkpoints"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half", ["--memory-efficient-fp16", "--fp16 --fp16-no-flatten-grads"])
 def test_half_precision_trains_and_translates(folder, half, tmp_path):
     """Plain ``--fp16`` needs a GPU, ``--bf16`` on the command line a TPU: so says fairseq."""
@@ -36,6 +37,7 @@ def test_averaged_checkpoint_translates(folder, tmp_path):
     assert len(generate(folder, average).lines("H")) == 37
 
 
+@pytest.mark.slow
 def test_moving_average_translates(folder, tmp_path):
     train(folder, tmp_path, f"{SHORT} --store-ema --ema-decay 0.5 --ema-fp32")
     last, average = tmp_path / "checkpoint_last.pt", tmp_path / "average.pt"

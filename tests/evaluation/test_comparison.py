@@ -14,7 +14,11 @@ from fairseq_plugins.evaluation.comparison import (
     compare,
     mark_words,
 )
-from fairseq_plugins.evaluation.comparison_report import compare_files, format_examples
+from fairseq_plugins.evaluation.comparison_report import (
+    compare_files,
+    format_examples,
+    short_names,
+)
 from fairseq_plugins.evaluation.inputs import TextForm
 from fairseq_plugins.evaluation.text_files import write_text
 
@@ -140,3 +144,9 @@ def test_files_are_compared_with_sources_from_the_log(tmp_path) -> None:
     write_text(tmp_path / "src.txt", "one\n")
     with pytest.raises(ValueError, match="sources has 1, gold has 4"):
         compare_files(*files, tmp_path / "src.txt", TextForm("de"))
+
+
+def test_short_names_take_the_part_that_tells_systems_apart() -> None:
+    assert short_names(["a/first.log", "a/second.txt"]) == ("first", "second")
+    assert short_names(["runs/base/generate.log", "runs/ours/generate.log"]) == ("base", "ours")
+    assert short_names(["x.log", "x.log"]) == ("x.log", "x.log")

@@ -190,6 +190,18 @@ def test_stopped_at_any_step_nothing_looks_finished(step, after, corpus, monkeyp
     assert contents(corpus / "stopped") == contents(corpus / "straight")
 
 
+def test_lock_left_by_a_kill_at_the_very_end_goes_away(corpus, monkeypatch) -> None:
+    prepare(options_for(corpus, "straight"))
+    with monkeypatch.context() as patch:
+        patch.setattr(translation, "report", lambda *_: os._exit(9))
+        os.waitpid(fork(lambda: prepare(options_for(corpus, "killed"))), 0)
+    assert (corpus / "killed" / FILE_NAME).is_file()
+    assert (corpus / "killed" / LOCK).is_file()
+    monkeypatch.setattr(translation, "make", stop_now)
+    prepare(options_for(corpus, "killed"))
+    assert contents(corpus / "killed") == contents(corpus / "straight")
+
+
 def test_half_written_streams_of_a_killed_run_go_away(corpus, monkeypatch) -> None:
     prepare(options_for(corpus, "straight"))
     with monkeypatch.context() as patch:
