@@ -1,7 +1,7 @@
 """Draw what models attend to while translating a sentence, side by side, as PNG and SVG.
 
-python scripts/plot_attention.py "She lights the lamp ." --out figure \
-    --checkpoints runs/quickstart/baseline/checkpoint_last.pt runs/quickstart/syntax/checkpoint_last.pt
+python scripts/plot_attention.py "She lights the lamp." --out figure --checkpoints \
+    runs/quickstart/baseline/checkpoint_last.pt runs/quickstart/syntax/checkpoint_last.pt
 """
 
 from __future__ import annotations

@@ -24,7 +24,11 @@ def _run(code: str, **env: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-MAIN = "import runpy, sys; sys.argv = ['x']; runpy.run_module('fairseq_plugins', run_name='__main__')"
+MAIN = """
+import runpy, sys
+sys.argv = ["x"]
+runpy.run_module("fairseq_plugins", run_name="__main__")
+"""
 
 
 def test_main_prints_the_user_dir_alone():

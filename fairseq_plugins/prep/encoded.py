@@ -101,5 +101,6 @@ class EncodedChunk:
 
 def closed_rows(ids: np.ndarray, sizes: np.ndarray, end: int) -> list[np.ndarray]:
     """Cut (N,) ids into L rows and put ``end`` after each."""
-    closed = np.insert(ids, np.cumsum(sizes), end)
-    return np.split(closed, np.cumsum(sizes + 1))[: len(sizes)]
+    closed = np.insert(ids.astype(np.int64), np.cumsum(sizes), end)
+    edges = [0, *np.cumsum(sizes + 1).tolist()]
+    return [closed[begin:stop] for begin, stop in zip(edges, edges[1:])]

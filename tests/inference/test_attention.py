@@ -48,7 +48,8 @@ def test_attention_equals_what_generation_saw(translator):
 def test_heads_average_to_the_mean_and_differ(translator):
     heads = translator.models[0].decoder.layers[-1].encoder_attn.num_heads
     each = [attend(translator, SENTENCE, head=h).weights for h in range(heads)]
-    np.testing.assert_allclose(np.mean(each, axis=0), attend(translator, SENTENCE).weights, atol=1e-5)
+    mean = attend(translator, SENTENCE).weights
+    np.testing.assert_allclose(np.mean(each, axis=0), mean, atol=1e-5)
     assert np.abs(each[0] - each[1]).max() > 1e-3
 
 
