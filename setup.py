@@ -12,7 +12,7 @@ setup(
     description="Plug-ins for fairseq: translation and understanding with linguistic structure",
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
-    license="MIT",
+    license="MIT AND CC-BY-SA-4.0",
     python_requires=">=3.10,<3.13",
     packages=find_packages(include=["fairseq_plugins", "fairseq_plugins.*"]),
     package_data={"fairseq_plugins.resources": ["en_ewt_small/**/*", "en_ewt_small/*"]},
@@ -27,6 +27,7 @@ setup(
         "regex",
         "bitarray",
         "scikit-learn",
+        "threadpoolctl",
         "packaging",
         # what this package needs
         "sacrebleu>=2.3",

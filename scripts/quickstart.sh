@@ -8,8 +8,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 bash scripts/setup.sh
-export PATH="$PWD/${VENV:-.venv}/bin:$PATH"
-case "${VENV:-}" in /*) export PATH="$VENV/bin:$PATH" ;; esac
+VENV="${VENV:-.venv}"; case "$VENV" in /*) ;; *) VENV="$PWD/$VENV" ;; esac
+export VENV PATH="$VENV/bin:$PATH"
 sample=examples/sample_en_de data=data-bin/sample_en_de runs="${RUNS:-runs/quickstart}"
 updates="${UPDATES:-1200}"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
@@ -18,18 +18,18 @@ step() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
 SECONDS=0
 
 step "1/5 prepare: tokenise, tag, cut into subwords, binarise"
-python scripts/prepare_translation.py -s en -t de --destdir "$data" --bpe-size 1500 \
+python scripts/prepare_translation.py -s en -t de --destdir "$data" --bpe-size 1500 --overwrite \
     --trainpref $sample/train --validpref $sample/valid --testpref $sample/test
 
 train() { # name features
     mkdir -p "$runs/$1"
-    fairseq-train "$data" --user-dir "$user_dir" --task syntax_translation --features "$2" \
+    exec fairseq-train "$data" --user-dir "$user_dir" --task syntax_translation --features "$2" \
         --arch syntax_transformer_tiny --encoder-embed-dim 128 --encoder-ffn-embed-dim 256 \
         --encoder-attention-heads 4 --decoder-embed-dim 128 --decoder-ffn-embed-dim 256 \
         --decoder-attention-heads 4 --share-decoder-input-output-embed --dropout 0.1 \
         --optimizer adam --adam-betas '(0.9, 0.98)' --lr 3e-3 --lr-scheduler inverse_sqrt \
         --warmup-updates 200 --criterion label_smoothed_cross_entropy --label-smoothing 0.1 \
-        --max-tokens 1000 --max-update "$updates" --seed 1 --cpu --num-workers 0 \
+        --max-tokens 1000 --max-update "$updates" --seed 1 --cpu --distributed-world-size 1 --num-workers 0 \
         --no-epoch-checkpoints --save-dir "$runs/$1" --validate-interval 8 --save-interval 8 \
         --log-format simple --log-interval 50 >"$runs/$1/train.log" 2>&1
 }
@@ -48,6 +48,7 @@ progress() { # show how far both are, until the given processes end
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 
 step "2/5 train both models, $updates updates each (logs: $runs/*/train.log)"
+rm -rf "$runs/baseline" "$runs/syntax"
 train baseline none & baseline=$!
 train syntax pos,case,subword & syntax=$!
 progress "$baseline" "$syntax" || true

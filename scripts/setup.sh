@@ -42,6 +42,8 @@ good_python "$VENV/bin/python" || { say "error: $VENV is not Python 3.10 to 3.12
 pip() { PYTHONWARNINGS=ignore "$VENV/bin/python" -m pip --disable-pip-version-check install --quiet "$@"; }
 
 if has torch; then
+    "$VENV/bin/python" -c 'import torch; v = torch.__version__.split("."); raise SystemExit((int(v[0]), int(v[1])) < (2, 6))' ||
+        { say "error: the torch in $VENV is older than 2.6 (it would run code from checkpoints); upgrade it"; exit 1; }
     say "torch $("$VENV/bin/python" -c 'import torch; print(torch.__version__)') is there"
 else
     say "installing $TORCH (some minutes)"

@@ -9,16 +9,17 @@
 # UPDATES     updates of every run         (default: 2000)
 # SEED        of subset and training       (default: 1)
 # SUBSET      split to score               (default: test)
+# REF         raw reference of that split (default: the folder's own target lines, detokenised)
 # TRAIN, GENERATE   replace the default training and generation options
 #
 # Every fraction and both systems get the same number of updates and the same subwords; smaller
 # fractions are contained in larger ones. Stop it at any time: the same command goes on, finished
 # runs are not repeated.
 set -euo pipefail
-if [ $# -lt 2 ]; then sed -n '2,19p' "$0" >&2; exit 2; fi
+if [ $# -lt 2 ]; then sed -n '2,20p' "$0" >&2; exit 2; fi
 data="$1" out="$2"; shift 2
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
-VENV="${VENV:-$here/.venv}"
+VENV="${VENV:-.venv}"; case "$VENV" in /*) ;; *) VENV="$here/$VENV" ;; esac
 if [ -x "$VENV/bin/python" ]; then export PATH="$VENV/bin:$PATH"; fi
 user_dir="$(python -m fairseq_plugins)"
 arch="${ARCH:-syntax_transformer_tiny}" updates="${UPDATES:-2000}" seed="${SEED:-1}"
@@ -28,6 +29,15 @@ train="${TRAIN:---optimizer adam --adam-betas (0.9,0.998) --lr 1e-3 --lr-schedul
     --dropout 0.1 --max-tokens 4096 --share-decoder-input-output-embed}"
 generate="${GENERATE:---beam 4 --lenpen 0.6 --max-tokens 8000}"
 target="$(python -c 'import json,sys; print(json.load(open(sys.argv[1]+"/manifest.json"))["target_lang"])' "$data")"
+reference=(); [ -n "${REF:-}" ] && reference=(--ref "$REF")
+mkdir -p "$out"
+settings="data=$data arch=$arch updates=$updates seed=$seed subset=$subset ref=${REF:-} train=$train generate=$generate extra=$*"
+if [ -f "$out/settings" ] && [ "$(cat "$out/settings")" != "$settings" ]; then
+    echo "error: $out holds a sweep with other settings; name another folder. Its settings:" >&2
+    cat "$out/settings" >&2
+    exit 1
+fi
+printf '%s' "$settings" >"$out/settings"
 cpu=(); python -c 'import torch; raise SystemExit(torch.cuda.is_available())' && cpu=(--cpu)
 
 trained() { # checkpoint: has it all updates? fairseq would train a finished run for one more
@@ -48,7 +58,8 @@ run() { # percentage system features
         --features "$features" --max-update "$updates" --seed "$seed" --save-dir "$folder" \
         --no-epoch-checkpoints --keep-best-checkpoints 1 --log-format simple --log-interval 50 \
         --save-interval-updates 500 --keep-interval-updates 1 \
-        --validate-interval-updates 500 --validate-interval 1000000 \
+        --validate-interval-updates 500 --validate-interval 1000000 --save-interval 1000000 \
+        --distributed-world-size 1 \
         $train "${cpu[@]}" "$@" >>"$folder/train.log" 2>&1 ||
         { tail -5 "$folder/train.log" >&2; exit 1; }
     # shellcheck disable=SC2086
@@ -57,6 +68,7 @@ run() { # percentage system features
         >"$folder/generate.log" 2>"$folder/generate.err" ||
         { tail -5 "$folder/generate.err" >&2; exit 1; }
     python "$here/scripts/score.py" --sys "$folder/generate.log" --lang "$target" \
+        "${reference[@]}" \
         --json "$folder/score.json"
 }
 

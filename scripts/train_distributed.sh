@@ -19,7 +19,7 @@ if [ $# -lt 2 ] || ! [[ "$1" =~ ^[1-9][0-9]*$ ]]; then
 fi
 processes="$1"; shift
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
-VENV="${VENV:-$here/.venv}"
+VENV="${VENV:-.venv}"; case "$VENV" in /*) ;; *) VENV="$here/$VENV" ;; esac
 if [ -x "$VENV/bin/torchrun" ]; then export PATH="$VENV/bin:$PATH"; fi
 options=(--load-checkpoint-on-all-dp-ranks)
 case " $* " in *" --user-dir"[\ =]*) ;; *) options+=(--user-dir "$(python -m fairseq_plugins)") ;; esac
@@ -29,8 +29,8 @@ on_cpu() {
     ! python -c 'import torch; raise SystemExit(not torch.cuda.is_available())'
 }
 if [ "$processes" -eq 1 ] && [ -z "${TORCHRUN:-}" ]; then # one process needs no rendezvous
-    on_cpu "$@" && options=("${options[@]:1}" --cpu)
-    exec fairseq-train "${options[@]}" "$@"
+    if on_cpu "$@"; then options+=(--cpu); fi
+    exec fairseq-train "${options[@]}" --distributed-world-size 1 "$@"
 fi
 if on_cpu "$@"; then
     options+=(--cpu --distributed-backend gloo --ddp-backend legacy_ddp)

@@ -32,6 +32,8 @@ ANNOTATOR = {"name": "toy", "version": "1", "hash": "abc"}
 # The rule that tags everything here: by the word's last character, and so by no context.
 _UPOS = ("NOUN", "VERB", "ADJ", "DET")
 
+SIDES = ("source", "target")
+
 
 def features_of(subwords: Sequence[str]) -> dict[str, list[str]]:
     """Tag subwords by rule: part of speech by the last character, case by the first."""
@@ -123,8 +125,12 @@ def prepare(
         for name in features:
             rows = [[*FEATURES[name].ids(line[name]), SPECIAL_ID] for line in labels]
             _write(folder, split, f"en.{name}", rows, FEATURES[name])
-        counts[split] = {"lines": len(part)}
-    manifest = Manifest("en", "de", list(features), {}, annotator=dict(annotator), splits=counts)
+        streams = ["en", "de", *(f"en.{name}" for name in features)]
+        counts[split] = {"lines": len(part), "tokens": dict.fromkeys(streams, 0)}
+    plain = {"tokenizer": "pretokenized", "normalizer": "none", "subwords": "none"}
+    segmentation = {side: {**plain, "model": None, "vocabulary": None} for side in SIDES}
+    made = (list(features), segmentation, dict(annotator), counts)
+    manifest = Manifest("en", "de", *made)
     manifest.save(folder)
     return folder
 

@@ -9,7 +9,8 @@
 # GPU=1    train on an accelerator instead of --cpu
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-export PATH="$PWD/.venv/bin:$PATH"
+VENV="${VENV:-.venv}"; case "$VENV" in /*) ;; *) VENV="$PWD/$VENV" ;; esac
+export VENV PATH="$VENV/bin:$PATH"
 data=data-bin/multi30k_en_de runs="${RUNS:-runs/multi30k_en_de}" updates="${UPDATES:-3600}"
 device=(--cpu); [ -n "${GPU:-}" ] && device=(--fp16)
 user_dir="$(python -m fairseq_plugins)"
@@ -22,6 +23,7 @@ prepare() {
 }
 train() {
     mkdir -p "$runs/$1"
+    if grep -qs 'done training' "$runs/$1/train.log"; then echo "$1: trained before"; return; fi
     fairseq-train "$data" --user-dir "$user_dir" --task syntax_translation \
         --arch syntax_transformer_iwslt_en_de --features "$(features "$1")" \
         --encoder-embed-dim 256 --encoder-ffn-embed-dim 512 --encoder-layers 2 \
@@ -29,7 +31,7 @@ train() {
         --share-decoder-input-output-embed --dropout 0.2 --optimizer adam \
         --adam-betas '(0.9, 0.998)' --lr 1.5e-3 --lr-scheduler inverse_sqrt --warmup-updates 500 \
         --criterion label_smoothed_cross_entropy --label-smoothing 0.1 --weight-decay 1e-4 \
-        --max-tokens 1024 --max-update "$updates" --seed 1 --num-workers 0 \
+        --max-tokens 1024 --max-update "$updates" --seed 1 --num-workers 0 --distributed-world-size 1 \
         --no-epoch-checkpoints --save-interval-updates 500 --keep-interval-updates 3 \
         --log-format simple --log-interval 50 --save-dir "$runs/$1" "${device[@]}" \
         2>&1 | tee -a "$runs/$1/train.log"

@@ -11,7 +11,8 @@
 # `sbatch examples/wmt14_en_de/train.slurm` runs `train` on a cluster.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-export PATH="$PWD/.venv/bin:$PATH"
+VENV="${VENV:-.venv}"; case "$VENV" in /*) ;; *) VENV="$PWD/$VENV" ;; esac
+export VENV PATH="$VENV/bin:$PATH"
 raw="${RAW:-data-bin/wmt14_raw}" data=data-bin/wmt14_en_de runs="${RUNS:-runs/wmt14_en_de}"
 user_dir="$(python -m fairseq_plugins)"
 EXTRA="${EXTRA:-}"   # further fairseq-train options, e.g. EXTRA="--cpu --max-tokens 1000"
@@ -25,7 +26,7 @@ download() { # 4.5M training pairs; newstest2013 (3,000) to validate; newstest20
         http://www.statmt.org/wmt13/training-parallel-commoncrawl.tgz \
         http://www.statmt.org/wmt14/training-parallel-nc-v9.tgz; do
         file="$raw/parts/$(basename "$url")"
-        [ -f "$file" ] || { curl -fL --retry 3 -C - -o "$file.part" "$url" && mv "$file.part" "$file"; }
+        [ -f "$file" ] || { curl -fL --retry 3 -o "$file.part" "$url" && mv "$file.part" "$file"; }
         tar -xzf "$file" -C "$raw/parts"
     done
     for lang in en de; do
@@ -34,8 +35,11 @@ download() { # 4.5M training pairs; newstest2013 (3,000) to validate; newstest20
         mv "$raw/train.$lang.part" "$raw/train.$lang"
     done
     for set in wmt13:valid wmt14:test; do
-        sacrebleu -t "${set%:*}" -l en-de --echo src >"$raw/${set#*:}.en"
-        sacrebleu -t "${set%:*}" -l en-de --echo ref >"$raw/${set#*:}.de"
+        for side in src:en ref:de; do
+            file="$raw/${set#*:}.${side#*:}"
+            sacrebleu -t "${set%:*}" -l en-de --echo "${side%:*}" >"$file.part"
+            mv "$file.part" "$file"
+        done
     done
     wc -l "$raw"/*.en "$raw"/*.de
 }
@@ -56,7 +60,7 @@ train() {
         --lr 9.88e-4 --lr-scheduler inverse_sqrt --warmup-updates 8000 \
         --criterion label_smoothed_cross_entropy --label-smoothing 0.1 \
         --max-tokens 4096 --update-freq 2 --max-update "${UPDATES:-100000}" --seed 1 \
-        --save-interval-updates 5000 --keep-interval-updates 5 --no-epoch-checkpoints \
+        --save-interval-updates "${SAVE_EVERY:-5000}" --keep-interval-updates 5 --no-epoch-checkpoints \
         --log-format simple --log-interval 100 --save-dir "$runs/$1" $PRECISION $EXTRA
 }
 average() {

@@ -23,7 +23,10 @@ def read_scores(folder: Path) -> list[dict[str, Any]]:
     rows = []
     for path in Path(folder).glob("*/*/score.json"):
         percent, system = path.parts[-3:-1]
-        found = json.loads(path.read_text(encoding="utf-8"))["systems"][0]
+        if system not in SYSTEMS or not percent.replace(".", "", 1).isdigit():
+            continue
+        report = json.loads(path.read_text(encoding="utf-8"))
+        found = report["systems"][0]
         rows.append(
             {
                 "system": system,
@@ -32,6 +35,7 @@ def read_scores(folder: Path) -> list[dict[str, Any]]:
                 "chrf": found["figures"]["chrf"],
                 "signature": found["signatures"]["bleu"],
                 "sentences": found["sentences"],
+                "reference": report["reference"],
                 "lines": _lines(path.parents[1] / "data" / "manifest.json"),
             }
         )
@@ -56,6 +60,8 @@ def format_table(rows: Sequence[Mapping[str, Any]]) -> str:
         out.append(f"| {fraction * 100:g} % | {lines} | {shown[0]} | {shown[1]} | {gain} |")
     signatures = sorted({row["signature"] for row in rows})
     sentences = sorted({row["sentences"] for row in rows})
+    references = sorted({row["reference"] for row in rows})
     out.append("")
+    out.append(f"references: {', '.join(references)}")
     out.append(f"sacreBLEU {', '.join(signatures)}; {', '.join(map(str, sentences))} sentences")
     return "\n".join(out) + "\n"

@@ -187,6 +187,16 @@ def as_namespace(cfg: Any) -> Namespace:
     return Namespace(**{key: value for key, value in vars(args).items() if value is not None})
 
 
+def check_initialisation(args: Namespace) -> None:
+    """Refuse ``--param-init glorot`` beside ready-made embeddings, which it would draw anew."""
+    for side in ("encoder", "decoder"):
+        if args.param_init == "glorot" and getattr(args, f"{side}_embed_path", None):
+            raise ValueError(
+                f"--param-init glorot would overwrite --{side}-embed-path; "
+                "use --param-init fairseq with ready-made embeddings"
+            )
+
+
 def write(cfg: Any, **values: Any) -> None:
     """Set fields of a config, structured or not."""
     with open_dict(cfg) if isinstance(cfg, DictConfig) else nullcontext():

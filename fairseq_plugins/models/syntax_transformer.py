@@ -100,6 +100,7 @@ class SyntaxTransformerModel(TransformerModel):
             raise ValueError("syntax_transformer needs --task syntax_translation")
         args = _config.as_namespace(cfg)
         args.factor_plan = plan_factors(args, inventories)
+        _config.check_initialisation(args)
         if args.feature_merge == "concat" and args.factor_plan.names:
             # fairseq would load it into a table of full width.
             args.source_embed_path, args.encoder_embed_path = (

@@ -52,7 +52,7 @@ class Annotator:
             "name": self.name,
             "version": self.version,
             "hash": directory_hash(Path(self.nlp.path)),
-            "model": self.model,
+            "model": str(Path(self.model).resolve()) if Path(self.model).exists() else self.model,
         }
 
     def annotate_words(self, sentences: Sequence[Sequence[str]]) -> list[Annotation]:

@@ -88,15 +88,7 @@ def write_split(
     bar: tqdm,
 ) -> dict[str, Any]:
     """Write the streams of one split; return its line and token counts."""
-    sizes = {options.source_lang: len(dictionaries[0])}
-    if not options.only_source:
-        sizes[options.target_lang] = len(dictionaries[1])
-    for name in options.feature_names:
-        sizes[f"{options.source_lang}.{name}"] = len(FEATURES[name])
-    writers = {
-        name: StreamWriter(stream_prefix(folder, split, options.pair, name), size)
-        for name, size in sizes.items()
-    }
+    writers = _open_writers(options, split, dictionaries, folder)
     longest = (0, 0)
     for chunk in chunks:
         encoded, done = EncodedChunk.load(chunk.encoded), writers[options.source_lang].lines
@@ -115,6 +107,21 @@ def write_split(
         "lines": writers[options.source_lang].lines,
         "read": sum(chunk.count for chunk in chunks),
         "tokens": {name: writer.ids for name, writer in writers.items()},
+    }
+
+
+def _open_writers(
+    options: TranslationOptions, split: str, dictionaries: tuple[Any, Any], folder: Path
+) -> dict[str, StreamWriter]:
+    """Open the streams of a split: source, target, features."""
+    sizes = {options.source_lang: len(dictionaries[0])}
+    if not options.only_source:
+        sizes[options.target_lang] = len(dictionaries[1])
+    for name in options.feature_names:
+        sizes[f"{options.source_lang}.{name}"] = len(FEATURES[name])
+    return {
+        name: StreamWriter(stream_prefix(folder, split, options.pair, name), size)
+        for name, size in sizes.items()
     }
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from .text import BYTE_ORDER_MARK
 
-CHUNK_LINES = 1000
+CHUNK_LINES = 500
 MOSES_ENTITIES = (b"&apos;", b"&quot;", b" @-@ ")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ FILE_NAME = "manifest.json"
 FORMAT = "fairseq_plugins.translation"
 VERSION = 1
 DECISIVE = ("annotator", "inputs", "options", "versions")  # what the folder's bytes follow from
+
+SETTINGS = {"tokenizer", "normalizer", "subwords", "model", "vocabulary"}
+BARE_NAME = re.compile(r"\w[\w.+@-]*")
 
 
 @dataclass
@@ -121,7 +125,29 @@ class Manifest:
             found, kind = getattr(manifest, item.name), item.type.partition("[")[0]
             if type(found).__name__ != kind:
                 raise ValueError(f"{path}: {item.name!r} is {found!r}, expected a {kind}")
+        manifest.check(path)
         return manifest
+
+    def check(self, path: Path) -> None:
+        """Refuse nested entries that do not fit, and names that would lead out of the folder.
+
+        Raises:
+            ValueError: with the entry; ``path`` is named as its place.
+        """
+        for split, counts in self.splits.items():
+            if not isinstance(counts.get("lines"), int) or "tokens" not in counts:
+                raise ValueError(f"{path}: split {split!r} lacks its counts")
+        for side in ("source", "target") if self.splits else ():
+            settings = self.segmentation.get(side)
+            if not isinstance(settings, dict) or not SETTINGS <= settings.keys():
+                raise ValueError(f"{path}: segmentation lacks {side!r}, or part of it")
+        names = [self.source_lang, self.target_lang, *self.features, *self.splits]
+        names += [name for counts in self.splits.values() for name in counts["tokens"]]
+        for side in self.segmentation.values():
+            names += [side[key] for key in ("model", "vocabulary") if side.get(key)]
+        for name in names:
+            if not isinstance(name, str) or not BARE_NAME.fullmatch(name):
+                raise ValueError(f"{path}: {name!r} is no plain file name")
 
 
 def _flat(body: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -129,7 +129,9 @@ class SentencePieceSegmenter:
         return list(encoded["pieces"]), [tuple(span) for span in encoded["offsets"]]
 
     def join(self, text: str) -> str:
-        """Glue pieces and turn word marks into spaces."""
+        """Glue pieces and turn word marks into spaces; text without marks is joined already."""
+        if "\u2581" not in text:
+            return text
         return text.replace(" ", "").replace("\u2581", " ").strip()
 
 

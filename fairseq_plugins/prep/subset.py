@@ -16,7 +16,7 @@ from ..data.dictionaries import load_dictionary
 from ..data.streams import StreamWriter, read_stream, stream_prefix
 from ..syntax.labels import FEATURES
 from .manifest import FILE_NAME, Manifest
-from .workspace import products
+from .workspace import close_work, locked, open_work
 
 
 def choose_lines(lines: int, fraction: float, seed: int) -> np.ndarray:
@@ -56,26 +56,24 @@ def write_subset(folder: Path, destination: Path, fraction: float, seed: int) ->
         if (found.inputs, found.options) != (manifest.inputs, manifest.options):
             raise ValueError(f"{destination} holds other data; name another folder")
         return found
-    chosen = {
-        split: choose_lines(manifest.splits[split]["lines"], fraction, seed) for split in parts
-    }
-    destination.mkdir(parents=True, exist_ok=True)
-    for path in products(destination):  # of a run that was stopped
-        path.unlink()
-    for path in manifest.files(folder):
-        if path.name.partition(".")[0] not in parts:
-            shutil.copyfile(path, destination / path.name)
-    for split, lines in chosen.items():
-        tokens = _write_split(folder, destination, manifest, split, lines)
-        manifest.splits[split] |= {"lines": len(lines), "tokens": tokens}
-    manifest.save(destination)
+    lines = {split: manifest.splits[split]["lines"] for split in parts}
+    chosen = {split: choose_lines(count, fraction, seed) for split, count in lines.items()}
+    with locked(destination):
+        open_work(destination, manifest.fingerprint(), overwrite=False)
+        for path in manifest.files(folder):
+            if path.name.partition(".")[0] not in parts:
+                shutil.copyfile(path, destination / path.name)
+        for split, rows in chosen.items():
+            _write_split(folder, destination, manifest, split, rows)
+        manifest.save(destination)
+        close_work(destination)
     return manifest
 
 
 def _write_split(
     folder: Path, destination: Path, manifest: Manifest, split: str, lines: np.ndarray
-) -> dict[str, int]:
-    """Write the chosen lines of every stream of a split; return the streams' token counts."""
+) -> None:
+    """Write the chosen lines of every stream of a split, and their counts into the manifest."""
     tokens = {}
     for name in tqdm(manifest.splits[split]["tokens"], desc=f"subset of {folder.name}"):
         source = read_stream(stream_prefix(folder, split, manifest.pair, name))
@@ -86,7 +84,7 @@ def _write_split(
             writer.add(source[int(i)])
         writer.close()
         tokens[name] = writer.ids
-    return tokens
+    manifest.splits[split] |= {"lines": len(lines), "tokens": tokens}
 
 
 def _id_count(folder: Path, stream: str) -> int:

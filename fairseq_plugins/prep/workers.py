@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from itertools import islice
 from typing import Any
 
@@ -54,8 +55,10 @@ def run_jobs(
     """
     workers = min(workers, len(jobs))
     run = _run_here if workers <= 1 else _run_pool
-    with tqdm(total=sum(sizes), desc=title, unit=f" {unit}", unit_scale=True) as bar:
-        for result, size in zip(run(function, jobs, workers, start), sizes):
+    results = closing(run(function, jobs, workers, start))
+    bar = tqdm(total=sum(sizes), desc=title, unit=f" {unit}", unit_scale=True)
+    with bar, results as made:
+        for result, size in zip(made, sizes):
             yield result
             bar.update(size)
 

@@ -14,7 +14,8 @@ def _finish(folder: Path, percent: str, system: str, bleu: float, lines: int) ->
     run = folder / percent / system
     run.mkdir(parents=True)
     figures = {"bleu": bleu, "chrf": bleu + 20}
-    report = {"systems": [{"figures": figures, "signatures": {"bleu": "sig"}, "sentences": 7}]}
+    system = {"figures": figures, "signatures": {"bleu": "sig"}, "sentences": 7}
+    report = {"systems": [system], "reference": "test.de"}
     (run / "score.json").write_text(json.dumps(report))
     data = folder / percent / "data"
     data.mkdir(exist_ok=True)
@@ -37,7 +38,15 @@ def test_format_table_shows_gain_and_leaves_open_what_is_not_run(tmp_path):
     assert "| 5 % | 50 | 8.51 | 10.50 | +1.99 |" in table
     assert "| 10 % | 100 | 16.00 | – | – |" in table
     assert "sig" in table
+    assert "references: test.de" in table
     assert "7 sentences" in table
+
+
+def test_read_scores_passes_over_folders_that_are_no_runs(tmp_path):
+    _finish(tmp_path, "5", "baseline", 8.0, 50)
+    _finish(tmp_path, "old", "baseline", 9.0, 50)
+    _finish(tmp_path, "10", "notes", 9.0, 50)
+    assert [row["fraction"] for row in read_scores(tmp_path)] == [0.05]
 
 
 def test_read_scores_names_a_folder_without_runs(tmp_path):

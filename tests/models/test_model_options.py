@@ -115,3 +115,9 @@ def test_text_that_fairseq_would_run_does_not_run(task, tmp_path):
 def test_adaptive_softmax_still_takes_numbers(task):
     model = make_model(task, adaptive_softmax_cutoff=[5])
     assert model.decoder.adaptive_softmax.cutoff == [5, len(task.tgt_dict)]
+
+
+@pytest.mark.parametrize("side", ["encoder", "decoder"])
+def test_glorot_does_not_draw_over_ready_made_embeddings(task, side):
+    with pytest.raises(ValueError, match=f"would overwrite --{side}-embed-path"):
+        make_model(task, param_init="glorot", **{f"{side}_embed_path": "vectors.txt"})

@@ -11,8 +11,10 @@ from fairseq_plugins.prep.manifest import FILE_NAME, Manifest
 
 @pytest.fixture
 def manifest() -> Manifest:
+    side = dict.fromkeys(("tokenizer", "normalizer", "subwords"), "x")
+    side |= {"model": "codes.bpe", "vocabulary": None}
     return Manifest(
-        *("en", "de", ["pos"], {"source": {"model": "codes.bpe", "vocabulary": None}}),
+        *("en", "de", ["pos"], {"source": side, "target": dict(side)}),
         annotator={"name": "a", "version": "1", "hash": "00"},
         splits={"train": {"lines": 1, "read": 1, "tokens": {"en": 2, "de": 3, "en.pos": 2}}},
         options={"bpe_size": 3, "subset": {"seed": 1}},
@@ -94,4 +96,32 @@ def test_manifest_that_lacks_a_field_is_refused(manifest, tmp_path) -> None:
     del body["segmentation"]
     (tmp_path / FILE_NAME).write_text(json.dumps(body))
     with pytest.raises(ValueError, match="segmentation"):
+        Manifest.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../codes.bpe", "a/b", "..", ""])
+@pytest.mark.parametrize("place", ["model", "split", "stream", "lang"])
+def test_names_that_lead_out_of_the_folder_are_refused(manifest, tmp_path, name, place) -> None:
+    if place == "model":
+        manifest.segmentation["target"]["model"] = name or "."
+    elif place == "split":
+        manifest.splits[name] = manifest.splits.pop("train")
+    elif place == "stream":
+        manifest.splits["train"]["tokens"][name] = 1
+    else:
+        manifest.source_lang = name
+    manifest.save(tmp_path)
+    with pytest.raises(ValueError, match="no plain file name"):
+        Manifest.load(tmp_path)
+
+
+def test_nested_entries_that_lack_a_part_are_refused(manifest, tmp_path) -> None:
+    del manifest.segmentation["target"]["tokenizer"]
+    manifest.save(tmp_path)
+    with pytest.raises(ValueError, match="segmentation lacks 'target'"):
+        Manifest.load(tmp_path)
+    manifest.segmentation = {}
+    manifest.splits["train"].pop("lines")
+    manifest.save(tmp_path)
+    with pytest.raises(ValueError, match="'train' lacks its counts"):
         Manifest.load(tmp_path)

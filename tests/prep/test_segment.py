@@ -158,3 +158,12 @@ def test_sample_takes_every_line_with_the_same_chance() -> None:
     assert sample_lines(lines, 20) == sample_lines(iter(lines), 20)
     assert len(set(sample_lines(lines, 20))) == 20
     assert not {*sample_lines(lines, 20)} <= {*lines[:20]}
+
+
+def test_joined_text_without_marks_is_left_alone(tmp_path) -> None:
+    path = tmp_path / "text.model"
+    path.write_bytes(learn_sentencepiece(["ein Haus", "ein Baum"] * 9, 20, 100))
+    segmenter = SentencePieceSegmenter(path)
+    pieces = " ".join(segmenter.segment("ein Haus")[0])
+    assert segmenter.join(pieces) == "ein Haus"
+    assert segmenter.join(segmenter.join(pieces)) == "ein Haus"

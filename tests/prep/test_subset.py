@@ -106,3 +106,13 @@ def test_stopped_subset_is_written_again(folder, tmp_path, monkeypatch) -> None:
     assert not (tmp_path / "half" / FILE_NAME).is_file()
     write_subset(folder, tmp_path / "half", 0.5, seed=1)
     assert contents(tmp_path / "half") == contents(tmp_path / "straight")
+
+
+def test_foreign_files_are_not_replaced(folder, tmp_path) -> None:
+    destination = tmp_path / "foreign"
+    destination.mkdir()
+    precious = destination / "train.en-de.en.bin"
+    precious.write_bytes(b"not ours")
+    with pytest.raises(ValueError, match="files of another tool"):
+        write_subset(folder, destination, 0.5, 1)
+    assert precious.read_bytes() == b"not ours"

@@ -86,7 +86,7 @@ def test_streams_are_checked_before_training(folder):
     task = make_task(folder)
     with pytest.raises(ValueError, match=r"en\.case holds 5 lines, but .*train\.en-de\.en holds 9"):
         task.load_dataset("train")
-    edit_manifest(folder, splits={"train": {"lines": 8}})
+    edit_manifest(folder, splits={"train": {"lines": 8, "tokens": {}}})
     with pytest.raises(ValueError, match="the manifest says 8"):
         task.load_dataset("train")
 
