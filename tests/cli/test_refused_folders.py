@@ -88,7 +88,7 @@ def test_cut_file(copy, model):
         ({"format": "other"}, "has format 'other'"),
         ({"format_version": 99}, "version 99"),
         ({"more": 1}, "does not fit this release"),
-        ({"splits": {"train": {"lines": 7}}}, "but the manifest says 7"),
+        ({"splits": {"train": {"lines": 7, "tokens": {}}}}, "but the manifest says 7"),
     ],
 )
 def test_manifest_that_does_not_fit(copy, tmp_path, changes, message):
