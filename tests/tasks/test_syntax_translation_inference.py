@@ -204,7 +204,7 @@ def test_generation_options_of_fairseq(folder, model):
 def test_output_is_decoded_as_the_folder_says(folder):
     task = make_task(folder)
     tokenizer, subwords = task.build_tokenizer(None), task.build_bpe(None)
-    assert tokenizer.encode("a@@ b .") == subwords.encode("a@@ b .") == "a@@ b ."
+    assert subwords.encode(tokenizer.encode("gehen.")) == "ge@@ hen ."
     assert tokenizer.decode(subwords.decode("ge@@ hen .")) == "gehen."
     chosen = task.build_tokenizer(Namespace(tokenizer="space"))
     assert chosen.decode("ein  .") == "ein  ."
