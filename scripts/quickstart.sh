@@ -39,7 +39,7 @@ progress() { # show how far both are, until the given processes end
         line=""
         for name in baseline syntax; do
             line+="$name $(grep -o 'num_updates=[0-9]*' "$runs/$name/train.log" 2>/dev/null |
-                tail -n 1 | cut -d= -f2)/$updates  "
+                tail -n 1 | cut -d= -f2 | grep . || echo 0)/$updates  "
         done
         if [ "$line" != "$last" ]; then printf '%4d s  %s\n' "$SECONDS" "$line"; last="$line"; fi
         sleep 5

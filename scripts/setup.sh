@@ -66,7 +66,9 @@ if [ -f "$stamp" ]; then
     say "fairseq_plugins and its requirements are there"
 else
     say "installing fairseq_plugins and its requirements"
-    pip --no-build-isolation -e ".[test]"
+    # A plain path entry (compat) also works from the folder above a clone of the same name.
+    # pip remarks here that fairseq wants torchaudio: it does not need it.
+    pip --no-build-isolation --config-settings editable_mode=compat -e ".[test]"
     touch "$stamp"
 fi
 "$VENV/bin/python" -c 'import fairseq_plugins.models, spacy, sacrebleu, sentencepiece, subword_nmt' ||

@@ -53,3 +53,9 @@ class Warnings:
 
 def _name(annotator: str) -> str:
     return annotator or "no pipeline: given with the data"
+
+
+def log_ablation(names: Sequence[str], mode: str) -> None:
+    """Leave a mark of ``--ablate-features`` in the log of a run."""
+    if names:
+        logger.info("ablation outside training: %s (%s)", ", ".join(names), mode)

@@ -25,8 +25,7 @@ from ..data.factor_streams import FactorStreams, check_split, open_factors, spli
 from ..data.factored_pair_dataset import FactoredPairDataset
 from ..prep.manifest import Manifest
 from ..syntax.labels import parse_features
-from . import _folders, _generation
-from ._warnings import Warnings
+from . import _folders, _generation, _warnings
 
 
 @dataclass
@@ -76,7 +75,7 @@ class SyntaxTranslationTask(TranslationTask):
         self._queue = _generation.FactorQueue()
         self._sentences = 0
         self._trained_with: list[str] = []
-        self._warnings = Warnings()
+        self._warnings = _warnings.Warnings()
 
     @classmethod
     def setup_task(cls, cfg: SyntaxTranslationConfig, **kwargs: Any) -> "SyntaxTranslationTask":
@@ -108,6 +107,7 @@ class SyntaxTranslationTask(TranslationTask):
                     f"choices: {', '.join(available) or 'none'}"
                 )
         columns = [available.index(name) for name in names]
+        _warnings.log_ablation(names, str(self.cfg.ablation_mode))
         return (
             Ablation(columns, str(self.cfg.ablation_mode), self.cfg.ablation_seed)
             if names

@@ -85,3 +85,11 @@ def test_wrong_usage_is_explained(tmp_path):
     )
     assert found.returncode == 2
     assert "sweep_fractions.sh DATA_FOLDER OUTPUT_FOLDER" in found.stderr
+
+
+@pytest.mark.slow
+def test_sweep_does_not_go_on_under_other_settings(folder, tmp_path):
+    (tmp_path / "settings").write_text("data=other", encoding="utf-8")
+    assert start(folder, tmp_path, tmp_path / "log").wait(LONGEST_RUN) != 0
+    assert "holds a sweep with other settings" in (tmp_path / "log").read_text(encoding="utf-8")
+    assert not (tmp_path / FRACTIONS[0]).exists()
