@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 
 import pytest
@@ -22,3 +23,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(skip)
+
+
+@pytest.fixture(autouse=True)
+def _quiet_root_logger():
+    """Give every test the same root level: fairseq's commands change it for the whole process."""
+    root = logging.getLogger()
+    level = root.level
+    root.setLevel(logging.WARNING)
+    yield
+    root.setLevel(level)
