@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from fairseq_plugins.data.dictionaries import load_dictionary
 from fairseq_plugins.data.streams import read_stream, stream_prefix
 from fairseq_plugins.prep.annotation import Annotation
 from fairseq_plugins.prep.options import TranslationOptions
-from fairseq_plugins.syntax.labels import UPOS
+from fairseq_plugins.syntax.labels import FEATURES, SPECIAL_ID, UPOS
 
 SUBJECTS = ("The watchmaker", "A small dog", "My neighbour's aunt", "Nobody", "Mr. O'Neill")
 VERBS = ("doesn't play", "watched", "will close", "has seen", "is painting")
@@ -120,3 +121,17 @@ def stream_rows(folder: Path, split: str, stream: str) -> list[list[int]]:
     """Read a binary stream."""
     data = read_stream(stream_prefix(folder, split, "en-de", stream))
     return [data[i].tolist() for i in range(len(data))]
+
+
+def symbols(folder: Path, lang: str, split: str) -> list[str]:
+    """Return a split's rows as text, unknown words as ``<unk>``, without ``</s>``."""
+    dictionary = load_dictionary(folder / f"dict.{lang}.txt")
+    rows = stream_rows(folder, split, lang)
+    return [" ".join(dictionary[i] for i in row[:-1]) for row in rows]
+
+
+def labels(folder: Path, feature: str, split: str) -> list[list[str]]:
+    """Return a split's feature labels, without that of ``</s>``."""
+    rows = stream_rows(folder, split, f"en.{feature}")
+    assert all(row[-1] == SPECIAL_ID for row in rows)
+    return [[FEATURES[feature].symbols[i] for i in row[:-1]] for row in rows]

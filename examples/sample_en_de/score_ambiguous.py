@@ -19,8 +19,8 @@ REPORT = Path(__file__).resolve().parent / "test.ambiguous.tsv"
 
 
 def read_lines(path: Path) -> list[str]:
-    """Read the lines of a file."""
-    return path.read_text(encoding="utf-8").splitlines()
+    """Read the lines of a file; they end at the newline alone."""
+    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
 
 
 def by_word(counts: Counter) -> Counter:

@@ -1,4 +1,4 @@
-"""Parts of speech and heads from a spaCy pipeline: the one file that knows spaCy."""
+"""Words and parts of speech from a spaCy pipeline: the one file that knows spaCy."""
 
 from __future__ import annotations
 

@@ -39,10 +39,11 @@ def binarize(
     with tqdm(total=len(jobs), desc="binarise", unit=" chunks") as bar:
         for split, group in groupby(jobs, key=lambda job: job.split):
             chunks = list(group)
+            outcomes: Counter[str] = Counter()
             manifest.splits[split] = write_split(
-                options, split, chunks, dictionaries, labels, folder, bar
+                options, split, chunks, dictionaries, labels, outcomes, folder, bar
             )
-            manifest.alignment[split] = _outcomes(chunks, manifest.splits[split])
+            manifest.alignment[split] = _explained(chunks, manifest.splits[split], outcomes)
     for name, counts in labels.items():
         FEATURES[name].save(folder / f"dict.{options.source_lang}.{name}.txt", counts)
 
@@ -84,10 +85,11 @@ def write_split(
     chunks: list[Chunk],
     dictionaries: tuple[Any, Any],
     labels: dict[str, Counter[str]],
+    outcomes: Counter[str],
     folder: Path,
     bar: tqdm,
 ) -> dict[str, Any]:
-    """Write the streams of one split; return its line and token counts."""
+    """Write a split's streams, add to labels and outcomes; return its line and token counts."""
     writers = _open_writers(options, split, dictionaries, folder)
     longest = (0, 0)
     for chunk in chunks:
@@ -96,6 +98,7 @@ def write_split(
             for row in rows:
                 writers[name].add(row)
         _count_labels(encoded, labels)
+        outcomes.update(encoded.outcomes)
         lengths = encoded.source.sizes
         if len(lengths) and lengths.max() >= longest[0]:
             longest = (int(lengths.max()) + 1, done + int(lengths.argmax()) + 1)
@@ -162,12 +165,13 @@ def _warn_of_length(split: str, tokens: int, sentence: int) -> None:
         )
 
 
-def _outcomes(chunks: list[Chunk], split: dict[str, Any]) -> dict[str, int]:
+def _explained(
+    chunks: list[Chunk], split: dict[str, Any], encoding: Counter[str]
+) -> dict[str, int]:
     """Sum what the two steps dropped and repaired; the counts must explain every line."""
-    total: Counter[str] = Counter()
+    total = Counter(encoding)
     for chunk in chunks:
         total.update(read_header(chunk.annotated))
-        total.update(EncodedChunk.load(chunk.encoded).outcomes)
     total.pop("read", None)
     dropped = ("overlong", "empty", "too_short", "too_long", "ratio", "skipped_lines")
     missing = split["read"] - split["lines"] - sum(total[name] for name in dropped)

@@ -13,7 +13,7 @@ import numpy as np
 from tqdm import tqdm
 
 from ..data.dictionaries import load_dictionary
-from ..data.streams import StreamWriter, read_stream, stream_prefix
+from ..data.streams import read_stream, stream_prefix, write_stream
 from ..syntax.labels import FEATURES
 from .manifest import FILE_NAME, Manifest
 from .workspace import close_work, locked, open_work
@@ -77,13 +77,9 @@ def _write_split(
     tokens = {}
     for name in tqdm(manifest.splits[split]["tokens"], desc=f"subset of {folder.name}"):
         source = read_stream(stream_prefix(folder, split, manifest.pair, name))
-        writer = StreamWriter(
-            stream_prefix(destination, split, manifest.pair, name), _id_count(folder, name)
-        )
-        for i in lines:
-            writer.add(source[int(i)])
-        writer.close()
-        tokens[name] = writer.ids
+        prefix = stream_prefix(destination, split, manifest.pair, name)
+        rows = (source[int(i)] for i in lines)
+        _, tokens[name] = write_stream(prefix, rows, _id_count(folder, name))
     manifest.splits[split] |= {"lines": len(lines), "tokens": tokens}
 
 
