@@ -1,0 +1,257 @@
+"""One BERT encoder, attention injected per layer, computed without padding.
+
+Devlin et al. 2019, "BERT": h_0 = LayerNorm(word + position + segment), then L layers of
+self-attention and a feed-forward map, each followed by LayerNorm(x + f(x)). A pretrained checkpoint
+is loaded by `pretrained.huggingface`; the hidden states then equal the reference's.
+
+Features (Sundararaman et al. 2019, "BERT + POS") join the word embedding before that first
+LayerNorm; see `nn.factors.FeatureInfusion`.
+
+Letters: B batch, S length, N real tokens of the batch, D width, F features, L layers, H heads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from .attention import AttentionContext, AttentionFactory, GlobalMixer, SelfAttention
+from .packing import Layout
+
+ACTIVATIONS = {
+    "gelu": functional.gelu,
+    "gelu_new": lambda x: functional.gelu(x, approximate="tanh"),
+    "relu": functional.relu,
+}
+INIT_STD = 0.02
+
+
+@dataclass(frozen=True)
+class BertShape:
+    """Sizes and constants of an encoder, as a checkpoint's configuration states them.
+
+    Args:
+        vocabulary: number of wordpieces V.
+        hidden: width D.
+        layers: number of layers L.
+        heads: attention heads H of a layer.
+        intermediate: width of the feed-forward layer.
+        positions: longest input in wordpieces.
+        segments: number of segment embeddings.
+        activation: ``gelu`` | ``gelu_new`` | ``relu``.
+        norm_epsilon: of LayerNorm.
+        dropout: on embeddings and on the output of every block.
+        attention_dropout: on attention weights.
+        padding: id of the padding wordpiece.
+        pooler: whether there is a map for the first token's state.
+    """
+
+    vocabulary: int
+    hidden: int
+    layers: int
+    heads: int
+    intermediate: int
+    positions: int = 512
+    segments: int = 2
+    activation: str = "gelu"
+    norm_epsilon: float = 1e-12
+    dropout: float = 0.1
+    attention_dropout: float = 0.1
+    padding: int = 0
+    pooler: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse an activation that BERT does not have."""
+        if self.activation not in ACTIVATIONS:
+            raise ValueError(f"activation {self.activation!r}; choices: {', '.join(ACTIVATIONS)}")
+
+
+@dataclass(frozen=True)
+class BertOutput:
+    """What an encoder returns.
+
+    Args:
+        rows: last hidden states of the real tokens, (N, D).
+        layout: where they stand in the batch.
+        weights: attention weights of every layer, (B, H, T, S) each; empty unless asked for.
+        layers: hidden states (N, D) before the first and after every layer; empty unless asked for.
+    """
+
+    rows: Tensor
+    layout: Layout
+    weights: list[Tensor] = field(default_factory=list)
+    layers: list[Tensor] = field(default_factory=list)
+
+    @cached_property
+    def first(self) -> Tensor:
+        """State of every sentence's first token ([CLS]), (B, D)."""
+        return self.rows.index_select(0, self.layout.first_rows)
+
+    def padded(self) -> Tensor:
+        """All states, (B, S, D), zeros at padding."""
+        return self.layout.pad(self.rows)
+
+
+class BertEmbeddings(nn.Module):
+    """Word, position and segment embeddings, added up and normalised.
+
+    Args:
+        shape: sizes.
+        features: optional module that joins features to the word embedding:
+            ``features(word (N, D), factors (N, F)) -> (N, D)``.
+    """
+
+    def __init__(self, shape: BertShape, features: nn.Module | None = None) -> None:
+        super().__init__()
+        self.words = nn.Embedding(shape.vocabulary, shape.hidden, padding_idx=shape.padding)
+        self.positions = nn.Embedding(shape.positions, shape.hidden)
+        self.segments = nn.Embedding(shape.segments, shape.hidden)
+        self.norm = nn.LayerNorm(shape.hidden, eps=shape.norm_epsilon)
+        self.dropout = nn.Dropout(shape.dropout)
+        self.features = features
+
+    def forward(
+        self, tokens: Tensor, segments: Tensor | None, layout: Layout, factors: Tensor | None
+    ) -> Tensor:
+        """Embed a batch.
+
+        Args:
+            tokens: (B, S).
+            segments: (B, S), or None for a single sentence.
+            layout: of the batch.
+            factors: feature ids (B, S, F), for an encoder with features.
+
+        Returns:
+            States of the real tokens, (N, D).
+
+        Raises:
+            ValueError: features are wanted and not given.
+        """
+        word = self.words(layout.pack(tokens))  # (N, D)
+        if self.features is not None:
+            if factors is None:
+                raise ValueError("this encoder reads features, but the batch has no src_factors")
+            word = self.features(word, layout.pack(factors))  # (N, D)
+        place = functional.embedding(layout.positions, self.positions.weight)  # (N, D)
+        if segments is None:
+            segment = self.segments.weight[0]  # (D,)
+        else:
+            segment = self.segments(layout.pack(segments))  # (N, D)
+        return self.dropout(self.norm(word + segment + place))
+
+
+class BertLayer(nn.Module):
+    """Attention and feed-forward block, each with residual and LayerNorm after it.
+
+    Args:
+        shape: sizes.
+        attention: the layer's self-attention.
+    """
+
+    def __init__(self, shape: BertShape, attention: SelfAttention) -> None:
+        super().__init__()
+        self.attention = attention
+        self.attention_norm = nn.LayerNorm(shape.hidden, eps=shape.norm_epsilon)
+        self.inner = nn.Linear(shape.hidden, shape.intermediate)
+        self.outer = nn.Linear(shape.intermediate, shape.hidden)
+        self.output_norm = nn.LayerNorm(shape.hidden, eps=shape.norm_epsilon)
+        self.activation = ACTIVATIONS[shape.activation]
+        self.dropout = nn.Dropout(shape.dropout)
+
+    def forward(
+        self, rows: Tensor, context: AttentionContext, *, need_weights: bool = False
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return new states (N, D), and attention weights (B, H, T, S) when asked for."""
+        attended, weights = self.attention(rows, context, need_weights=need_weights)
+        rows = self.attention_norm(rows + self.dropout(attended))  # (N, D)
+        changed = self.outer(self.activation(self.inner(rows)))  # (N, D)
+        return self.output_norm(rows + self.dropout(changed)), weights
+
+
+class BertEncoder(nn.Module):
+    """BERT without a task.
+
+    Args:
+        shape: sizes.
+        attention: makes the self-attention of layer i (default: plain attention everywhere).
+        features: joins features to the word embedding; see `BertEmbeddings`.
+    """
+
+    def __init__(
+        self,
+        shape: BertShape,
+        attention: AttentionFactory | None = None,
+        features: nn.Module | None = None,
+    ) -> None:
+        super().__init__()
+        self.shape = shape
+        make = attention or (lambda _: plain_attention(shape))
+        self.embeddings = BertEmbeddings(shape, features)
+        self.layers = nn.ModuleList(BertLayer(shape, make(i)) for i in range(shape.layers))
+        self.pooler = nn.Linear(shape.hidden, shape.hidden) if shape.pooler else None
+        for part in (self.embeddings.words, self.embeddings.positions, self.embeddings.segments):
+            draw(part)
+        for part in [*self.layers.modules(), self.pooler]:
+            draw(part)
+
+    def forward(
+        self,
+        tokens: Tensor,
+        segments: Tensor | None = None,
+        places: Tensor | None = None,
+        factors: Tensor | None = None,
+        *,
+        need_weights: bool = False,
+        need_layers: bool = False,
+    ) -> BertOutput:
+        """Encode a batch.
+
+        Args:
+            tokens: wordpiece ids (B, S), padding on either side.
+            segments: (B, S), or None for single sentences.
+            places: (N,) flat positions of the real tokens, when known (saves a GPU a wait).
+            factors: feature ids (B, S, F), for an encoder with features.
+            need_weights: whether to return attention weights.
+            need_layers: whether to return the states of all layers.
+        """
+        layout = Layout.of(tokens.eq(self.shape.padding), places)
+        context = AttentionContext.of(layout, segments)
+        rows = self.embeddings(tokens, segments, layout, factors)  # (N, D)
+        weights, states = [], [rows]
+        for layer in self.layers:
+            rows, found = layer(rows, context, need_weights=need_weights)
+            weights.append(found)
+            states.append(rows)
+        return BertOutput(
+            rows, layout, weights if need_weights else [], states if need_layers else []
+        )
+
+    def pool(self, output: BertOutput) -> Tensor:
+        """Return one vector a sentence, (B, D): tanh of a linear map of the first token's state.
+
+        Raises:
+            ValueError: the encoder was built without a pooler.
+        """
+        if self.pooler is None:
+            raise ValueError("this encoder has no pooler")
+        return torch.tanh(self.pooler(output.first))  # (B, D)
+
+
+def plain_attention(shape: BertShape) -> SelfAttention:
+    """Make BERT's own self-attention."""
+    return SelfAttention(shape.hidden, shape.heads, GlobalMixer(shape.attention_dropout))
+
+
+def draw(module: nn.Module | None) -> None:
+    """Start a linear map or an embedding as BERT does: N(0, 0.02), biases and padding zero."""
+    if isinstance(module, (nn.Linear, nn.Embedding)):
+        nn.init.normal_(module.weight, std=INIT_STD)
+        if isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)
+        if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+            with torch.no_grad():
+                module.weight[module.padding_idx].zero_()

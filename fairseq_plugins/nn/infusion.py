@@ -1,0 +1,75 @@
+"""Features in BERT's embedding sum (Sundararaman et al. 2019, "BERT + POS").
+
+    h = e + f               merge = add      (the paper's choice: f has BERT's width D)
+    h = [e ; f] A + b       merge = affine   (its alternative: A is (D + d) x D)
+
+h takes the word embedding's place in BERT's sum, before its LayerNorm; positions and segments are
+added as ever. Tables start at N(0, 0.02) with padding at zero. Started at zero (``init="zero"``)
+the encoder is exactly BERT; so it is with ``affine``, whose A then starts as identity over zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from .bert import INIT_STD
+from .factors import FactorEmbedding
+
+MERGES = ("add", "affine")
+INITS = ("normal", "zero")
+
+
+class FeatureInfusion(nn.Module):
+    """Join the features of a token to its word embedding.
+
+    Args:
+        hidden: BERT's width D.
+        sizes: feature name -> number of ids, padding included.
+        merge: ``add`` | ``affine``.
+        dim: width d of the feature tables for ``affine`` (they are D wide for ``add``).
+        init: ``normal`` | ``zero``.
+        columns: columns of the feature ids that belong to the tables (default: the first ones).
+
+    Raises:
+        ValueError: an unknown value.
+    """
+
+    def __init__(
+        self,
+        hidden: int,
+        sizes: Mapping[str, int],
+        *,
+        merge: str = "add",
+        dim: int = 20,
+        init: str = "normal",
+        columns: Sequence[int] | None = None,
+    ) -> None:
+        super().__init__()
+        for name, value, choices in (("merge", merge, MERGES), ("init", init, INITS)):
+            if value not in choices:
+                raise ValueError(f"{name} is {value!r}; choices: {', '.join(choices)}")
+        width = hidden if merge == "add" else dim
+        self.factors = FactorEmbedding(sizes, [width] * len(sizes), columns=columns)
+        self.affine = nn.Linear(hidden + dim, hidden) if merge == "affine" else None
+        # Zero tables under a zero map would never learn: with ``affine`` the map alone is zero.
+        tables = "zero" if init == "zero" and merge == "add" else "normal"
+        self.factors.reset_parameters(tables, INIT_STD)
+        if self.affine is not None:
+            self._start_as_identity(0.0 if init == "zero" else INIT_STD)
+
+    @torch.no_grad()
+    def _start_as_identity(self, std: float) -> None:
+        hidden = self.affine.out_features
+        self.affine.bias.zero_()
+        self.affine.weight[:, :hidden] = torch.eye(hidden)
+        self.affine.weight[:, hidden:].normal_(std=std)
+
+    def forward(self, words: Tensor, factors: Tensor) -> Tensor:
+        """Join: words (N, D) and feature ids (N, F) to (N, D)."""
+        feature = self.factors(factors)  # (N, d)
+        if self.affine is None:
+            return words + feature  # (N, D)
+        return self.affine(torch.cat((words, feature), dim=-1))  # (N, D)

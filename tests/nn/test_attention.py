@@ -1,0 +1,118 @@
+"""The attention layer against a slow twin, and its masks."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from fairseq_plugins.nn.attention import AttentionContext, GlobalMixer, SelfAttention
+from fairseq_plugins.nn.masks import allowed_keys, masked_softmax
+from fairseq_plugins.nn.packing import Layout
+
+
+def twin(module: SelfAttention, sentence: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """One sentence (S, D) by loops over heads and queries."""
+    heads, width = module.heads, sentence.shape[1]
+    size = width // heads
+    query, key, value = (sentence @ module.qkv.weight.T + module.qkv.bias).split(width, dim=1)
+    weights = torch.zeros(heads, len(sentence), len(sentence), dtype=sentence.dtype)
+    mixed = torch.zeros_like(sentence)
+    for h in range(heads):
+        part = slice(h * size, (h + 1) * size)
+        for t in range(len(sentence)):
+            scores = torch.stack([query[t, part] @ k[part] for k in key]) / math.sqrt(size)
+            weights[h, t] = scores.exp() / scores.exp().sum()
+            mixed[t, part] = weights[h, t] @ value[:, part]
+    return mixed @ module.out.weight.T + module.out.bias, weights
+
+
+@pytest.fixture
+def batch():
+    torch.manual_seed(1)
+    mask = torch.tensor([[False] * 5, [False] * 3 + [True] * 2, [True] * 4 + [False]])
+    layout = Layout.of(mask)
+    rows = torch.randn(9, 8, dtype=torch.float64, requires_grad=True)
+    return rows, AttentionContext.of(layout)
+
+
+@pytest.fixture
+def module():
+    torch.manual_seed(2)
+    return SelfAttention(8, 2).double()
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_attention_equals_its_twin_sentence_by_sentence(batch, module, need_weights):
+    rows, context = batch
+    found, weights = module(rows, context, need_weights=need_weights)
+    for number, sentence in enumerate(torch.split(rows, [5, 3, 1])):
+        wanted, table = twin(module, sentence)
+        first = [0, 5, 8][number]
+        torch.testing.assert_close(found[first : first + len(sentence)], wanted)
+        if need_weights:
+            real = ~context.layout.padding_mask[number]
+            torch.testing.assert_close(weights[number][:, real][:, :, real], table)
+
+
+def test_weights_are_given_only_on_request_and_sum_to_one(batch, module):
+    rows, context = batch
+    assert module(rows, context)[1] is None
+    weights = module(rows, context, need_weights=True)[1]
+    torch.testing.assert_close(weights.sum(-1), torch.ones(3, 2, 5, dtype=torch.float64))
+    padding = context.layout.padding_mask[:, None, None].expand_as(weights)
+    assert weights[padding].eq(0).all()
+
+
+def test_dropout_acts_in_training_alone(batch):
+    rows, context = batch
+    module = SelfAttention(8, 2, GlobalMixer(0.5)).double()
+    module.eval()
+    assert torch.equal(module(rows, context)[0], module(rows, context)[0])
+    module.train()
+    for need in (False, True):
+        first, second = (module(rows, context, need_weights=need)[0] for _ in range(2))
+        assert not torch.equal(first, second)
+
+
+def test_another_mixer_changes_the_output_and_gets_what_it_needs(batch, module):
+    rows, context = batch
+
+    class Nearest(torch.nn.Module):
+        def forward(self, query, key, value, rows, context, *, need_weights=False):
+            assert rows.shape == (9, 8)
+            return value, None
+
+    changed = SelfAttention(8, 2, Nearest()).double()
+    changed.load_state_dict(module.state_dict())
+    found, _ = changed(rows, context)
+    value = rows @ module.qkv.weight[16:].T + module.qkv.bias[16:]
+    torch.testing.assert_close(found, module.out(value))
+    assert not torch.allclose(found, module(rows, context)[0])
+
+
+def test_every_parameter_gets_gradient(batch, module):
+    rows, context = batch
+    module(rows, context)[0].square().sum().backward()
+    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in module.parameters())
+
+
+def test_heads_must_divide_the_width():
+    with pytest.raises(ValueError, match="3 attention heads do not divide a hidden size of 8"):
+        SelfAttention(8, 3)
+
+
+def test_masked_softmax_gives_zero_where_nothing_is_allowed():
+    scores = torch.randn(2, 3)
+    allowed = torch.tensor([[True, False, True], [False, False, False]])
+    weights = masked_softmax(scores, allowed)
+    torch.testing.assert_close(weights[0, [0, 2]], scores[0, [0, 2]].softmax(0))
+    assert weights[1].tolist() == [0.0, 0.0, 0.0]
+    assert torch.equal(masked_softmax(scores, None), scores.softmax(-1))
+
+
+def test_allowed_keys_close_padding_for_every_query():
+    allowed = allowed_keys(torch.tensor([[False, True]]))
+    assert allowed.shape == (1, 1, 1, 2)
+    assert allowed.flatten().tolist() == [True, False]

@@ -1,0 +1,65 @@
+"""Packed rows against the padded batch."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairseq_plugins.nn.packing import Layout
+
+
+def padding(lengths, width, side="right"):
+    place = torch.arange(width)
+    mask = place[None] >= torch.tensor(lengths)[:, None]
+    return mask if side == "right" else mask.flip(1)
+
+
+batches = st.lists(st.integers(0, 6), min_size=1, max_size=5)
+
+
+@given(batches, st.sampled_from(["left", "right"]))
+def test_pack_keeps_real_tokens_in_order_and_pad_puts_them_back(lengths, side):
+    mask = padding(lengths, 6, side)
+    layout = Layout.of(mask)
+    padded = torch.randn(len(lengths), 6, 3).masked_fill(mask[..., None], 0.0)
+    rows = layout.pack(padded)
+    assert torch.equal(rows, padded[~mask])
+    assert torch.equal(layout.pad(rows), padded)
+
+
+@given(batches, st.sampled_from(["left", "right"]))
+def test_positions_count_real_tokens_of_each_sentence(lengths, side):
+    layout = Layout.of(padding(lengths, 6, side))
+    assert layout.positions.tolist() == [i for n in lengths for i in range(n)]
+
+
+def test_first_rows_are_where_sentences_begin():
+    layout = Layout.of(padding([3, 1, 2], 4))
+    assert layout.first_rows.tolist() == [0, 3, 4]
+
+
+@pytest.mark.parametrize("lengths", [[4, 4], [4, 2], [1, 3]])
+def test_gradients_are_exact(lengths):
+    layout = Layout.of(padding(lengths, 4))
+    rows = torch.randn(sum(lengths), 2, dtype=torch.float64, requires_grad=True)
+    padded = torch.randn(2, 4, 2, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(layout.pad, rows)
+    assert torch.autograd.gradcheck(layout.pack, padded)
+    assert torch.autograd.gradgradcheck(layout.pad, rows)
+
+
+def test_given_places_are_used_and_equal_the_found_ones():
+    mask = padding([2, 4], 4)
+    found = Layout.of(mask)
+    assert torch.equal(found.places, torch.tensor([0, 1, 4, 5, 6, 7]))
+    assert Layout.of(mask, found.places[:3]).places.tolist() == [0, 1, 4]
+
+
+def test_full_batches_are_a_reshape():
+    layout = Layout.of(padding([3, 3], 3))
+    padded = torch.randn(2, 3, 5)
+    assert layout.full
+    assert layout.pack(padded).data_ptr() == padded.data_ptr()
+    assert not Layout.of(padding([3, 2], 3)).full
