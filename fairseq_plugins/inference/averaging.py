@@ -15,6 +15,7 @@ import logging
 import os
 import pickle
 import re
+import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -93,8 +94,12 @@ def average_states(paths: Sequence[str | Path], *, ema: bool = False) -> State:
     return _without_training_state(first)
 
 
-def load_state(path: str | Path) -> State:
+def load_state(path: str | Path, *, mapped: bool = False) -> State:
     """Load a checkpoint onto the CPU without ever running code from it.
+
+    Args:
+        path: the file.
+        mapped: leave the tensors in the file until they are used, where its form allows that.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -106,7 +111,8 @@ def load_state(path: str | Path) -> State:
     # Not the context manager of that name: it would take back on leaving what the package allowed.
     torch.serialization.add_safe_globals([argparse.Namespace])
     try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        mapped = mapped and zipfile.is_zipfile(path)
+        state = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
     except pickle.UnpicklingError as error:
         raise ValueError(f"{path}: {_refusal(error)}") from None
     except (RuntimeError, EOFError, OSError, KeyError, IndexError, ValueError) as error:

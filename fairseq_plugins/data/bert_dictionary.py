@@ -1,0 +1,122 @@
+"""BERT's vocabulary as a fairseq dictionary that keeps every id.
+
+fairseq puts its own four symbols first and counts behind every word; a BERT vocabulary is one
+wordpiece a line, its id the line's number from 0, with ``[PAD]``, ``[UNK]``, ``[CLS]`` and
+``[SEP]`` anywhere. The vocabulary belongs to pretrained weights, so it is closed: nothing is
+added, sorted or padded, and saving gives back the very bytes that were read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+from fairseq.data import Dictionary
+from fairseq.tokenizer import tokenize_line
+from torch import Tensor
+
+CLS, SEP, PAD, UNK, MASK = "[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"
+
+
+class BertDictionary(Dictionary):
+    """A closed vocabulary: fairseq's bos is ``[CLS]``, eos ``[SEP]``, pad ``[PAD]``.
+
+    Args:
+        content: bytes of a vocabulary file.
+        name: what errors call it.
+
+    Raises:
+        ValueError: it is not UTF-8, or lacks a special wordpiece.
+    """
+
+    def __init__(self, content: bytes, name: str = "vocabulary") -> None:
+        super().__init__(bos=CLS, pad=PAD, eos=SEP, unk=UNK, add_special_symbols=False)
+        self.content = content
+        self.symbols = _wordpieces(content, name)
+        self.count = [1] * len(self.symbols)
+        self.indices = {symbol: i for i, symbol in enumerate(self.symbols)}
+        missing = [s for s in (PAD, UNK, CLS, SEP) if s not in self.indices]
+        if missing:
+            raise ValueError(f"{name} is no BERT vocabulary: it lacks {', '.join(missing)}")
+        self.bos_index, self.eos_index = self.indices[CLS], self.indices[SEP]
+        self.pad_index, self.unk_index = self.indices[PAD], self.indices[UNK]
+        self.mask_index = self.indices.get(MASK)
+        self.nspecial = 0  # fairseq leaves out so many first symbols when it sorts and saves
+
+    @classmethod
+    def load(cls, f: str | Path, add_special_symbols: bool = False) -> BertDictionary:
+        """Read a vocabulary file.
+
+        Args:
+            f: its path.
+            add_special_symbols: part of fairseq's signature; a vocabulary has its own.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            ValueError: it is no BERT vocabulary.
+        """
+        path = Path(f)
+        if not path.is_file():
+            raise FileNotFoundError(f"{path}: no such vocabulary")
+        return cls(path.read_bytes(), str(path))
+
+    def save(self, f: str | Path | TextIO) -> None:
+        """Write the bytes that were read, to a path (renamed when complete) or an open file."""
+        if not isinstance(f, (str, Path)):
+            f.write(self.content.decode("utf-8"))
+            return
+        path, temporary = Path(f), Path(f"{f}.tmp{os.getpid()}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(self.content)
+        os.replace(temporary, path)
+
+    def add_symbol(self, word: str, n: int = 1, overwrite: bool = False) -> int:
+        """Return the id of a known wordpiece; the vocabulary takes no others.
+
+        Raises:
+            ValueError: the wordpiece is unknown, or to be overwritten.
+        """
+        if overwrite or word not in self.indices:
+            raise ValueError(f"a BERT vocabulary is closed: cannot add {word!r}")
+        return self.indices[word]
+
+    def update(self, new_dict: Dictionary) -> None:
+        """Take nothing from another dictionary; ValueError names a symbol that is not here."""
+        for word in new_dict.symbols:
+            self.add_symbol(word)
+
+    def finalize(self, threshold: int = -1, nwords: int = -1, padding_factor: int = 8) -> None:
+        """Leave order and size as they are: ids belong to the pretrained weights."""
+
+    def pad_to_multiple_(self, padding_factor: int) -> None:
+        """Leave the size as it is: it belongs to the pretrained weights."""
+
+    def encode_line(
+        self,
+        line: str,
+        line_tokenizer: Callable[[str], list[str]] = tokenize_line,
+        add_if_not_exist: bool = False,
+        consumer: Callable[[str, int], None] | None = None,
+        append_eos: bool = True,
+        reverse_order: bool = False,
+    ) -> Tensor:
+        """Map the wordpieces of a line to ids as fairseq does, by default without adding any."""
+        return super().encode_line(
+            line, line_tokenizer, add_if_not_exist, consumer, append_eos, reverse_order
+        )
+
+
+def _wordpieces(content: bytes, name: str) -> list[str]:
+    """Split a vocabulary at line feeds only: a wordpiece may be any other separator."""
+    lines = content.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    symbols = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            symbols.append(line.decode("utf-8").removesuffix("\r"))
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{name}, line {number}: not valid UTF-8 ({error.reason})") from None
+    return symbols

@@ -1,0 +1,134 @@
+"""How a pretrained BERT cuts raw text: its three settings, read and written.
+
+``lowercase``: the text is lower-cased first; ``strip_accents``: accents are taken off;
+``chinese_characters``: every Chinese character is a word. Each is looked up by itself:
+
+1. ``tokenizer_config.json`` (``do_lower_case``, ``strip_accents``, ``tokenize_chinese_chars``);
+2. the normaliser in ``tokenizer.json``;
+3. otherwise lowercase unless a wordpiece of the vocabulary holds an upper-case letter (special
+   wordpieces such as ``[CLS]`` apart), and Chinese characters one by one.
+
+Accents are stripped exactly if the text is lower-cased, unless a file says otherwise (``null`` says
+nothing). So does transformers.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+from .directory import TOKENIZER, read_json, read_vocabulary
+
+logger = logging.getLogger(__name__)
+
+FILE_NAME = "tokenizer_config.json"
+SPECIAL = {  # transformers' name -> wordpiece
+    "unk_token": "[UNK]",
+    "sep_token": "[SEP]",
+    "pad_token": "[PAD]",
+    "cls_token": "[CLS]",
+    "mask_token": "[MASK]",
+}
+CONFIG_KEYS = {
+    "lowercase": "do_lower_case",
+    "strip_accents": "strip_accents",
+    "chinese_characters": "tokenize_chinese_chars",
+}
+NORMALIZER_KEYS = {
+    "lowercase": "lowercase",
+    "strip_accents": "strip_accents",
+    "chinese_characters": "handle_chinese_chars",
+}
+_SPECIAL_PIECE = re.compile(r"\[[^\]]*\]")
+
+
+def read_tokenizer_settings(directory: str | Path) -> dict[str, bool]:
+    """Return ``lowercase``, ``strip_accents`` and ``chinese_characters`` of a directory.
+
+    Raises:
+        FileNotFoundError: nothing tells, not even a vocabulary.
+        ValueError: a file is unreadable, or holds another value than true, false and null.
+    """
+    directory = Path(directory)
+    sources: list[tuple[Path, dict[str, Any]]] = []
+    if (directory / FILE_NAME).is_file():
+        sources.append(_named(directory / FILE_NAME, read_json(directory / FILE_NAME), CONFIG_KEYS))
+    if (directory / TOKENIZER).is_file():
+        path = directory / TOKENIZER
+        sources.append(_named(path, _normalizer(path), NORMALIZER_KEYS))
+    found: dict[str, bool | None] = {}
+    for setting in CONFIG_KEYS:
+        told = (values[setting] for _, values in sources if values.get(setting) is not None)
+        found[setting] = next(told, None)
+    lowercase = found["lowercase"]
+    if lowercase is None:
+        lowercase = not _has_capitals(read_vocabulary(directory))
+        logger.warning(
+            "%s: no file says whether text is lower-cased; by its vocabulary it is%s",
+            directory,
+            "" if lowercase else " not",
+        )
+    accents, chinese = found["strip_accents"], found["chinese_characters"]
+    return {
+        "lowercase": lowercase,
+        "strip_accents": lowercase if accents is None else accents,
+        "chinese_characters": True if chinese is None else chinese,
+    }
+
+
+def _named(
+    path: Path, body: dict[str, Any], keys: dict[str, str]
+) -> tuple[Path, dict[str, bool | None]]:
+    """Take the settings out of a file under our names."""
+    values = {setting: body.get(key) for setting, key in keys.items()}
+    for setting, value in values.items():
+        if value is not None and not isinstance(value, bool):
+            raise ValueError(f"{path}: {keys[setting]} is {value!r}, expected true or false")
+    return path, values
+
+
+def _normalizer(path: Path) -> dict[str, Any]:
+    """Return the settings of BERT's normaliser in ``tokenizer.json``, empty without one."""
+    outer = read_json(path).get("normalizer")
+    if not isinstance(outer, dict):
+        return {}
+    parts = outer.get("normalizers", []) if outer.get("type") == "Sequence" else [outer]
+    for part in parts if isinstance(parts, list) else []:
+        if isinstance(part, dict) and part.get("type") == "BertNormalizer":
+            return part
+    return {}
+
+
+def _has_capitals(vocabulary: bytes) -> bool:
+    """Tell whether a wordpiece holds an upper-case letter, special ones apart."""
+    pieces = vocabulary.decode("utf-8", errors="replace").split("\n")
+    return any(p != p.lower() for p in pieces if not _SPECIAL_PIECE.fullmatch(p.strip()))
+
+
+def tokenizer_files(settings: dict[str, bool], longest: int) -> dict[str, str]:
+    """Return the content of the files that describe a tokenizer, by file name.
+
+    Args:
+        settings: as `read_tokenizer_settings` returns them.
+        longest: longest input in wordpieces.
+
+    Raises:
+        ValueError: a setting is missing.
+    """
+    missing = [setting for setting in CONFIG_KEYS if setting not in settings]
+    if missing:
+        raise ValueError(f"tokenizer settings lack {', '.join(missing)}")
+    config = {
+        "tokenizer_class": "BertTokenizer",
+        **{key: settings[setting] for setting, key in CONFIG_KEYS.items()},
+        "do_basic_tokenize": True,
+        "model_max_length": longest,
+        **SPECIAL,
+    }
+    return {
+        FILE_NAME: json.dumps(config, indent=2) + "\n",
+        "special_tokens_map.json": json.dumps(SPECIAL, indent=2) + "\n",
+    }

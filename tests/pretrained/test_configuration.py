@@ -1,0 +1,78 @@
+"""config.json: read completely, and refused where it would compute something else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pretrained_directories import edit_json, shape_of
+
+from fairseq_plugins.nn.bert import BertShape
+from fairseq_plugins.pretrained.configuration import config_of, read_shape
+
+
+def test_configuration_round_trip(tmp_path) -> None:
+    shape = BertShape(
+        vocabulary=11,
+        hidden=6,
+        layers=3,
+        heads=2,
+        intermediate=7,
+        positions=9,
+        segments=4,
+        activation="relu",
+        norm_epsilon=1e-5,
+        dropout=0.25,
+        attention_dropout=0.0,
+        padding=5,
+    )
+    assert len({*vars(shape).values()}) == len(vars(shape))  # no two fields can be exchanged
+    (tmp_path / "config.json").write_text(json.dumps(config_of(shape)))
+    assert read_shape(tmp_path) == shape
+
+
+def test_configuration_of_few_words_has_bert_defaults(directory) -> None:
+    names = ["type_vocab_size", "pad_token_id", "layer_norm_eps", "hidden_act"]
+    names += ["hidden_dropout_prob", "attention_probs_dropout_prob", "position_embedding_type"]
+    edit_json(directory / "config.json", **dict.fromkeys(names))
+    assert read_shape(directory) == shape_of()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model_type": "roberta"}, "model_type is 'roberta', expected 'bert'"),
+        ({"model_type": None}, "model_type is None"),
+        ({"position_embedding_type": "relative_key"}, "'relative_key', expected 'absolute'"),
+        ({"is_decoder": True}, "is_decoder is True"),
+        ({"add_cross_attention": True}, "add_cross_attention is True"),
+        ({"pruned_heads": {"0": [1]}}, "pruned_heads"),
+        ({"hidden_act": "silu"}, "hidden_act is 'silu'; choices: gelu, gelu_new, relu"),
+        ({"hidden_act": ["gelu"]}, "hidden_act"),
+        ({"hidden_size": None}, "hidden_size is None, expected a number from 1"),
+        ({"num_hidden_layers": 0}, "num_hidden_layers is 0"),
+        ({"vocab_size": "24"}, "vocab_size is '24'"),
+        ({"vocab_size": True}, "vocab_size is True"),
+        ({"num_attention_heads": 5}, "num_attention_heads 5 do not divide hidden_size 12"),
+        ({"hidden_dropout_prob": 1.5}, "hidden_dropout_prob is 1.5"),
+        ({"layer_norm_eps": -1}, "layer_norm_eps is -1"),
+        ({"layer_norm_eps": float("nan")}, "layer_norm_eps is nan"),
+        ({"pad_token_id": 24}, "pad_token_id 24 is not below vocab_size 24"),
+    ],
+)
+def test_other_configurations_are_refused(directory, change, message) -> None:
+    edit_json(directory / "config.json", **change)
+    with pytest.raises(ValueError, match=r"config\.json: ") as caught:
+        read_shape(directory)
+    assert message in str(caught.value)
+
+
+def test_unreadable_configurations_are_named(directory) -> None:
+    path = directory / "config.json"
+    for content in (b"{", b"\xff", b"[1]"):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="config.json (is not|holds no)"):
+            read_shape(directory)
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match="no pretrained BERT directory: no config.json"):
+        read_shape(directory)
