@@ -1,0 +1,121 @@
+"""The datasets of understanding tasks: what there is, where its files lie, what they hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from .examples import Example
+from .readers.dataset import Dataset
+from .readers.glue import GLUE
+from .readers.matching import MATCHING
+from .readers.options import ReadOptions
+from .readers.own import OWN
+from .readers.reading import Reading
+from .readers.tagging import TAGGING
+from .readers.tokens import OUTSIDE
+
+DATASETS = {dataset.name: dataset for dataset in (*GLUE, *MATCHING, *TAGGING, *OWN)}
+
+__all__ = [
+    "DATASETS",
+    "Dataset",
+    "ReadOptions",
+    "collect_labels",
+    "find_splits",
+    "get_dataset",
+    "input_files",
+    "read_split",
+]
+
+
+def get_dataset(name: str) -> Dataset:
+    """Return a dataset by name.
+
+    Raises:
+        ValueError: there is none; names the choices.
+    """
+    if name not in DATASETS:
+        raise ValueError(f"unknown dataset {name!r}; choices: {', '.join(DATASETS)}")
+    return DATASETS[name]
+
+
+def find_splits(dataset: Dataset, raw_dir: str | Path) -> dict[str, Path]:
+    """Find a dataset's official files.
+
+    Returns:
+        Split -> file, in the dataset's order; splits without a file are left out.
+
+    Raises:
+        FileNotFoundError: no such folder, or none of the files in it; names those expected.
+    """
+    folder = Path(raw_dir)
+    if not folder.is_dir():
+        raise FileNotFoundError(f"no folder {str(raw_dir)!r}")
+    found = {}
+    for split, names in dataset.splits.items():
+        path = next((folder / name for name in names if (folder / name).is_file()), None)
+        if path:
+            found[split] = path
+    if not found:
+        expected = "; ".join(
+            f"{split}: {' or '.join(names)}" for split, names in dataset.splits.items()
+        )
+        raise FileNotFoundError(f"{folder} holds no file of {dataset.name!r} ({expected})")
+    return found
+
+
+def input_files(dataset: Dataset, path: Path) -> list[Path]:
+    """Return all files that are read with a split's file: itself, and CGED's truth beside it."""
+    companion = dataset.companion(path)
+    return [path] if companion is None else [path, companion]
+
+
+def read_split(
+    dataset: Dataset,
+    split: str,
+    path: str | Path,
+    options: ReadOptions | None = None,
+    dropped: Counter[str] | None = None,
+) -> Iterator[Example]:
+    """Read one file as one split; nothing is held in memory but the row at hand.
+
+    Args:
+        dataset: which says how.
+        split: its name; all but ``test…`` and ``ax…`` must have labels.
+        path: the file, official or the user's own in the same form.
+        options: for the user's own files, and what to do with rows that cannot be used.
+        dropped: counts of rows passed over, by reason; grows while reading.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: a row that is no example, with file and line, or no example at all.
+    """
+    path, options = Path(path), ReadOptions() if options is None else options
+    if not path.is_file():
+        raise FileNotFoundError(f"no file {str(path)!r}")
+    labels = dataset.labels or options.labels
+    counts = Counter() if dropped is None else dropped
+    reading = Reading(path, split, options, dataset.target, tuple(labels), counts)
+    return _not_none(dataset.read(reading), reading)
+
+
+def collect_labels(examples: Iterable[Example]) -> tuple[str, ...]:
+    """Return the labels that occur, in the order of their ids: sorted, ``O`` first."""
+    found: set[str] = set()
+    for example in examples:
+        found.update(example.word_labels or ())
+        found.update([example.label] if example.label is not None else [])
+    return tuple(sorted(found, key=lambda label: (label != OUTSIDE, label)))
+
+
+def _not_none(examples: Iterator[Example], reading: Reading) -> Iterator[Example]:
+    """Refuse a file without examples, once it is read."""
+    some = False
+    for example in examples:
+        some = True
+        yield example
+    if not some:
+        passed = "".join(f"; {count} {kind}" for kind, count in sorted(reading.dropped.items()))
+        raise ValueError(f"{reading.path}: no examples of split {reading.split!r}{passed}")

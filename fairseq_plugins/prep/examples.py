@@ -1,0 +1,26 @@
+"""One example of an understanding task as its file gives it, before any processing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Example:
+    """One sentence or pair of sentences with its gold label, if there is one.
+
+    Args:
+        id: the file's own index, or the running number from 0.
+        texts: one or two raw sentences; given words are joined by single blanks.
+        words: W words, when the file gives words (tagging).
+        label: class, or score as written; None without gold.
+        word_labels: W labels; None without gold.
+        line: line of the file it starts at, from 1.
+    """
+
+    id: str
+    texts: tuple[str, ...]
+    words: tuple[str, ...] | None = None
+    label: str | None = None
+    word_labels: tuple[str, ...] | None = None
+    line: int = 0

@@ -1,0 +1,1 @@
+"""Readers of the official files of understanding tasks, and of the user's own."""

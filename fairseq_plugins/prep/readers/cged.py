@@ -1,0 +1,178 @@
+"""Chinese grammatical error diagnosis (CGED, NLPTEA 2016 and later): characters that are wrong.
+
+Training files hold ``<DOC>`` blocks with ``<TEXT id=…>``, ``<CORRECTION>`` and ``<ERROR start_off
+end_off type/>``; test files hold ``(sid=ID)<TAB>text`` (or ``ID<TAB>text``), with the errors in a
+truth file beside them, as ``ID, first, last, type`` or ``ID, correct``. Offsets count characters
+from 1, both ends included. Types are R (redundant), M (missing), S (selection), W (order); M
+marks the character before which something lacks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from xml.sax.saxutils import unescape
+
+from ..corpus import numbered_lines
+from ..examples import Example
+from .m2 import CORRECT, INCORRECT
+from .reading import EMPTY, MALFORMED, UNLABELLED, Line, Reading, Unusable, tagged, usable
+
+Error = tuple[int, int, int, str]  # line, first and last character, type
+
+TYPES = ("R", "M", "S", "W")
+TEXT = re.compile(r"<TEXT\b[^>]*?\bid\s*=\s*[\"'\u201c\u201d]?([^\"'\u201c\u201d\s>]+)[^>]*>")
+ERROR = re.compile(r"<ERROR\b([^>]*)>")
+OFFSETS = re.compile(r"start_off\W+(\d+)\W+end_off\W+(\d+)\W+type\W+(\w+)")
+INPUT = re.compile(r"\(sid=([^)]*)\)\s*(.*)|([^\t]+)\t(.*)", re.DOTALL)
+ENTITIES = {"&quot;": '"', "&apos;": "'"}
+TRUTHS = {  # inputs whose truth has another name than theirs with Truth for Input
+    "test.HSK.Input.txt": "test.truth.txt",
+    "test_CGED2018.xml": "test_truth0.txt",
+    "test_2020-m.txt": "truth_2020-m.txt",
+    "test_2021.txt": "truth_2021-mk.txt",
+}
+
+
+def truth_file(path: Path) -> Path | None:
+    """Return the truth file that lies beside a test file, if any."""
+    names = [TRUTHS.get(path.name, ""), path.name.replace("Input", "Truth")]
+    names.append(path.name.replace("input", "truth"))
+    found = (path.with_name(name) for name in names if name and name != path.name)
+    return next((truth for truth in found if truth.is_file()), None)
+
+
+def read_cged(reading: Reading) -> Iterator[Example]:
+    """Read a training file, or a test file with the truth beside it.
+
+    Raises:
+        ValueError: a block or line of another form, an error outside its text, a truth that
+            names none of the sentences; with file and line.
+    """
+    first = next((line for _, line in reading.lines() if line.strip()), "")
+    if first.lstrip().startswith("<"):
+        return usable(_documents(reading), lambda block: _document(reading, block), reading)
+    return _read_test(reading)
+
+
+def _documents(reading: Reading) -> Iterator[list[Line]]:
+    """Yield the lines of each ``<DOC>``."""
+    block: list[Line] | None = None
+    for number, line in reading.lines():
+        if "<DOC>" in line:
+            if block is not None:
+                raise reading.malformed(number, f"<DOC> within the <DOC> of line {block[0][0]}")
+            block = []
+        if block is not None:
+            block.append((number, line))
+        if "</DOC>" in line and block is not None:
+            yield block
+            block = None
+    if block is not None:
+        raise reading.malformed(block[0][0], "<DOC> without its end")
+
+
+def _document(reading: Reading, block: list[Line]) -> Example:
+    identifier, text, inside = "", "", False
+    errors: list[Error] = []
+    for number, line in block:
+        start = TEXT.search(line)
+        if start:
+            identifier, inside, line = start.group(1), True, line[start.end() :]
+        if inside:
+            piece, end, _ = line.partition("</TEXT>")
+            text += piece.strip()  # a long text may go on in the next line
+            inside = not end
+        errors.extend(_error(reading, number, found.group(1)) for found in ERROR.finditer(line))
+    if not identifier or inside:
+        raise reading.malformed(block[0][0], "<DOC> without a <TEXT id=…> … </TEXT>")
+    return _labelled(reading, (block[0][0], unescape(text, ENTITIES)), identifier, errors)
+
+
+def _error(reading: Reading, number: int, attributes: str) -> Error:
+    found = OFFSETS.search(attributes)
+    if not found or found.group(3) not in TYPES:
+        raise reading.malformed(
+            number,
+            f"expected <ERROR start_off end_off type> with a type of {', '.join(TYPES)}, "
+            f"found {attributes.strip()!r}",
+        )
+    return number, int(found.group(1)), int(found.group(2)), found.group(3)
+
+
+def _read_test(reading: Reading) -> Iterator[Example]:
+    path = truth_file(reading.path)
+    truth = _truth(path) if path else None
+    if truth is None and reading.must_have_labels:
+        raise ValueError(
+            f"{reading.path}: no truth file beside it, but split {reading.split!r} must have labels"
+        )
+    seen = 0
+
+    def make(line: Line) -> Example:
+        nonlocal seen
+        identifier, text = _input(reading, line)
+        errors = None if truth is None else truth.get(identifier)
+        seen += errors is not None
+        if truth is not None and errors is None:
+            reading.dropped[UNLABELLED] += 1
+        return _labelled(reading, (line[0], text), identifier, errors, path)
+
+    yield from usable((line for line in reading.lines() if line[1].strip()), make, reading)
+    if truth and not seen:
+        raise ValueError(f"{path} names none of the sentences of {reading.path}")
+
+
+def _input(reading: Reading, line: Line) -> tuple[str, str]:
+    found = INPUT.fullmatch(line[1])
+    if not found:
+        raise reading.malformed(line[0], f"expected (sid=ID)<TAB>text, found {line[1][:40]!r}")
+    identifier, text = (found.group(1) or found.group(3) or ""), found.group(2) or found.group(4)
+    return identifier.strip(), (text or "").strip()
+
+
+def _truth(path: Path) -> Mapping[str, list[Error]]:
+    """Read a truth file: sentence -> its errors."""
+    truth: dict[str, list[Error]] = {}
+    for number, line in numbered_lines(path, 0, 1):
+        fields = [field.strip() for field in line.split(",")]
+        if fields == [""]:
+            continue
+        errors = truth.setdefault(fields[0], [])
+        if len(fields) == 2 and fields[1] == "correct":
+            continue
+        digits = len(fields) == 4 and fields[1].isdecimal() and fields[2].isdecimal()
+        if not digits or fields[3] not in TYPES:
+            raise ValueError(
+                f"{path}:{number}: expected 'ID, correct' or 'ID, first, last, type' with a type "
+                f"of {', '.join(TYPES)}, found {line[:60]!r}"
+            )
+        errors.append((number, int(fields[1]), int(fields[2]), fields[3]))
+    return truth
+
+
+def _labelled(
+    reading: Reading,
+    text: Line,
+    identifier: str,
+    errors: Sequence[Error] | None,
+    truth: Path | None = None,
+) -> Example:
+    """Make an example of a text's characters; blanks are counted by offsets, but are no words."""
+    number, characters = text
+    places = [i for i, character in enumerate(characters) if not character.isspace()]
+    if not places:
+        raise Unusable(EMPTY, f"{reading.path}:{number}: empty text {identifier!r}")
+    wrong: set[int] = set()
+    for line, first, last, kind in errors or ():
+        end = len(characters) + (kind == "M")  # something may lack at the very end
+        if not 1 <= first <= last <= end:
+            message = f"error {first} to {last} of a text of {len(characters)} characters"
+            raise Unusable(MALFORMED, f"{truth or reading.path}:{line}: {message}")
+        covered = [i for i in places if first <= i + 1 <= last]
+        after = next((i for i in places if i + 1 >= first), places[-1])
+        wrong.update(covered or [after])
+    labels = [INCORRECT if i in wrong else CORRECT for i in places]
+    words = [characters[i] for i in places]
+    return tagged(words, None if errors is None else labels, identifier, number)
