@@ -6,7 +6,6 @@ import logging
 import os
 import pickle
 import zipfile
-from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -106,9 +105,13 @@ def check_checkpoint(path: Path) -> str:
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing")
-    cfg = _read(path).get("cfg")
-    cfg = {} if cfg is None or isinstance(cfg, Namespace) else cfg
-    task = (cfg.get("task") or {}).get("_name")
+    state = _read(path)
+    cfg = state.get("cfg")
+    # fairseq builds what "args" and the key "task" name, if they are there, whatever "_name" says
+    older = not isinstance(cfg, dict) or state.get("args") is not None
+    cfg = {} if older else cfg
+    options = cfg.get("task") or {}
+    task = None if "task" in options else options.get("_name")
     arch = (cfg.get("model") or {}).get("_name")
     ours = getattr(ARCH_MODEL_REGISTRY.get(arch), "takes_source_factors", False)
     if not ours or task != TASK or task not in TASK_REGISTRY:

@@ -139,3 +139,22 @@ def test_checkpoint_without_options_is_refused(tmp_path):
     torch.save({"args": Namespace(arch="transformer"), "model": {}}, tmp_path / "old.pt")
     with pytest.raises(ValueError, match="holds model None of task None"):
         load(tmp_path, "old.pt")
+
+
+def test_older_options_beside_ours_are_refused(run, tmp_path):
+    """fairseq reads ``args``, and the key ``task``, before the names that were checked."""
+    marker = tmp_path / "ran"
+    code = f"__import__('pathlib').Path({str(marker)!r}).touch()"
+    state = torch.load(run / "case.pt", weights_only=True)
+    older = {"task": "translation", "arch": "transformer_lm", "data": str(run / "data")}
+    older |= {"source_lang": "en", "target_lang": "de", "tokens_per_sample": 9}
+    older |= {"decoder_embed_dim": 8, "decoder_layers": 1, "decoder_attention_heads": 2}
+    older |= {"character_embeddings": True, "character_filters": code, "max_target_positions": 9}
+    torch.save({**state, "args": Namespace(**older)}, tmp_path / "evil.pt")
+    with pytest.raises(ValueError, match="holds model None of task None"):
+        load(tmp_path, "evil.pt")
+    assert not marker.exists()
+    state["cfg"]["task"]["task"] = "translation"
+    torch.save(state, tmp_path / "evil.pt")
+    with pytest.raises(ValueError, match="of task None"):
+        load(tmp_path, "evil.pt")
