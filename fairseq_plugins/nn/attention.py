@@ -2,7 +2,8 @@
 
 Vaswani et al. 2017, section 3.2: softmax(Q K' / sqrt(K)) V for each of H heads, side by side, then
 one linear map. How queries meet keys is a *mixer*, a value handed in: plain attention here, others
-in their own files. Letters: N packed tokens, B batch, T = S length, H heads, K head size, D = H K.
+in their own files. Letters: N packed tokens, B batch, T = S length, H heads, K head size, D = H K;
+n sentences of length l form a block.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from .masks import allowed_keys, masked_softmax
-from .packing import Layout
+from .masks import masked_softmax
+from .packed_attention import PackedAttention
+from .packing import Block, Layout
 
 
 @dataclass(frozen=True)
@@ -22,23 +25,16 @@ class AttentionContext:
     """What a batch tells every attention layer.
 
     Args:
-        layout: where the packed rows stand in the padded batch.
+        layout: where the packed rows stand in the padded batch, and its blocks.
         segments: (B, S), 0 for the first sentence and 1 for the second.
-        allowed: True where attention may go, broadcastable to (B, H, T, S); None: everywhere.
     """
 
     layout: Layout
     segments: Tensor | None = None
-    allowed: Tensor | None = None
-
-    @classmethod
-    def of(cls, layout: Layout, segments: Tensor | None = None) -> AttentionContext:
-        """Make the context of a batch in which only padding is closed."""
-        return cls(layout, segments, None if layout.full else allowed_keys(layout.padding_mask))
 
 
-class GlobalMixer(nn.Module):
-    """Plain attention: every token attends to every real token.
+class Mixer(nn.Module):
+    """How queries meet keys: a subclass says it for one block of sentences in `mix`.
 
     Args:
         dropout: on the attention weights, in training.
@@ -48,11 +44,15 @@ class GlobalMixer(nn.Module):
         super().__init__()
         self.dropout = dropout
 
+    @property
+    def drop(self) -> float:
+        """Rate of dropout now: none outside training."""
+        return self.dropout if self.training else 0.0
+
     def forward(
         self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
+        qkv: Tensor,
+        heads: int,
         rows: Tensor,
         context: AttentionContext,
         *,
@@ -61,25 +61,92 @@ class GlobalMixer(nn.Module):
         """Mix values.
 
         Args:
-            query: (B, H, T, K); ``key`` and ``value`` are (B, H, S, K).
-            key: see ``query``.
-            value: see ``query``.
-            rows: (N, D) hidden states that queries were made of; plain attention needs none.
+            qkv: queries, keys and values side by side, (N, 3 D).
+            heads: number of heads H.
+            rows: (N, D) hidden states they were made of.
             context: of the batch.
-            need_weights: whether to return the weights (slower: the fused kernel keeps none).
+            need_weights: whether to return the weights.
 
         Returns:
-            Mixed values (B, H, T, K); weights before dropout (B, H, T, S) or None.
+            Mixed values (N, D); weights before dropout (B, H, T, S), zero at padding, or None.
         """
-        drop = self.dropout if self.training else 0.0
+        mixed, weights = [], []
+        for block in context.layout.blocks:
+            query, key, value = (
+                block.take(qkv).unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4)
+            )  # (n, H, l, K) each
+            found, table = self.mix(
+                query, key, value, block.take(rows), block, context, need_weights=need_weights
+            )  # (n, H, l, K), (n, H, l, l)
+            mixed.append(block.give(found.transpose(1, 2)).flatten(1))  # (., D)
+            weights.append(table)
+        return torch.cat(mixed), _joined(weights, context.layout) if need_weights else None
+
+    def mix(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        states: Tensor,
+        block: Block,
+        context: AttentionContext,
+        *,
+        need_weights: bool,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Mix the values of one block.
+
+        Args:
+            query: (n, H, l, K), as ``key`` and ``value``.
+            key: see ``query``.
+            value: see ``query``.
+            states: hidden states, (n, l, D).
+            block: which sentences these are.
+            context: of the batch.
+            need_weights: whether to return the weights.
+
+        Returns:
+            (n, H, l, K); weights before dropout (n, H, l, l) or None.
+        """
+        raise NotImplementedError
+
+
+class GlobalMixer(Mixer):
+    """Plain attention: every token attends to every real token."""
+
+    def forward(
+        self,
+        qkv: Tensor,
+        heads: int,
+        rows: Tensor,
+        context: AttentionContext,
+        *,
+        need_weights: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Mix values; see `Mixer`."""
+        if need_weights or not self.drop or qkv.device.type != "cpu":
+            return super().forward(qkv, heads, rows, context, need_weights=need_weights)
+        return PackedAttention.apply(qkv, context.layout.blocks, heads, self.drop), None
+
+    def mix(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        states: Tensor,
+        block: Block,
+        context: AttentionContext,
+        *,
+        need_weights: bool,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Mix one block by the fused kernel, or openly when weights are asked for."""
         if not need_weights:
             mixed = functional.scaled_dot_product_attention(
-                query, key, value, context.allowed, dropout_p=drop
+                query, key, value, block.allowed, dropout_p=self.drop
             )
             return mixed, None
-        scores = query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5  # (B, H, T, S)
-        weights = masked_softmax(scores, context.allowed)  # (B, H, T, S)
-        return functional.dropout(weights, drop) @ value, weights
+        scores = query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5  # (n, H, l, l)
+        weights = masked_softmax(scores, block.allowed)  # (n, H, l, l)
+        return functional.dropout(weights, self.drop) @ value, weights
 
 
 class SelfAttention(nn.Module):
@@ -94,7 +161,7 @@ class SelfAttention(nn.Module):
         ValueError: the heads do not divide the width.
     """
 
-    def __init__(self, hidden: int, heads: int, mixer: nn.Module | None = None) -> None:
+    def __init__(self, hidden: int, heads: int, mixer: Mixer | None = None) -> None:
         super().__init__()
         if hidden % heads:
             raise ValueError(f"{heads} attention heads do not divide a hidden size of {hidden}")
@@ -116,11 +183,27 @@ class SelfAttention(nn.Module):
         Returns:
             New states (N, D); weights (B, H, T, S) or None.
         """
-        projected = context.layout.pad(self.qkv(rows))  # (B, S, 3 D)
-        query, key, value = projected.unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
-        mixed, weights = self.mixer(query, key, value, rows, context, need_weights=need_weights)
-        joined = mixed.transpose(1, 2).flatten(2)  # (B, T, D)
-        return self.out(context.layout.pack(joined)), weights
+        mixed, weights = self.mixer(
+            self.qkv(rows), self.heads, rows, context, need_weights=need_weights
+        )
+        return self.out(mixed), weights
 
 
 AttentionFactory = Callable[[int], SelfAttention]
+
+
+def _joined(tables: list[Tensor], layout: Layout) -> Tensor:
+    """Set the weights of blocks, in order, into one table of the batch, (B, H, S, S).
+
+    Padding's own rows are zero, as are its columns, wherever it stands in a sentence.
+    """
+    batch, length = layout.shape
+    whole = tables[0].new_zeros(batch, tables[0].shape[1], length, length)
+    real = ~layout.padding_mask  # (B, S)
+    pairs = real[:, None, :, None] & real[:, None, None, :]  # (B, 1, S, S)
+    for block, table in zip(layout.blocks, tables):
+        if block.layout is None:
+            whole[block.sentences].masked_scatter_(pairs[block.sentences], table)
+        else:
+            whole = table * pairs
+    return whole

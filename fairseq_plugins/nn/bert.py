@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from .attention import AttentionContext, AttentionFactory, GlobalMixer, SelfAttention
+from .dropout import Dropout
 from .packing import Layout
 
 ACTIVATIONS = {
@@ -111,7 +112,7 @@ class BertEmbeddings(nn.Module):
         self.positions = nn.Embedding(shape.positions, shape.hidden)
         self.segments = nn.Embedding(shape.segments, shape.hidden)
         self.norm = nn.LayerNorm(shape.hidden, eps=shape.norm_epsilon)
-        self.dropout = nn.Dropout(shape.dropout)
+        self.dropout = Dropout(shape.dropout)
         self.features = features
 
     def forward(
@@ -160,16 +161,16 @@ class BertLayer(nn.Module):
         self.outer = nn.Linear(shape.intermediate, shape.hidden)
         self.output_norm = nn.LayerNorm(shape.hidden, eps=shape.norm_epsilon)
         self.activation = ACTIVATIONS[shape.activation]
-        self.dropout = nn.Dropout(shape.dropout)
+        self.dropout = Dropout(shape.dropout)
 
     def forward(
         self, rows: Tensor, context: AttentionContext, *, need_weights: bool = False
     ) -> tuple[Tensor, Tensor | None]:
         """Return new states (N, D), and attention weights (B, H, T, S) when asked for."""
         attended, weights = self.attention(rows, context, need_weights=need_weights)
-        rows = self.attention_norm(rows + self.dropout(attended))  # (N, D)
+        rows = self.attention_norm(self.dropout.add(rows, attended))  # (N, D)
         changed = self.outer(self.activation(self.inner(rows)))  # (N, D)
-        return self.output_norm(rows + self.dropout(changed)), weights
+        return self.output_norm(self.dropout.add(rows, changed)), weights
 
 
 class BertEncoder(nn.Module):
@@ -219,7 +220,7 @@ class BertEncoder(nn.Module):
             need_layers: whether to return the states of all layers.
         """
         layout = Layout.of(tokens.eq(self.shape.padding), places)
-        context = AttentionContext.of(layout, segments)
+        context = AttentionContext(layout, segments)
         rows = self.embeddings(tokens, segments, layout, factors)  # (N, D)
         weights, states = [], [rows]
         for layer in self.layers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from .bert import BertEncoder, BertOutput, draw
+from .dropout import Dropout
 
 
 class ClassificationHead(nn.Module):
@@ -18,7 +19,7 @@ class ClassificationHead(nn.Module):
 
     def __init__(self, hidden: int, classes: int, dropout: float = 0.1) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.out = nn.Linear(hidden, classes)
         draw(self.out)
 
@@ -40,7 +41,7 @@ class TaggingHead(nn.Module):
 
     def __init__(self, hidden: int, labels: int, dropout: float = 0.1) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.out = nn.Linear(hidden, labels)
         draw(self.out)
 

@@ -1,8 +1,10 @@
 """Batches without padding: only real tokens are computed with.
 
 A padded batch (B, S) holds N <= B S real tokens. Everything that treats tokens one by one (linear
-maps, normalisation, feed-forward layers) works on the packed rows (N, .), so padding costs nothing;
-only the inside of attention, where tokens meet, sees the padded shape.
+maps, normalisation, feed-forward layers) works on the packed rows (N, .), so padding costs nothing.
+Inside attention, where tokens meet, a batch falls into blocks: on a processor sentences of one
+length each, which need no padding either; on an accelerator, which wants few large operations, one
+padded block. Blocks are few when sentences of like length stand together, as our batches have them.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
+
+from .masks import allowed_keys
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,19 @@ class Layout:
         return self.places.numel() == self.padding_mask.numel()
 
     @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """What attention treats at a time; together all sentences, in order."""
+        if self.padding_mask.device.type != "cpu":
+            return (Block(slice(None), slice(None), self.shape[1], None if self.full else self),)
+        lengths, counts = (~self.padding_mask).sum(1).unique_consecutive(return_counts=True)
+        found, row, sentence = [], 0, 0
+        for length, count in zip(lengths.tolist(), counts.tolist()):
+            rows = slice(row, row + count * length)
+            found.append(Block(rows, slice(sentence, sentence + count), length))
+            row, sentence = rows.stop, sentence + count
+        return tuple(block for block in found if block.length)
+
+    @cached_property
     def positions(self) -> Tensor:
         """Place of every real token in its sentence, (N,); padding on the left does not count."""
         return self.pack((~self.padding_mask).long().cumsum(1) - 1)  # (N,)
@@ -65,6 +82,38 @@ class Layout:
         batch, length = self.shape
         flat = rows if self.full else _Pad.apply(rows, self.places, batch * length)
         return flat.reshape(batch, length, *rows.shape[1:])
+
+
+@dataclass(frozen=True)
+class Block:
+    """Sentences whose attention is computed together.
+
+    Args:
+        rows: which packed rows are theirs.
+        sentences: which sentences of the batch they are.
+        length: width l of the block.
+        layout: of the padded block; None when all n sentences have length l.
+    """
+
+    rows: slice
+    sentences: slice
+    length: int
+    layout: Layout | None = None
+
+    @property
+    def allowed(self) -> Tensor | None:
+        """The keys that are no padding, (n, 1, 1, l); None when there is none."""
+        return None if self.layout is None else allowed_keys(self.layout.padding_mask)
+
+    def take(self, rows: Tensor) -> Tensor:
+        """Lay the block's tokens out: packed rows of the batch (N, ...) to (n, l, ...)."""
+        if self.layout is not None:
+            return self.layout.pad(rows)
+        return rows[self.rows].unflatten(0, (-1, self.length))
+
+    def give(self, values: Tensor) -> Tensor:
+        """Return (n, l, ...) to packed rows of the block."""
+        return values.flatten(0, 1) if self.layout is None else self.layout.pack(values)
 
 
 class _Pack(torch.autograd.Function):

@@ -7,9 +7,9 @@ import math
 import pytest
 import torch
 
-from fairseq_plugins.nn.attention import AttentionContext, GlobalMixer, SelfAttention
+from fairseq_plugins.nn.attention import AttentionContext, GlobalMixer, Mixer, SelfAttention
 from fairseq_plugins.nn.masks import allowed_keys, masked_softmax
-from fairseq_plugins.nn.packing import Layout
+from fairseq_plugins.nn.packing import Block, Layout
 
 
 def twin(module: SelfAttention, sentence: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -34,7 +34,7 @@ def batch():
     mask = torch.tensor([[False] * 5, [False] * 3 + [True] * 2, [True] * 4 + [False]])
     layout = Layout.of(mask)
     rows = torch.randn(9, 8, dtype=torch.float64, requires_grad=True)
-    return rows, AttentionContext.of(layout)
+    return rows, AttentionContext(layout)
 
 
 @pytest.fixture
@@ -60,9 +60,10 @@ def test_weights_are_given_only_on_request_and_sum_to_one(batch, module):
     rows, context = batch
     assert module(rows, context)[1] is None
     weights = module(rows, context, need_weights=True)[1]
-    torch.testing.assert_close(weights.sum(-1), torch.ones(3, 2, 5, dtype=torch.float64))
-    padding = context.layout.padding_mask[:, None, None].expand_as(weights)
-    assert weights[padding].eq(0).all()
+    padding = context.layout.padding_mask
+    wanted = (~padding)[:, None].expand(3, 2, 5).double()
+    torch.testing.assert_close(weights.sum(-1), wanted)
+    assert weights[padding[:, None, None].expand_as(weights)].eq(0).all()
 
 
 def test_dropout_acts_in_training_alone(batch):
@@ -71,7 +72,7 @@ def test_dropout_acts_in_training_alone(batch):
     module.eval()
     assert torch.equal(module(rows, context)[0], module(rows, context)[0])
     module.train()
-    for need in (False, True):
+    for need in (False, True):  # the fused way and the open one
         first, second = (module(rows, context, need_weights=need)[0] for _ in range(2))
         assert not torch.equal(first, second)
 
@@ -79,9 +80,9 @@ def test_dropout_acts_in_training_alone(batch):
 def test_another_mixer_changes_the_output_and_gets_what_it_needs(batch, module):
     rows, context = batch
 
-    class Nearest(torch.nn.Module):
-        def forward(self, query, key, value, rows, context, *, need_weights=False):
-            assert rows.shape == (9, 8)
+    class Nearest(Mixer):
+        def mix(self, query, key, value, states, block, context, *, need_weights):
+            assert torch.equal(block.give(states), rows[block.rows])
             return value, None
 
     changed = SelfAttention(8, 2, Nearest()).double()
@@ -116,3 +117,24 @@ def test_allowed_keys_close_padding_for_every_query():
     allowed = allowed_keys(torch.tensor([[False, True]]))
     assert allowed.shape == (1, 1, 1, 2)
     assert allowed.flatten().tolist() == [True, False]
+
+
+def on_an_accelerator(monkeypatch):
+    """Take the way of a device that wants one padded block."""
+
+    def whole(layout):
+        return (Block(slice(None), slice(None), layout.shape[1], None if layout.full else layout),)
+
+    monkeypatch.setattr(Layout, "blocks", property(whole))
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_one_padded_block_equals_blocks_without_padding(batch, module, need_weights, monkeypatch):
+    rows, context = batch
+    wanted, table = module(rows, context, need_weights=need_weights)
+    on_an_accelerator(monkeypatch)
+    found, other = module(rows, context, need_weights=need_weights)
+    assert len(context.layout.blocks) == 1
+    torch.testing.assert_close(found, wanted)
+    if need_weights:
+        torch.testing.assert_close(other, table)

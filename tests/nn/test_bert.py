@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 import torch
-from torch import nn
 
-from fairseq_plugins.nn.attention import SelfAttention
+from fairseq_plugins.nn.attention import Mixer, SelfAttention
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
 from fairseq_plugins.nn.heads import ClassificationHead, TaggingHead
 from fairseq_plugins.nn.infusion import FeatureInfusion
@@ -98,8 +97,8 @@ def test_order_words_and_segments_all_matter():
 def test_attention_is_injected_layer_by_layer():
     asked = []
 
-    class Silent(nn.Module):
-        def forward(self, query, key, value, rows, context, *, need_weights=False):
+    class Silent(Mixer):
+        def mix(self, query, key, value, states, block, context, *, need_weights):
             return torch.zeros_like(value), None
 
     def make(layer):

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.nn.packing import Layout
+from fairseq_plugins.nn.packing import Block, Layout
 
 
 def padding(lengths, width, side="right"):
@@ -63,3 +63,32 @@ def test_full_batches_are_a_reshape():
     assert layout.full
     assert layout.pack(padded).data_ptr() == padded.data_ptr()
     assert not Layout.of(padding([3, 2], 3)).full
+
+
+@given(batches, st.sampled_from(["left", "right"]))
+def test_blocks_hold_every_token_once_without_padding(lengths, side):
+    layout = Layout.of(padding(lengths, 6, side))
+    rows = torch.arange(sum(lengths))
+    taken = [block.take(rows) for block in layout.blocks]
+    for block, tokens in zip(layout.blocks, taken):
+        assert tokens.shape[1] == block.length
+        assert lengths[block.sentences] == [block.length] * len(tokens)
+        assert block.allowed is None
+    given_back = [block.give(tokens) for block, tokens in zip(layout.blocks, taken)]
+    assert torch.equal(torch.cat([rows[:0], *given_back]), rows)
+
+
+def test_sentences_of_one_length_side_by_side_share_a_block():
+    layout = Layout.of(padding([2, 2, 3, 2], 4))
+    assert [b.length for b in layout.blocks] == [2, 3, 2]
+    assert [b.sentences for b in layout.blocks] == [slice(0, 2), slice(2, 3), slice(3, 4)]
+
+
+def test_padded_block_closes_padding():
+    mask = padding([2, 4], 4)
+    layout = Layout.of(mask)
+    block = Block(slice(None), slice(None), 4, layout)
+    rows = torch.randn(6, 3)
+    assert torch.equal(block.take(rows), layout.pad(rows))
+    assert torch.equal(block.give(block.take(rows)), rows)
+    assert torch.equal(block.allowed, ~mask[:, None, None])

@@ -1,0 +1,55 @@
+"""Dropout whose random numbers cost a third on a processor.
+
+torch draws one random number from a Bernoulli distribution for each element, which on a processor
+takes as long as the normalisation and the activation together. Here 16 random bits decide on an
+element: it is kept when they, as a number, lie below (1 - p) 2^16. The rate is therefore a multiple
+of 2^-16, which is nearer to p than float16 is to it. Seeds work as ever; other devices use torch's.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+_CHOICES = 2**16
+
+
+def kept(count: int, drop: float) -> Tensor:
+    """Draw what dropout keeps: ``count`` booleans, True with probability 1 - ``drop``."""
+    words = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
+    bits = words.view(torch.int16)[:count]  # (count,) from -2^15 to 2^15 - 1
+    return bits < round((1 - drop) * _CHOICES) - _CHOICES // 2
+
+
+def factors(values: Tensor, drop: float) -> Tensor:
+    """Draw what dropout multiplies ``values`` with: 0, or 1 / (1 - ``drop``)."""
+    mask = kept(values.numel(), drop).view(values.shape)
+    return mask.to(values.dtype).mul_(1 / (1 - drop))
+
+
+class Dropout(nn.Module):
+    """Dropout in training.
+
+    Args:
+        rate: share of elements that become zero.
+    """
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.p = rate
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Drop elements of ``values``; the others grow by 1 / (1 - p)."""
+        if not self._drawn_here(values):
+            return functional.dropout(values, self.p, self.training)
+        return values * factors(values, self.p)
+
+    def add(self, values: Tensor, change: Tensor) -> Tensor:
+        """Return ``values`` plus ``change`` after dropout, in one pass."""
+        if not self._drawn_here(change):
+            return values + functional.dropout(change, self.p, self.training)
+        return torch.addcmul(values, change, factors(change, self.p))
+
+    def _drawn_here(self, values: Tensor) -> bool:
+        return self.training and 0 < self.p < 1 and values.device.type == "cpu"

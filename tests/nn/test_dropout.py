@@ -1,0 +1,111 @@
+"""Dropout with bits of our own, and attention with it, against open computations."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from fairseq_plugins.nn.dropout import Dropout, kept
+from fairseq_plugins.nn.packed_attention import PackedAttention
+from fairseq_plugins.nn.packing import Layout
+
+
+@pytest.mark.parametrize("drop", [0.1, 0.5, 0.9])
+def test_rate_and_expectation_are_those_asked_for(drop):
+    torch.manual_seed(1)
+    n = 200_000
+    share = kept(n, drop).double().mean().item()
+    assert abs(share - (1 - drop)) < 5 * (drop * (1 - drop) / n) ** 0.5
+    values = Dropout(drop)(torch.ones(n))
+    assert values.unique().tolist() == pytest.approx([0.0, 1 / (1 - drop)])
+    assert values.mean().item() == pytest.approx(1.0, abs=0.03)
+
+
+def test_neighbours_are_independent():
+    torch.manual_seed(2)
+    mask = kept(400_000, 0.5).double() - 0.5
+    for lag in (1, 2, 3, 4, 8):
+        assert abs((mask[lag:] * mask[:-lag]).mean().item()) < 0.25 * 5 / 400_000**0.5
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 5])
+def test_any_number_can_be_drawn(count):
+    assert kept(count, 0.5).shape == (count,)
+
+
+def test_seed_decides_and_evaluation_drops_nothing():
+    dropout, values = Dropout(0.3), torch.randn(5, 7)
+    results = []
+    for _ in range(2):
+        torch.manual_seed(3)
+        results.append(dropout(values))
+    assert torch.equal(*results)
+    assert not torch.equal(dropout(values), results[0])
+    dropout.eval()
+    assert torch.equal(dropout(values), values)
+    assert torch.equal(dropout.add(values, values), 2 * values)
+
+
+def test_all_and_nothing():
+    values = torch.randn(4)
+    assert torch.equal(Dropout(0.0)(values), values)
+    assert torch.equal(Dropout(1.0)(values), torch.zeros(4))
+
+
+def test_add_is_addition_of_the_dropped_and_gradients_follow():
+    dropout = Dropout(0.4)
+    values, change = (torch.randn(6, 5, dtype=torch.float64, requires_grad=True) for _ in "ab")
+    torch.manual_seed(4)
+    found = dropout.add(values, change)
+    torch.manual_seed(4)
+    wanted = values + dropout(change)
+    torch.testing.assert_close(found, wanted)
+    weight = torch.randn_like(found)
+    gradients = torch.autograd.grad((found * weight).sum(), (values, change))
+    for ours, theirs in zip(
+        gradients, torch.autograd.grad((wanted * weight).sum(), (values, change))
+    ):
+        torch.testing.assert_close(ours, theirs)
+
+
+def packed(lengths, heads=2, size=3):
+    torch.manual_seed(5)
+    mask = torch.arange(max(lengths))[None] >= torch.tensor(lengths)[:, None]
+    qkv = torch.randn(sum(lengths), 3 * heads * size, dtype=torch.float64, requires_grad=True)
+    return qkv, Layout.of(mask).blocks, heads
+
+
+def openly(qkv, blocks, heads, masks, drop):
+    """The same attention by ordinary operations, with given dropout masks."""
+    outputs = []
+    for block, mask in zip(blocks, masks):
+        query, key, value = block.take(qkv).unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4)
+        weights = (query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5).softmax(-1)
+        if mask is not None:
+            weights = weights * mask.view(weights.shape) / (1 - drop)
+        outputs.append(block.give((weights @ value).transpose(1, 2)).flatten(1))
+    return torch.cat(outputs)
+
+
+@pytest.mark.parametrize("lengths", [[3, 3], [2, 4, 4, 1], [5]])
+@pytest.mark.parametrize("drop", [0.0, 0.4])
+def test_packed_attention_equals_ordinary_operations(lengths, drop):
+    qkv, blocks, heads = packed(lengths)
+    torch.manual_seed(6)
+    found = PackedAttention.apply(qkv, blocks, heads, drop)
+    torch.manual_seed(6)
+    counts = [heads * b.length * (b.rows.stop - b.rows.start) for b in blocks]
+    masks = kept(sum(counts), drop).split(counts) if drop else [None] * len(blocks)
+    wanted = openly(qkv, blocks, heads, masks, drop)
+    torch.testing.assert_close(found, wanted)
+    weight = torch.randn_like(found)
+    ours, theirs = (torch.autograd.grad((x * weight).sum(), qkv)[0] for x in (found, wanted))
+    torch.testing.assert_close(ours, theirs)
+    if drop:
+        other = PackedAttention.apply(qkv, blocks, heads, drop)
+        assert not torch.allclose(other, found)
+
+
+def test_packed_attention_has_exact_gradients():
+    qkv, blocks, heads = packed([2, 3, 3])
+    assert torch.autograd.gradcheck(lambda x: PackedAttention.apply(x, blocks, heads, 0.0), qkv)
