@@ -10,7 +10,7 @@ import argparse
 import logging
 import sys
 
-from fairseq_plugins.prep.options import TranslationOptions, add_flags
+from fairseq_plugins.prep.options import TranslationOptions, add_flags, explain
 from fairseq_plugins.prep.translation import prepare
 
 
@@ -25,10 +25,7 @@ def main() -> int:
     try:
         prepare(TranslationOptions(**options))
     except OSError as error:
-        place = error.filename or options["destdir"]
-        print(
-            f"error: {f'{place}: {error.strerror}' if error.strerror else error}", file=sys.stderr
-        )
+        print(f"error: {explain(error, options['destdir'])}", file=sys.stderr)
         return 1
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Words and parts of speech from a spaCy pipeline: the one file that knows spaCy."""
+"""Words, parts of speech and heads from a spaCy pipeline: the one file that knows spaCy."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from spacy.tokens import Doc
 
 from ..resources import english_pipeline_path
 from ..syntax.labels import upos_label
+from ..syntax.tree import project_heads
 from .annotation import Annotation
 
 BUNDLED = "bundled"
+PARSER = "parser"
 NEVER_NEEDED = ("ner", "entity_linker", "entity_ruler", "lemmatizer", "textcat", "senter")
 
 
@@ -24,15 +26,16 @@ class Annotator:
     Args:
         model: ``bundled`` (the project's small English pipeline), the name of an installed
             pipeline, or the path of one.
+        parse: whether to find the words' heads as well (slower).
 
     Raises:
         FileNotFoundError: no such pipeline.
-        ValueError: the pipeline does not tag parts of speech.
+        ValueError: the pipeline does not tag parts of speech, or does not parse.
     """
 
-    def __init__(self, model: str = BUNDLED) -> None:
-        self.model = model
-        self.nlp = load_pipeline(model)
+    def __init__(self, model: str = BUNDLED, *, parse: bool = False) -> None:
+        self.model, self.parse = model, parse
+        self.nlp = load_pipeline(model, (*NEVER_NEEDED, *(() if parse else (PARSER,))))
         self.nlp.max_length = 10**9
         meta = self.nlp.meta
         self.name = f"{meta['lang']}_{meta['name']}"
@@ -43,6 +46,11 @@ class Annotator:
             raise ValueError(
                 f"spaCy pipeline {model!r} gives no parts of speech (components: "
                 f"{', '.join(self.nlp.pipe_names) or 'none'})"
+            )
+        if parse and not self.nlp("The cat sat on 2 mats .").has_annotation("DEP"):
+            raise ValueError(
+                f"spaCy pipeline {model!r} does not parse (components: "
+                f"{', '.join(self.nlp.pipe_names)}); --annotations pos needs no parser"
             )
 
     @lru_cache(maxsize=1)  # noqa: B019 (an annotator lives as long as its process)
@@ -56,28 +64,36 @@ class Annotator:
         }
 
     def annotate_words(self, sentences: Sequence[Sequence[str]]) -> list[Annotation]:
-        """Tag sentences whose words are given (a pipeline may still cut them otherwise)."""
+        """Annotate sentences whose words are given (a pipeline may still cut them otherwise)."""
         docs = (Doc(self.nlp.vocab, words=list(words)) for words in sentences if words)
         with self.nlp.memory_zone():
             tagged = self._tag(docs)
-            return [next(tagged) if words else Annotation([], []) for words in sentences]
+            return [next(tagged) if words else self._nothing() for words in sentences]
 
     def annotate_text(self, lines: Sequence[str]) -> list[Annotation]:
-        """Find and tag the words of raw lines; spans refer to each line."""
+        """Find and annotate the words of raw lines; spans refer to each line."""
         with self.nlp.memory_zone():
             return list(self._tag(lines))
 
     def _tag(self, docs) -> Iterator[Annotation]:
         for doc in self.nlp.pipe(docs, batch_size=256):
             tokens = [token for token in doc if not token.is_space]
+            heads = None
+            if self.parse:
+                found = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
+                heads = project_heads(found, [token.i for token in tokens])
             yield Annotation(
                 [token.text for token in tokens],
                 [upos_label(token.pos_) for token in tokens],
                 [(token.idx, token.idx + len(token.text)) for token in tokens],
+                heads,
             )
 
+    def _nothing(self) -> Annotation:
+        return Annotation([], [], heads=[] if self.parse else None)
 
-def load_pipeline(model: str, exclude: Sequence[str] = (*NEVER_NEEDED, "parser")):
+
+def load_pipeline(model: str, exclude: Sequence[str] = (*NEVER_NEEDED, PARSER)):
     """Load a spaCy pipeline by name or path, without the components named in ``exclude``.
 
     Raises:

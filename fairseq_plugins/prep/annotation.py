@@ -13,8 +13,10 @@ class Annotation:
         words: W words.
         upos: W coarse parts of speech.
         spans: W character spans in the line, when the annotator read the line itself.
+        heads: W numbers of the words' heads from 1, 0 at a root; None where nothing parsed.
     """
 
     words: list[str]
     upos: list[str]
     spans: list[tuple[int, int]] | None = None
+    heads: list[int] | None = None

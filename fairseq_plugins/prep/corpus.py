@@ -63,7 +63,7 @@ def scan_text(
             if scan.lines % CHUNK_LINES == 0:
                 scan.offsets.append(offset)
                 scan.line_numbers.append(number)
-            length = len(_decode(raw, path, number))
+            length = len(decode_line(raw, path, number))
             if length > max_characters and scan.overlong is None:
                 scan.overlong = (number, length)
             scan.lines += 1
@@ -80,7 +80,7 @@ def scan_conllu(path: Path, tick: Callable[[int], None] = lambda n: None) -> Sca
     scan, digest, offset, blank = Scan(_existing(path)), hashlib.sha256(), 0, True
     with open(path, "rb") as stream:
         for number, raw in enumerate(stream, 1):
-            empty = not _decode(raw, path, number).strip()
+            empty = not decode_line(raw, path, number).strip()
             if blank and not empty:
                 if scan.lines % CHUNK_LINES == 0:
                     scan.offsets.append(offset)
@@ -111,7 +111,7 @@ def numbered_lines(path: Path, offset: int, number: int) -> Iterator[tuple[int, 
     with open(path, "rb") as stream:
         stream.seek(offset)
         for i, raw in enumerate(stream, number):
-            yield i, _decode(raw, path, i)
+            yield i, decode_line(raw, path, i)
 
 
 def check_parallel(source: Scan, other: Scan, unit: str = "lines") -> None:
@@ -131,7 +131,7 @@ def _existing(path: Path) -> Path:
     return Path(path)
 
 
-def _decode(raw: bytes, path: Path, number: int) -> str:
+def decode_line(raw: bytes, path: Path, number: int) -> str:
     """Return a line as text, without its end."""
     try:
         line = raw.decode("utf-8").rstrip("\r\n")

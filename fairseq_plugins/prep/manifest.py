@@ -3,25 +3,121 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import json
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+from typing_extensions import Self
+
+from .. import __version__
 
 FILE_NAME = "manifest.json"
-FORMAT = "fairseq_plugins.translation"
-VERSION = 1
 DECISIVE = ("annotator", "inputs", "options", "versions")  # what the folder's bytes follow from
 
 SETTINGS = {"tokenizer", "normalizer", "subwords", "model", "vocabulary"}
 BARE_NAME = re.compile(r"\w[\w.+@-]*")
+FAIRSEQ = ("fairseq-fixed", "fairseq")
+
+
+class FolderManifest:
+    """What the manifests of all kinds of prepared folders share; a kind is a dataclass.
+
+    Attributes:
+        FORMAT, VERSION: what stands in the file, so that one kind is not read as another.
+        SCRIPT: the command that makes such folders.
+    """
+
+    FORMAT: ClassVar[str]
+    VERSION: ClassVar[int]
+    SCRIPT: ClassVar[str]
+
+    annotator: dict[str, str]
+    inputs: dict[str, dict[str, Any]]
+    options: dict[str, Any]
+    versions: dict[str, str]
+
+    @property
+    def annotator_id(self) -> str:
+        """One line that identifies the annotator: ``name version hash``; empty without one."""
+        return " ".join(
+            self.annotator[k] for k in ("name", "version", "hash") if k in self.annotator
+        )
+
+    def fingerprint(self) -> str:
+        """All that decides the folder's content, as one line."""
+        return json.dumps([getattr(self, part) for part in DECISIVE], sort_keys=True)
+
+    def differences(self, other: FolderManifest) -> list[str]:
+        """Say where ``other`` decides otherwise, e.g. ``options.bpe_size 8000 -> 4000``."""
+        ours, theirs = ({part: getattr(m, part) for part in DECISIVE} for m in (self, other))
+        ours, theirs = _flat(ours), _flat(theirs)
+        return [
+            f"{key} {ours.get(key)!r} -> {theirs.get(key)!r}"
+            for key in sorted({*ours, *theirs})
+            if ours.get(key) != theirs.get(key)
+        ]
+
+    def save(self, folder: Path) -> None:
+        """Write the manifest atomically; it is the last file of a finished preparation."""
+        body = {"format": self.FORMAT, "format_version": self.VERSION, **asdict(self)}
+        write_text(Path(folder) / FILE_NAME, json.dumps(body, indent=2, ensure_ascii=False) + "\n")
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read a folder's manifest.
+
+        Raises:
+            FileNotFoundError: the folder has none (not prepared, or not finished).
+            ValueError: it is of another format or version, or lacks a field.
+        """
+        path = Path(folder) / FILE_NAME
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"{path} is missing: {folder} is no folder of {cls.SCRIPT}, "
+                "or its preparation was not finished (run the same command again)"
+            )
+        try:
+            body = json.loads(path.read_text(encoding="utf-8"))
+            form, version = body.pop("format"), body.pop("format_version")
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
+            raise ValueError(f"{path} is no manifest of fairseq_plugins: {error!r}") from None
+        if (form, version) != (cls.FORMAT, cls.VERSION):
+            raise ValueError(
+                f"{path} has format {form!r} version {version!r}; "
+                f"this release reads {cls.FORMAT!r} version {cls.VERSION}"
+            )
+        try:
+            manifest = cls(**body)
+        except TypeError as error:
+            raise ValueError(f"{path} does not fit this release: {error}") from None
+        for item in fields(cls):
+            found, kind = getattr(manifest, item.name), item.type.partition("[")[0]
+            if type(found).__name__ != kind:
+                raise ValueError(f"{path}: {item.name!r} is {found!r}, expected a {kind}")
+        manifest.check(path)
+        return manifest
+
+    def files(self, folder: Path) -> list[Path]:
+        """Every file that belongs to the prepared folder, the manifest apart."""
+        raise NotImplementedError
+
+    def check(self, path: Path) -> None:
+        """Refuse nested entries that do not fit, and names that would lead out of the folder.
+
+        Raises:
+            ValueError: with the entry; ``path`` is named as its place.
+        """
+        raise NotImplementedError
 
 
 @dataclass
-class Manifest:
-    """Contents of ``manifest.json``.
+class Manifest(FolderManifest):
+    """Contents of ``manifest.json`` in a folder of parallel text.
 
     Args:
         source_lang: source language code, e.g. ``en``.
@@ -35,6 +131,10 @@ class Manifest:
         options: the preparation's own options.
         versions: tool -> version.
     """
+
+    FORMAT = "fairseq_plugins.translation"
+    VERSION = 1
+    SCRIPT = "prepare_translation.py"
 
     source_lang: str
     target_lang: str
@@ -52,27 +152,6 @@ class Manifest:
         """The language pair as it stands in file names, e.g. ``en-de``."""
         return f"{self.source_lang}-{self.target_lang}"
 
-    @property
-    def annotator_id(self) -> str:
-        """One line that identifies the annotator: ``name version hash``; empty without one."""
-        return " ".join(
-            self.annotator[k] for k in ("name", "version", "hash") if k in self.annotator
-        )
-
-    def fingerprint(self) -> str:
-        """All that decides the folder's content, as one line."""
-        return json.dumps([getattr(self, part) for part in DECISIVE], sort_keys=True)
-
-    def differences(self, other: Manifest) -> list[str]:
-        """Say where ``other`` decides otherwise, e.g. ``options.bpe_size 8000 -> 4000``."""
-        ours, theirs = ({part: getattr(m, part) for part in DECISIVE} for m in (self, other))
-        ours, theirs = _flat(ours), _flat(theirs)
-        return [
-            f"{key} {ours.get(key)!r} -> {theirs.get(key)!r}"
-            for key in sorted({*ours, *theirs})
-            if ours.get(key) != theirs.get(key)
-        ]
-
     def files(self, folder: Path) -> list[Path]:
         """Every file that belongs to the prepared folder, the manifest apart."""
         streams = [
@@ -87,46 +166,6 @@ class Manifest:
         }
         wanted = [*streams, *(f"dict.{name}.txt" for name in names), *(m for m in models if m)]
         return [Path(folder) / name for name in sorted(wanted)]
-
-    def save(self, folder: Path) -> None:
-        """Write the manifest atomically; it is the last file of a finished preparation."""
-        body = {"format": FORMAT, "format_version": VERSION, **asdict(self)}
-        write_text(Path(folder) / FILE_NAME, json.dumps(body, indent=2, ensure_ascii=False) + "\n")
-
-    @classmethod
-    def load(cls, folder: Path) -> Manifest:
-        """Read a folder's manifest.
-
-        Raises:
-            FileNotFoundError: the folder has none (not prepared, or not finished).
-            ValueError: it is of another format or version, or lacks a field.
-        """
-        path = Path(folder) / FILE_NAME
-        if not path.is_file():
-            raise FileNotFoundError(
-                f"{path} is missing: {folder} is no folder of prepare_translation.py, "
-                "or its preparation was not finished (run the same command again)"
-            )
-        try:
-            body = json.loads(path.read_text(encoding="utf-8"))
-            form, version = body.pop("format"), body.pop("format_version")
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
-            raise ValueError(f"{path} is no manifest of fairseq_plugins: {error!r}") from None
-        if (form, version) != (FORMAT, VERSION):
-            raise ValueError(
-                f"{path} has format {form!r} version {version!r}; "
-                f"this release reads {FORMAT!r} version {VERSION}"
-            )
-        try:
-            manifest = cls(**body)
-        except TypeError as error:
-            raise ValueError(f"{path} does not fit this release: {error}") from None
-        for item in fields(cls):
-            found, kind = getattr(manifest, item.name), item.type.partition("[")[0]
-            if type(found).__name__ != kind:
-                raise ValueError(f"{path}: {item.name!r} is {found!r}, expected a {kind}")
-        manifest.check(path)
-        return manifest
 
     def check(self, path: Path) -> None:
         """Refuse nested entries that do not fit, and names that would lead out of the folder.
@@ -145,9 +184,14 @@ class Manifest:
         names += [name for counts in self.splits.values() for name in counts["tokens"]]
         for side in self.segmentation.values():
             names += [side[key] for key in ("model", "vocabulary") if side.get(key)]
-        for name in names:
-            if not isinstance(name, str) or not BARE_NAME.fullmatch(name):
-                raise ValueError(f"{path}: {name!r} is no plain file name")
+        check_names(names, path)
+
+
+def check_names(names: Iterable[Any], path: Path) -> None:
+    """Refuse names that would lead out of the folder; ``path`` is the manifest that has them."""
+    for name in names:
+        if not isinstance(name, str) or not BARE_NAME.fullmatch(name):
+            raise ValueError(f"{path}: {name!r} is no plain file name")
 
 
 def _flat(body: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -156,6 +200,19 @@ def _flat(body: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     for key, value in body.items():
         inner = isinstance(value, dict)
         found |= _flat(value, f"{prefix}{key}.") if inner else {f"{prefix}{key}": value}
+    return found
+
+
+def tool_versions(tools: Iterable[str]) -> dict[str, str]:
+    """Versions of this package, of fairseq and of ``tools``, as far as they are installed."""
+    found = {"fairseq_plugins": __version__}
+    for names in (FAIRSEQ, *((tool,) for tool in tools)):
+        for name in names:
+            try:
+                found[name] = importlib.metadata.version(name)
+                break
+            except importlib.metadata.PackageNotFoundError:
+                continue
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -249,18 +249,23 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def add_flags(parser: argparse.ArgumentParser) -> None:
+def add_flags(
+    parser: argparse.ArgumentParser, record: type = TranslationOptions, flags: Any = FLAGS
+) -> None:
     """Add one flag per option; defaults come from the record."""
-    fields = TranslationOptions.__dataclass_fields__
-    for name, text, extra in FLAGS:
-        spec = fields[name]
+    for name, text, extra in flags:
+        spec = record.__dataclass_fields__[name]
         names = [*([extra["short"]] if "short" in extra else []), _flag(name)]
-        required = name in ("source_lang", "target_lang", "destdir")
         if spec.type == "bool":
             parser.add_argument(*names, action="store_true", help=text)
-        elif required:
+        elif spec.default is MISSING:
             parser.add_argument(*names, required=True, help=text)
         else:
             kind = {"int": int, "float": float}.get(spec.type, str)
             shown = "" if spec.default in (None, "") else f" (default: {spec.default})"
             parser.add_argument(*names, type=kind, default=spec.default, help=text + shown)
+
+
+def explain(error: OSError, place: str) -> str:
+    """Say in one line what the system refused; ``place`` is named where the error names none."""
+    return f"{error.filename or place}: {error.strerror}" if error.strerror else str(error)

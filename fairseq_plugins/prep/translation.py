@@ -8,7 +8,6 @@ was killed goes on where it was, and the folder's bytes do not depend on the num
 
 from __future__ import annotations
 
-import importlib.metadata
 import logging
 from functools import partial
 from pathlib import Path
@@ -16,22 +15,27 @@ from typing import Any
 
 from tqdm import tqdm
 
-from .. import __version__
 from . import chunks as chunk_steps
 from .binarize import binarize
 from .chunks import Chunk
 from .corpus import CHUNK_LINES, Scan, check_parallel, scan_conllu, scan_text
-from .manifest import FILE_NAME, Manifest, sha256
+from .manifest import Manifest, sha256, tool_versions
 from .options import TranslationOptions
 from .subword_models import SubwordModels, check_given
 from .workers import START_METHOD, run_jobs
-from .workspace import check_destination, close_work, has_leftovers, locked, open_work
+from .workspace import (
+    check_destination,
+    close_work,
+    has_leftovers,
+    is_finished,
+    locked,
+    open_work,
+)
 
 logger = logging.getLogger(__name__)
 
 TOOLS = ("sacremoses", "subword-nmt", "sentencepiece", "spacy", "numpy")
 ESCAPED_SHARE = 0.01
-FAIRSEQ = ("fairseq-fixed", "fairseq")
 
 
 def prepare(options: TranslationOptions) -> Manifest:
@@ -50,10 +54,11 @@ def prepare(options: TranslationOptions) -> Manifest:
     annotator = load_annotator(options)
     scans = scan_inputs(options, files)
     manifest = describe(options, scans, annotator)
-    if is_finished(options, folder, manifest) and not has_leftovers(folder):
+    if is_finished(folder, manifest, overwrite=options.overwrite) and not has_leftovers(folder):
         return Manifest.load(folder)
     with locked(folder):
-        if is_finished(options, folder, manifest):  # another process may just have been here
+        # another process may just have been here
+        if is_finished(folder, manifest, overwrite=options.overwrite):
             close_work(folder)
         else:
             make(options, scans, annotator, manifest)
@@ -150,44 +155,8 @@ def describe(
         annotator=identity,
         inputs=inputs,
         options=options.recorded(),
-        versions=_versions(),
+        versions=tool_versions(TOOLS),
     )
-
-
-def _versions() -> dict[str, str]:
-    """Versions of what the folder's content depends on."""
-    found = {"fairseq_plugins": __version__}
-    for names in (FAIRSEQ, *((tool,) for tool in TOOLS)):
-        for name in names:
-            try:
-                found[name] = importlib.metadata.version(name)
-                break
-            except importlib.metadata.PackageNotFoundError:
-                continue
-    return found
-
-
-def is_finished(options: TranslationOptions, folder: Path, manifest: Manifest) -> bool:
-    """Whether the folder already holds this very preparation, complete.
-
-    Raises:
-        ValueError: it holds another one, and ``--overwrite`` is not given.
-    """
-    if options.overwrite or not (folder / FILE_NAME).is_file():
-        return False
-    found = Manifest.load(folder)
-    differences = found.differences(manifest)
-    if differences:
-        raise ValueError(
-            f"{folder} holds another preparation ({'; '.join(differences[:3])}); "
-            "name another --destdir or give --overwrite"
-        )
-    missing = [path.name for path in found.files(folder) if not path.is_file()]
-    if missing:
-        logger.warning("%s lacks %s: preparing it again", folder, ", ".join(missing))
-        return False
-    logger.info("%s is already prepared from the same input and options", folder)
-    return True
 
 
 def plan(scans: dict[str, dict[str, Scan]], work: Path) -> list[Chunk]:

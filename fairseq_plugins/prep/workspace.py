@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from .manifest import FILE_NAME, write_text
+from .manifest import FILE_NAME, FolderManifest, write_text
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +27,9 @@ LOCK = ".preparing.lock"
 PATIENCE = 5.0  # seconds: workers of a killed preparation need a moment to end
 PRODUCT = re.compile(
     r"(manifest\.json|codes\.bpe|sentencepiece\.model|vocab\.[^.]+|dict\..+\.txt"
-    r"|(train|valid|test)\d*\.[^.]+-[^.]+\..+\.(bin|idx))(\.tmp\d+)?"
+    r"|(train|valid|test)\d*\.[^.]+-[^.]+\..+\.(bin|idx)"
+    r"|labels\.txt|[^.]+\.(((tokens|words|pos|case|heads)[01]|label)\.(bin|idx)"
+    r"|score\.txt|examples\.jsonl))(\.tmp\d+)?"
 )
 NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 
@@ -143,6 +145,34 @@ def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
     for path in found:
         path.unlink(missing_ok=True)
     return work
+
+
+def is_finished(folder: Path, manifest: FolderManifest, *, overwrite: bool) -> bool:
+    """Whether the folder already holds this very preparation, complete.
+
+    Args:
+        folder: the folder to write.
+        manifest: what the preparation would write down before its work.
+        overwrite: whether finished results may go: nothing counts as finished then.
+
+    Raises:
+        ValueError: it holds another one, and ``--overwrite`` is not given.
+    """
+    if overwrite or not (folder / FILE_NAME).is_file():
+        return False
+    found = type(manifest).load(folder)
+    differences = found.differences(manifest)
+    if differences:
+        raise ValueError(
+            f"{folder} holds another preparation ({'; '.join(differences[:3])}); "
+            "name another --destdir or give --overwrite"
+        )
+    missing = [path.name for path in found.files(folder) if not path.is_file()]
+    if missing:
+        logger.warning("%s lacks %s: preparing it again", folder, ", ".join(missing))
+        return False
+    logger.info("%s is already prepared from the same input and options", folder)
+    return True
 
 
 def close_work(folder: Path) -> None:

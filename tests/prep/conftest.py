@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import threading
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import sentencepiece
 from raw_corpora import RuleAnnotator, invented_pairs
+from tqdm import tqdm
 
 from fairseq_plugins.prep import corpus, translation
 from fairseq_plugins.prep.segment import (
@@ -19,6 +21,16 @@ from fairseq_plugins.prep.segment import (
     learn_sentencepiece,
     subword_counts,
 )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _progress_bars_of_our_own() -> None:
+    """Keep tqdm's lock out of forked children: one killed while it holds the lock keeps it."""
+    if tqdm.monitor is not None:
+        tqdm.monitor.exit()
+        tqdm.monitor = None
+    tqdm.monitor_interval = 0  # the monitor's thread takes the lock at any time
+    tqdm.set_lock(threading.RLock())
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from raw_corpora import (
 
 from fairseq_plugins.data.dictionaries import load_dictionary
 from fairseq_plugins.prep import translation
-from fairseq_plugins.prep.manifest import Manifest
+from fairseq_plugins.prep.manifest import Manifest, tool_versions
 from fairseq_plugins.prep.translation import prepare
 from fairseq_plugins.syntax.labels import FEATURES, SPECIAL_ID
 
@@ -242,11 +243,11 @@ def test_tools_without_a_version_are_left_out(monkeypatch) -> None:
     def version(name: str) -> str:
         asked.append(name)
         if name in ("fairseq-fixed", "spacy"):
-            raise translation.importlib.metadata.PackageNotFoundError(name)
+            raise importlib.metadata.PackageNotFoundError(name)
         return "7"
 
-    monkeypatch.setattr(translation.importlib.metadata, "version", version)
-    found = translation._versions()
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    found = tool_versions(translation.TOOLS)
     assert found["fairseq"] == "7"
     assert "spacy" not in found
     assert "fairseq-fixed" in asked

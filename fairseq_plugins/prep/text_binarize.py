@@ -1,0 +1,89 @@
+"""Encoded chunks of examples -> the files of a split."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+from ..data.streams import StreamWriter
+from ..syntax.labels import FEATURES
+from .text_chunks import MOST_WORDS, EncodedExamples, TextChunk
+from .text_manifest import TextManifest
+from .text_scan import TextScan
+
+
+class SplitWriter:
+    """Writes the files of one split, and its counts into the manifest.
+
+    Args:
+        folder: the prepared folder.
+        split: name of the split.
+        manifest: of the folder.
+        scan: what the split's file holds.
+        pieces: size of the vocabulary.
+    """
+
+    def __init__(
+        self, folder: Path, split: str, manifest: TextManifest, *, scan: TextScan, pieces: int
+    ) -> None:
+        self.prefix, self.split, self.manifest, self.scan = folder / split, split, manifest, scan
+        self.amiss: Counter[str] = Counter(scan.dropped)
+        self.longest = 0
+        widths = {"tokens": pieces, "words": MOST_WORDS, "heads": MOST_WORDS}
+        widths |= {name: len(inventory) for name, inventory in FEATURES.items()}
+        sizes = {name: widths[name[:-1]] for name in manifest.streams()}
+        self.scores = manifest.target == "score" and scan.labelled > 0
+        if scan.labelled and not self.scores:
+            sizes["label"] = len(manifest.labels)
+        self.streams = {
+            name: StreamWriter(Path(f"{self.prefix}.{name}"), size) for name, size in sizes.items()
+        }
+        names = ["examples.jsonl", *(["score.txt"] if self.scores else [])]
+        self.texts = {name: TextWriter(Path(f"{self.prefix}.{name}")) for name in names}
+
+    def add(self, chunk: TextChunk) -> None:
+        """Append a chunk's rows to every file."""
+        encoded = EncodedExamples.load(chunk.encoded)
+        for name, writer in self.streams.items():
+            for row in encoded.streams[name]:
+                writer.add(row)
+        count = self.manifest.sentences
+        lengths = sum(encoded.streams[f"tokens{k}"].sizes for k in range(count))
+        self.longest = max(self.longest, int(lengths.max()) + 1 + count)
+        self.amiss.update(encoded.amiss)
+        self.texts["examples.jsonl"].add(chunk.examples.read_text(encoding="utf-8"))
+        if self.scores:
+            rows = (str(float(gold[0])) if gold else "" for gold in chunk.read_gold())
+            self.texts["score.txt"].add("".join(f"{row}\n" for row in rows))
+
+    def close(self) -> None:
+        """Give all files their names, and fill in the manifest."""
+        for writer in (*self.streams.values(), *self.texts.values()):
+            writer.close()
+        pairs = range(self.manifest.sentences)
+        self.manifest.splits[self.split] = {
+            "examples": self.scan.examples,
+            "labelled": self.scan.labelled,
+            "tokens": sum(self.streams[f"tokens{k}"].ids for k in pairs),
+            "words": sum(self.streams[f"case{k}"].ids for k in pairs),
+            "longest": self.longest,
+        }
+        self.manifest.alignment[self.split] = dict(sorted(self.amiss.items()))
+
+
+class TextWriter:
+    """Writes a text file under a temporary name; `close` renames it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.temporary = path, Path(f"{path}.tmp{os.getpid()}")
+        self._stream = open(self.temporary, "w", encoding="utf-8", newline="\n")  # noqa: SIM115
+
+    def add(self, text: str) -> None:
+        """Append text."""
+        self._stream.write(text)
+
+    def close(self) -> None:
+        """Finish the file and give it its name."""
+        self._stream.close()
+        os.replace(self.temporary, self.path)

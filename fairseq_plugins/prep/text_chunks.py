@@ -1,0 +1,195 @@
+"""What worker processes do to examples, and what an encoded chunk is on disk.
+
+The parent writes each chunk of examples as two JSON-lines files (the examples as they stay in the
+prepared folder, and their gold labels); a worker turns them into one archive of integer rows. Files
+appear under their names only when complete, so that a killed preparation goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .examples import Example
+from .manifest import write_text
+from .text_encoder import EncodedSentence, TextEncoder
+from .text_scan import labels_of
+
+CHUNK_EXAMPLES = 1000
+MOST_WORDS = 65_000  # word numbers are stored in 16 bits
+
+
+@dataclass(frozen=True)
+class TextChunk:
+    """One job: some consecutive examples of a split.
+
+    Args:
+        split: name of the split.
+        count: how many examples.
+        examples, gold, encoded: files of the examples, of their labels, and of the result.
+    """
+
+    split: str
+    count: int
+    examples: Path
+    gold: Path
+    encoded: Path
+
+    @classmethod
+    def at(cls, work: Path, split: str, number: int, count: int) -> TextChunk:
+        """Name the files of a split's ``number``-th chunk."""
+        stem = work / f"{split}.{number:06d}"
+        files = [Path(f"{stem}.{name}") for name in ("examples.jsonl", "gold.jsonl", "npz")]
+        return cls(split, count, *files)
+
+    def write(self, examples: Sequence[Example]) -> None:
+        """Write examples and labels, unless an earlier run has."""
+        for path, rows in (
+            (self.examples, map(_described, examples)),
+            (self.gold, map(labels_of, examples)),
+        ):
+            if not path.is_file():
+                write_text(path, "".join(_json_line(row) for row in rows))
+
+    def read(self) -> list[Example]:
+        """Read the examples without their labels."""
+        return [
+            Example(row["id"], tuple(row["texts"]), tuple(row["words"]) if "words" in row else None)
+            for row in _json_rows(self.examples)
+        ]
+
+    def read_gold(self) -> list[list[str]]:
+        """Read the labels: none, one, or one a word."""
+        return list(_json_rows(self.gold))
+
+
+def _described(example: Example) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": example.id, "texts": example.texts}
+    return row if example.words is None else row | {"words": example.words}
+
+
+def _json_line(row: Any) -> str:
+    return json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def _json_rows(path: Path) -> Iterator[Any]:
+    with open(path, encoding="utf-8", newline="\n") as stream:
+        yield from map(json.loads, stream)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of integers of unequal length.
+
+    Args:
+        ids: all of them, one row after the other.
+        sizes: length of each row.
+    """
+
+    ids: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int]]) -> Rows:
+        """Put rows together."""
+        sizes = np.array([len(row) for row in rows], np.int64)
+        return cls(np.fromiter(chain.from_iterable(rows), np.int32), sizes)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Yield the rows."""
+        return iter(np.split(self.ids, np.cumsum(self.sizes)[:-1]))
+
+
+@dataclass(frozen=True)
+class EncodedExamples:
+    """What a worker made of one chunk.
+
+    Args:
+        streams: name -> rows, one an example.
+        amiss: counts of words and wordpieces that met otherwise than expected.
+    """
+
+    streams: dict[str, Rows]
+    amiss: dict[str, int]
+
+    def save(self, path: Path) -> None:
+        """Write the chunk under a temporary name, then rename it."""
+        arrays = {f"{name}.ids": rows.ids for name, rows in self.streams.items()}
+        arrays |= {f"{name}.sizes": rows.sizes for name, rows in self.streams.items()}
+        header = {"streams": list(self.streams), "amiss": self.amiss}
+        arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+        temporary = Path(f"{path}.tmp{os.getpid()}")
+        with open(temporary, "wb") as stream:
+            np.savez(stream, **arrays)
+        os.replace(temporary, path)
+
+    @classmethod
+    def load(cls, path: Path) -> EncodedExamples:
+        """Read a chunk that `save` wrote."""
+        with np.load(path) as archive:
+            header = json.loads(archive["header"].tobytes())
+            streams = {
+                name: Rows(archive[f"{name}.ids"], archive[f"{name}.sizes"])
+                for name in header["streams"]
+            }
+        return cls(streams, header["amiss"])
+
+
+class Context:
+    """What a process needs beside its jobs; filled by `start_encoding`."""
+
+    encoder: TextEncoder
+    label_ids: dict[str, int]
+
+
+def start_encoding(encoder: TextEncoder, labels: Iterable[str]) -> None:
+    """Set the encoder and the labels in id order (none for scores) of this process."""
+    Context.encoder = encoder
+    Context.label_ids = {label: i for i, label in enumerate(labels)}
+
+
+def encode_chunk(chunk: TextChunk) -> None:
+    """Encode the chunk's examples; write them."""
+    if chunk.encoded.is_file():
+        return
+    examples = chunk.read()
+    encoded = Context.encoder.encode(examples)
+    for example, sentences in zip(examples, encoded):
+        for words in (sentence.words for sentence in sentences):
+            if len(words) > MOST_WORDS:
+                raise ValueError(
+                    f"{chunk.split}: example {example.id} has a sentence of {len(words)} words; "
+                    f"{MOST_WORDS} can be stored"
+                )
+    streams: dict[str, Rows] = {}
+    for k in range(len(encoded[0])):
+        streams |= _streams(k, [sentences[k] for sentences in encoded])
+    if Context.label_ids:
+        ids = Context.label_ids
+        streams["label"] = Rows.of([[ids[label] for label in row] for row in chunk.read_gold()])
+    amiss: Counter[str] = Counter()
+    for sentence in chain.from_iterable(encoded):
+        amiss["misaligned_wordpieces"] += sentence.misaligned
+        amiss["repaired_words"] += sentence.repaired
+    EncodedExamples(streams, dict(amiss)).save(chunk.encoded)
+
+
+def _streams(k: int, sentences: Sequence[EncodedSentence]) -> dict[str, Rows]:
+    """Collect the streams of the examples' ``k``-th sentences."""
+    found = {
+        f"tokens{k}": Rows.of([sentence.tokens for sentence in sentences]),
+        f"words{k}": Rows.of([sentence.word_of for sentence in sentences]),
+    }
+    for name in sentences[0].features:
+        found[f"{name}{k}"] = Rows.of([sentence.features[name] for sentence in sentences])
+    if sentences[0].heads is not None:
+        found[f"heads{k}"] = Rows.of([sentence.heads or [] for sentence in sentences])
+    return found

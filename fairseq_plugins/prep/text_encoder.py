@@ -1,0 +1,253 @@
+"""Raw examples -> wordpieces with words, features and heads: preparation and inference alike."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..data.bert_dictionary import BertDictionary
+from ..syntax.labels import FEATURES, upos_label
+from ..syntax.subwords import align, case_of, joined_spans, locate_words
+from ..syntax.tree import project_heads
+from .annotation import Annotation
+from .examples import Example
+from .text_manifest import VOCABULARY, TextManifest
+from .wordpiece import WordPieces
+
+logger = logging.getLogger(__name__)
+
+_BLANKS = re.compile(r"[^\S\x0b\x0c\x1c-\x1f\x85]+")
+Pieces = tuple[list[int], list[int]]  # S wordpiece ids, and for each the index of its word
+
+
+@dataclass(frozen=True)
+class EncodedSentence:
+    """A sentence ready for the model; every word has at least one wordpiece.
+
+    Args:
+        tokens: S wordpiece ids, no special tokens.
+        word_of: S word indices, from 0, non-decreasing.
+        words: W words.
+        features: per feature name W ids; ``pos`` only where words are tagged.
+        heads: W numbers of heads from 1, 0 at a root; None where nothing parsed.
+        misaligned: how many wordpieces do not lie within one word.
+        repaired: how many words the annotator cut otherwise, or have no wordpiece of their own.
+    """
+
+    tokens: list[int]
+    word_of: list[int]
+    words: list[str]
+    features: dict[str, list[int]]
+    heads: list[int] | None = None
+    misaligned: int = 0
+    repaired: int = 0
+
+
+class TextEncoder:
+    """Everything between a raw example and the model's input.
+
+    Args:
+        wordpieces: the tokeniser.
+        tokenize: what the words of raw text are: ``whitespace`` or ``spacy``.
+        annotations: what the words carry, of ``pos`` and ``heads``.
+        annotator: `prep.annotate.Annotator`, or None where nothing needs it.
+    """
+
+    def __init__(
+        self,
+        wordpieces: WordPieces,
+        tokenize: str = "whitespace",
+        annotations: Sequence[str] = (),
+        annotator: Any = None,
+    ) -> None:
+        if annotator is None and needs_annotator(tokenize, annotations):
+            raise ValueError(f"{', '.join(annotations) or tokenize} needs a spaCy pipeline")
+        self.wordpieces, self.tokenize = wordpieces, tokenize
+        self.annotations = tuple(annotations)
+        self.annotator = annotator
+
+    @property
+    def annotator_id(self) -> str:
+        """``name version hash`` of the pipeline in use; empty without one."""
+        if self.annotator is None:
+            return ""
+        identity = self.annotator.identity()
+        return " ".join(identity[key] for key in ("name", "version", "hash"))
+
+    @classmethod
+    def from_folder(cls, folder: Path, manifest: TextManifest) -> TextEncoder:
+        """Build the encoder that prepared ``folder``; warn when its pipeline is another now."""
+        encoder = cls(
+            WordPieces(BertDictionary.load(Path(folder) / VOCABULARY), manifest.tokenizer),
+            manifest.tokenize,
+            manifest.annotations,
+            load_annotator(
+                manifest.tokenize, manifest.annotations, manifest.annotator.get("model", "")
+            ),
+        )
+        if encoder.annotator_id != manifest.annotator_id:
+            logger.warning(
+                "THE ANNOTATOR DIFFERS: %s was prepared with %r, raw text is now annotated by %r; "
+                "predictions can differ from those of the prepared folder",
+                folder,
+                manifest.annotator_id,
+                encoder.annotator_id,
+            )
+        return encoder
+
+    def encode(self, examples: Sequence[Example]) -> list[tuple[EncodedSentence, ...]]:
+        """Encode examples, one result each with one sentence a text, whatever their number.
+
+        Raises:
+            ValueError: a given word is empty, or text is no Unicode; names the example.
+        """
+        texts, given = [], []
+        for example in examples:
+            for text in (*example.texts, *(example.words or ())):
+                check_characters(text, f"example {example.id}")
+            if example.words is not None and not all(example.words):
+                number = example.words.index("") + 1
+                raise ValueError(f"example {example.id}: word {number} is empty")
+            texts += example.texts
+            given += [example.words] * len(example.texts)
+        encoded = iter(self._encode(texts, given))
+        return [tuple(next(encoded) for _ in example.texts) for example in examples]
+
+    def _encode(
+        self, texts: Sequence[str], given: Sequence[Sequence[str] | None]
+    ) -> list[EncodedSentence]:
+        """Encode sentences; those with words and those without have their own way."""
+        found: dict[int, EncodedSentence] = {}
+        free = [i for i, words in enumerate(given) if words is None]
+        if self.tokenize == "spacy":
+            notes = self.annotator.annotate_text([texts[i] for i in free]) if free else []
+            found |= {i: self._from_text(texts[i], note) for i, note in zip(free, notes)}
+        numbers = [i for i in range(len(texts)) if i not in found]
+        cut = [self._cut(texts[i], given[i]) for i in numbers]
+        notes = self._annotate([words for words, _ in cut])
+        for i, (words, pieces), note in zip(numbers, cut, notes):
+            found[i] = self._from_words(words, pieces, note)
+        return [found[i] for i in range(len(texts))]
+
+    def _cut(self, text: str, given: Sequence[str] | None) -> tuple[list[str], Pieces]:
+        """Cut given words, or those of ``text``, into pieces.
+
+        Words of a text that BERT's cleaning makes vanish are no words, so that the pieces are
+        those of the whole text; given words stay (and those of a text of which nothing is left)
+        and count as unknown.
+        """
+        words = list(given) if given is not None else split_at_blanks(text)
+        tokens, word_of = self.wordpieces.encode_words(words)
+        seen = set(word_of)
+        if len(seen) == len(words):
+            return words, (tokens, word_of)
+        if given is None and seen:
+            number = {word: i for i, word in enumerate(sorted(seen))}
+            kept = [word for i, word in enumerate(words) if i in seen]
+            return kept, (tokens, [number[i] for i in word_of])
+        gaps = [(i, self.wordpieces.unknown) for i in range(len(words)) if i not in seen]
+        pairs = sorted([*zip(word_of, tokens), *gaps], key=lambda pair: pair[0])
+        return words, ([token for _, token in pairs], [word for word, _ in pairs])
+
+    def _annotate(self, sentences: list[list[str]]) -> Sequence[Annotation | None]:
+        if not self.annotations:
+            return [None] * len(sentences)
+        return self.annotator.annotate_words(sentences)
+
+    def _from_words(
+        self, words: list[str], pieces: Pieces, note: Annotation | None
+    ) -> EncodedSentence:
+        """Put a sentence of known words together."""
+        if note is not None and not note.words:  # nothing that the annotator can see
+            note = Annotation(words, [upos_label("")] * len(words), heads=[0] * len(words))
+        if note is None or note.words == words:
+            return self._sentence(words, pieces, note, range(len(words)))
+        line, spans = " ".join(words), joined_spans(words)
+        places = locate_words(line, note.words)
+        if places is None:
+            raise ValueError(
+                f"the spaCy pipeline changes the characters of {line[:80]!r}: use another one"
+            )
+        token_of = align(line, spans, places).word_of
+        repaired = len({*zip(spans, words)} - {*zip(places, note.words)})
+        return self._sentence(words, pieces, note, token_of, repaired=repaired)
+
+    def _from_text(self, text: str, note: Annotation) -> EncodedSentence:
+        """Put a raw text together whose words the annotator found.
+
+        A word without a wordpiece of its own (``not`` of ``cannot``) is part of the one before.
+        """
+        tokens, spans = self.wordpieces.encode_text(text)
+        if not tokens and note.words:  # nothing that BERT can see
+            tokens, spans = [self.wordpieces.unknown], [note.spans[0]]
+        found = align(text, spans, note.spans)
+        owners = sorted(set(found.word_of))
+        number = {word: i for i, word in enumerate(owners)}
+        return self._sentence(
+            [note.words[i] for i in owners],
+            (tokens, [number[i] for i in found.word_of]),
+            note,
+            owners,
+            misaligned=found.misaligned,
+            repaired=len(note.words) - len(owners),
+        )
+
+    def _sentence(
+        self,
+        words: list[str],
+        pieces: Pieces,
+        note: Annotation | None,
+        token_of: Sequence[int],
+        **amiss: int,
+    ) -> EncodedSentence:
+        """Give W words what their tokens in the annotation (W indices) carry."""
+        features = {"case": FEATURES["case"].ids([case_of(word) for word in words])}
+        heads = None
+        if "pos" in self.annotations:
+            features["pos"] = FEATURES["pos"].ids([note.upos[i] for i in token_of])
+        if "heads" in self.annotations:
+            heads = project_heads(note.heads, token_of)
+        return EncodedSentence(*pieces, words, features, heads, **amiss)
+
+
+def split_at_blanks(text: str) -> list[str]:
+    """Split at white space as BERT does.
+
+    Python's own ``split`` also cuts at some control characters, which BERT deletes.
+    """
+    return [word for word in _BLANKS.split(text) if word]
+
+
+def check_characters(text: str, place: str) -> None:
+    """Refuse halves of surrogate pairs, which JSON can spell.
+
+    Raises:
+        ValueError: such a half; names ``place``.
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        half = text[error.start]
+        raise ValueError(f"{place}: {half!r} is half a character (a lone surrogate)") from None
+
+
+def needs_annotator(tokenize: str, annotations: Sequence[str]) -> bool:
+    """Whether a spaCy pipeline has work to do."""
+    return tokenize == "spacy" or bool(annotations)
+
+
+def load_annotator(tokenize: str, annotations: Sequence[str], model: str = "") -> Any:
+    """Load the pipeline that finds or annotates words, or None where nothing needs one.
+
+    Raises:
+        FileNotFoundError, ValueError: see `prep.annotate.Annotator`.
+    """
+    if not needs_annotator(tokenize, annotations):
+        return None
+    from .annotate import BUNDLED, Annotator
+
+    return Annotator(model or BUNDLED, parse="heads" in annotations)

@@ -1,0 +1,119 @@
+"""The manifest of a folder for text classification or sequence labelling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .manifest import FolderManifest, check_names
+
+VOCABULARY = "vocab.txt"
+LABELS = "labels.txt"
+TARGETS = {
+    "classes": "text_classification",
+    "score": "text_classification",
+    "word_labels": "sequence_labeling",
+}
+ANNOTATIONS = ("pos", "heads")
+TOKENIZE = ("whitespace", "spacy")
+
+
+@dataclass
+class TextManifest(FolderManifest):
+    """Contents of ``manifest.json`` in a folder of examples.
+
+    Args:
+        dataset: name of the dataset, e.g. ``cola``.
+        task: ``text_classification`` or ``sequence_labeling``.
+        target: ``classes``, ``score`` or ``word_labels``.
+        labels: labels in id order (empty for a score).
+        positive: the class or error label whose F1 counts; empty where none does.
+        metric: the dataset's headline metric.
+        sentences: 1, or 2 for pairs.
+        tokenizer: ``lowercase``, ``strip_accents``, ``chinese_characters`` of the wordpieces.
+        tokenize: what words are: ``whitespace`` or ``spacy``; given words always stay as given.
+        annotations: what the words carry, of ``pos`` and ``heads``; their case always.
+        annotator: name, version and content hash of what annotated them (empty: nothing did).
+        splits: per split ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``,
+            ``longest`` (wordpieces of the longest example with its special tokens).
+        alignment: counts of words and wordpieces that met otherwise than expected, per split.
+        inputs: per input file its SHA-256.
+        options: the preparation's own options.
+        versions: tool -> version.
+        submission: how the benchmark's server wants predictions (empty: no server).
+    """
+
+    FORMAT = "fairseq_plugins.text"
+    VERSION = 1
+    SCRIPT = "prepare_text.py"
+
+    dataset: str
+    task: str
+    target: str
+    labels: list[str]
+    positive: str
+    metric: str
+    sentences: int
+    tokenizer: dict[str, Any]
+    tokenize: str
+    annotations: list[str]
+    annotator: dict[str, str] = field(default_factory=dict)
+    splits: dict[str, dict[str, int]] = field(default_factory=dict)
+    alignment: dict[str, dict[str, int]] = field(default_factory=dict)
+    inputs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    submission: dict[str, Any] = field(default_factory=dict)
+
+    def streams(self) -> dict[str, str]:
+        """Name the streams of a split, its labels apart: stream -> what one id stands for."""
+        names = {"tokens": "wordpiece", "words": "wordpiece", "case": "word"}
+        names |= dict.fromkeys(self.annotations, "word")
+        return {f"{name}{k}": unit for k in range(self.sentences) for name, unit in names.items()}
+
+    def files(self, folder: Path) -> list[Path]:
+        """Every file that belongs to the prepared folder, the manifest apart.
+
+        A split without any gold label has neither a ``label`` stream nor a ``score.txt``.
+        """
+        names = [VOCABULARY, *([] if self.target == "score" else [LABELS])]
+        for split, counts in self.splits.items():
+            streams = [*self.streams()]
+            if counts["labelled"] and self.target != "score":
+                streams.append("label")
+            elif counts["labelled"]:
+                names.append(f"{split}.score.txt")
+            names += [f"{split}.{name}.{ext}" for name in streams for ext in ("bin", "idx")]
+            names.append(f"{split}.examples.jsonl")
+        return [Path(folder) / name for name in sorted(names)]
+
+    def check(self, path: Path) -> None:
+        """Refuse values that do not fit, and split names that would lead out of the folder.
+
+        Raises:
+            ValueError: with the entry; ``path`` is named as its place.
+        """
+        for problem in self._problems():
+            raise ValueError(f"{path}: {problem}")
+        check_names([self.dataset, *self.splits], path)
+
+    def _problems(self) -> Iterator[str]:
+        if self.target not in TARGETS or self.task != TARGETS[self.target]:
+            yield f"no target {self.target!r} of task {self.task!r}; known are {TARGETS}"
+        if self.sentences not in (1, 2):
+            yield f"'sentences' is {self.sentences}, expected 1 or 2"
+        if self.tokenize not in TOKENIZE:
+            yield f"'tokenize' is {self.tokenize!r}; choices are {', '.join(TOKENIZE)}"
+        if not set(self.annotations) <= set(ANNOTATIONS):
+            yield f"'annotations' are {self.annotations}; choices are {', '.join(ANNOTATIONS)}"
+        if (self.target == "score") == bool(self.labels):
+            yield f"target {self.target!r} does not go with the labels {self.labels}"
+        if len(set(self.labels)) != len(self.labels):
+            yield f"a label is named twice in {self.labels}"
+        if self.positive and self.labels and self.positive not in self.labels:
+            yield f"the positive label {self.positive!r} is none of {self.labels}"
+        for split, counts in self.splits.items():
+            if not all(isinstance(counts.get(name), int) for name in ("examples", "labelled")):
+                yield f"split {split!r} lacks its counts"

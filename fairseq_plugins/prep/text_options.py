@@ -1,0 +1,189 @@
+"""Options of a preparation for classification or labelling: a record with checks, and its flags."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from ..pretrained.directory import DEFAULT
+from .datasets import DATASETS, Dataset, find_splits
+from .options import CORES, add_flags
+from .readers.options import HELP, ReadOptions
+from .text_encoder import needs_annotator
+from .text_manifest import ANNOTATIONS, TOKENIZE
+
+NO_ANNOTATIONS = "none"
+OWN_FILES = {"train": "train_file", "valid": "valid_file", "test": "test_file"}
+
+
+@dataclass
+class TextOptions:
+    """Everything that decides the content of a prepared folder; `FLAGS` documents each option.
+
+    Raises:
+        ValueError: a value that is none of the choices, or nothing to prepare.
+    """
+
+    dataset: str
+    destdir: str
+    raw_dir: str = ""
+    train_file: str = ""
+    valid_file: str = ""
+    test_file: str = ""
+    pretrained: str = DEFAULT
+    tokenize: str = "whitespace"
+    annotations: str = "pos,heads"
+    spacy_model: str = ""
+    read: ReadOptions = field(default_factory=ReadOptions)
+    workers: int = CORES
+    overwrite: bool = False
+
+    def __post_init__(self) -> None:
+        """Check everything that can be checked without opening a file."""
+        if self.dataset not in DATASETS:
+            raise ValueError(f"--dataset {self.dataset!r}: choices are {', '.join(DATASETS)}")
+        if self.tokenize not in TOKENIZE:
+            raise ValueError(f"--tokenize {self.tokenize!r}: choices are {', '.join(TOKENIZE)}")
+        self.annotation_names = parse_annotations(self.annotations)
+        if self.workers < 1:
+            raise ValueError(f"--workers {self.workers}: must be at least 1")
+        if not (self.raw_dir or self.own_files()):
+            raise ValueError(
+                "nothing to prepare: give --raw-dir, or --train-file, --valid-file, --test-file"
+            )
+        if self.spacy_model and not self.needs_spacy:
+            raise ValueError("--spacy-model has no work to do: --annotations none splits at blanks")
+        if self.read.labels and self.source.labels is not None:
+            raise ValueError(
+                f"--labels: {self.dataset} has its own labels, {', '.join(self.source.labels)}"
+            )
+        if self.read.labels and self.source.target == "score":
+            raise ValueError(f"--labels: {self.dataset} has scores and no labels")
+
+    @property
+    def source(self) -> Dataset:
+        """The dataset in its official form."""
+        return DATASETS[self.dataset]
+
+    @property
+    def needs_spacy(self) -> bool:
+        """Whether a spaCy pipeline has work to do."""
+        return needs_annotator(self.tokenize, self.annotation_names)
+
+    def own_files(self) -> dict[str, Path]:
+        """Files that are named one by one; commas give ``test``, ``test1``, … as in fairseq."""
+        found = {}
+        for split, name in OWN_FILES.items():
+            value = getattr(self, name)
+            for k, path in enumerate(value.split(",") if value else []):
+                if not path.strip():
+                    raise ValueError(f"--{split}-file {value!r}: a file name is empty")
+                found[f"{split}{k or ''}"] = Path(path.strip())
+        return found
+
+    def input_files(self) -> dict[str, Path]:
+        """Split -> file; files named one by one come before those of the raw folder.
+
+        Raises:
+            FileNotFoundError: a missing file or folder.
+        """
+        found = self.own_files()
+        for split, path in found.items():
+            if not path.is_file():
+                raise FileNotFoundError(f"no file {str(path)!r} for split {split!r}")
+        if self.raw_dir and not Path(self.raw_dir).is_dir():
+            raise FileNotFoundError(f"--raw-dir: no folder {self.raw_dir!r}")
+        official = find_splits(self.source, Path(self.raw_dir)) if self.raw_dir else {}
+        return official | found
+
+    def recorded(self) -> dict[str, Any]:
+        """The options that decide the content; files stand among the manifest's inputs."""
+        body = asdict(self)
+        for name in ("workers", "destdir", "overwrite", "raw_dir", *OWN_FILES.values()):
+            body.pop(name)
+        body["annotations"] = list(self.annotation_names)
+        body["read"]["labels"] = list(self.read.labels)
+        return body
+
+
+FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("dataset", f"what the files are: {' | '.join(DATASETS)}", {}),
+    ("destdir", "folder to write, e.g. data-bin/cola", {}),
+    ("raw_dir", "folder with the dataset's official files", {}),
+    ("train_file", "training file, in place of the official one (plain, tokens: your own)", {}),
+    ("valid_file", "comma-separated validation files (the first is 'valid')", {}),
+    ("test_file", "comma-separated test files; they may lack labels", {}),
+    ("pretrained", "BERT whose vocabulary counts: embedded name or Hugging Face directory", {}),
+    ("tokenize", f"words of raw text: {' | '.join(TOKENIZE)}; given words stay", {}),
+    ("annotations", f"what words carry: any of {','.join(ANNOTATIONS)}, or {NO_ANNOTATIONS}", {}),
+    ("spacy_model", "installed spaCy pipeline or path (default: the bundled English one)", {}),
+    ("workers", "processes", {}),
+    ("overwrite", "replace a folder that another preparation finished", {}),
+)
+
+
+def add_text_flags(parser: argparse.ArgumentParser) -> None:
+    """Add all flags: the preparation's and the readers'."""
+    add_flags(parser, TextOptions, FLAGS)
+    group = parser.add_argument_group("reading")
+    for spec in fields(ReadOptions):
+        default = "" if isinstance(spec.default, tuple) else spec.default
+        group.add_argument(
+            f"--{spec.name.replace('_', '-')}",
+            type=type(default),
+            default=default,
+            help=HELP[spec.name] + (f" (default: {default})" if default != "" else ""),
+        )
+
+
+def options_from(flags: Mapping[str, Any]) -> TextOptions:
+    """Make the record of parsed flags.
+
+    Raises:
+        ValueError, FileNotFoundError: see `TextOptions`, `ReadOptions` and `parse_labels`.
+    """
+    names = {spec.name for spec in fields(ReadOptions)}
+    reading = {name: value for name, value in flags.items() if name in names}
+    reading["labels"] = parse_labels(reading.get("labels", ""))
+    rest = {name: value for name, value in flags.items() if name not in names}
+    return TextOptions(**rest, read=ReadOptions(**reading))
+
+
+def parse_annotations(text: str) -> tuple[str, ...]:
+    """Split ``"pos,heads"``, in the order of `ANNOTATIONS`; ``none`` gives none.
+
+    Raises:
+        ValueError: anything else.
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if names == [NO_ANNOTATIONS]:
+        return ()
+    unknown = [name for name in names if name not in ANNOTATIONS]
+    if unknown or not names:
+        raise ValueError(
+            f"--annotations {text!r}: choices are {', '.join(ANNOTATIONS)}, or {NO_ANNOTATIONS}"
+        )
+    return tuple(name for name in ANNOTATIONS if name in names)
+
+
+def parse_labels(text: str) -> tuple[str, ...]:
+    """Read ``"yes,no"``, or a file of one label a line (``labels.txt`` of another folder).
+
+    Raises:
+        ValueError: an empty label, or a file that is no UTF-8.
+    """
+    if not text:
+        return ()
+    if Path(text).is_file():
+        try:
+            found = Path(text).read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        except UnicodeDecodeError:
+            raise ValueError(f"--labels: {text} is not UTF-8") from None
+    else:
+        found = [label.strip() for label in text.split(",")]
+    if not all(found):
+        raise ValueError(f"--labels {text!r}: label {found.index('') + 1} is empty")
+    return tuple(found)

@@ -1,0 +1,181 @@
+"""Prepare a dataset for classification or labelling: official files in, a prepared folder out.
+
+Steps: check options, vocabulary and files; read every file once (labels, counts, bad rows); write
+the examples in chunks; annotate and cut the chunks (several processes); write binary streams,
+texts, labels and vocabulary; write the manifest, last. Finished chunks are kept until the end, so a
+preparation that was killed goes on where it was, and the folder's bytes do not depend on the number
+of workers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby, islice
+from pathlib import Path
+
+from tqdm import tqdm
+
+from ..data.bert_dictionary import BertDictionary
+from ..pretrained.directory import read_vocabulary, resolve_directory
+from ..pretrained.tokenizer import read_tokenizer_settings
+from . import text_chunks
+from .datasets import input_files, read_split
+from .manifest import sha256, tool_versions, write_text
+from .text_binarize import SplitWriter
+from .text_chunks import TextChunk, encode_chunk, start_encoding
+from .text_encoder import TextEncoder, load_annotator
+from .text_manifest import LABELS, VOCABULARY, TextManifest
+from .text_options import TextOptions
+from .text_scan import TextScan, decide_labels, scan_files
+from .wordpiece import WordPieces
+from .workers import run_jobs
+from .workspace import (
+    check_destination,
+    close_work,
+    has_leftovers,
+    is_finished,
+    locked,
+    open_work,
+)
+
+logger = logging.getLogger(__name__)
+
+TOOLS = ("tokenizers", "spacy", "numpy")
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What the preparation works with.
+
+    Args:
+        vocabulary: of the pretrained model.
+        encoder: examples to wordpieces with features.
+    """
+
+    vocabulary: BertDictionary
+    encoder: TextEncoder
+
+
+def prepare(options: TextOptions) -> TextManifest:
+    """Prepare a folder; return its manifest (at once, when it is already finished).
+
+    Raises:
+        FileNotFoundError, ValueError: bad input or options; nothing finished-looking is left.
+        OSError: the folder cannot be written.
+    """
+    folder = Path(options.destdir)
+    files = options.input_files()
+    check_destination(
+        folder, (path for file in files.values() for path in input_files(options.source, file))
+    )
+    manifest, tools = describe(options, files)
+    if is_finished(folder, manifest, overwrite=options.overwrite) and not has_leftovers(folder):
+        return TextManifest.load(folder)
+    scans = scan_files(options, files)
+    manifest.labels = decide_labels(options, scans)
+    manifest.sentences = next(iter(scans.values())).sentences
+    with locked(folder):
+        # another process may just have been here
+        if is_finished(folder, manifest, overwrite=options.overwrite):
+            close_work(folder)
+        else:
+            make(options, scans, manifest, tools)
+    return TextManifest.load(folder)
+
+
+def describe(options: TextOptions, files: dict[str, Path]) -> tuple[TextManifest, Tools]:
+    """Load the tools, and write down what decides the folder's content, before the work."""
+    directory = resolve_directory(options.pretrained)
+    content, settings = read_vocabulary(directory), read_tokenizer_settings(directory)
+    vocabulary = BertDictionary(content, str(directory / VOCABULARY))
+    names, tokenize = options.annotation_names, options.tokenize
+    annotator = load_annotator(tokenize, names, options.spacy_model)
+    encoder = TextEncoder(WordPieces(vocabulary, settings), tokenize, names, annotator)
+    inputs = {
+        f"{split}.beside" if k else split: {"file": str(path), "sha256": sha256(path)}
+        for split, first in files.items()
+        for k, path in enumerate(input_files(options.source, first))
+    }
+    digest = hashlib.sha256(content).hexdigest()
+    inputs["vocabulary"] = {"file": str(directory), "sha256": digest}
+    source = options.source
+    manifest = TextManifest(
+        *(source.name, source.task, source.target, [], source.positive, source.metric, 1),
+        tokenizer=settings,
+        tokenize=tokenize,
+        annotations=list(names),
+        annotator=annotator.identity() if annotator is not None else {},
+        inputs=inputs,
+        options=options.recorded(),
+        versions=tool_versions(TOOLS),
+        submission={split: dict(form) for split, form in source.submission.items()},
+    )
+    return manifest, Tools(vocabulary, encoder)
+
+
+def make(
+    options: TextOptions, scans: dict[str, TextScan], manifest: TextManifest, tools: Tools
+) -> None:
+    """Do the work in a folder that is ours, and complete and save the manifest."""
+    folder = Path(options.destdir)
+    work = open_work(folder, manifest.fingerprint(), overwrite=options.overwrite)
+    jobs = list(write_chunks(options, scans, work))
+    encode(options, jobs, manifest, tools)
+    tools.vocabulary.save(folder / VOCABULARY)
+    if manifest.target != "score":
+        write_text(folder / LABELS, "".join(f"{label}\n" for label in manifest.labels))
+    pieces = len(tools.vocabulary)
+    with tqdm(total=len(jobs), desc="binarise", unit=" chunks") as bar:
+        for split, chunks in groupby(jobs, key=lambda job: job.split):
+            writer = SplitWriter(folder, split, manifest, scan=scans[split], pieces=pieces)
+            for chunk in chunks:
+                writer.add(chunk)
+                bar.update(1)
+            writer.close()
+    manifest.save(folder)
+    close_work(folder)
+    report(manifest, folder)
+
+
+def write_chunks(
+    options: TextOptions, scans: dict[str, TextScan], work: Path
+) -> Iterator[TextChunk]:
+    """Write every split's examples in chunks."""
+    for split, scan in scans.items():
+        examples = read_split(options.source, split, scan.path, options.read)
+        number = 0
+        while some := list(islice(examples, text_chunks.CHUNK_EXAMPLES)):
+            chunk = TextChunk.at(work, split, number, len(some))
+            chunk.write(some)
+            yield chunk
+            number += 1
+
+
+def encode(
+    options: TextOptions, jobs: list[TextChunk], manifest: TextManifest, tools: Tools
+) -> None:
+    """Annotate and cut all chunks that are not there yet."""
+    todo = [job for job in jobs if not job.encoded.is_file()]
+    start = partial(start_encoding, tools.encoder, manifest.labels)
+    sizes = [job.count for job in todo]
+    for _ in run_jobs(
+        encode_chunk, todo, options.workers, start, title="encode", sizes=sizes, unit="examples"
+    ):
+        pass
+
+
+def report(manifest: TextManifest, folder: Path) -> None:
+    """Log what the folder holds, and what was dropped or repaired."""
+    for split, counts in manifest.splits.items():
+        notes = {k: v for k, v in manifest.alignment[split].items() if v}
+        logger.info(
+            "%s: %d examples (%d with labels), %d words, %d wordpieces, longest %d%s",
+            split,
+            *(counts[name] for name in ("examples", "labelled", "words", "tokens", "longest")),
+            f"; {notes}" if notes else "",
+        )
+    logger.info("prepared %s for %s", folder, manifest.task)

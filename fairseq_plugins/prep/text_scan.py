@@ -1,0 +1,115 @@
+"""Read all files of a dataset once, before any work: what they hold, and which labels there are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tqdm import tqdm
+
+from .datasets import collect_labels, read_split
+from .examples import Example
+from .text_encoder import check_characters
+from .text_options import TextOptions
+
+
+@dataclass
+class TextScan:
+    """What a split's file holds.
+
+    Args:
+        path: the file.
+        examples: how many.
+        labelled: how many of them have a gold label.
+        sentences: 1, or 2 for pairs; 0 in an empty file.
+        labels: label -> line where it stands first.
+        dropped: reason -> how many rows were passed over.
+    """
+
+    path: Path
+    examples: int = 0
+    labelled: int = 0
+    sentences: int = 0
+    labels: dict[str, int] = field(default_factory=dict)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def add(self, example: Example) -> None:
+        """Count an example.
+
+        Raises:
+            ValueError: it has another number of sentences than those before, or text that is no
+                Unicode; with file and line.
+        """
+        for text in (example.id, *example.texts, *labels_of(example)):
+            check_characters(text, f"{self.path}:{example.line}")
+        if self.sentences not in (0, len(example.texts)):
+            raise ValueError(
+                f"{self.path}:{example.line}: {len(example.texts)} sentences where the file has "
+                f"{self.sentences} before"
+            )
+        self.sentences = len(example.texts)
+        self.examples += 1
+        gold = labels_of(example)
+        self.labelled += bool(gold)
+        for label in gold:
+            self.labels.setdefault(label, example.line)
+
+
+def labels_of(example: Example) -> tuple[str, ...]:
+    """Return an example's labels: its words', its own, or none."""
+    if example.word_labels is not None:
+        return example.word_labels
+    return () if example.label is None else (example.label,)
+
+
+def scan_files(options: TextOptions, files: dict[str, Path]) -> dict[str, TextScan]:
+    """Check the content of every file; return split -> scan.
+
+    Raises:
+        ValueError: bad input, with file and line; files that do not go together.
+    """
+    scans = {}
+    with tqdm(desc="check", unit=" examples", unit_scale=True) as bar:
+        for split, path in files.items():
+            scan = scans[split] = TextScan(path)
+            for example in read_split(options.source, split, path, options.read, scan.dropped):
+                scan.add(example)
+                bar.update(1)
+    first = next(iter(scans.values()))
+    for scan in scans.values():
+        if scan.sentences != first.sentences:
+            raise ValueError(
+                f"{scan.path} has {scan.sentences} sentences an example, {first.path} "
+                f"{first.sentences}"
+            )
+    return scans
+
+
+def decide_labels(options: TextOptions, scans: dict[str, TextScan]) -> list[str]:
+    """Return the labels in id order: the dataset's, the user's, or those found in training.
+
+    Raises:
+        ValueError: a label that training does not have, with file and line; no label at all.
+    """
+    if options.source.target == "score":
+        return []
+    labels = options.source.labels or options.read.labels
+    if not labels:
+        train = {split: scan for split, scan in scans.items() if split == "train"} or scans
+        labels = collect_labels(
+            Example("", (), label=label) for scan in train.values() for label in scan.labels
+        )
+    if not labels:
+        raise ValueError(
+            f"no split has labels ({', '.join(scans)}): give --labels, e.g. the labels.txt of the "
+            "folder that the model was trained on"
+        )
+    for scan in scans.values():
+        for label, line in scan.labels.items():
+            if label not in labels:
+                raise ValueError(
+                    f"{scan.path}:{line}: label {label!r} is none of the training set's "
+                    f"{', '.join(labels)}; give all of them by --labels"
+                )
+    return list(labels)

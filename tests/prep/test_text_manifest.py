@@ -1,0 +1,90 @@
+"""The manifest of a folder of examples: its files, and files that are none of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fairseq_plugins.prep.manifest import FILE_NAME, Manifest
+from fairseq_plugins.prep.text_manifest import TextManifest
+
+
+def manifest(**changes) -> TextManifest:
+    """A manifest of pairs with classes."""
+    values = {
+        "dataset": "toy",
+        "task": "text_classification",
+        "target": "classes",
+        "labels": ["no", "yes"],
+        "positive": "yes",
+        "metric": "f1",
+        "sentences": 2,
+        "tokenizer": {"lowercase": True},
+        "tokenize": "whitespace",
+        "annotations": ["pos", "heads"],
+        "annotator": {"name": "a", "version": "1", "hash": "00"},
+        "splits": {
+            "train": {"examples": 3, "labelled": 3, "tokens": 9, "words": 9, "longest": 5},
+            "test": {"examples": 2, "labelled": 0, "tokens": 4, "words": 4, "longest": 5},
+        },
+    }
+    return TextManifest(**{**values, **changes})
+
+
+def test_saved_manifest_comes_back(tmp_path) -> None:
+    manifest().save(tmp_path)
+    assert TextManifest.load(tmp_path) == manifest()
+    assert TextManifest.load(tmp_path).annotator_id == "a 1 00"
+
+
+def test_files_are_streams_texts_and_labels(tmp_path) -> None:
+    names = {path.name for path in manifest().files(tmp_path)}
+    streams = {f"{s}{k}" for s in ("tokens", "words", "case", "pos", "heads") for k in (0, 1)}
+    assert {name for name in names if name.startswith("test.")} == {
+        *(f"test.{stream}.{ext}" for stream in streams for ext in ("bin", "idx")),
+        "test.examples.jsonl",
+    }
+    assert {"train.label.bin", "train.label.idx", "labels.txt", "vocab.txt"} < names
+    scores = manifest(target="score", labels=[], positive="", annotations=[], sentences=1)
+    names = {path.name for path in scores.files(tmp_path)}
+    assert "train.score.txt" in names
+    assert not {"labels.txt", "test.score.txt", "train.pos0.bin", "train.tokens1.bin"} & names
+
+
+def test_manifests_of_other_kinds_are_told_apart(tmp_path) -> None:
+    manifest().save(tmp_path)
+    with pytest.raises(ValueError, match=r"'fairseq_plugins.text' version 1; .*translation"):
+        Manifest.load(tmp_path)
+    body = json.loads((tmp_path / FILE_NAME).read_text())
+    body["format"] = Manifest.FORMAT
+    (tmp_path / FILE_NAME).write_text(json.dumps(body))
+    with pytest.raises(ValueError, match=r"reads 'fairseq_plugins.text' version 1"):
+        TextManifest.load(tmp_path)
+
+
+def test_folder_without_one_names_its_command(tmp_path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no folder of prepare_text.py"):
+        TextManifest.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"target": "spans"}, "no target 'spans' of task 'text_classification'"),
+        ({"target": "word_labels"}, "no target 'word_labels' of task 'text_classification'"),
+        ({"sentences": 3}, "'sentences' is 3, expected 1 or 2"),
+        ({"tokenize": "moses"}, "'tokenize' is 'moses'; choices are whitespace, spacy"),
+        ({"annotations": ["lemma"]}, r"'annotations' are \['lemma'\]; choices are pos, heads"),
+        ({"target": "score"}, "target 'score' does not go with the labels"),
+        ({"labels": []}, "target 'classes' does not go with the labels"),
+        ({"labels": ["a", "a"]}, "a label is named twice"),
+        ({"positive": "maybe"}, "the positive label 'maybe' is none of"),
+        ({"splits": {"train": {"examples": 3}}}, "split 'train' lacks its counts"),
+        ({"splits": {"../x": {"examples": 1, "labelled": 1}}}, "'../x' is no plain file name"),
+    ],
+)
+def test_entries_that_do_not_fit_are_refused(changes, message, tmp_path) -> None:
+    manifest(**changes).save(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        TextManifest.load(tmp_path)
