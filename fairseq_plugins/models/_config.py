@@ -9,7 +9,6 @@ says", and `resolve` fills it by asking fairseq's own architecture functions.
 import argparse
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from typing import Any, Optional
 
@@ -21,9 +20,9 @@ from fairseq.models.transformer.transformer_config import (
     QuantNoiseConfig,
     TransformerConfig,
 )
-from omegaconf import DictConfig, OmegaConf, open_dict
 
 from ..nn.factors import COMBINATIONS, INITS, MERGES
+from ._options import architecture, merged, write
 
 # Architecture -> fairseq's function for the architecture of the same body.
 BODIES: dict[str, Callable[[Namespace], None]] = {
@@ -158,13 +157,11 @@ def resolve(cfg: Any) -> None:
     Args:
         cfg: a Namespace (``arch`` names the architecture), DictConfig or dataclass instance.
     """
-    name = getattr(cfg, "_name", None) or getattr(cfg, "arch", None)
+    name = architecture(cfg)
     given = {key: getattr(cfg, key, None) for key in PRESET_FIELDS}
     body = Namespace(**{key: value for key, value in given.items() if value is not None})
     BODIES.get(name, bodies.base_architecture)(body)
-    with open_dict(cfg) if OmegaConf.is_config(cfg) else nullcontext():
-        for key in PRESET_FIELDS:
-            setattr(cfg, key, getattr(body, key))
+    write(cfg, **{key: getattr(body, key) for key in PRESET_FIELDS})
 
 
 def as_namespace(cfg: Any) -> Namespace:
@@ -173,14 +170,7 @@ def as_namespace(cfg: Any) -> Namespace:
     Options this release does not know are left out, missing ones (of older checkpoints) get their
     defaults, presets are resolved, and no text is left that fairseq would evaluate as Python.
     """
-    if OmegaConf.is_config(cfg):
-        given = OmegaConf.to_container(cfg, resolve=True, enum_to_str=True)
-    else:
-        given = dict(vars(cfg))
-    known = {spec.name: spec.default for spec in fields(SyntaxTransformerConfig)}
-    known.update({key: value for key, value in given.items() if key in known})
-    known["_name"] = given.get("_name") or given.get("arch")
-    args = Namespace(**known)
+    args = merged(cfg, SyntaxTransformerConfig)
     resolve(args)
     if isinstance(args.adaptive_softmax_cutoff, str):
         args.adaptive_softmax_cutoff = eval_str_list(args.adaptive_softmax_cutoff, int)
@@ -195,10 +185,3 @@ def check_initialisation(args: Namespace) -> None:
                 f"--param-init glorot would overwrite --{side}-embed-path; "
                 "use --param-init fairseq with ready-made embeddings"
             )
-
-
-def write(cfg: Any, **values: Any) -> None:
-    """Set fields of a config, structured or not."""
-    with open_dict(cfg) if isinstance(cfg, DictConfig) else nullcontext():
-        for key, value in values.items():
-            setattr(cfg, key, value)

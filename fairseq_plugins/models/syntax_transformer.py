@@ -16,7 +16,7 @@ from fairseq.models.transformer.transformer_encoder import TransformerEncoderBas
 from torch import Tensor, nn
 
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
-from . import _config
+from . import _config, _options
 from ._plan import NO_FEATURES, FactorPlan, plan_factors, resolve_features
 
 logger = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class SyntaxTransformerModel(TransformerModel):
         _config.resolve(cfg)
         names = resolve_features(cfg.features, available)
         text = ",".join(names) or NO_FEATURES
-        _config.write(cfg, features=text, annotator=annotator if names and annotator else None)
+        _options.write(cfg, features=text, annotator=annotator if names and annotator else None)
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "SyntaxTransformerModel":

