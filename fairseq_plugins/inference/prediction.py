@@ -1,0 +1,227 @@
+"""Predict classes, scores and word labels with a trained checkpoint.
+
+    from fairseq_plugins.inference.prediction import load
+    load("runs/cola").predict(["The cat sat on the mat.", "Mat the on cat."])
+
+Raw text goes through the encoder that prepared the training data, and then the same dataset and
+collater as a prepared split: the same sentence gives the same answer either way. Answers come in
+the order of the input, and do not depend on how it was cut into batches.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from fairseq import utils
+from torch import Tensor
+
+from ..prep.examples import Example
+from ..prep.text_encoder import TextEncoder
+from . import prediction_records as records
+from .prediction_inputs import Wanted, examples_of
+from .text_checkpoints import DEFAULT, Paths, find_checkpoints, load_models
+
+BATCH_SIZE = 32
+BATCHES_AHEAD = 32  # sorted by length together, so that a batch holds examples of like length
+
+
+def load(
+    path: Paths,
+    data: str | Path | None = None,
+    checkpoint: str = DEFAULT,
+    *,
+    cpu: bool = False,
+    **overrides: Any,
+) -> Predictor:
+    """Load a model, or an ensemble of several (the mean of their probabilities or scores).
+
+    Args:
+        path: run folder or checkpoint file; several as a list, or joined by ``:``.
+        data: the prepared folder (default: the one the first checkpoint was trained on).
+        checkpoint: the file to take from a run folder.
+        cpu: compute on the CPU even where there is a GPU.
+        overrides: task options that replace those of the checkpoint, e.g.
+            ``long_examples="truncate"``.
+
+    Raises:
+        FileNotFoundError: a checkpoint or the prepared folder is not there.
+        ValueError: a checkpoint that is not one of ours, damaged, or would run code; checkpoints
+            that do not fit each other or the folder.
+    """
+    paths = find_checkpoints(path, checkpoint)
+    task, models = load_models(paths, None if data is None else str(data), **overrides)
+    device = torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
+    return Predictor(task, models, device, [str(path) for path in paths])
+
+
+class Predictor:
+    """Models of one task with what turns text into their input.
+
+    Args:
+        task: the task, set up on a prepared folder.
+        models: one, or several that form an ensemble.
+        device: where to compute.
+        checkpoints: where the models come from.
+
+    Attributes:
+        manifest: of the prepared folder: dataset, target, labels.
+    """
+
+    def __init__(
+        self,
+        task: Any,
+        models: Sequence[Any],
+        device: torch.device | str = "cpu",
+        checkpoints: Sequence[str] = (),
+    ) -> None:
+        self.task = task
+        self.models = [model.to(device).eval() for model in models]
+        self.device = torch.device(device)
+        self.checkpoints = list(checkpoints)
+        self.manifest = task.manifest
+        self.folder: Path = task.folder
+        self.target: str = self.manifest.target
+        self.labels: list[str] = self.manifest.labels
+
+    @cached_property
+    def encoder(self) -> TextEncoder:
+        """What turns raw text into wordpieces with features; made at first use."""
+        return TextEncoder.from_folder(self.folder, self.manifest)
+
+    @property
+    def wanted(self) -> Wanted:
+        """What a text to predict has to be."""
+        return Wanted(self.manifest.sentences, tuple(self.labels) if self._by_word else ())
+
+    @property
+    def _by_word(self) -> bool:
+        return self.target == "word_labels"
+
+    def predict(
+        self, texts: Iterable[Any], *, batch_size: int = BATCH_SIZE, max_tokens: int | None = None
+    ) -> list[records.Prediction]:
+        """Predict raw texts.
+
+        Args:
+            texts: sentences; pairs of sentences for a model of pairs; for labels of words,
+                sentences (cut into words as the training data were) or lists of words.
+            batch_size: most examples of a batch.
+            max_tokens: most wordpieces of a batch.
+
+        Returns:
+            One prediction a text, in order.
+
+        Raises:
+            ValueError: an empty text, one of another kind, or one too long for the model (see
+                the task's option ``long_examples``); names its number, from 0.
+        """
+        examples = examples_of(texts, self.wanted)
+        return list(self.predict_examples(examples, batch_size=batch_size, max_tokens=max_tokens))
+
+    def predict_examples(
+        self,
+        examples: Iterable[Example],
+        *,
+        batch_size: int = BATCH_SIZE,
+        max_tokens: int | None = None,
+        buffer: int | None = None,
+    ) -> Iterator[records.Prediction]:
+        """Predict examples as they come.
+
+        Args:
+            examples: raw examples; gold labels are handed on.
+            batch_size: most examples of a batch.
+            max_tokens: most wordpieces of a batch.
+            buffer: how many examples to wait for (default: `BATCHES_AHEAD` batches).
+        """
+        examples = iter(examples)
+        while part := list(islice(examples, buffer or BATCHES_AHEAD * batch_size)):
+            encoded = self.encoder.encode(part)
+            names = [f"{e.id} (line {e.line})" if e.line else e.id for e in part]
+            dataset = self.task.build_dataset_for_inference(encoded, names)
+            answers = self._answers(dataset, batch_size, max_tokens)
+            for example, sentences, rows in zip(part, encoded, answers):
+                gold = example.word_labels if self._by_word else example.label
+                yield self._prediction(example.id, rows, sentences[0].words, gold)
+
+    def predict_split(
+        self, split: str, *, batch_size: int = BATCH_SIZE, max_tokens: int | None = None
+    ) -> Iterator[records.Prediction]:
+        """Predict a split of the prepared folder, with its gold labels where it has them.
+
+        Raises:
+            FileNotFoundError: a file of the split is missing.
+            ValueError: the folder has no such split, its streams disagree, or an example is too
+                long for the model.
+        """
+        check_split(self.manifest, split, self.folder)
+        self.task.load_dataset(split, for_prediction=True)
+        dataset = self.task.datasets.pop(split)
+        answers = self._answers(dataset, batch_size, max_tokens)
+        for index, (example, rows) in enumerate(zip(self._examples(split), answers)):
+            gold = None if dataset.gold is None else dataset.gold[index]
+            if gold is not None and self.target != "score":
+                gold = [self.labels[i] for i in gold] if self._by_word else self.labels[gold]
+            yield self._prediction(example["id"], rows, example.get("words", ()), gold)
+
+    def _examples(self, split: str) -> Iterator[dict[str, Any]]:
+        """Yield what the folder keeps of each raw example: ``id``, ``texts``, given ``words``."""
+        with open(self.folder / f"{split}.examples.jsonl", encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+
+    def _answers(self, dataset: Any, batch_size: int, max_tokens: int | None) -> Iterator[Tensor]:
+        """Yield for every example its mean probabilities or score, (R, C), in order.
+
+        R is the number of its words for labels of words, otherwise 1.
+        """
+        ahead = BATCHES_AHEAD * batch_size
+        for begin in range(0, len(dataset), ahead):
+            indices = np.arange(begin, min(begin + ahead, len(dataset)))
+            indices = indices[np.argsort(-dataset.sizes[indices], kind="stable")]
+            batches = dataset.batch_by_size(
+                indices, max_tokens=max_tokens, max_sentences=batch_size
+            )
+            found: dict[int, Tensor] = {}
+            for batch in batches:
+                found |= self._answer(dataset.collater([dataset[int(i)] for i in batch]))
+            yield from (found[i] for i in sorted(found))
+
+    @torch.no_grad()
+    def _answer(self, sample: dict[str, Any]) -> dict[int, Tensor]:
+        """Return for each example of a batch, by its place in the dataset, its rows (R, C)."""
+        if self.device.type == "cuda":
+            sample = utils.move_to_cuda(sample, self.device)
+        logits = [model(**sample["net_input"])[0] for model in self.models]
+        rows = records.mean_answer(self.target, logits)
+        counts = sample.get("words_per_example", torch.ones(len(sample["id"]), dtype=torch.long))
+        return dict(zip(sample["id"].tolist(), rows.split(counts.tolist())))
+
+    def _prediction(
+        self, name: str, rows: Tensor, words: Sequence[str], gold: Any
+    ) -> records.Prediction:
+        if self.target == "score":
+            gold = None if gold is None else float(gold)
+            return records.ScorePrediction(name, rows.item(), gold)
+        found = records.distributions(rows, self.labels)
+        if self.target == "classes":
+            return records.ClassPrediction(name, *found[0], gold)
+        labels, probabilities = zip(*found)
+        gold = None if gold is None else tuple(gold)
+        return records.WordPrediction(name, tuple(words), labels, probabilities, gold)
+
+
+def check_split(manifest: Any, split: str, folder: Path) -> None:
+    """Refuse a split that the prepared folder lacks.
+
+    Raises:
+        ValueError: names the choices.
+    """
+    if split not in manifest.splits:
+        raise ValueError(f"{folder} has no split {split!r}; choices: {', '.join(manifest.splits)}")

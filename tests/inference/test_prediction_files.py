@@ -1,0 +1,98 @@
+"""What is refused before anything is predicted, and what a failure leaves behind."""
+
+from __future__ import annotations
+
+import io
+import json
+from types import SimpleNamespace
+
+import pytest
+from inference.text_runs import COUNT, SUBMISSION
+
+from fairseq_plugins.inference.prediction_files import PredictionOptions, predict_files
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "either --split or --input"),
+        ({"split": "test", "input": "-"}, "either --split or --input"),
+        ({"input": "-", "submission_dir": "x"}, "--submission-dir goes with --split"),
+        ({"split": "test", "max_tokens": 0}, "--max-tokens is 0"),
+        ({"split": "test", "batch_size": -1}, "--batch-size is -1"),
+        ({"split": "test", "output": "."}, r"\. is a folder"),
+        ({"split": "valid", "metrics": "."}, r"\. is a folder"),
+    ],
+)
+def test_options_that_do_not_go_together(options, message):
+    with pytest.raises(ValueError, match=message):
+        predict_files(PredictionOptions("no-such-checkpoint", **options))
+
+
+def test_missing_input_is_named_first(tmp_path):
+    with pytest.raises(FileNotFoundError, match="none: no such file"):
+        predict_files(PredictionOptions("no-such-checkpoint", input=str(tmp_path / "none")))
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("classes", {"split": "dev"}, "no split 'dev'; choices: train, valid, test"),
+        ("classes", {"split": "test", "metrics": "m"}, "has no labels: metrics need gold labels"),
+        ("classes", {"split": "valid", "submission_dir": "s"}, "'valid' of 'toy' is no submission"),
+        ("classes", {"split": "valid", "format": "glue"}, "'glue' is for splits of GLUE"),
+        ("classes", {"split": "valid", "format": "conll"}, "'conll' is for labels of words"),
+        ("entities", {"split": "test", "submission_dir": "s"}, "choices: none of this dataset"),
+        ("entities", {"input": "in", "metrics": "m"}, "in has no labels: metrics need gold"),
+        ("entities", {"input": "-", "metrics": "m"}, "give a file or a split, not '-'"),
+        ("classes", {"input": "in", "input_format": "conll"}, "for models that label words"),
+    ],
+)
+def test_refusals_leave_nothing(runs, tmp_path, monkeypatch, kind, options, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").write_text("alice\tsees\n")
+    with pytest.raises(ValueError, match=message):
+        predict(runs / f"{kind}1", output="out", **options)
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+def predict(run, **options):
+    predict_files(PredictionOptions(str(run), cpu=True, **options))
+
+
+def test_a_failure_on_the_way_leaves_no_file(runs, tmp_path):
+    """Examples that are too long are found when their turn comes."""
+    text, out = tmp_path / "in", tmp_path / "out"
+    text.write_text("alice\tgood\n" * 40 + "alice\t" + "new paris " * 300 + "\n")
+    with pytest.raises(ValueError, match=r"example 40 \(line 41\) has 90\d tokens"):
+        predict(runs / "classes1", input=str(text), output=str(out), batch_size=1)
+    assert list(tmp_path.iterdir()) == [text]
+    options = {"long_examples": "truncate", "output": str(out)}
+    predict(runs / "classes1", input=str(text), **options)
+    assert len(out.read_text().splitlines()) == 41
+
+
+def test_bytes_of_standard_input(runs, monkeypatch, capsys):
+    stdin = io.BytesIO("alice\tgood\r\nBob\tÜ\n".encode())
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stdin, isatty=lambda: True))
+    monkeypatch.setattr("sys.stdout.reconfigure", lambda **_: None, raising=False)
+    predict(runs / "score1", input="-")
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row.keys() for row in rows] == [{"id", "score"}] * 2
+
+
+def test_metrics_know_what_they_are_of(runs, tmp_path):
+    path = tmp_path / "m.json"
+    predict(runs / "score1", split="valid", metrics=str(path))
+    report = json.loads(path.read_text())
+    assert report["metrics"].keys() == {"pearson", "spearman", "mse"}
+    assert (report["dataset"], report["of"]) == ("toy", "valid")
+    assert (report["examples"], report["labelled"]) == (COUNT, COUNT)
+    assert report["checkpoints"] == [str(runs / "score1" / "checkpoint_best.pt")]
+
+
+def test_split_without_gold_is_submitted(runs, tmp_path):
+    predict(runs / "classes1", split="test", submission_dir=str(tmp_path / "new"))
+    rows = (tmp_path / "new" / "Toy.tsv").read_text().splitlines()
+    assert {row.split("\t")[1] for row in rows[1:]} <= set(SUBMISSION["test"]["labels"].values())
+    assert len(rows) == 8

@@ -1,0 +1,129 @@
+"""Raw text as examples, and what is no example."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairseq_plugins.inference.prediction_inputs import (
+    Wanted,
+    examples_of,
+    lines_of,
+    read_examples,
+)
+
+ONE, TWO = Wanted(1), Wanted(2)
+WORDS = Wanted(1, ("O", "B-person"))
+
+
+def read(text, form="text", wanted=ONE):
+    lines = lines_of(io.BytesIO(text.encode()), "in.txt")
+    return list(read_examples(lines, "in.txt", form, wanted))
+
+
+def test_lines_are_examples_in_order():
+    found = read("\ufeffA b.\r\nC\u2028d.\n")
+    assert [(e.id, e.texts, e.line) for e in found] == [
+        ("0", ("A b.",), 1),
+        ("1", ("C\u2028d.",), 2),
+    ]
+
+
+def test_pairs_have_a_tab_between():
+    (found,) = read("one\ttwo\n", wanted=TWO)
+    assert found.texts == ("one", "two")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "message"),
+    [
+        ("a\n\nb\n", ONE, r"in\.txt:2: empty line; expected one sentence"),
+        ("a\tb\n", ONE, r"in\.txt:1: 2 TAB-separated column\(s\), but the model reads one"),
+        ("a\tb\na\n", TWO, r"in\.txt:2: 1 TAB-separated column\(s\), but .* two sentences"),
+        ("a\t \n", TWO, r"in\.txt:1: one of the two sentences is empty"),
+    ],
+)
+def test_bad_lines_are_named(text, wanted, message):
+    with pytest.raises(ValueError, match=message):
+        read(text, wanted=wanted)
+
+
+def test_bytes_that_are_no_text_are_named():
+    with pytest.raises(ValueError, match=r"x:2: .* not valid UTF-8"):
+        list(lines_of(io.BytesIO(b"good\n\xff\n"), "x"))
+
+
+def test_columns_are_words_and_gold():
+    text = "-DOCSTART- -X- O\n\nJane NNP B-person\nruns VBZ O\n\n\t\nShe PRP O\n"
+    found = read(text, "conll", WORDS)
+    assert [e.words for e in found] == [("Jane", "runs"), ("She",)]
+    assert [e.word_labels for e in found] == [("B-person", "O"), ("O",)]
+    assert [e.texts for e in found] == [("Jane runs",), ("She",)]
+    assert [(e.id, e.line) for e in found] == [("0", 3), ("1", 7)]
+
+
+def test_one_column_has_no_gold():
+    (found,) = read("Jane\nruns\n", "conll", WORDS)
+    assert (found.words, found.word_labels) == (("Jane", "runs"), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a O\nb\n", r"in\.txt:2: 1 column\(s\), but line 1 has 2"),
+        ("a O\nb I-place\n", r"in\.txt:2: unknown label 'I-place'; choices: O, B-person"),
+        ("a\tO\nb c\tO\n", r"in\.txt:2: 'b c' is no word"),
+        ("\tO\n", r"in\.txt:1: '' is no word"),
+    ],
+)
+def test_bad_columns_are_named(text, message):
+    with pytest.raises(ValueError, match=message):
+        read(text, "conll", WORDS)
+
+
+def test_columns_are_for_words_only():
+    with pytest.raises(ValueError, match="'conll' is for models that label words"):
+        read("a\n", "conll", ONE)
+    with pytest.raises(ValueError, match="'xml'; choices: text, conll"):
+        read("a\n", "xml", ONE)
+
+
+def test_examples_of_python_values():
+    assert [e.texts for e in examples_of(["a b", "c"], ONE)] == [("a b",), ("c",)]
+    assert examples_of([["a", "b"], ("c", "d")], TWO)[1].texts == ("c", "d")
+    given_, raw = examples_of([["Jane", "runs"], "Jane runs"], WORDS)
+    assert (given_.words, raw.words) == (("Jane", "runs"), None)
+    assert given_.texts == raw.texts == ("Jane runs",)
+
+
+@pytest.mark.parametrize(
+    ("texts", "wanted", "message"),
+    [
+        (["a", " "], ONE, "text 1 is empty"),
+        (["a", ("b", "")], TWO, "text 0 has 1 sentence"),
+        ([("a", "\t")], TWO, "text 0 is empty, or a part of it"),
+        ([("a", "b")], ONE, r"text 0 has 2 sentence\(s\); expected one"),
+        ([["a", "b c"]], WORDS, "text 0: 'b c' is no word"),
+        ([[]], WORDS, "text 0 is empty"),
+        ([7], ONE, "text 0 is 7; expected one sentence"),
+        ([[1, 2]], TWO, "expected two sentences"),
+        ("a", ONE, "put it into a list"),
+    ],
+)
+def test_bad_values_are_named(texts, wanted, message):
+    with pytest.raises(ValueError, match=message):
+        examples_of(texts, wanted)
+
+
+WORD = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1).filter(
+    lambda word: word.split() == [word] and not word.startswith(("-DOCSTART-", "\ufeff"))
+)
+
+
+@given(st.lists(st.lists(WORD, min_size=1), max_size=5))
+def test_columns_give_back_any_words(sentences):
+    text = "\n\n".join("\n".join(words) for words in sentences) + "\n"
+    assert [list(e.words) for e in read(text, "conll", WORDS)] == sentences
