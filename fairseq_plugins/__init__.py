@@ -24,7 +24,7 @@ def _register() -> None:
     level, handlers, disabled = root.level, root.handlers[:], root.manager.disable
     logging.disable(logging.WARNING)
     try:
-        from . import models, tasks  # noqa: F401
+        from . import criterions, models, optim, tasks  # noqa: F401
     finally:
         logging.disable(disabled)
         root.setLevel(level)

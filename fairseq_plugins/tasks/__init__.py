@@ -1,5 +1,7 @@
 """Registered tasks: read options and folders, build datasets, adapt inference."""
 
+from .sequence_labeling import SequenceLabelingTask
 from .syntax_translation import SyntaxTranslationTask
+from .text_classification import TextClassificationTask
 
-__all__ = ["SyntaxTranslationTask"]
+__all__ = ["SequenceLabelingTask", "SyntaxTranslationTask", "TextClassificationTask"]

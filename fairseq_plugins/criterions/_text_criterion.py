@@ -1,0 +1,115 @@
+"""What the criterions of `text_classification` and `sequence_labeling` share.
+
+loss = sum over targets of the task's loss + (number of targets) x (sum of auxiliary losses)
+
+The sample size is the number of targets (examples, or words), so that fairseq makes a mean of it
+however updates are split over workers and ``--update-freq``. Losses are logged in nats, as means,
+and not in bits as fairseq's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fairseq.criterions import FairseqCriterion
+from fairseq.logging import metrics
+from torch import Tensor, nn
+from torch.nn import functional
+
+from . import _tallies
+
+SCORE, WORD_LABELS = "score", "word_labels"
+
+
+class TextCriterion(FairseqCriterion):
+    """Cross-entropy of labels, or squared error of scores, and auxiliary losses of the model.
+
+    Args:
+        task: one of our text tasks.
+
+    Attributes:
+        NAME: name of the criterion and of its task.
+        metrics: names of the metrics that validation logs.
+
+    Raises:
+        ValueError: another task.
+    """
+
+    NAME: str
+
+    def __init__(self, task: Any) -> None:
+        super().__init__(task)
+        if getattr(task, "NAME", None) != self.NAME:
+            raise ValueError(f"--criterion {self.NAME} needs --task {self.NAME}")
+        manifest = task.manifest
+        self.target = manifest.target
+        self.tally = _tally(manifest.target, manifest.labels, task.positive)
+        self.metrics = self.tally.metrics
+
+    def forward(
+        self, model: nn.Module, sample: Mapping[str, Any], reduce: bool = True
+    ) -> tuple[Tensor, int, dict[str, Any]]:
+        """Compute the loss of a batch.
+
+        Args:
+            model: returns logits (n, C), (n, 1) or (W, C), and ``losses``: names and means of
+                auxiliary losses, already weighted.
+            sample: batch of `data.text_dataset`.
+            reduce: part of fairseq's interface; the loss is always one number.
+
+        Returns:
+            Loss, sample size, and what is logged: sums of losses, and right predictions in
+            training or the counts of all metrics in validation.
+
+        Raises:
+            ValueError: the batch has no labels.
+        """
+        if "target" not in sample:
+            raise ValueError("this split has no labels: training and metrics need gold labels")
+        logits, extra = model(**sample["net_input"])
+        logits, target = logits.float(), sample["target"]
+        size = len(target)
+        losses = {name: size * value for name, value in extra["losses"].items()}
+        loss = sum(losses.values(), self._loss(logits, target))
+        output = {f"loss_{name}": value.detach() for name, value in losses.items()}
+        output |= {"loss": loss.detach(), "sample_size": size}
+        output |= {"ntokens": sample["ntokens"], "nsentences": sample["nsentences"]}
+        if not model.training:
+            output |= self.tally.count(logits.detach(), sample)
+        elif self.target != SCORE:
+            output["right"] = (logits.detach().argmax(-1) == target).sum()
+        return loss, size, output
+
+    def _loss(self, logits: Tensor, target: Tensor) -> Tensor:
+        if self.target == SCORE:
+            return functional.mse_loss(logits[:, 0], target.float(), reduction="sum")
+        return functional.cross_entropy(logits, target, reduction="sum")
+
+    @classmethod
+    def reduce_metrics(cls, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
+        """Log losses in nats, each the mean over targets, and training's share of right ones."""
+        size = sum(float(output["sample_size"]) for output in logging_outputs)
+        if not size:
+            return
+        for name in logging_outputs[0]:
+            if name.startswith("loss") or name == "right":
+                total = sum(float(output[name]) for output in logging_outputs)
+                shown = "accuracy" if name == "right" else name
+                metrics.log_scalar(shown, total / size, size, round=None if shown == name else 4)
+
+    def log_metrics(self, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
+        """Log the metrics of validation from the counts of batches."""
+        _tallies.log(self.tally, logging_outputs)
+
+    @staticmethod
+    def logging_outputs_can_be_summed() -> bool:
+        """True: all that is logged are sums."""
+        return True
+
+
+def _tally(target: str, labels: Sequence[str], positive: str) -> _tallies.Tally:
+    if target == SCORE:
+        return _tallies.Scores()
+    kind = _tallies.WordLabels if target == WORD_LABELS else _tallies.Classes
+    return kind(labels, positive)

@@ -1,0 +1,76 @@
+"""Examples laid out as a batch: padded arrays (B, S), and where the N real tokens stand in them.
+
+A batch of n examples has B >= n rows, more when a long sentence takes several; words, labels and
+logits never see that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..syntax.labels import PAD_ID
+from .text_items import joined
+
+FILLINGS = {"segments": 0, "factors": PAD_ID}
+NAMES = {"tokens": "src_tokens", "factors": "src_factors"}
+
+
+def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
+    """Make a batch of `text_items` items.
+
+    Args:
+        items: at least one.
+        pad: id of the padding token.
+
+    Returns:
+        ``id`` (n,), ``nsentences`` n, ``ntokens`` N, and in ``net_input`` ``src_tokens`` and
+        ``segments`` (B, S), ``src_lengths`` (B,), ``places`` (N,); ``src_factors`` (B, S, F) if
+        there are features; ``word_rows`` (W,), and beside ``net_input`` ``words_per_example``
+        (n,), if words are labelled.
+    """
+    lengths = np.concatenate([item["lengths"] for item in items])  # (B,)
+    places, width = token_places(lengths)
+    net_input = {"src_lengths": torch.from_numpy(lengths), "places": torch.from_numpy(places)}
+    for name in ("tokens", "segments", "factors"):
+        if name in items[0]:
+            flat = joined([item[name] for item in items])  # (N, ...)
+            out = np.full((len(lengths) * width, *flat.shape[1:]), FILLINGS.get(name, pad))
+            out[places] = flat
+            net_input[NAMES.get(name, name)] = torch.from_numpy(
+                out.reshape(len(lengths), width, *flat.shape[1:])
+            )
+    batch = {
+        "id": torch.tensor([item["id"] for item in items]),
+        "nsentences": len(items),
+        "ntokens": len(places),
+        "net_input": net_input,
+    }
+    if "words" in items[0]:
+        net_input["word_rows"], batch["words_per_example"] = _word_rows(items)
+    return batch
+
+
+def token_places(lengths: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return the flat places b S + s of the real tokens, (N,) in rising order, and S.
+
+    Args:
+        lengths: of the rows, (B,).
+    """
+    width = int(lengths.max())
+    padded = np.arange(len(lengths)) * width  # (B,) where each row begins in the padded batch
+    packed = np.cumsum(lengths) - lengths  # (B,) where it begins among the real tokens
+    return np.arange(lengths.sum()) + np.repeat(padded - packed, lengths), width
+
+
+def _word_rows(items: Sequence[dict[str, Any]]) -> tuple[Tensor, Tensor]:
+    """Return the packed row of each word's first token (W,), and words per example (n,)."""
+    counts = np.array([len(item["words"]) for item in items])  # (n,)
+    tokens = np.array([len(item["tokens"]) for item in items])  # (n,)
+    before = np.cumsum(tokens) - tokens  # (n,)
+    rows = joined([item["words"] for item in items]) + np.repeat(before, counts)  # (W,)
+    return torch.from_numpy(rows), torch.from_numpy(counts)

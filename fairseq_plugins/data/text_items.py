@@ -1,0 +1,198 @@
+"""One example as BERT reads it: ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``, in one row or more.
+
+A sentence that is labelled word by word and too long for the model takes several rows, windows of
+it (`text_windows`); everything else takes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..syntax.labels import FEATURES, SPECIAL_ID
+from .text_columns import SentenceColumns
+from .text_windows import cut_windows, shortened, word_begins
+
+ERROR, TRUNCATE, SPLIT = "error", "truncate", "split"
+
+Part = tuple[int, int, int]  # sentence, begin and end in its wordpieces
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How examples are read.
+
+    Args:
+        cls, sep, pad: ids of the special tokens.
+        features: names of the features, in column order.
+        by_word: whether words are labelled.
+        limit: most tokens of a row, specials included; None for any number.
+        long_examples: what becomes of longer ones: `ERROR`, `TRUNCATE`, or `SPLIT`.
+    """
+
+    cls: int
+    sep: int
+    pad: int
+    features: tuple[str, ...] = ()
+    by_word: bool = False
+    limit: int | None = None
+    long_examples: str = ERROR
+
+
+class TextItems:
+    """Examples as arrays of their real tokens.
+
+    Args:
+        sentences: columns of the first, and for pairs of the second sentences.
+        reading: how they are read.
+        name_of: names an example in messages, by its number.
+
+    Attributes:
+        sizes: tokens of each example over all its rows, (n,).
+
+    Raises:
+        ValueError: columns of different lengths, or an example that is too long.
+    """
+
+    def __init__(
+        self,
+        sentences: Sequence[SentenceColumns],
+        reading: Reading,
+        name_of: Callable[[int], str],
+    ) -> None:
+        counts = [len(column.tokens) for column in sentences]
+        if len(set(counts)) != 1:
+            raise ValueError(f"columns of {counts} examples do not belong together; prepare again")
+        self.sentences = list(sentences)
+        self.reading = reading
+        self.name_of = name_of
+        self.sizes = 1 + sum(column.tokens.lengths + 1 for column in self.sentences)  # (n,)
+        # Of examples that are too long: parts of each row, and the row of each word.
+        self._cuts: dict[int, tuple[list[list[Part]], np.ndarray | None]] = {}
+        self._fit()
+
+    def __len__(self) -> int:
+        """Return the number of examples n."""
+        return len(self.sizes)
+
+    @property
+    def refitted(self) -> int:
+        """How many examples were too long, and so were truncated or split."""
+        return len(self._cuts)
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        """Return an example as arrays.
+
+        Returns:
+            ``id``; of the example's T tokens ``tokens`` and ``segments`` (T,), and ``factors``
+            (T, F) if there are features; ``lengths`` of its rows; and if words are labelled
+            ``words``, where among the T tokens each begins in the row it is labelled in, (W,).
+        """
+        rows, owners = self._cuts.get(index) or ([self._whole(index)], None)
+        columns = zip(*(self._row(index, parts) for parts in rows))
+        tokens, segments, *factors = map(list, columns)
+        item = {
+            "id": index,
+            "tokens": joined(tokens),
+            "segments": joined(segments),
+            "lengths": [len(row) for row in tokens],
+        }
+        if factors:
+            item["factors"] = joined(factors[0])
+        if self.reading.by_word:
+            item["words"] = self._word_places(index, item["lengths"], rows, owners)
+        return item
+
+    def _fit(self) -> None:
+        """Plan the rows of the examples that are too long."""
+        limit, specials = self.reading.limit, 1 + len(self.sentences)
+        if limit is None:
+            return
+        for index in np.flatnonzero(self.sizes > limit).tolist():
+            if self.reading.long_examples == ERROR:
+                raise ValueError(self._too_long(index, limit))
+            cut = self._split if self.reading.long_examples == SPLIT else self._truncate
+            rows, owners = self._cuts[index] = cut(index, limit - specials)
+            lengths = [end - begin for parts in rows for _, begin, end in parts]
+            self.sizes[index] = len(rows) * specials + sum(lengths)
+
+    def _too_long(self, index: int, limit: int) -> str:
+        other = SPLIT if self.reading.by_word else TRUNCATE
+        return (
+            f"{self.name_of(index)} has {self.sizes[index]} tokens, [CLS] and [SEP] included, but "
+            f"the limit is {limit}; choices: --long-examples {other}, or a larger --max-positions "
+            "as far as the model has positions"
+        )
+
+    def _truncate(self, index: int, room: int) -> tuple[list[list[Part]], None]:
+        lengths = [int(column.tokens.lengths[index]) for column in self.sentences]
+        return [[(i, 0, end) for i, end in enumerate(shortened(lengths, room))]], None
+
+    def _split(self, index: int, room: int) -> tuple[list[list[Part]], np.ndarray]:
+        try:
+            spans, owners = cut_windows(self.sentences[0].words[index], room)
+        except ValueError as error:
+            raise ValueError(f"{self.name_of(index)}: {error}; raise --max-positions") from None
+        return [[(0, begin, end)] for begin, end in spans.tolist()], owners
+
+    def _whole(self, index: int) -> list[Part]:
+        return [(i, 0, column.tokens.lengths[index]) for i, column in enumerate(self.sentences)]
+
+    def _row(self, index: int, parts: list[Part]) -> tuple[np.ndarray, ...]:
+        """Return tokens and segments (S,), and if there are features factors (S, F), of a row."""
+        pieces: list[Any] = [[self.reading.cls]]
+        for number, begin, end in parts:
+            pieces += [self.sentences[number].tokens[index][begin:end], [self.reading.sep]]
+        tokens = np.concatenate(pieces, dtype=np.int64)  # (S,)
+        segments = np.zeros(len(tokens), dtype=np.int64)  # (S,)
+        segments[len(pieces[1]) + 2 :] = 1  # behind the first [SEP]
+        if not self.reading.features:
+            return tokens, segments
+        factors = np.full((len(tokens), len(self.reading.features)), SPECIAL_ID, dtype=np.int64)
+        at = 1
+        for number, begin, end in parts:
+            factors[at : at + end - begin] = self._features(number, index)[begin:end]
+            at += end - begin + 1
+        return tokens, segments, factors
+
+    def _features(self, number: int, index: int) -> np.ndarray:
+        """Return the feature ids of a sentence's wordpieces, (S, F)."""
+        column = self.sentences[number]
+        words = column.words[index]  # (S,)
+        columns = [
+            subword_ids(words) if name == "subword" else column.features[name][index][words]
+            for name in self.reading.features
+        ]
+        return np.stack(columns, axis=1)  # (S, F)
+
+    def _word_places(
+        self, index: int, lengths: list[int], rows: list[list[Part]], owners: np.ndarray | None
+    ) -> np.ndarray:
+        """Return where each word begins among all tokens of the example, (W,)."""
+        starts = np.flatnonzero(word_begins(self.sentences[0].words[index]))  # (W,)
+        if owners is None:
+            return starts + 1
+        before = np.cumsum([0, *lengths[:-1]])  # (K,) tokens in earlier rows
+        begins = np.array([parts[0][1] for parts in rows])  # (K,)
+        return before[owners] + 1 + starts - begins[owners]  # (W,)
+
+
+def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return one array of several, a single one as it is."""
+    return np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
+
+
+def subword_ids(words: np.ndarray) -> np.ndarray:
+    """Return each wordpiece's place in its word as a feature id, (S,).
+
+    The same as `syntax.subwords.positions`, on arrays.
+    """
+    first = word_begins(words)  # (S,)
+    last = np.append(first[1:], True)  # (S,)
+    return _PLACES[first + 2 * last]
+
+
+_PLACES = np.array(FEATURES["subword"].ids("MBEO"))  # neither first nor last, first, last, both

@@ -1,0 +1,80 @@
+"""Sentences longer than the model: shorten them, or cut them into overlapping windows.
+
+Classification may shorten a pair as BERT does: the longer sentence loses its last wordpiece until
+both fit (Devlin et al. 2019, released code). Tagging must not lose words: a long sentence becomes
+windows at word boundaries, each about half a window after the one before, and every word is
+labelled once, in the window that shows most of its surroundings (as BERT does for long passages in
+question answering).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def shortened(lengths: Sequence[int], room: int) -> list[int]:
+    """Return how much of each sentence fits, longest first; equal ones lose from the second.
+
+    Args:
+        lengths: wordpieces of one or two sentences.
+        room: wordpieces that fit in all.
+    """
+    if len(lengths) == 1:
+        return [min(lengths[0], room)]
+    first, second = lengths
+    if first + second <= room:
+        return [first, second]
+    half = room // 2
+    second = max(min(second, half), room - first)
+    return [room - second, second]
+
+
+def cut_windows(word_of: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
+    """Cut a sentence into windows of whole words; one that fits stays whole.
+
+    Args:
+        word_of: word of each of S wordpieces, 0-based, non-decreasing, none left out.
+        room: wordpieces that fit in a window.
+
+    Returns:
+        Spans (K, 2), begin and end of the windows in wordpieces; and for each of the W words the
+        window (W,) it is labelled in.
+
+    Raises:
+        ValueError: a word alone does not fit.
+    """
+    size = len(word_of)
+    starts = np.flatnonzero(word_begins(word_of))  # (W,)
+    ends = np.append(starts[1:], size)  # (W,)
+    longest = int((ends - starts).argmax())
+    if ends[longest] - starts[longest] > room:
+        raise ValueError(
+            f"word {longest + 1} alone has {ends[longest] - starts[longest]} wordpieces, "
+            f"but only {room} fit"
+        )
+    spans, word = [], 0
+    while size - starts[word] > room:
+        begin = starts[word]
+        last = int(np.searchsorted(ends, begin + room, side="right")) - 1
+        spans.append((begin, ends[last]))
+        word = max(word + 1, min(last + 1, int(np.searchsorted(starts, begin + room // 2))))
+    # The last window takes all the room there is.
+    spans.append((starts[np.searchsorted(starts, size - room)], size))
+    windows = np.array(spans)  # (K, 2)
+    return windows, _owners(starts, ends, windows)
+
+
+def word_begins(word_of: np.ndarray) -> np.ndarray:
+    """Tell of each wordpiece whether it is the first of its word, (S,)."""
+    begins = np.ones(len(word_of), dtype=bool)  # (S,)
+    np.not_equal(word_of[1:], word_of[:-1], out=begins[1:])
+    return begins
+
+
+def _owners(starts: np.ndarray, ends: np.ndarray, windows: np.ndarray) -> np.ndarray:
+    """Return for each word the window with most context on its poorer side, (W,)."""
+    left = starts[None, :] - windows[:, :1]  # (K, W)
+    right = windows[:, 1:] - ends[None, :]  # (K, W)
+    return np.minimum(left, right).argmax(axis=0)  # (W,); negative where a word is outside

@@ -1,0 +1,203 @@
+"""Paired bootstrap over examples: would another test set of this kind have told the same?
+
+The examples are drawn with replacement, the same ones for both systems, and the metric is computed
+anew. A system may be several runs (seeds): its score is their mean. As in `significance`, the
+p-value is the share of resamples whose difference strays from the mean one by at least the observed
+difference.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import classification, labeling, metrics
+from .text_files import read_lines
+
+# Examples with their weights (how often each was drawn), (n,) -> the metric.
+Statistic = Callable[[np.ndarray], float]
+
+_ANSWERS = {"labels": "word_labels", "score": "score", "label": "classes"}  # key -> target
+_PAIRED = {
+    "pearson": classification.pearson,
+    "spearman": classification.spearman,
+    "mse": classification.mean_squared_error,
+}
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What one run predicted for the examples that have gold.
+
+    Args:
+        source: where it was read from.
+        target: ``classes``, ``score`` or ``word_labels``.
+        ids: of the examples.
+        gold, predicted: a class, a number or a row of word labels for each.
+    """
+
+    source: str
+    target: str
+    ids: list[str]
+    gold: list[Any]
+    predicted: list[Any]
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """A comparison of two systems.
+
+    Args:
+        difference: of the system over the baseline, on all examples.
+        p_value: 1 for equal scores.
+        low, high: where 95 % of the resampled differences lie.
+        examples, samples: numbers of each.
+    """
+
+    difference: float
+    p_value: float
+    low: float
+    high: float
+    examples: int
+    samples: int
+
+
+def read_answers(path: str | Path) -> Answers:
+    """Read predictions (JSON lines of ``scripts/predict.py``); rows without gold are left out.
+
+    Raises:
+        FileNotFoundError, ValueError: no such file; a line that is no prediction; no gold at all.
+    """
+    records = []
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            record = json.loads(line)
+            key = next(key for key in _ANSWERS if key in record)
+            records.append((_ANSWERS[key], str(record["id"]), record.get("gold"), record[key]))
+        except (ValueError, TypeError, KeyError, StopIteration):
+            raise ValueError(
+                f"{path}, line {number}: no prediction of scripts/predict.py"
+            ) from None
+    known = [record for record in records if record[2] is not None]
+    if not known:
+        raise ValueError(f"{path}: no example has a gold label")
+    _, ids, gold, predicted = (list(column) for column in zip(*known))
+    return Answers(str(path), known[0][0], ids, gold, predicted)
+
+
+def bootstrap(
+    baseline: Sequence[Answers],
+    system: Sequence[Answers],
+    metric: str,
+    *,
+    positive: str = "",
+    samples: int = 1000,
+    seed: int = 12345,
+) -> Bootstrap:
+    """Compare two systems on one metric.
+
+    Args:
+        baseline, system: runs of each; all on the same examples.
+        metric: one of `metrics.NAMES`.
+        positive: class or error label that the metric is about, if it is about one.
+        samples: resamples.
+        seed: of the resampling.
+
+    Raises:
+        ValueError: runs on other examples, no run, fewer than one sample, or a metric that does not
+            go with the predictions.
+    """
+    if not (baseline and system) or samples < 1:
+        raise ValueError("a bootstrap needs runs of both systems and at least one sample")
+    count = len(_check([*baseline, *system], metric, positive).ids)
+    labels = sorted({label for run in (*baseline, *system) for label in _labels(run)})
+    better, worse = (
+        [_statistic(run, metric, labels, positive) for run in side] for side in (system, baseline)
+    )
+    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=samples)
+    observed, *resampled = (
+        float(np.mean([run(weights) for run in better]) - np.mean([run(weights) for run in worse]))
+        for weights in (np.ones(count, dtype=np.int64), *drawn)
+    )
+    away = np.abs(np.array(resampled) - np.mean(resampled)) >= abs(observed)
+    p_value = (float(away.sum()) + 1) / (samples + 1) if observed else 1.0
+    low, high = np.percentile(resampled, [2.5, 97.5]).tolist()
+    return Bootstrap(observed, p_value, low, high, count, samples)
+
+
+def _check(runs: Sequence[Answers], metric: str, positive: str) -> Answers:
+    """Refuse runs that cannot be compared on a metric; return the first."""
+    first, *others = runs
+    for run in others:
+        if (run.ids, run.gold) != (first.ids, first.gold):
+            raise ValueError(f"{run.source} and {first.source} are predictions of other examples")
+    if metric not in metrics.NAMES[first.target]:
+        choices = ", ".join(metrics.NAMES[first.target])
+        raise ValueError(f"metric {metric!r} is not one of {choices}")
+    if not positive and metric.startswith(("f1", "token_", "detection_")):
+        raise ValueError(f"metric {metric!r} needs the positive label")
+    return first
+
+
+def _labels(run: Answers) -> set[str]:
+    return set(run.gold) | set(run.predicted) if run.target == "classes" else set()
+
+
+def _statistic(run: Answers, metric: str, labels: Sequence[str], positive: str) -> Statistic:
+    """Return the metric of a run as a function of the examples' weights."""
+    if run.target == "score":
+        gold, predicted = (np.array(column, dtype=float) for column in (run.gold, run.predicted))
+        return lambda w: _PAIRED[metric](
+            np.repeat(gold, w).tolist(), np.repeat(predicted, w).tolist()
+        )
+    if run.target == "classes":
+        return _class_statistic(run, metric, labels, positive)
+    counts = np.array(
+        [_row_counts(metric, *rows, positive) for rows in zip(run.gold, run.predicted)]
+    )
+    return lambda w: _from_counts(metric, (w @ counts).tolist())
+
+
+def _class_statistic(run: Answers, metric: str, labels: Sequence[str], positive: str) -> Statistic:
+    """Return a metric of the confusion matrix."""
+    ids = {label: number for number, label in enumerate(labels)}
+    size = len(ids)
+    cells = np.array([ids[g] * size + ids[p] for g, p in zip(run.gold, run.predicted)])
+
+    def value(weights: np.ndarray) -> float:
+        matrix = np.bincount(cells, weights=weights, minlength=size * size).astype(int)
+        matrix = matrix.reshape(size, size).tolist()
+        return metrics.class_metrics(matrix, ids.get(positive)).get(metric, 0.0)
+
+    return value
+
+
+def _row_counts(
+    metric: str, gold: Sequence[str], predicted: Sequence[str], positive: str
+) -> tuple[int, ...]:
+    """Return the counts of one sentence that the metric is computed from."""
+    if metric == "accuracy":
+        return sum(t == g for t, g in zip(gold, predicted)), len(gold)
+    if metric.startswith("entity"):
+        by_type = labeling.entity_counts([gold], [predicted]).values()
+        return tuple(sum(column) for column in zip((0, 0, 0), *by_type))
+    if metric.startswith("token"):
+        return labeling.token_counts([gold], [predicted], positive)
+    return labeling.detection_counts([gold], [predicted], positive)
+
+
+def _from_counts(metric: str, counts: Sequence[int]) -> float:
+    if metric == "accuracy":
+        return counts[0] / counts[1] if counts[1] else 0.0
+    kind = metric.partition("_")[0]
+    of = {
+        "entity": metrics.entity_metrics,
+        "token": metrics.token_metrics,
+        "detection": metrics.detection_metrics,
+    }
+    return of[kind](*counts)[metric]

@@ -1,0 +1,131 @@
+"""Scores of word labels: entities as conlleval counts them, error tokens, erroneous sentences.
+
+All start from counts, which add up over batches and workers; scores come last. A row is the labels
+of one sentence, as text.
+
+Entities are read by conlleval's rules (CoNLL-2000 and later), which take IOB1, IOB2 and IOBES (also
+written BMES or BILOU) alike: an entity goes on while the type stays the same, nothing says "begin"
+and nothing said "end"; it is right when type, first and last word agree. nervaluate's strict counts
+are the same on IOB rows (a test holds this), but it refuses IOBES and BMES rows, and runs four
+evaluations for every type where one count is asked for; hence these few lines.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from .classification import check_equal
+
+Rows = Sequence[Sequence[str]]
+Entity = tuple[str, int, int]
+Counts = tuple[int, int, int]  # correct, predicted, gold
+
+_OUTSIDE = "O"
+_FIRST = frozenset("BSU")  # marks of a word that begins an entity, whatever came before
+_LAST = frozenset("ESLU")  # marks of a word that ends one, whatever comes next
+
+
+def entities(row: Sequence[str]) -> Iterator[Entity]:
+    """Yield the entities of a sentence as (type, first word, last word)."""
+    start, kind, ended = None, "", False
+    for place, label in enumerate([*row, _OUTSIDE]):
+        mark, _, type_ = label.partition("-")
+        outside = label == _OUTSIDE
+        if start is not None and (outside or ended or mark in _FIRST or type_ != kind):
+            yield kind, start, place - 1
+            start = None
+        if start is None and not outside:
+            start, kind = place, type_
+        ended = mark in _LAST
+
+
+def entity_counts(gold_rows: Rows, predicted_rows: Rows) -> dict[str, Counts]:
+    """Count entities by type, in the order of the types' names.
+
+    Returns:
+        type -> (right ones, predicted ones, gold ones).
+
+    Raises:
+        ValueError: unequal numbers of rows, or of words in a row.
+    """
+    counters = Counter(), Counter(), Counter()
+    for gold, predicted in _pairs(gold_rows, predicted_rows):
+        found = set(entities(gold)), set(entities(predicted))
+        parts = found[0] & found[1], found[1], found[0]
+        for counter, part in zip(counters, parts):
+            counter.update(kind for kind, _, _ in part)
+    kinds = sorted(set().union(*counters))
+    return {kind: tuple(counter[kind] for counter in counters) for kind in kinds}
+
+
+def token_counts(gold_rows: Rows, predicted_rows: Rows, positive: str) -> Counts:
+    """Count words with the label ``positive``: (right ones, predicted ones, gold ones).
+
+    Raises:
+        ValueError: as `entity_counts`.
+    """
+    correct = predicted = gold = 0
+    for gold_row, predicted_row in _pairs(gold_rows, predicted_rows):
+        for truth, guess in zip(gold_row, predicted_row):
+            gold += truth == positive
+            predicted += guess == positive
+            correct += truth == guess == positive
+    return correct, predicted, gold
+
+
+def detection_counts(
+    gold_rows: Rows, predicted_rows: Rows, positive: str
+) -> tuple[int, int, int, int]:
+    """Count sentences, erroneous if any of their words has the label ``positive`` (CGED).
+
+    Returns:
+        true positives, false positives, false negatives, true negatives.
+
+    Raises:
+        ValueError: as `entity_counts`.
+    """
+    table = Counter(
+        (positive in gold, positive in predicted)
+        for gold, predicted in _pairs(gold_rows, predicted_rows)
+    )
+    return table[True, True], table[False, True], table[True, False], table[False, False]
+
+
+def detection_scores(
+    true_positives: int, false_positives: int, false_negatives: int, true_negatives: int
+) -> tuple[float, float, float, float]:
+    """Return precision, recall, F1 and false positive rate of erroneous sentences."""
+    clean = false_positives + true_negatives
+    return (
+        *precision_recall_f(
+            true_positives, true_positives + false_positives, true_positives + false_negatives
+        ),
+        float(false_positives / clean) if clean else 0.0,
+    )
+
+
+def precision_recall_f(
+    correct: int, predicted: int, gold: int, beta: float = 1.0
+) -> tuple[float, float, float]:
+    """Return precision, recall and F_beta of counts, each 0.0 where it is undefined.
+
+    F_beta = (1 + beta^2) correct / (predicted + beta^2 gold); beta below 1 favours precision.
+    """
+    weighted = predicted + beta**2 * gold
+    return (
+        float(correct / predicted) if predicted else 0.0,
+        float(correct / gold) if gold else 0.0,
+        float((1 + beta**2) * correct / weighted) if weighted else 0.0,
+    )
+
+
+def _pairs(gold_rows: Rows, predicted_rows: Rows) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """Yield both rows of each sentence, equally long."""
+    check_equal(gold_rows, predicted_rows)
+    for number, (gold, predicted) in enumerate(zip(gold_rows, predicted_rows)):
+        if len(gold) != len(predicted):
+            raise ValueError(
+                f"sentence {number} has {len(gold)} gold labels and {len(predicted)} predicted ones"
+            )
+        yield gold, predicted

@@ -1,0 +1,145 @@
+"""All metrics that apply to a prediction, by the names that fairseq's validation logs them under.
+
+classes      accuracy, macro_f1, mcc; f1 of the positive class where there is one
+score        pearson, spearman, mse
+word_labels  accuracy; entity_precision, entity_recall, entity_f1 where labels name entities
+             (B-, I- ...); with an error label token_precision, token_recall, token_f0.5,
+             detection_precision, detection_recall, detection_f1, detection_false_positive_rate
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from . import classification as classes
+from . import labeling
+
+NAMES: dict[str, tuple[str, ...]] = {
+    "classes": ("accuracy", "f1", "macro_f1", "mcc"),
+    "score": ("pearson", "spearman", "mse"),
+    "word_labels": (
+        "accuracy",
+        *(f"entity_{name}" for name in ("precision", "recall", "f1")),
+        *(f"token_{name}" for name in ("precision", "recall", "f0.5")),
+        *(f"detection_{name}" for name in ("precision", "recall", "f1", "false_positive_rate")),
+    ),
+}
+LOWER_IS_BETTER = frozenset({"mse", "loss", "detection_false_positive_rate"})
+
+
+def score(
+    target: str,
+    gold: Sequence[Any],
+    predicted: Sequence[Any],
+    labels: Sequence[str] = (),
+    positive: str = "",
+) -> dict[str, float]:
+    """Compute every metric that applies.
+
+    Args:
+        target: a key of `NAMES`.
+        gold: a class name, a number or a row of labels an example; None without gold.
+        predicted: the same, complete.
+        labels: all classes or word labels.
+        positive: the class that F1 is about, or the label of erroneous words; "" if none.
+
+    Returns:
+        metric -> value, of the examples that have gold.
+
+    Raises:
+        ValueError: nothing has gold, unequal counts, an unknown target, class or positive label.
+    """
+    if target not in NAMES:
+        raise ValueError(f"target {target!r} is not one of {', '.join(NAMES)}")
+    if positive and positive not in labels:
+        raise ValueError(f"positive label {positive!r} is not one of {', '.join(labels)}")
+    classes.check_equal(gold, predicted)
+    pairs = [(truth, guess) for truth, guess in zip(gold, predicted) if truth is not None]
+    if not pairs:
+        raise ValueError("no example has a gold label: there is nothing to score")
+    columns = [truth for truth, _ in pairs], [guess for _, guess in pairs]
+    if target == "score":
+        return score_metrics(*columns)
+    if target == "classes":
+        ids = {label: number for number, label in enumerate(labels)}
+        matrix = classes.confusion(*(_ids(column, ids) for column in columns), len(ids))
+        return class_metrics(matrix, ids[positive] if positive else None)
+    return _word_metrics(*columns, labels, positive)
+
+
+def class_metrics(matrix: classes.Matrix, positive: int | None = None) -> dict[str, float]:
+    """Return the metrics of a confusion matrix (gold, predicted)."""
+    scores = {
+        "accuracy": classes.accuracy(matrix),
+        "macro_f1": classes.macro_f1(matrix),
+        "mcc": classes.mcc(matrix),
+    }
+    if positive is not None:
+        scores["f1"] = classes.f1(matrix, positive)
+    return scores
+
+
+def score_metrics(gold: Sequence[float], predicted: Sequence[float]) -> dict[str, float]:
+    """Return the metrics of two columns of numbers."""
+    return {
+        "pearson": classes.pearson(gold, predicted),
+        "spearman": classes.spearman(gold, predicted),
+        "mse": classes.mean_squared_error(gold, predicted),
+    }
+
+
+def entity_metrics(correct: int, predicted: int, gold: int) -> dict[str, float]:
+    """Return the metrics of entity counts, all types together."""
+    names = (f"entity_{name}" for name in ("precision", "recall", "f1"))
+    return dict(zip(names, labeling.precision_recall_f(correct, predicted, gold)))
+
+
+def token_metrics(correct: int, predicted: int, gold: int) -> dict[str, float]:
+    """Return the metrics of counts of erroneous words."""
+    names = (f"token_{name}" for name in ("precision", "recall", "f0.5"))
+    return dict(zip(names, labeling.precision_recall_f(correct, predicted, gold, beta=0.5)))
+
+
+def detection_metrics(
+    true_positives: int, false_positives: int, false_negatives: int, true_negatives: int
+) -> dict[str, float]:
+    """Return the metrics of counts of erroneous sentences."""
+    names = ("precision", "recall", "f1", "false_positive_rate")
+    counts = (true_positives, false_positives, false_negatives, true_negatives)
+    scores = labeling.detection_scores(*counts)
+    return {f"detection_{name}": value for name, value in zip(names, scores)}
+
+
+def names_entities(labels: Iterable[str]) -> bool:
+    """Tell whether labels are those of entities: something like ``B-`` or ``I-`` is among them."""
+    return any(label[:2] in ("B-", "I-") for label in labels)
+
+
+def _word_metrics(
+    gold: labeling.Rows, predicted: labeling.Rows, labels: Sequence[str], positive: str
+) -> dict[str, float]:
+    """Return the metrics of rows of word labels."""
+    by_type = labeling.entity_counts(gold, predicted)  # checks the rows' lengths, too
+    same = sum(t == g for rows in zip(gold, predicted) for t, g in zip(*rows))
+    words = sum(map(len, gold))
+    scores = {"accuracy": float(same / words) if words else 0.0}
+    if names_entities(labels):
+        scores.update(entity_metrics(*(sum(column) for column in _columns(by_type.values()))))
+    if positive:
+        scores.update(token_metrics(*labeling.token_counts(gold, predicted, positive)))
+        scores.update(detection_metrics(*labeling.detection_counts(gold, predicted, positive)))
+    return scores
+
+
+def _columns(counts: Iterable[labeling.Counts]) -> Iterable[tuple[int, ...]]:
+    """Return counts by kind of count instead of by type; three zeros stand for no type."""
+    return zip((0, 0, 0), *counts)
+
+
+def _ids(column: Sequence[str], ids: Mapping[str, int]) -> list[int]:
+    """Return the ids of class names."""
+    unknown = next((label for label in column if label not in ids), None)
+    if unknown is not None:
+        raise ValueError(f"class {unknown!r} is not one of {', '.join(ids)}")
+    return [ids[label] for label in column]

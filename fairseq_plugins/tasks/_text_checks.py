@@ -1,0 +1,89 @@
+"""Checks of a text task's options and models, made before any long work."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fairseq.models import ARCH_MODEL_REGISTRY
+
+from ..prep.text_manifest import TextManifest
+from ._warnings import Warnings
+
+SMALLER_IS_BETTER = ("loss", "mse", "detection_false_positive_rate")
+
+
+def model_class_of(cfg: Any, task: str) -> Any:
+    """Return the class of the model that options name.
+
+    Raises:
+        ValueError: it is none of ours. A checkpoint may thus name none of those models of fairseq
+            that evaluate text of their options as Python.
+    """
+    name = getattr(cfg, "_name", None) or getattr(cfg, "arch", None)
+    found = ARCH_MODEL_REGISTRY.get(name)
+    if not getattr(found, "takes_text", False):
+        ours = [k for k, v in ARCH_MODEL_REGISTRY.items() if getattr(v, "takes_text", False)]
+        raise ValueError(
+            f"--task {task} does not take --arch {name}; choices: {', '.join(sorted(ours))}"
+        )
+    return found
+
+
+def positive_label(given: str | None, manifest: TextManifest, folder: Path) -> str:
+    """Return the label that F1 is about; empty if there is none.
+
+    Raises:
+        ValueError: ``given`` is no label of the folder.
+    """
+    if given is not None and given not in manifest.labels:
+        raise ValueError(
+            f"--positive-label {given!r} is no label of {folder}; "
+            f"choices: {', '.join(manifest.labels) or 'none, it holds scores'}"
+        )
+    return given or manifest.positive
+
+
+def check_labels(cfg: Any, manifest: TextManifest, folder: Path) -> None:
+    """Refuse a checkpoint whose model was trained for other labels than the folder's.
+
+    Raises:
+        ValueError: names both.
+    """
+    trained = json.loads(getattr(cfg, "labels", None) or "[]")
+    target = getattr(cfg, "target", None)
+    if (target, trained) != (manifest.target, manifest.labels):
+        sides = [
+            f"{kind} ({', '.join(labels)})" if labels else str(kind)
+            for kind, labels in ((target, trained), (manifest.target, manifest.labels))
+        ]
+        raise ValueError(f"the model was trained for {sides[0]}, but {folder} has {sides[1]}")
+
+
+def check_best_metric(cfg: Any, known: Sequence[str], warnings: Warnings) -> None:
+    """Refuse a ``--best-checkpoint-metric`` that validation does not log; warn when it is misread.
+
+    Raises:
+        ValueError: with the choices.
+    """
+    best = str(cfg.best_checkpoint_metric)
+    if best.startswith("${"):  # set up in Python, without fairseq's other options
+        return
+    if best not in known:
+        hint = "; f1 is that of --positive-label" if best == "f1" else ""
+        raise ValueError(
+            f"--best-checkpoint-metric {best} is not computed for {cfg.data}; "
+            f"choices: {', '.join(known)}{hint}"
+        )
+    if best not in SMALLER_IS_BETTER and not cfg.maximize_best_checkpoint_metric:
+        warnings.say(
+            f"--best-checkpoint-metric {best} without --maximize-best-checkpoint-metric: "
+            "fairseq takes the WORST checkpoint for the best"
+        )
+    if best in SMALLER_IS_BETTER and cfg.maximize_best_checkpoint_metric:
+        warnings.say(
+            f"--maximize-best-checkpoint-metric with --best-checkpoint-metric {best}: "
+            "fairseq takes the WORST checkpoint for the best"
+        )

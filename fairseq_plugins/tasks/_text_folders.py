@@ -1,0 +1,122 @@
+"""The prepared folder of a text task: opened, checked, read split by split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..data.text_columns import STORED_FEATURES, Gold, SentenceColumns, read_ids
+from ..prep.text_manifest import LABELS, TextManifest
+
+
+def open_folder(folder: Path, task: str) -> TextManifest:
+    """Return the manifest of a folder that is complete and for this task.
+
+    Raises:
+        FileNotFoundError: a folder that was not prepared, or not to the end.
+        ValueError: a folder for another task, or one whose files disagree.
+    """
+    manifest = TextManifest.load(folder)
+    if manifest.task != task:
+        raise ValueError(f"{folder} was prepared for --task {manifest.task}, not for --task {task}")
+    for path in manifest.files(folder):
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} is missing; prepare the folder again")
+    if manifest.labels:
+        path = folder / LABELS
+        found = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        if found != manifest.labels:
+            raise ValueError(f"{path} and the manifest disagree; prepare the folder again")
+    return manifest
+
+
+def read_sentences(
+    folder: Path, manifest: TextManifest, split: str, features: Iterable[str]
+) -> list[SentenceColumns]:
+    """Read the first, and for pairs the second sentences of a split.
+
+    Raises:
+        FileNotFoundError: no such split, or a missing stream.
+        ValueError: streams that disagree with each other or with the manifest.
+    """
+    if split not in manifest.splits:
+        raise FileNotFoundError(
+            f"{folder} has no split {split!r}; splits: {', '.join(manifest.splits) or 'none'}"
+        )
+    stored = stored_features(features)
+    columns = [
+        SentenceColumns.read(folder, split, number, stored) for number in range(manifest.sentences)
+    ]
+    promised = manifest.splits[split]["examples"]
+    for column in columns:
+        if len(column.tokens) != promised:
+            raise ValueError(
+                f"{folder}: split {split!r} has {len(column.tokens)} examples, but the manifest "
+                f"says {promised}; prepare the folder again"
+            )
+    return columns
+
+
+def take_sentences(
+    examples: Sequence[Sequence[Any]], number: int, features: Iterable[str], names: Sequence[str]
+) -> list[SentenceColumns]:
+    """Take examples from the encoder of raw text.
+
+    Args:
+        examples: for each its sentences.
+        number: how many sentences an example must have.
+        features: what the model reads.
+        names: of the examples.
+
+    Raises:
+        ValueError: an example with another number of sentences.
+    """
+    for name, sentences in zip(names, examples):
+        if len(sentences) != number:
+            raise ValueError(f"{name} has {len(sentences)} texts; this task takes {number}")
+    stored = stored_features(features)
+    return [
+        SentenceColumns.of([sentences[place] for sentences in examples], stored)
+        for place in range(number)
+    ]
+
+
+def stored_features(features: Iterable[str]) -> list[str]:
+    """Return those features that folders hold; the others follow from the wordpieces."""
+    return [name for name in features if name in STORED_FEATURES]
+
+
+def read_gold(folder: Path, manifest: TextManifest, split: str, *, required: bool) -> Gold | None:
+    """Read the gold labels of a split; None when it has none at all.
+
+    Args:
+        folder: prepared folder.
+        manifest: its manifest.
+        split: name of the split.
+        required: whether every example must have its label.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: labels are required and missing, or damaged.
+    """
+    counts, gold = manifest.splits, None
+    if counts[split]["labelled"]:
+        gold = Gold.read(folder, split, manifest.target, labels=len(manifest.labels))
+    if not required or (gold is not None and gold.complete):
+        return gold
+    what = f"split {split!r} of {folder} has no labels"
+    if gold is not None:
+        what = f"{name_example(folder, split, int((~gold.present).argmax()))} has no label"
+    labelled = [name for name, c in counts.items() if c["labelled"] == c["examples"] > 0]
+    raise ValueError(
+        f"{what}: training and metrics need gold labels; "
+        f"splits with labels: {', '.join(labelled) or 'none'}"
+    )
+
+
+def name_example(folder: Path, split: str, index: int) -> str:
+    """Name an example in a message: split, number from 1, and its own id."""
+    ids = read_ids(folder, split)
+    own = f" (id {ids[index]!r})" if index < len(ids) else ""
+    return f"split {split!r} of {folder}: example {index + 1}{own}"

@@ -1,0 +1,235 @@
+"""What `text_classification` and `sequence_labeling` share: folder, model and datasets.
+
+Both read a folder of ``scripts/prepare_text.py`` and take any of our encoders. A checkpoint knows
+what it was trained for, and another folder must agree with it.
+"""
+
+import logging
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Optional
+
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+from fairseq.tasks import FairseqTask
+from omegaconf import II, MISSING, OmegaConf, open_dict
+
+from ..data.bert_dictionary import BertDictionary
+from ..data.text_columns import WORD_LABELS
+from ..data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
+from ..data.text_items import Reading
+from ..prep.text_manifest import VOCABULARY, TextManifest
+from . import _text_checks, _text_folders, _warnings
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class TextTaskConfig(FairseqDataclass):
+    """Options of both tasks."""
+
+    data: str = field(default=MISSING, metadata={"help": "folder made by prepare_text.py"})
+    max_positions: Optional[int] = field(
+        default=None,
+        metadata={"help": "most wordpieces of an input, specials included (default: the model's)"},
+    )
+    batch_order: ChoiceEnum([RANDOM, LENGTH]) = field(
+        default=RANDOM,
+        metadata={
+            "help": "how training examples form batches: in random order, as in BERT's own "
+            "fine-tuning, or examples of like length together"
+        },
+    )
+    positive_label: Optional[str] = field(
+        default=None,
+        metadata={"help": "class or error label that F1 is about (default: the data folder's)"},
+    )
+    # fairseq's own options, where the task has to know them.
+    train_subset: str = II("dataset.train_subset")
+    best_checkpoint_metric: str = II("checkpoint.best_checkpoint_metric")
+    maximize_best_checkpoint_metric: bool = II("checkpoint.maximize_best_checkpoint_metric")
+
+
+class TextTask(FairseqTask):
+    """Learn labels of texts, or of their words.
+
+    Args:
+        cfg: options.
+        manifest: of the data folder.
+        dictionary: BERT's vocabulary.
+
+    Attributes:
+        NAME: name of the task and of its criterion.
+        features: features that the model reads, in the column order of ``src_factors``; None
+            before there is a model.
+        positive: the label that F1 is about; empty if there is none.
+    """
+
+    NAME: str
+    cfg: Any
+
+    def __init__(self, cfg: Any, manifest: TextManifest, dictionary: BertDictionary) -> None:
+        super().__init__(cfg)
+        self.folder = Path(cfg.data)
+        self.manifest = manifest
+        self.dictionary = dictionary
+        self.positive = _text_checks.positive_label(cfg.positive_label, manifest, self.folder)
+        self.features: Optional[tuple[str, ...]] = None
+        self._limit = cfg.max_positions
+        self._warnings = _warnings.Warnings()
+
+    @classmethod
+    def setup_task(cls, cfg: Any, **kwargs: Any) -> "TextTask":
+        """Check the folder and load its vocabulary.
+
+        Raises:
+            FileNotFoundError: a folder that was not prepared, or not to the end.
+            ValueError: a folder for the other task, or options that do not fit.
+        """
+        folder = Path(cfg.data)
+        manifest = _text_folders.open_folder(folder, cls.NAME)
+        least = 1 + 2 * manifest.sentences
+        if cfg.max_positions is not None and cfg.max_positions < least:
+            raise ValueError(f"--max-positions {cfg.max_positions}: must be at least {least}")
+        return cls(cfg, manifest, BertDictionary.load(folder / VOCABULARY))
+
+    @property
+    def source_dictionary(self) -> BertDictionary:
+        """BERT's vocabulary."""
+        return self.dictionary
+
+    @property
+    def target_dictionary(self) -> None:
+        """None: labels are no text."""
+        return
+
+    def max_positions(self) -> Optional[int]:
+        """Most tokens of an input: the option, or what the model has; None before there is one."""
+        return self._limit
+
+    def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
+        """Build a model for the folder, and see to it that its checkpoint can tell what it is for.
+
+        Raises:
+            ValueError: a model that is none of ours, or one that does not fit the folder.
+        """
+        model_class = _text_checks.model_class_of(cfg, self.NAME)
+        if from_checkpoint:
+            _text_checks.check_labels(cfg, self.manifest, self.folder)
+            with open_dict(cfg) if OmegaConf.is_config(cfg) else nullcontext():
+                cfg.pretrained = None  # the checkpoint holds all weights
+        else:
+            model_class.complete_config(cfg, self.manifest)
+        model = super().build_model(cfg, from_checkpoint)
+        self._serve(model)
+        if from_checkpoint and set(model.features) & set(self.manifest.annotations):
+            trained = getattr(cfg, "annotator", None) or ""
+            present = self.manifest.annotator_id
+            self._warnings.other_annotator([trained], present, str(self.folder))
+        return model
+
+    def _serve(self, model: Any) -> None:
+        """Note what the datasets must give the model."""
+        if self.features not in (None, tuple(model.features)):
+            sides = [",".join(names) or "none" for names in (self.features, model.features)]
+            raise ValueError(
+                f"models of an ensemble must read the same features, not {' and '.join(sides)}"
+            )
+        self.features = tuple(model.features)
+        positions = model.max_positions()
+        if self.cfg.max_positions is not None and self.cfg.max_positions > positions:
+            raise ValueError(
+                f"--max-positions {self.cfg.max_positions}: the model has only {positions}"
+            )
+        self._limit = min(positions, self._limit or positions)
+
+    def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
+        """Build the task's criterion.
+
+        Raises:
+            ValueError: another criterion, or a ``--best-checkpoint-metric`` that is not computed.
+        """
+        if cfg._name != self.NAME:
+            raise ValueError(
+                f"--task {self.NAME} needs --criterion {self.NAME}, not --criterion {cfg._name}"
+            )
+        criterion = super().build_criterion(cfg, from_checkpoint)
+        _text_checks.check_best_metric(self.cfg, ["loss", *criterion.metrics], self._warnings)
+        return criterion
+
+    def load_dataset(
+        self,
+        split: str,
+        epoch: int = 1,
+        combine: bool = False,
+        task_cfg: Any = None,
+        *,
+        for_prediction: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        """Load a split, after checking that its streams fit and its examples are not too long.
+
+        Args:
+            split: name of the split.
+            epoch: ignored, like ``combine`` and ``kwargs``.
+            combine: see ``epoch``.
+            task_cfg: the checkpoint's task options; only validation gives it.
+            for_prediction: the split may be without labels.
+            kwargs: see ``epoch``.
+
+        Raises:
+            FileNotFoundError: no such split, or a missing stream.
+            ValueError: streams that disagree, missing labels, or an example that is too long.
+        """
+        where = (self.folder, self.manifest, split)
+        sentences = _text_folders.read_sentences(*where, self.features or ())
+        gold = _text_folders.read_gold(*where, required=not for_prediction)
+        training = split == self.cfg.train_subset and task_cfg is None and not for_prediction
+        dataset = TextDataset(
+            sentences,
+            self._reading(),
+            gold=gold,
+            order=str(self.cfg.batch_order) if training else FILE,
+            name_of=partial(_text_folders.name_example, self.folder, split),
+        )
+        if dataset.items.refitted:
+            counts = (dataset.items.refitted, len(dataset), self._limit)
+            message = "%s %s: %d of %d examples are longer than %d tokens; --long-examples %s"
+            logger.info(message, self.folder, split, *counts, self.cfg.long_examples)
+        self.datasets[split] = dataset
+
+    def _reading(self) -> Reading:
+        return Reading(
+            cls=self.dictionary.bos(),
+            sep=self.dictionary.eos(),
+            pad=self.dictionary.pad(),
+            features=self.features or (),
+            by_word=self.manifest.target == WORD_LABELS,
+            limit=self._limit,
+            long_examples=str(self.cfg.long_examples),
+        )
+
+    def build_dataset_for_inference(
+        self, sentences: Sequence[Sequence[Any]], ids: Optional[Sequence[str]] = None
+    ) -> TextDataset:
+        """Make a dataset of raw text, read exactly as prepared splits are.
+
+        Args:
+            sentences: for each example its one or two sentences, from `prep.text_encoder`.
+            ids: the examples' names for messages (default: their numbers).
+
+        Raises:
+            ValueError: an example with another number of sentences, or one that is too long.
+        """
+        names = [f"example {i}" for i in (ids or range(1, len(sentences) + 1))]
+        columns = _text_folders.take_sentences(
+            sentences, self.manifest.sentences, self.features or (), names
+        )
+        return TextDataset(columns, self._reading(), name_of=names.__getitem__)
+
+    def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
+        """Log losses as fairseq does, and the task's metrics from their counts."""
+        super().reduce_metrics(logging_outputs, criterion)
+        criterion.log_metrics(logging_outputs)

@@ -1,0 +1,30 @@
+"""``sequence_labeling``: a label for every word of a sentence, read off its first subword."""
+
+from dataclasses import dataclass, field
+
+from fairseq.dataclass import ChoiceEnum
+from fairseq.tasks import register_task
+
+from ..data.text_items import ERROR, SPLIT
+from ._text_task import TextTask, TextTaskConfig
+
+
+@dataclass
+class SequenceLabelingConfig(TextTaskConfig):
+    """Options of ``sequence_labeling``."""
+
+    long_examples: ChoiceEnum([SPLIT, ERROR]) = field(
+        default=SPLIT,
+        metadata={
+            "help": "what becomes of sentences longer than --max-positions: split into overlapping "
+            "windows, each word labelled in the one that shows most around it, or an error"
+        },
+    )
+
+
+@register_task("sequence_labeling", dataclass=SequenceLabelingConfig)
+class SequenceLabelingTask(TextTask):
+    """Learn labels of words."""
+
+    NAME = "sequence_labeling"
+    cfg: SequenceLabelingConfig

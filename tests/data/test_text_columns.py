@@ -1,0 +1,133 @@
+"""Streams read back as they were written, and refused when they do not fit each other."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prepared_text import LABELS, encode, examples, prepare
+
+from fairseq_plugins.data.streams import write_stream
+from fairseq_plugins.data.text_columns import Gold, Rows, SentenceColumns, read_ids
+
+
+@pytest.fixture
+def folder(tmp_path):
+    splits = {"train": examples("classes", 12), "test": examples("classes", 5, gold=False)}
+    return prepare(tmp_path, "classes", splits)
+
+
+@given(st.lists(st.lists(st.integers(0, 300), max_size=5), max_size=8))
+def test_rows_are_those_given(rows):
+    made = Rows.of(rows)
+    assert [made[i].tolist() for i in range(len(made))] == rows
+    assert made.lasts.tolist() == [row[-1] if row else -1 for row in rows]
+
+
+@pytest.mark.parametrize("ids", [2, 300, 40_000])
+def test_rows_are_read_as_written(tmp_path, ids):
+    rows = [[ids - 1, 0], [], [1], [], [0, 0, 1]]
+    write_stream(tmp_path / "x", rows, ids)
+    read = Rows.read(tmp_path / "x")
+    assert [read[i].tolist() for i in range(len(read))] == rows
+
+
+def test_stream_of_empty_rows_can_be_read(tmp_path):
+    write_stream(tmp_path / "x", [[], []], 2)
+    assert [row.tolist() for row in Rows.read(tmp_path / "x")] == [[], []]
+
+
+def test_columns_are_those_of_the_sentences(folder):
+    column = SentenceColumns.read(folder, "train", 0, ["pos", "case"])
+    for i, example in enumerate(examples("classes", 12)):
+        expected = encode(example.texts[0].split())
+        assert column.tokens[i].tolist() == expected.tokens
+        assert column.words[i].tolist() == expected.word_of
+        for name in ("pos", "case"):
+            assert column.features[name][i].tolist() == expected.features[name]
+        assert column.word_counts[i] == len(expected.words)
+
+
+def test_columns_of_raw_text_are_those_of_the_folder(folder):
+    read = SentenceColumns.read(folder, "train", 0, ["pos"])
+    raw = [encode(e.texts[0].split()) for e in examples("classes", 12)]
+    taken = SentenceColumns.of(raw, ["pos"])
+    for ours, theirs in [
+        (taken.tokens, read.tokens),
+        (taken.features["pos"], read.features["pos"]),
+    ]:
+        assert np.array_equal(ours.values, theirs.values)
+        assert np.array_equal(ours.lengths, theirs.lengths)
+
+
+def test_missing_stream_is_named(folder):
+    (folder / "train.pos0.idx").unlink()
+    with pytest.raises(FileNotFoundError, match=r"train\.pos0.*prepare the folder again"):
+        SentenceColumns.read(folder, "train", 0, ["pos"])
+    SentenceColumns.read(folder, "train", 0, ["case"])
+
+
+@pytest.mark.parametrize(
+    ("stream", "change", "message"),
+    [
+        ("words", lambda rows: rows[:-1], "words0 has 11 rows instead of 12"),
+        ("words", lambda rows: [rows[0], rows[1][:-1], *rows[2:]], "words0: example 2 has"),
+        ("pos", lambda rows: [*rows[:-1], [*rows[-1], 2]], "pos0: example 12 has"),
+    ],
+)
+def test_streams_that_disagree_are_refused(folder, stream, change, message):
+    rows = Rows.read(folder / f"train.{stream}0")
+    write_stream(folder / f"train.{stream}0", change([row.tolist() for row in rows]), 30)
+    with pytest.raises(ValueError, match=message):
+        SentenceColumns.read(folder, "train", 0, ["pos"])
+
+
+def test_cut_off_stream_is_refused(folder):
+    path = folder / "train.tokens0.bin"
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="does not fit"):
+        SentenceColumns.read(folder, "train", 0, [])
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_gold_is_that_of_the_examples(tmp_path, kind):
+    some = examples(kind, 9)
+    missing = examples(kind, 9, gold=False)
+    prepare(tmp_path, kind, {"train": some, "some": [*some[:4], missing[4], *some[5:]]})
+    target = kind if kind in ("classes", "score") else "word_labels"
+    for split, holes in (("train", []), ("some", [4])):
+        gold = Gold.read(tmp_path, split, target, labels=len(LABELS[kind]))
+        assert gold.complete == (not holes)
+        for i, example in enumerate(some):
+            assert gold[i] == (None if i in holes else expected_gold(example, kind))
+
+
+def expected_gold(example, kind):
+    if kind == "score":
+        return float(example.label)
+    if kind == "classes":
+        return LABELS[kind].index(example.label)
+    return [LABELS[kind].index(label) for label in example.word_labels]
+
+
+def test_score_that_is_no_number_is_refused_with_its_line(tmp_path):
+    prepare(tmp_path, "score", {"train": examples("score", 3)})
+    (tmp_path / "train.score.txt").write_text("1.0\n\nhigh\n")
+    with pytest.raises(ValueError, match=r"train\.score\.txt:3: 'high' is no number"):
+        Gold.read(tmp_path, "train", "score")
+    (tmp_path / "train.score.txt").write_text("1.0\n\n0.5\n")
+    gold = Gold.read(tmp_path, "train", "score")
+    assert [gold[i] for i in range(3)] == [1.0, None, 0.5]
+    assert math.isnan(gold.values[1])
+
+
+def test_labels_beyond_the_inventory_are_refused(folder):
+    with pytest.raises(ValueError, match="other labels than labels.txt"):
+        Gold.read(folder, "train", "classes", labels=1)
+
+
+def test_ids_are_those_of_the_examples(folder):
+    assert read_ids(folder, "train") == [example.id for example in examples("classes", 12)]

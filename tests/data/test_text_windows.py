@@ -1,0 +1,75 @@
+"""Shortening and cutting: against the plainest way to do it, and what has to hold of any cut."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairseq_plugins.data.text_windows import cut_windows, shortened, word_begins
+
+WORD_SIZES = st.lists(st.integers(1, 4), min_size=1, max_size=40)
+
+
+def words_of(sizes):
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=2), st.integers(1, 40))
+def test_shortening_takes_from_the_longer_one_by_one(lengths, room):
+    left = list(lengths)
+    while sum(left) > room:
+        left[0 if len(left) == 1 or left[0] > left[1] else 1] -= 1
+    assert shortened(lengths, room) == left
+
+
+@given(WORD_SIZES)
+def test_words_begin_where_the_number_changes(sizes):
+    assert np.flatnonzero(word_begins(words_of(sizes))).tolist() == [
+        sum(sizes[:i]) for i in range(len(sizes))
+    ]
+
+
+@settings(max_examples=200)
+@given(WORD_SIZES, st.integers(4, 30))
+def test_every_word_is_labelled_once_in_the_best_window(sizes, room):
+    word_of = words_of(sizes)
+    spans, owners = cut_windows(word_of, room)
+    ends = np.cumsum(sizes)
+    starts = ends - sizes
+    assert len(owners) == len(sizes)
+    assert np.all(np.diff(owners) >= 0)
+    assert np.all(spans[:, 1] - spans[:, 0] <= room)
+    assert set(spans[:, 0]) <= set(starts)
+    assert set(spans[:, 1]) <= set(ends)
+    for word, (start, end) in enumerate(zip(starts, ends)):
+        contexts = [min(start - b, e - end) for b, e in spans if b <= start and end <= e]
+        begin, stop = spans[owners[word]]
+        assert begin <= start < end <= stop
+        assert min(start - begin, stop - end) == max(contexts)
+
+
+@given(WORD_SIZES, st.integers(0, 20))
+def test_sentence_that_fits_stays_whole(sizes, spare):
+    spans, owners = cut_windows(words_of(sizes), sum(sizes) + spare)
+    assert spans.tolist() == [[0, sum(sizes)]]
+    assert not owners.any()
+
+
+def test_words_far_from_the_edges_see_a_quarter_window_on_either_side():
+    spans, owners = cut_windows(np.arange(1000), 100)
+    for word in range(1000):
+        begin, end = spans[owners[word]]
+        assert word - begin >= min(word, 24)
+        assert end - word - 1 >= min(1000 - word - 1, 24)
+
+
+def test_last_window_is_full():
+    spans, _ = cut_windows(np.arange(105), 100)
+    assert spans.tolist() == [[0, 100], [5, 105]]
+
+
+def test_word_that_fits_in_no_window_is_refused():
+    with pytest.raises(ValueError, match="word 2 alone has 5 wordpieces, but only 4 fit"):
+        cut_windows(words_of([1, 5, 1]), 4)

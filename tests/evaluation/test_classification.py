@@ -1,0 +1,109 @@
+"""Accuracy, F1, Matthews correlation, Pearson, Spearman: against scikit-learn and scipy."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn import metrics
+
+from fairseq_plugins.evaluation.classification import (
+    accuracy,
+    confusion,
+    f1,
+    macro_f1,
+    mcc,
+    mean_squared_error,
+    pearson,
+    spearman,
+)
+
+CLASSES = 4
+
+
+def columns(elements, least=1):
+    return st.integers(least, 30).flatmap(
+        lambda n: st.tuples(*(st.lists(elements, min_size=n, max_size=n) for _ in range(2)))
+    )
+
+
+@pytest.mark.filterwarnings("ignore:A single label")
+@given(columns(st.integers(0, CLASSES - 1)))
+def test_scores_of_classes_equal_scikit_learn(pair):
+    gold, predicted = pair
+    matrix = confusion(gold, predicted, CLASSES)
+    quiet = {"zero_division": 0.0}
+    assert matrix == metrics.confusion_matrix(gold, predicted, labels=range(CLASSES)).tolist()
+    assert accuracy(matrix) == pytest.approx(metrics.accuracy_score(gold, predicted))
+    assert mcc(matrix) == pytest.approx(metrics.matthews_corrcoef(gold, predicted), abs=1e-12)
+    assert macro_f1(matrix) == pytest.approx(
+        metrics.f1_score(gold, predicted, average="macro", **quiet)
+    )
+    each = metrics.f1_score(gold, predicted, labels=range(CLASSES), average=None, **quiet)
+    assert [f1(matrix, i) for i in range(CLASSES)] == pytest.approx(each.tolist())
+
+
+@given(columns(st.integers(0, 2), least=4), st.integers(1, 3))
+def test_matrices_of_parts_add_up_to_that_of_the_whole(pair, cut):
+    gold, predicted = pair
+    parts = [confusion(gold[s], predicted[s], 3) for s in (slice(None, cut), slice(cut, None))]
+    added = [[a + b for a, b in zip(*rows)] for rows in zip(*parts)]
+    assert added == confusion(gold, predicted, 3)
+
+
+@given(columns(st.floats(-5, 5).map(lambda x: round(x, 3)), least=2))
+def test_correlations_equal_scipy_and_are_zero_where_undefined(pair):
+    gold, predicted = pair
+    varied = min(map(len, map(set, pair))) > 1
+    assert pearson(*pair) == (
+        pytest.approx(float(stats.pearsonr(gold, predicted)[0])) if varied else 0.0
+    )
+    assert spearman(*pair) == (
+        pytest.approx(float(stats.spearmanr(gold, predicted)[0])) if varied else 0.0
+    )
+
+
+def test_spearman_looks_at_ranks_and_pearson_at_values():
+    gold, predicted = [1.0, 2.0, 3.0, 4.0], [1.0, 4.0, 9.0, 100.0]
+    assert spearman(gold, predicted) == pytest.approx(1.0)
+    assert pearson(gold, predicted) < 0.99
+    assert mean_squared_error([1.0, 2.0], [3.0, 2.0]) == 2.0
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(g(confusion([], [], 2)) for g in (accuracy, macro_f1, mcc)),
+        mcc(confusion([0, 1], [1, 1], 2)),  # one class predicted only
+        f1(confusion([0], [0], 2), 1),
+        pearson([], []),
+        spearman([1.0], [2.0]),
+        pearson([1, 1, 1], [1, 2, 3]),
+        spearman([1, 2, math.nan], [1, 2, 3]),
+        mean_squared_error([], []),
+    ],
+)
+def test_undefined_scores_are_a_plain_zero(value):
+    assert type(value) is float
+    assert value == 0.0
+
+
+def test_scores_are_python_floats():
+    matrix = confusion([0, 1, 1], [0, 1, 0], 2)
+    pair = [1.0, 2.0, 4.0], [2.0, 1.0, 5.0]
+    values = [accuracy(matrix), f1(matrix, 1), macro_f1(matrix), mcc(matrix)]
+    values += [pearson(*pair), spearman(*pair), mean_squared_error(*pair)]
+    assert {type(value) for value in values} == {float}
+    assert all(values)
+
+
+def test_columns_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="2 gold values against 1"):
+        confusion([0, 1], [0], 2)
+    with pytest.raises(ValueError, match="class 0 or 2 is not among the 2"):
+        confusion([0], [2], 2)
+    with pytest.raises(ValueError, match="1 gold values against 2"):
+        pearson([1.0], [1.0, 2.0])

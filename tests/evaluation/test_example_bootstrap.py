@@ -1,0 +1,132 @@
+"""Paired bootstrap over examples."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairseq_plugins.evaluation.example_bootstrap import (
+    Answers,
+    _statistic,
+    bootstrap,
+    read_answers,
+)
+from fairseq_plugins.evaluation.metrics import NAMES, score
+
+COUNT = 200
+TAGS = ("O", "B-A", "I-A", "i")
+
+
+def answers(target: str, right: float, seed: int = 0) -> Answers:
+    """Make a run that is right with a given chance; the gold is always the same."""
+    dice, truth = random.Random(seed), random.Random("gold")
+    if target == "score":
+        gold = [truth.random() for _ in range(COUNT)]
+        predicted = [g + (1 - right) * dice.gauss(0, 1) for g in gold]
+    elif target == "classes":
+        gold = [truth.choice("ab") for _ in range(COUNT)]
+        predicted = [g if dice.random() < right else dice.choice("ab") for g in gold]
+    else:
+        gold = [[truth.choice(TAGS) for _ in range(4)] for _ in range(COUNT)]
+        predicted = [[t if dice.random() < right else "O" for t in row] for row in gold]
+    return Answers(f"run{seed}", target, [str(i) for i in range(COUNT)], gold, predicted)
+
+
+CASES = [(target, metric) for target, names in NAMES.items() for metric in names]
+POSITIVE = {"classes": "b", "word_labels": "i", "score": ""}
+
+
+@pytest.mark.parametrize(("target", "metric"), CASES)
+def test_weighted_metric_is_that_of_the_drawn_examples(target, metric):
+    run = answers(target, 0.6)
+    labels = {"classes": "ab", "word_labels": TAGS, "score": ()}[target]
+    value = _statistic(run, metric, labels, POSITIVE[target])
+    drawn = np.random.default_rng(3).integers(COUNT, size=COUNT)
+    columns = [[column[i] for i in drawn] for column in (run.gold, run.predicted)]
+    expected = score(target, *columns, labels, POSITIVE[target])[metric]
+    assert value(np.bincount(drawn, minlength=COUNT)) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("target", NAMES)
+def test_clear_difference_is_significant_and_chance_is_not(target):
+    metric = {"classes": "mcc", "score": "pearson", "word_labels": "entity_f1"}[target]
+    better = [answers(target, 0.95, seed) for seed in (1, 2)]
+    worse = [answers(target, 0.4, seed) for seed in (3, 4)]
+    clear = bootstrap(worse, better, metric, samples=200)
+    assert clear.difference > 0.05
+    assert clear.low > 0
+    assert clear.p_value < 0.01
+    assert (clear.examples, clear.samples) == (COUNT, 200)
+    back = bootstrap(better, worse, metric, samples=200)
+    assert back.difference == pytest.approx(-clear.difference)
+    assert back.high < 0
+    same = bootstrap(better, better, metric, samples=50)
+    assert (same.difference, same.p_value, same.low, same.high) == (0.0, 1.0, 0.0, 0.0)
+
+
+def test_chance_differences_have_even_p_values():
+    """Equal systems: p-values must not pile up at zero."""
+    found = [
+        bootstrap(
+            [answers("classes", 0.7, seed)],
+            [answers("classes", 0.7, seed + 99)],
+            "accuracy",
+            samples=200,
+        ).p_value
+        for seed in range(40)
+    ]
+    assert stats.kstest(found, "uniform").pvalue > 1e-3
+
+
+def test_seed_decides_the_resamples():
+    pair = [answers("classes", 0.5, 1)], [answers("classes", 0.6, 2)]
+    first, again, other = (bootstrap(*pair, "mcc", samples=50, seed=s) for s in (1, 1, 2))
+    assert first == again != other
+
+
+def test_answers_are_read_from_prediction_files(tmp_path):
+    path = tmp_path / "p.jsonl"
+    rows = [
+        {"id": 7, "label": "a", "probabilities": {"a": 1.0}, "gold": "b"},
+        {"id": "8", "label": "a"},
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    read = read_answers(path)
+    assert (read.target, read.ids, read.gold, read.predicted) == ("classes", ["7"], ["b"], ["a"])
+    path.write_text('{"id": "1", "words": ["x"], "labels": ["O"], "gold": ["B-A"]}\n')
+    assert read_answers(path).predicted == [["O"]]
+    path.write_text('{"id": "1", "score": 1.5, "gold": 2.0}\n')
+    assert read_answers(path).target == "score"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"id": "1", "label": "a"}\n', "no example has a gold"),
+        ('{"id": "1", "score": 1, "gold": 1}\n{"id": "2"}\n', "line 2: no prediction"),
+        ("x\n", "line 1: no prediction"),
+        ("[1]\n", "line 1: no prediction"),
+        ("", "no example has a gold"),
+    ],
+)
+def test_files_that_hold_no_predictions_are_refused(tmp_path, text, message):
+    (tmp_path / "p").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_answers(tmp_path / "p")
+
+
+def test_runs_that_cannot_be_compared_are_refused():
+    run = answers("classes", 0.5)
+    other = Answers("else", "classes", run.ids[:-1], run.gold[:-1], run.predicted[:-1])
+    with pytest.raises(ValueError, match="else and run0 are predictions of other examples"):
+        bootstrap([run], [other], "mcc")
+    with pytest.raises(ValueError, match="'pearson' is not one of accuracy"):
+        bootstrap([run], [run], "pearson")
+    with pytest.raises(ValueError, match="needs the positive label"):
+        bootstrap([run], [run], "f1")
+    with pytest.raises(ValueError, match="at least one sample"):
+        bootstrap([run], [run], "mcc", samples=0)

@@ -1,0 +1,143 @@
+"""Entities, error tokens and erroneous sentences: against conlleval's rules written out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import precision_recall_fscore_support
+
+from fairseq_plugins.evaluation.labeling import (
+    detection_counts,
+    detection_scores,
+    entities,
+    entity_counts,
+    precision_recall_f,
+    token_counts,
+)
+
+IOB = ("O", "B-A", "I-A", "B-B", "I-B")
+IOBES = (*IOB, "E-A", "S-A", "E-B", "S-B")
+
+# conlleval's two tables, of (mark before, mark here); S stands alone
+ENDS = {("B", "B"), ("B", "O"), ("I", "B"), ("I", "O"), ("B", "S"), ("I", "S")}
+ENDS |= {("E", mark) for mark in "BIOES"} | {("S", mark) for mark in "BIOES"}
+STARTS = {("B", "B"), ("I", "B"), ("O", "B"), ("O", "I"), ("O", "E"), ("O", "S")}
+STARTS |= {(mark, "S") for mark in "BI"} | {(b, mark) for b in "ES" for mark in "BIES"}
+
+
+def conlleval_entities(row):
+    """Read entities as conlleval does: one look at neighbouring marks and types at a time."""
+    found, start = [], None
+    marks = [("O", ""), *((label[0], label[2:]) for label in row), ("O", "")]
+    for place, ((before, old), (here, new)) in enumerate(zip(marks, marks[1:])):
+        if before != "O" and ((before, here) in ENDS or old != new):
+            found.append((old, start, place - 1))
+        if here != "O" and ((before, here) in STARTS or old != new):
+            start = place
+    return found
+
+
+def two_columns(labels):
+    row = st.integers(0, 9).flatmap(
+        lambda n: st.tuples(
+            *(st.lists(st.sampled_from(labels), min_size=n, max_size=n) for _ in range(2))
+        )
+    )
+    return st.lists(row, min_size=1, max_size=5).map(lambda rows: tuple(zip(*rows)))
+
+
+@given(st.lists(st.sampled_from(IOBES), max_size=12))
+def test_entities_are_those_of_conlleval(row):
+    assert list(entities(row)) == conlleval_entities(row)
+
+
+@given(two_columns(IOBES))
+def test_entity_counts_are_those_of_conlleval(columns):
+    gold, predicted = ([conlleval_entities(row) for row in rows] for rows in columns)
+    counts = entity_counts(*columns)
+    for kind in "AB":
+        picked = [[{e for e in row if e[0] == kind} for row in rows] for rows in (gold, predicted)]
+        both = sum(len(g & p) for g, p in zip(*picked))
+        sizes = [sum(map(len, rows)) for rows in picked]
+        assert counts.get(kind, (0, 0, 0)) == (both, sizes[1], sizes[0])
+
+
+@given(two_columns(IOB))
+def test_entity_counts_are_the_strict_ones_of_nervaluate_on_iob(columns):
+    nervaluate = pytest.importorskip("nervaluate")
+    gold, predicted = ([list(row) for row in rows] for rows in columns)
+    found = nervaluate.Evaluator(gold, predicted, tags=["A", "B"], loader="list").evaluate()
+    strict = {kind: item["strict"] for kind, item in found["entities"].items()}
+    assert entity_counts(*columns) == {
+        kind: (strict[kind].correct, strict[kind].actual, strict[kind].possible)
+        for kind in sorted(strict)
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("I-PER I-PER O I-LOC", [("PER", 0, 1), ("LOC", 3, 3)]),  # IOB1
+        ("I-PER B-PER O", [("PER", 0, 0), ("PER", 1, 1)]),
+        ("B-PER I-LOC I-LOC", [("PER", 0, 0), ("LOC", 1, 2)]),
+        ("B-a-b I-a-b", [("a-b", 0, 1)]),
+        ("S-PER B-PER E-PER", [("PER", 0, 0), ("PER", 1, 2)]),
+        ("B-LOC M-LOC E-LOC S-LOC", [("LOC", 0, 2), ("LOC", 3, 3)]),  # BMES
+        ("B-LOC L-LOC U-LOC U-LOC", [("LOC", 0, 1), ("LOC", 2, 2), ("LOC", 3, 3)]),  # BILOU
+        ("O O", []),
+        ("", []),
+    ],
+)
+def test_entities_take_all_common_schemes(text, found):
+    assert list(entities(text.split())) == found
+
+
+def test_entity_with_one_wrong_edge_or_type_is_wrong():
+    gold = ["B-A I-A O B-B".split()]
+    assert entity_counts(gold, gold) == {"A": (1, 1, 1), "B": (1, 1, 1)}
+    assert entity_counts(gold, ["B-A O O B-A".split()]) == {"A": (0, 2, 1), "B": (0, 0, 1)}
+
+
+@given(two_columns(("c", "i")))
+def test_token_scores_equal_scikit_learn(columns):
+    gold, predicted = ([label for row in rows for label in row] for rows in columns)
+    counts = token_counts(*columns, "i")
+    if not gold:
+        assert counts == (0, 0, 0)
+        return
+    expected = precision_recall_fscore_support(
+        gold, predicted, beta=0.5, labels=["i"], zero_division=0.0
+    )
+    scores = precision_recall_f(*counts, beta=0.5)
+    assert scores == pytest.approx([float(column[0]) for column in expected[:3]])
+    assert {type(score) for score in scores} == {float}
+
+
+@given(two_columns(("c", "i")))
+def test_detection_looks_at_whole_sentences(columns):
+    truth, guess = ([int("i" in row) for row in rows] for rows in columns)
+    counts = detection_counts(*columns, "i")
+    assert sum(counts) == len(truth)
+    precision, recall, f1, false_alarm = detection_scores(*counts)
+    expected = precision_recall_fscore_support(truth, guess, labels=[1], zero_division=0.0)
+    assert (precision, recall, f1) == pytest.approx([float(column[0]) for column in expected[:3]])
+    clean = [g for t, g in zip(truth, guess) if not t]
+    assert false_alarm == pytest.approx(sum(clean) / len(clean) if clean else 0.0)
+
+
+def test_f_half_favours_precision_over_recall():
+    precise, thorough = (5, 5, 10), (5, 10, 5)
+    assert precision_recall_f(*precise)[2] == precision_recall_f(*thorough)[2]
+    assert (
+        precision_recall_f(*precise, beta=0.5)[2] > precision_recall_f(*thorough, beta=0.5)[2] > 0
+    )
+    assert precision_recall_f(0, 0, 0) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("count", [entity_counts, lambda g, p: token_counts(g, p, "x")])
+def test_rows_of_unequal_length_are_refused(count):
+    with pytest.raises(ValueError, match="2 gold values against 1"):
+        count([["O"], ["O"]], [["O"]])
+    with pytest.raises(ValueError, match="sentence 1 has 2 gold labels and 1"):
+        count([["O"], ["O", "O"]], [["O"], ["O"]])

@@ -1,0 +1,73 @@
+"""All metrics of a prediction by their names."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairseq_plugins.evaluation.labeling import entity_counts, precision_recall_f
+from fairseq_plugins.evaluation.metrics import score
+
+LABELS = ("no", "yes")
+
+
+def test_score_of_classes_has_f1_only_with_a_positive_class():
+    gold, predicted = ["yes", "no", "yes"], ["yes", "yes", "no"]
+    plain = score("classes", gold, predicted, LABELS)
+    assert set(plain) == {"accuracy", "macro_f1", "mcc"}
+    about_yes = score("classes", gold, predicted, LABELS, "yes")
+    about_no = score("classes", gold, predicted, LABELS, "no")
+    assert about_yes == {**plain, "f1": 0.5}
+    assert about_no["f1"] == 0.0
+
+
+def test_score_passes_over_examples_without_gold():
+    gold, predicted = ["yes", None, "no"], ["yes", "yes", "yes"]
+    assert score("classes", gold, predicted, LABELS)["accuracy"] == 0.5
+    with pytest.raises(ValueError, match="nothing to score"):
+        score("classes", [None], ["yes"], LABELS)
+
+
+def test_score_of_numbers_names_both_correlations():
+    scores = score("score", [1.0, 2.0, 3.0], [2.0, 3.0, 4.0])
+    assert scores == pytest.approx({"pearson": 1.0, "spearman": 1.0, "mse": 1.0})
+
+
+def test_score_of_entities_takes_all_types_together():
+    gold = [["B-A", "I-A", "O"], ["B-B", "O"]]
+    predicted = [["B-A", "I-A", "B-B"], ["B-B", "B-A"]]
+    scores = score("word_labels", gold, predicted, ["O", "B-A", "I-A", "B-B"])
+    assert set(scores) == {"accuracy", "entity_precision", "entity_recall", "entity_f1"}
+    assert scores["accuracy"] == 0.6
+    counts = [sum(column) for column in zip(*entity_counts(gold, predicted).values())]
+    assert (scores["entity_precision"], scores["entity_recall"], scores["entity_f1"]) == (
+        precision_recall_f(*counts)
+    )
+    assert counts == [2, 4, 2]
+    assert score("word_labels", [["O"]], [["O"]], ["O", "B-A"])["entity_f1"] == 0.0
+
+
+def test_score_of_error_labels_has_tokens_and_sentences():
+    gold = [["c", "i"], ["c", "c"]]
+    scores = score("word_labels", gold, [["i", "i"], ["i", "c"]], ["c", "i"], "i")
+    assert not any(name.startswith("entity") for name in scores)
+    assert scores["token_precision"] == pytest.approx(1 / 3)
+    assert scores["token_recall"] == 1.0
+    assert scores["token_f0.5"] == pytest.approx(1.25 * 1 / (3 + 0.25))
+    assert scores["detection_precision"] == 0.5
+    assert scores["detection_recall"] == 1.0
+    assert scores["detection_false_positive_rate"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("sums", [], []), "'sums' is not one of classes, score, word_labels"),
+        (("classes", ["no"], ["no"], LABELS, "maybe"), "'maybe' is not one of no, yes"),
+        (("classes", ["no"], ["maybe"], LABELS), "'maybe' is not one of no, yes"),
+        (("classes", ["no"], [], LABELS), "1 gold values against 0"),
+        (("word_labels", [["c"]], [["c", "c"]], ["c"]), "sentence 0 has 1 gold"),
+    ],
+)
+def test_score_names_what_is_wrong(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        score(*arguments)

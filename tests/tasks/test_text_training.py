@@ -1,0 +1,179 @@
+"""Training by fairseq's own commands: it learns, keeps the best checkpoint, stops and goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from cli.commands import LONGEST_RUN, SCRIPTS, USER_DIR, differences, run, state_of, training_state
+from prepared_text import LABELS, METRIC, arguments, examples, prepare
+
+SIZES = {"train": 203, "valid": 45, "more": 30}
+EPOCHS = 4
+LAST = "checkpoint_last.pt"
+
+
+def prepared(root: Path, kind: str) -> Path:
+    splits = {name: examples(kind, n, seed) for seed, (name, n) in enumerate(SIZES.items())}
+    return prepare(root, kind, splits)
+
+
+def run_train(folder: Path, save_dir: Path, kind: str, options: str = ""):
+    """Train in a process of its own; return what it logged."""
+    fixed = f"--max-epoch {EPOCHS} --log-format json --num-attention-heads 2 --lr 0.01 "
+    fixed += f"--best-checkpoint-metric {METRIC[kind]} --maximize-best-checkpoint-metric "
+    words = [*fixed.split(), *options.split(), "--user-dir", str(USER_DIR)]
+    return run("fairseq-train", *arguments(folder, save_dir, *words))
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A prepared folder of each kind."""
+    return {kind: prepared(tmp_path_factory.mktemp("bin") / kind, kind) for kind in LABELS}
+
+
+@pytest.fixture(scope="module")
+def runs(folders, tmp_path_factory):
+    """Train once for each kind; give the run's folder and its log."""
+    made = {}
+
+    def trained(kind):
+        if kind not in made:
+            save_dir = tmp_path_factory.mktemp("run") / kind
+            made[kind] = save_dir, run_train(folders[kind], save_dir, kind)
+        return made[kind]
+
+    return trained
+
+
+@pytest.mark.parametrize("kind", ["classes", "score", "errors"])
+def test_what_words_decide_is_learnt(runs, kind):
+    save_dir, outcome = runs(kind)
+    best = state_of(save_dir / "checkpoint_best.pt")["extra_state"]["best"]
+    assert best == 1.0 if kind != "score" else best > 0.99
+    assert float(outcome.logged("valid")[-1][f"valid_best_{METRIC[kind]}"]) == pytest.approx(best)
+
+
+@pytest.mark.slow
+def test_what_two_words_decide_is_learnt(folders, tmp_path):
+    """Paris is a place of its own or part of one, as the word before it says."""
+    run_train(folders["entities"], tmp_path, "entities", "--max-epoch 30")
+    assert state_of(tmp_path / "checkpoint_best.pt")["extra_state"]["best"] >= 0.98
+
+
+def test_all_examples_are_seen(runs):
+    """203 examples in batches of 16: thirteen updates, where fairseq itself would make twelve."""
+    save_dir, outcome = runs("classes")
+    state = state_of(save_dir / "checkpoint1.pt")
+    assert state["optimizer_history"][-1]["num_updates"] == 13
+    meters = {name: meter for _, name, _, meter in state["extra_state"]["metrics"]["valid"]}
+    assert meters["_confusion"]["sum"].sum() == 45
+    assert float(outcome.logged("train")[-1]["train_accuracy"]) > 0.9
+
+
+def test_best_checkpoint_is_that_of_the_best_validation(runs):
+    save_dir, outcome = runs("score")
+    found = [float(record["valid_pearson"]) for record in outcome.logged("valid")]
+    epoch = found.index(max(found)) + 1
+    one, other = (state_of(save_dir / f"checkpoint{name}.pt") for name in (epoch, "_best"))
+    assert differences(one["model"], other["model"]) == []
+
+
+@pytest.mark.parametrize("kind", ["classes", "score", "errors"])
+def test_checkpoint_holds_no_code_and_knows_its_labels(runs, folders, kind):
+    path = runs(kind)[0] / LAST
+    assert not torch.serialization.get_unsafe_globals_in_checkpoint(path)
+    cfg = state_of(path)["cfg"]
+    assert json.loads(cfg["model"]["labels"]) == LABELS[kind]
+    assert cfg["model"]["target"] == ("word_labels" if kind == "errors" else kind)
+    assert cfg["task"]["_name"] == cfg["criterion"]["_name"]
+    assert cfg["task"]["data"] == str(folders[kind])
+    assert cfg["task"]["train_subset"] == "train"
+
+
+def test_validation_command_gives_the_metrics_of_training(runs, folders):
+    """Of two splits of different lengths, in batches of another size."""
+    save_dir, outcome = runs("score")
+    options = "--task text_classification --batch-size 7 --valid-subset valid,more --cpu"
+    options += f" --log-format json --user-dir {USER_DIR} --path {save_dir / LAST}"
+    found = run("fairseq-validate", folders["score"], *options.split())
+    last = outcome.logged("valid")[-1]
+    (valid,), (more,) = found.logged("valid"), found.logged("more")
+    for metric in ("pearson", "spearman", "mse", "loss"):
+        assert float(valid[f"valid_{metric}"]) == pytest.approx(
+            float(last[f"valid_{metric}"]), rel=1e-3
+        )
+        assert valid[f"valid_{metric}"] != more[f"more_{metric}"]
+
+
+@pytest.mark.parametrize("stop", ["checkpoint_1_5.pt", "checkpoint_2_20.pt"])
+def test_resumed_run_equals_the_straight_one(straight, folders, tmp_path, stop):
+    shutil.copy(straight / stop, tmp_path / LAST)
+    outcome = run_train(folders["classes"], tmp_path, "classes", RESUMABLE)
+    assert "Loaded checkpoint" in outcome.out
+    one, other = (training_state(path / LAST) for path in (straight, tmp_path))
+    assert differences(one, other) == []
+
+
+RESUMABLE = "--max-epoch 2 --save-interval-updates 5 --dropout 0.1 --attention-dropout 0.1"
+
+
+@pytest.fixture(scope="module")
+def straight(folders, tmp_path_factory):
+    """A run with dropout that leaves a checkpoint every five updates."""
+    save_dir = tmp_path_factory.mktemp("straight")
+    run_train(folders["classes"], save_dir, "classes", RESUMABLE)
+    return save_dir
+
+
+def two_workers(folder: Path, save_dir: Path, kind: str, options: str) -> str:
+    """Train in two processes; return the log."""
+    fixed = f"{options} --best-checkpoint-metric {METRIC[kind]} --maximize-best-checkpoint-metric"
+    environment = {**os.environ, "VENV": str(Path(sys.executable).parents[1])}
+    words = ["bash", SCRIPTS / "train_distributed.sh", 2]
+    words += arguments(folder, save_dir, *fixed.split(), "--batch-size", "8")
+    found = subprocess.run(
+        list(map(str, words)),
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=LONGEST_RUN,
+        check=False,
+    )
+    assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-3000:]
+    return found.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["classes", "score", "errors"])
+def test_two_workers_validate_as_one(runs, folders, tmp_path, kind):
+    """The same weights, kept by learning rate 0: the metrics must agree to the last digit."""
+    folder, start = folders[kind], runs(kind)[0] / "checkpoint2.pt"
+    frozen = "--max-epoch 1 --lr 0 --reset-optimizer --reset-dataloader --reset-meters"
+    frozen += f" --restore-file {start} --stop-min-lr -1 --batch-size-valid 8"
+    run_train(folder, tmp_path / "one", kind, frozen)
+    log = two_workers(folder, tmp_path / "two", kind, frozen)
+    assert "as rank 1" in log
+    states = [state_of(tmp_path / name / LAST) for name in ("one", "two")]
+    assert differences(states[0]["model"], states[1]["model"]) == []
+    values = [state["extra_state"]["val_loss"] for state in states]
+    assert values[0] == values[1]
+    counts = [
+        {
+            name: meter["sum"]
+            for _, name, _, meter in s["extra_state"]["metrics"]["valid"]
+            if name[0] == "_"
+        }
+        for s in states
+    ]
+    assert counts[0].keys() == counts[1].keys()
+    for name, value in counts[0].items():
+        assert torch.equal(
+            torch.as_tensor(value).double(), torch.as_tensor(counts[1][name]).double()
+        )
