@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from fairseq.criterions import CRITERION_REGISTRY
 from fairseq.models import ARCH_MODEL_REGISTRY, MODEL_REGISTRY
+from fairseq.optim import OPTIMIZER_REGISTRY
+from fairseq.optim.lr_scheduler import LR_SCHEDULER_REGISTRY
 from fairseq.tasks import TASK_REGISTRY
 
 import fairseq_plugins
@@ -19,6 +21,8 @@ REGISTRIES = {
     "models": MODEL_REGISTRY,
     "architectures": ARCH_MODEL_REGISTRY,
     "criterions": CRITERION_REGISTRY,
+    "optimizers": OPTIMIZER_REGISTRY,
+    "schedulers": LR_SCHEDULER_REGISTRY,
 }
 
 
@@ -31,7 +35,7 @@ def test_registered_names_are_those_on_record():
     assert {key: sorted(ours(registry)) for key, registry in REGISTRIES.items()} == recorded
 
 
-@pytest.mark.parametrize("room", ["models", "tasks", "criterions"])
+@pytest.mark.parametrize("room", ["models", "tasks", "criterions", "optim"])
 def test_modules_of_registered_rooms_register_something(room):
     folder = Path(fairseq_plugins.__file__).parent / room
     modules = {
@@ -39,7 +43,8 @@ def test_modules_of_registered_rooms_register_something(room):
         for path in folder.glob("*.py")
         if not path.name.startswith("_")
     }
-    assert modules <= {value.__module__ for value in ours(REGISTRIES[room]).values()}
+    registered = [value for registry in REGISTRIES.values() for value in ours(registry).values()]
+    assert modules <= {value.__module__ for value in registered}
 
 
 def test_import_prints_nothing_and_loads_no_annotator():

@@ -1,7 +1,8 @@
 """Examples laid out as a batch: padded arrays (B, S), and where the N real tokens stand in them.
 
 A batch of n examples has B >= n rows, more when a long sentence takes several; words, labels and
-logits never see that.
+logits never see that. Examples of one length stand together, which the encoder makes use of; ``id``
+says which is which.
 """
 
 from __future__ import annotations

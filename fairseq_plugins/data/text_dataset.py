@@ -92,11 +92,13 @@ class TextDataset(FairseqDataset):
     def collater(self, samples: list[dict[str, Any]]) -> dict[str, Any]:
         """Make a batch: that of `lay_out`, the ``total`` number of examples, and ``target``.
 
-        ``target`` is (n,) classes or scores, or (W,) labels of words; it is there when the split
-        is labelled. No samples make an empty batch.
+        Examples stand in falling order of their length; ``id`` says which is which. ``target`` is
+        (n,) classes or scores, or (W,) labels of words; it is there when the split is labelled. No
+        samples make an empty batch.
         """
         if not samples:
             return {}
+        samples = sorted(samples, key=lambda item: -len(item["tokens"]))
         batch = {**lay_out(samples, self.reading.pad), "total": len(self)}
         if self.labelled:
             batch["target"] = self._targets([item["target"] for item in samples])

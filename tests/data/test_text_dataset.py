@@ -56,7 +56,9 @@ def row_of(example):
 def test_rows_are_laid_out_as_bert_reads_them(examples):
     batch = collated(dataset_of(examples, features=FEATURE_NAMES))
     inputs = batch["net_input"]
-    rows = [row_of(example) for example in examples]
+    rows = [row_of(examples[i]) for i in batch["id"].tolist()]
+    lengths = [len(tokens) for tokens, _, _ in rows]
+    assert lengths == sorted(lengths, reverse=True)
     width = max(len(tokens) for tokens, _, _ in rows)
     assert inputs["src_tokens"].shape == (len(examples), width)
     for i, (tokens, segments, factors) in enumerate(rows):
@@ -64,8 +66,8 @@ def test_rows_are_laid_out_as_bert_reads_them(examples):
         assert inputs["src_tokens"][i].tolist() == tokens + [PAD] * pad
         assert inputs["segments"][i].tolist() == segments + [0] * pad
         assert inputs["src_factors"][i].tolist() == factors + [[PAD_ID] * 3] * pad
-    assert inputs["src_lengths"].tolist() == [len(tokens) for tokens, _, _ in rows]
-    assert batch["ntokens"] == sum(len(tokens) for tokens, _, _ in rows)
+    assert inputs["src_lengths"].tolist() == lengths
+    assert batch["ntokens"] == sum(lengths)
     real = [i * width + s for i, row in enumerate(rows) for s in range(len(row[0]))]
     assert inputs["places"].tolist() == real
     assert all(value.dtype == torch.int64 for value in inputs.values())
@@ -95,7 +97,8 @@ def test_every_word_is_found_once_whatever_the_limit(examples, limit, rng):
     rng.shuffle(indices)
     batch = collated(dataset, indices)
     inputs = batch["net_input"]
-    chosen = [examples[i] for i in indices]
+    assert sorted(batch["id"].tolist()) == sorted(indices)
+    chosen = [examples[i] for i in batch["id"].tolist()]
     assert inputs["src_tokens"].size(1) <= limit
     assert batch["words_per_example"].tolist() == [len(e.words) for e in chosen]
     packed = inputs["src_tokens"].flatten()[inputs["places"]]  # (N,)
@@ -114,24 +117,29 @@ def test_every_word_is_found_once_whatever_the_limit(examples, limit, rng):
 @given(SENTENCES, st.integers(6, 40))
 def test_windows_hold_the_features_of_their_wordpieces(examples, limit):
     names = {"features": FEATURE_NAMES, "by_word": True}
-    whole = collated(dataset_of(examples, **names))["net_input"]
-    cut = collated(dataset_of(examples, **names, limit=limit, long_examples=SPLIT))["net_input"]
-    assert torch.equal(factors_of_words(cut), factors_of_words(whole))
+    whole = collated(dataset_of(examples, **names))
+    cut = collated(dataset_of(examples, **names, limit=limit, long_examples=SPLIT))
+    assert factors_of_words(cut) == factors_of_words(whole)
 
 
-def factors_of_words(inputs):
-    return inputs["src_factors"].flatten(0, 1)[inputs["places"]][inputs["word_rows"]]
+def factors_of_words(batch):
+    inputs = batch["net_input"]
+    rows = inputs["src_factors"].flatten(0, 1)[inputs["places"]][inputs["word_rows"]]
+    parts = rows.split(batch["words_per_example"].tolist())
+    return {i: part.tolist() for i, part in zip(batch["id"].tolist(), parts)}
 
 
 @settings(max_examples=60, deadline=None)
 @given(PAIRS, st.integers(5, 30))
 def test_truncated_pairs_keep_the_beginnings(examples, limit):
     dataset = dataset_of(examples, features=FEATURE_NAMES, limit=limit, long_examples=TRUNCATE)
-    inputs = collated(dataset)["net_input"]
-    for i, example in enumerate(examples):
+    batch = collated(dataset)
+    inputs = batch["net_input"]
+    for i, number in enumerate(batch["id"].tolist()):
+        example = examples[number]
         full = [len(side.tokens) for side in example]
         length = int(inputs["src_lengths"][i])
-        assert length == min(sum(full) + 3, limit) == dataset.sizes[i]
+        assert length == min(sum(full) + 3, limit) == dataset.sizes[number]
         tokens = inputs["src_tokens"][i][:length].tolist()
         first = tokens.index(SEP) - 1
         second = length - 3 - first

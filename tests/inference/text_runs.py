@@ -10,7 +10,7 @@ from prepared_text import examples, prepare, train
 COUNT = 45
 KINDS = ("classes", "score", "entities")
 SUBMISSION = {"test": {"file": "Toy.tsv", "labels": {"yes": "entailment", "no": "neutral"}}}
-OPTIONS = "--max-update 60 --disable-validation --features case --no-epoch-checkpoints".split()
+OPTIONS = "--max-update 120 --disable-validation --features case --no-epoch-checkpoints".split()
 
 
 def make_runs(root: Path) -> Path:

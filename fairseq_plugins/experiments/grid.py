@@ -1,0 +1,225 @@
+"""Grids of fine-tuning runs: their cells, and the options of ``fairseq-train`` for each.
+
+A system is an architecture, or a name for one with options of its own: a variant is a value. A cell
+is one run: system, learning rate, number of epochs, seed. The number of updates follows from the
+size of the training set, since warm-up and decay are laid out over all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from ..evaluation.metrics import LOWER_IS_BETTER, NAMES
+
+Options = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What to run.
+
+    Args:
+        dataset: its name in ``scripts/prepare_text.py``.
+        systems: name -> options of ``fairseq-train``, ``arch`` among them.
+        learning_rates: peaks of the schedule.
+        epochs: lengths of the training.
+        seeds: of initialisation, dropout and order.
+        batch_size: examples of an update.
+        warmup_ratio: share of the updates that warm up.
+        weight_decay: of matrices.
+        clip_norm: largest norm of the gradient.
+        validate_every: updates between validations beside those after every epoch; 0 for none.
+        metric: what chooses the best checkpoint; empty for the dataset's headline metric.
+        options: further options of ``fairseq-train`` for all systems; True is a bare flag.
+    """
+
+    dataset: str
+    systems: Mapping[str, Options]
+    learning_rates: tuple[float, ...] = (5e-5, 4e-5, 3e-5, 2e-5)
+    epochs: tuple[int, ...] = (3,)
+    seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
+    batch_size: int = 32
+    warmup_ratio: float = 0.1
+    weight_decay: float = 0.01
+    clip_norm: float = 1.0
+    validate_every: int = 0
+    metric: str = ""
+    options: Options = field(default_factory=dict)
+
+    @property
+    def validation(self) -> str:
+        """The split that chooses checkpoints and learning rates: the first of ``valid-subset``."""
+        return str(self.options.get("valid-subset", "valid")).split(",")[0]
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield all runs, seed by seed, so that an interrupted grid has whole comparisons."""
+        for seed, epochs, rate, name in product(
+            self.seeds, self.epochs, self.learning_rates, self.systems
+        ):
+            yield Cell(name, rate, epochs, seed)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a grid."""
+
+    system: str
+    learning_rate: float
+    epochs: int
+    seed: int
+
+    @property
+    def folder(self) -> Path:
+        """Where it goes, below the grid's own folder."""
+        rate = f"{self.learning_rate:g}".replace("e-0", "e-")
+        return Path(self.system) / f"lr{rate}-epochs{self.epochs}" / f"seed{self.seed}"
+
+
+@dataclass(frozen=True)
+class PreparedData:
+    """What a run has to know about its prepared folder.
+
+    Args:
+        folder: the folder.
+        manifest: contents of its ``manifest.json``.
+        fingerprint: SHA-256 of that file.
+    """
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    fingerprint: str
+
+    @property
+    def examples(self) -> int:
+        """Number of training examples."""
+        return int(self.manifest["splits"]["train"]["examples"])
+
+
+def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
+    """Read the manifest of a prepared folder.
+
+    Raises:
+        FileNotFoundError: there is none; says how to make it.
+        ValueError: it is of another dataset or kind, or lacks a training or validation set.
+    """
+    path = Path(folder) / "manifest.json"
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path}: no such file; prepare the data first: python scripts/prepare_text.py "
+            f"--dataset {grid.dataset} --raw-dir DIR --destdir {folder}"
+        )
+    content = path.read_bytes()
+    manifest = json.loads(content)
+    if manifest.get("target") not in NAMES or manifest.get("dataset") != grid.dataset:
+        found = manifest.get("dataset", "no text dataset")
+        raise ValueError(f"{path}: holds {found!r}, expected {grid.dataset!r}")
+    for split in ("train", grid.validation):
+        if not manifest["splits"].get(split, {}).get("labelled"):
+            raise ValueError(f"{path}: holds no labelled split {split!r}")
+    return PreparedData(Path(folder), manifest, hashlib.sha256(content).hexdigest())
+
+
+def chief_metric(grid: Grid, manifest: Mapping[str, Any]) -> str:
+    """Return the metric that chooses the best checkpoint.
+
+    Raises:
+        ValueError: the grid's metric does not go with the dataset.
+    """
+    metric, choices = grid.metric or manifest["metric"], NAMES[manifest["target"]]
+    if metric not in choices:
+        raise ValueError(f"metric {metric!r} of {grid.dataset}: choices are {', '.join(choices)}")
+    return metric
+
+
+def total_updates(grid: Grid, cell: Cell, data: PreparedData) -> int:
+    """Return the number of updates of a run: whole epochs, the last batch of each included."""
+    return math.ceil(data.examples / grid.batch_size) * cell.epochs
+
+
+def train_options(grid: Grid, cell: Cell, data: PreparedData) -> Options:
+    """Return the options of ``fairseq-train`` that decide what comes out of a run."""
+    task, metric = data.manifest["task"], chief_metric(grid, data.manifest)
+    options: Options = {
+        "task": task,
+        "criterion": task,
+        "optimizer": "bert_adamw",
+        "lr": cell.learning_rate,
+        "weight-decay": grid.weight_decay,
+        "clip-norm": grid.clip_norm,
+        "lr-scheduler": "linear_warmup",
+        "warmup-ratio": grid.warmup_ratio,
+        "batch-size": grid.batch_size,
+        "required-batch-size-multiple": 1,
+        "max-update": total_updates(grid, cell, data),
+        "seed": cell.seed,
+        "best-checkpoint-metric": metric,
+        "maximize-best-checkpoint-metric": metric not in LOWER_IS_BETTER,
+    }
+    if grid.validate_every:
+        every = grid.validate_every
+        options |= {"validate-interval-updates": every, "save-interval-updates": every}
+    return {**options, **grid.options, **grid.systems[cell.system]}
+
+
+def command_line(options: Options) -> list[str]:
+    """Spell options out; True is a bare flag, False and None are left out."""
+    words = []
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        words.append(f"--{name}")
+        if value is not True:
+            words.append(str(value))
+    return words
+
+
+def quick(grid: Grid) -> Grid:
+    """Return the smallest grid that still shows every table: one rate, one epoch, two seeds."""
+    return select(grid, learning_rates=grid.learning_rates[:1], epochs=(1,), seeds=grid.seeds[:2])
+
+
+def select(
+    grid: Grid,
+    *,
+    systems: Sequence[str] = (),
+    learning_rates: Sequence[float] = (),
+    epochs: Sequence[int] = (),
+    seeds: Sequence[int] = (),
+) -> Grid:
+    """Return the grid with other values where some are given.
+
+    Args:
+        grid: the whole grid.
+        systems: names of its systems, or any architecture.
+        learning_rates, epochs, seeds: in place of its own.
+    """
+    chosen = {name: grid.systems.get(name, {"arch": name}) for name in systems}
+    given = {
+        "systems": chosen,
+        "learning_rates": tuple(learning_rates),
+        "epochs": tuple(epochs),
+        "seeds": tuple(seeds),
+    }
+    own = {spec.name: getattr(grid, spec.name) for spec in fields(grid)}
+    return Grid(**own | {key: value for key, value in given.items() if value})
+
+
+def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
+    """Return everything that decides a run, as it is recorded beside its results."""
+    return {
+        **asdict(cell),
+        "dataset": grid.dataset,
+        "target": data.manifest["target"],
+        "positive": data.manifest["positive"],
+        "metric": chief_metric(grid, data.manifest),
+        "validation": grid.validation,
+        "data": data.fingerprint,
+        "options": train_options(grid, cell, data),
+    }

@@ -1,0 +1,115 @@
+"""Read the YAML file of a grid.
+
+    dataset: cola
+    systems: [bert_plain_minilm, {name: pos_zero, arch: bert_pos_minilm, feature-init: zero}]
+    learning_rates: [5e-5, 4e-5]
+    seeds: [1, 2, 3]
+    options: {max-positions: 128}
+
+Keys are the fields of `Grid`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from .grid import Grid, Options
+
+
+def read_grid(path: str | Path) -> Grid:
+    """Read a YAML file.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: an unknown key or a value of another kind; names file, key and choices.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file")
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: expected keys and values")
+    known = [spec.name for spec in fields(Grid)]
+    for key in content:
+        if key not in known:
+            raise ValueError(f"{path}: unknown key {key!r}; choices: {', '.join(known)}")
+    for key in ("dataset", "systems"):
+        if key not in content:
+            raise ValueError(f"{path}: key {key!r} is missing")
+    values = {}
+    for key, value in content.items():
+        try:
+            values[key] = _READ[key](value)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{path}: {key}: {error}") from None
+    return Grid(**values)
+
+
+def _systems(value: Any) -> dict[str, Options]:
+    """Read systems: names of architectures, or mappings with name, arch and further options."""
+    found: dict[str, Options] = {}
+    for entry in value if isinstance(value, list) else [value]:
+        if isinstance(entry, str):
+            entry = {"name": entry, "arch": entry}
+        if not isinstance(entry, dict) or not {"name", "arch"} <= set(entry):
+            raise ValueError(f"{entry!r} is neither an architecture nor a name with its arch")
+        name = str(entry["name"])
+        if name in found or Path(name).name != name:
+            raise ValueError(f"{name!r} is named twice, or no name for a folder")
+        found[name] = _options({key: given for key, given in entry.items() if key != "name"})
+    return found
+
+
+def _options(value: Any) -> Options:
+    """Read options of fairseq-train, without their leading dashes."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{value!r} is no mapping of options to values")
+    for key, given in value.items():
+        if isinstance(given, (list, dict)) or str(key).startswith("-"):
+            raise ValueError(f"option {key!r}: {given!r} is no single value, or has dashes before")
+    return {str(key): given for key, given in value.items()}
+
+
+def _number(kind: type, least: float) -> Any:
+    def read(value: Any) -> Any:
+        found = kind(value)
+        if isinstance(value, bool) or found != float(value) or not least <= found < math.inf:
+            raise ValueError(f"{value!r} is no {kind.__name__} from {least:g} on")
+        return found
+
+    return read
+
+
+def _several(kind: type, least: float) -> Any:
+    def read(value: Any) -> tuple[Any, ...]:
+        entries = value if isinstance(value, list) else [value]
+        found = tuple(_number(kind, least)(entry) for entry in entries)
+        if not found or len(set(found)) < len(found):
+            raise ValueError(f"{value!r} is empty or holds a value twice")
+        return found
+
+    return read
+
+
+_READ = {
+    "dataset": str,
+    "systems": _systems,
+    "learning_rates": _several(float, 0.0),
+    "epochs": _several(int, 1),
+    "seeds": _several(int, 0),
+    "batch_size": _number(int, 1),
+    "warmup_ratio": _number(float, 0.0),
+    "weight_decay": _number(float, 0.0),
+    "clip_norm": _number(float, 0.0),
+    "validate_every": _number(int, 0),
+    "metric": str,
+    "options": _options,
+}

@@ -1,0 +1,179 @@
+"""One run of a grid: its folder, its command, and what is left when it is done.
+
+The folder holds ``settings.json`` (what decides the run), ``train.log`` and checkpoints while it
+trains; at its end ``checkpoint_best.pt`` without the optimiser's state, predictions of the
+validation set and, written last, ``result.json``. A folder with a result is never run again; one
+without goes on from its last checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import sys
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..evaluation.metrics import LOWER_IS_BETTER
+from ..evaluation.text_files import write_text
+from .grid import Cell, Grid, PreparedData, command_line, settings
+from .training_log import best, validations
+
+USER_DIR = Path(__file__).resolve().parents[1]
+SETTINGS, RESULT, LOG = "settings.json", "result.json", "train.log"
+BEST, LAST, PREDICTIONS = "checkpoint_best.pt", "checkpoint_last.pt", "predictions.jsonl"
+
+# Runs a command with its output added to a file; raises RunError when it fails.
+Launch = Callable[[Sequence[str], Path], None]
+
+
+class RunError(Exception):
+    """A command of a run ended with an error."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A cell of a grid with its place on disk.
+
+    Args:
+        grid, cell: what to run.
+        data: the prepared folder.
+        root: folder of all runs of the grid.
+        predict: command that predicts with a run's folder, if predictions are wanted.
+        cpu: whether to train without a GPU.
+    """
+
+    grid: Grid
+    cell: Cell
+    data: PreparedData
+    root: Path
+    predict: tuple[str, ...] = ()
+    cpu: bool = True
+
+    @property
+    def folder(self) -> Path:
+        """The run's own folder."""
+        return self.root / self.cell.folder
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What decides the run."""
+        return settings(self.grid, self.cell, self.data)
+
+    @property
+    def updates(self) -> int:
+        """Number of updates in all."""
+        return self.settings["options"]["max-update"]
+
+    def train_command(self) -> list[str]:
+        """Return the command that trains, or goes on training."""
+        options = {
+            "user-dir": USER_DIR,
+            "save-dir": self.folder,
+            "no-epoch-checkpoints": True,
+            "keep-interval-updates": 1,
+            "log-format": "json",
+            "log-interval": 20,
+            "num-workers": 0,
+            "distributed-world-size": 1,
+            "cpu": self.cpu,
+        }
+        start = [sys.executable, "-m", "fairseq_cli.train", str(self.data.folder)]
+        return start + command_line({**self.settings["options"], **options})
+
+    def predict_command(self) -> list[str]:
+        """Return the command that predicts the validation set."""
+        options = {"data": self.data.folder, "split": self.grid.validation, "cpu": self.cpu}
+        options["output"] = self.folder / PREDICTIONS
+        return [*self.predict, str(self.folder), *command_line(options)]
+
+    def is_finished(self) -> bool:
+        """Tell whether there is a result.
+
+        Raises:
+            ValueError: the folder holds a run with other settings; names one that differs.
+        """
+        path = self.folder / SETTINGS
+        if path.is_file():
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if found != self.settings:
+                raise ValueError(
+                    f"{self.folder} holds a run with other settings "
+                    f"({_difference(found, self.settings)}): name another folder for the runs, "
+                    "or remove this one"
+                )
+        return (self.folder / RESULT).is_file()
+
+    def execute(self, launch: Launch) -> None:
+        """Train, predict, write the result, and drop what only a resumed training would need.
+
+        Raises:
+            RunError: a command failed.
+            ValueError: the log holds no validation with the metric.
+        """
+        write_text(self.folder / SETTINGS, json.dumps(self.settings, indent=2) + "\n")
+        last = self.folder / LAST
+        if _updates_of(last) < self.updates:
+            launch(self.train_command(), self.folder / LOG)
+        if _updates_of(last) < self.updates:  # fairseq also ends well when it stops early
+            raise RunError(
+                f"the training ended after {_updates_of(last)} of {self.updates} updates"
+            )
+        _strip(self.folder / BEST)
+        if self.predict:
+            launch(self.predict_command(), self.folder / "predict.log")
+        self._write_result()
+        for path in self.folder.glob("checkpoint*.pt"):
+            if path.name != BEST:
+                path.unlink()
+
+    def _write_result(self) -> None:
+        """Write the metrics of the best and of the last validation."""
+        found = validations(self.folder / LOG, self.grid.validation)
+        metric = self.settings["metric"]
+        chosen = best(found, metric, metric not in LOWER_IS_BETTER)
+        result = {
+            **self.settings,
+            "updates": self.updates,
+            "best_updates": chosen.updates,
+            "best": chosen.metrics,
+            "last": found[-1].metrics,
+        }
+        write_text(self.folder / RESULT, json.dumps(result, indent=2) + "\n")
+
+
+def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """Name the first setting that differs."""
+    for name in sorted({*found, *wanted}):
+        one, other = found.get(name), wanted.get(name)
+        if one != other:
+            both = isinstance(one, dict) and isinstance(other, dict)
+            return _difference(one, other) if both else f"{name}: {one!r} there, {other!r} here"
+    return "none"
+
+
+def _updates_of(checkpoint: Path) -> int:
+    """Return the updates behind a checkpoint; 0 if there is none. A half-written one is removed."""
+    if not checkpoint.is_file():
+        return 0
+    try:
+        state = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
+        return int(state["optimizer_history"][-1]["num_updates"])
+    except (RuntimeError, EOFError, OSError, pickle.UnpicklingError, zipfile.BadZipFile):
+        checkpoint.unlink()  # killed while it was copied
+        return 0
+
+
+def _strip(checkpoint: Path) -> None:
+    """Take the optimiser's state, two thirds of the file, out of a checkpoint."""
+    state = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
+    if state.pop("last_optimizer_state", None) is not None:
+        temporary = checkpoint.with_name(f".{checkpoint.name}.tmp{os.getpid()}")
+        torch.save(state, temporary)
+        os.replace(temporary, checkpoint)

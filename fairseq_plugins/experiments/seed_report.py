@@ -1,0 +1,199 @@
+"""The report on runs: all settings, the chosen ones, and what their differences mean."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..evaluation.example_bootstrap import Bootstrap, bootstrap, read_answers
+from .seeds import (
+    Outcome,
+    PairedSeeds,
+    Summary,
+    chosen_settings,
+    compare,
+    read_outcomes,
+    summarize,
+)
+
+_COLUMNS = "system lr epochs n mean deviation best last chosen".split()
+_PAIRED = "system n difference se t_p wins losses sign_p low high bootstrap_p".split()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One system against the baseline, each at its chosen setting.
+
+    Args:
+        system: its name.
+        seeds: paired over seeds.
+        examples: bootstrap over examples; None where a run has no predictions.
+    """
+
+    system: str
+    seeds: PairedSeeds
+    examples: Bootstrap | None
+
+
+@dataclass(frozen=True)
+class SeedReport:
+    """Everything that the tables show.
+
+    Args:
+        metric: that everything is about.
+        summaries: all settings.
+        chosen: system -> its best setting.
+        baseline: system that the others are compared with; empty without comparison.
+        comparisons: of all others with it.
+    """
+
+    metric: str
+    summaries: list[Summary]
+    chosen: dict[str, Summary]
+    baseline: str
+    comparisons: list[Comparison]
+
+
+def make_report(
+    root: str | Path,
+    *,
+    metric: str = "",
+    baseline: str = "",
+    samples: int = 1000,
+    seed: int = 12345,
+) -> SeedReport:
+    """Read runs and compare their systems.
+
+    Args:
+        root: folder of the runs.
+        metric: what to report; empty for the one that chose the checkpoints.
+        baseline: system to compare with; empty for the only one called ``bert_plain…``.
+        samples, seed: of the bootstrap.
+
+    Raises:
+        FileNotFoundError: there is no finished run.
+        ValueError: an unknown metric or baseline, or runs that cannot be compared.
+    """
+    outcomes, own_metric = read_outcomes(root)
+    metric = metric or own_metric
+    summaries = summarize(outcomes, metric)
+    chosen = chosen_settings(summaries, metric)
+    if baseline and baseline not in chosen:
+        raise ValueError(f"--baseline {baseline!r}: choices are {', '.join(chosen)}")
+    plain = [system for system in chosen if system.startswith("bert_plain")]
+    baseline = baseline or (plain[0] if len(plain) == 1 else "")
+    comparisons = []
+    for system, summary in chosen.items() if baseline else ():
+        if system != baseline:
+            pair = chosen[baseline], summary
+            examples = _over_examples(*pair, metric, samples=samples, seed=seed)
+            comparisons.append(Comparison(system, compare(*pair), examples))
+    return SeedReport(metric, summaries, chosen, baseline, comparisons)
+
+
+def _over_examples(
+    baseline: Summary, system: Summary, metric: str, *, samples: int, seed: int
+) -> Bootstrap | None:
+    """Bootstrap over examples with the seeds that both have, if all have predictions."""
+    shared = baseline.values.keys() & system.values.keys()
+    sides: list[list[Outcome]] = [
+        [run for run in summary.outcomes if run.seed in shared] for summary in (baseline, system)
+    ]
+    runs = [run for side in sides for run in side]
+    if not all(run.predictions.is_file() for run in runs):
+        return None
+    answers = [[read_answers(run.predictions) for run in side] for side in sides]
+    positive = runs[0].positive
+    return bootstrap(*answers, metric, positive=positive, samples=samples, seed=seed)
+
+
+def format_markdown(report: SeedReport) -> str:
+    """Lay the report out in Markdown."""
+    lines = [
+        f"{report.metric} on the validation set: mean ± standard deviation over n seeds of the "
+        "best checkpoint, the best seed, and the mean after the last update. * chosen setting.",
+        "",
+        f"| system | learning rate | epochs | n | {report.metric} | best | last |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in _rows(report):
+        mean = f"{row['mean']:.4f}" + (f" ± {row['deviation']:.4f}" if row["n"] > 1 else "")
+        lines.append(
+            f"| {row['system']}{' *' if row['chosen'] else ''} | {row['lr']:g} | {row['epochs']} "
+            f"| {row['n']} | {mean} | {row['best']:.4f} | {row['last']:.4f} |"
+        )
+    if report.comparisons:
+        lines += ["", *_paired_lines(report)]
+    return "\n".join(lines) + "\n"
+
+
+def _paired_lines(report: SeedReport) -> Iterator[str]:
+    """Yield the table of comparisons."""
+    first = next((c.examples for c in report.comparisons if c.examples), None)
+    of = f" ({first.examples:,} examples, {first.samples:,} samples)" if first else ""
+    yield (
+        f"Against {report.baseline}, each system at its chosen setting: mean difference ± standard "
+        f"error, paired over seeds; interval and p of a paired bootstrap over examples{of}."
+    )
+    yield ""
+    yield "| system | n | difference | t-test p | higher/lower | sign test p | 95 % | bootstrap p |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for comparison in report.comparisons:
+        seeds, examples = comparison.seeds, comparison.examples
+        error = "" if math.isnan(seeds.standard_error) else f" ± {seeds.standard_error:.4f}"
+        interval = f"{examples.low:+.4f} to {examples.high:+.4f}" if examples else "–"
+        yield (
+            f"| {comparison.system} | {seeds.seeds} | {seeds.difference:+.4f}{error} "
+            f"| {_p(seeds.t_p_value)} | {seeds.wins}/{seeds.losses} | {_p(seeds.sign_p_value)} "
+            f"| {interval} | {_p(examples.p_value if examples else math.nan)} |"
+        )
+
+
+def _p(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.4f}"
+
+
+def settings_csv(report: SeedReport) -> str:
+    """Return all settings as CSV."""
+    return _csv(_COLUMNS, ([row[name] for name in _COLUMNS] for row in _rows(report)))
+
+
+def comparisons_csv(report: SeedReport) -> str:
+    """Return the comparisons as CSV; cells without a value are empty."""
+    rows = []
+    for comparison in report.comparisons:
+        seeds, examples = comparison.seeds, comparison.examples
+        row = [comparison.system, seeds.seeds, seeds.difference, seeds.standard_error]
+        row += [seeds.t_p_value, seeds.wins, seeds.losses, seeds.sign_p_value]
+        row += [examples.low, examples.high, examples.p_value] if examples else [math.nan] * 3
+        rows.append(["" if isinstance(x, float) and math.isnan(x) else x for x in row])
+    return _csv(_PAIRED, rows)
+
+
+def _rows(report: SeedReport) -> Iterator[dict]:
+    """Yield the columns of each setting."""
+    for summary in report.summaries:
+        system, rate, epochs = summary.setting
+        yield {
+            "system": system,
+            "lr": rate,
+            "epochs": epochs,
+            "n": summary.count,
+            "mean": summary.mean,
+            "deviation": summary.deviation,
+            "best": summary.extreme(report.metric),
+            "last": summary.last,
+            "chosen": report.chosen[system] is summary,
+        }
+
+
+def _csv(header: Sequence[str], rows) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return stream.getvalue()

@@ -1,0 +1,85 @@
+"""What fairseq's training log (``--log-format json``) says about validation and progress."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_RECORD = re.compile(r"\| (\w+) \| (\{.*\})$", re.MULTILINE)
+_UPDATES = re.compile(r'"num_updates": "(\d+)"|"train_num_updates": "(\d+)"')
+_NO_METRICS = ("num_updates", "epoch", "update")
+_TAIL = 4096  # bytes that hold the last line
+
+
+@dataclass(frozen=True)
+class Validation:
+    """One validation.
+
+    Args:
+        updates: number of updates before it.
+        metrics: name -> value; those of further splits are called ``<split>_<name>``.
+    """
+
+    updates: int
+    metrics: dict[str, float]
+
+
+def validations(path: Path, split: str = "valid") -> list[Validation]:
+    """Return the validations of a run, by updates; a resumed run has each once.
+
+    Args:
+        path: the log.
+        split: the one whose metrics are called by their bare names.
+
+    Raises:
+        FileNotFoundError: there is no log.
+    """
+    found: dict[int, dict[str, float]] = {}
+    for subset, record in _records(path.read_text(encoding="utf-8", errors="replace")):
+        updates = int(record[f"{subset}_num_updates"])
+        prefix = f"{subset}_"
+        metrics = found.setdefault(updates, {})
+        for key, value in record.items():
+            name = key.removeprefix(prefix)
+            if key != name and name not in _NO_METRICS and not name.startswith("best_"):
+                metrics[name if subset == split else key] = float(value)
+    return [Validation(updates, found[updates]) for updates in sorted(found)]
+
+
+def best(found: list[Validation], metric: str, maximize: bool) -> Validation:
+    """Return the validation whose checkpoint fairseq calls the best: of equal ones the last.
+
+    Raises:
+        ValueError: no validation has the metric; names those there are.
+    """
+    able = [item for item in found if metric in item.metrics]
+    if not able:
+        names = sorted({name for item in found for name in item.metrics})
+        raise ValueError(f"no validation has {metric!r}; there are {', '.join(names) or 'none'}")
+    sign = 1 if maximize else -1
+    return max(able, key=lambda item: (sign * item.metrics[metric], item.updates))
+
+
+def updates_so_far(path: Path) -> int:
+    """Return the number of updates that the end of a growing log tells of; 0 at its beginning."""
+    if not path.is_file():
+        return 0
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - _TAIL))
+        numbers = _UPDATES.findall(stream.read().decode("utf-8", errors="replace"))
+    return int("".join(numbers[-1])) if numbers else 0
+
+
+def _records(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield subset and values of every record of a validation."""
+    for subset, body in _RECORD.findall(text):
+        try:
+            record = json.loads(body)
+        except json.JSONDecodeError:  # a line that two processes wrote into
+            continue
+        if f"{subset}_num_updates" in record and not subset.startswith("train"):
+            yield subset, record
