@@ -12,20 +12,25 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-_CHOICES = 2**16
+CHOICES = 2**16
 
 
-def kept(count: int, drop: float) -> Tensor:
-    """Draw what dropout keeps: ``count`` booleans, True with probability 1 - ``drop``."""
+def factors(values: Tensor, count: int, drop: float) -> Tensor:
+    """Draw what dropout multiplies with: 0, or 1 / (1 - ``drop``).
+
+    Args:
+        values: gives the type of the numbers.
+        count: how many to draw.
+        drop: rate, below 1.
+
+    Returns:
+        (count,).
+    """
     words = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
     bits = words.view(torch.int16)[:count]  # (count,) from -2^15 to 2^15 - 1
-    return bits < round((1 - drop) * _CHOICES) - _CHOICES // 2
-
-
-def factors(values: Tensor, drop: float) -> Tensor:
-    """Draw what dropout multiplies ``values`` with: 0, or 1 / (1 - ``drop``)."""
-    mask = kept(values.numel(), drop).view(values.shape)
-    return mask.to(values.dtype).mul_(1 / (1 - drop))
+    found = torch.empty(count, dtype=values.dtype)
+    torch.lt(bits, round((1 - drop) * CHOICES) - CHOICES // 2, out=found)
+    return found.mul_(1 / (1 - drop))
 
 
 class Dropout(nn.Module):
@@ -43,13 +48,16 @@ class Dropout(nn.Module):
         """Drop elements of ``values``; the others grow by 1 / (1 - p)."""
         if not self._drawn_here(values):
             return functional.dropout(values, self.p, self.training)
-        return values * factors(values, self.p)
+        return values * self._factors(values)
 
     def add(self, values: Tensor, change: Tensor) -> Tensor:
         """Return ``values`` plus ``change`` after dropout, in one pass."""
         if not self._drawn_here(change):
             return values + functional.dropout(change, self.p, self.training)
-        return torch.addcmul(values, change, factors(change, self.p))
+        return torch.addcmul(values, change, self._factors(change))
+
+    def _factors(self, values: Tensor) -> Tensor:
+        return factors(values, values.numel(), self.p).view(values.shape)
 
     def _drawn_here(self, values: Tensor) -> bool:
         return self.training and 0 < self.p < 1 and values.device.type == "cpu"

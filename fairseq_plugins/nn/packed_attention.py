@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from .dropout import kept
+from .dropout import factors
 from .packing import Block
 
 
@@ -29,57 +29,49 @@ class PackedAttention(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, qkv: Tensor, blocks: Sequence[Block], heads: int, drop: float) -> Tensor:
-        size = qkv.shape[1] // (3 * heads)
-        out = qkv.new_empty(len(qkv), heads * size)
+        qkv, width = qkv.contiguous(), qkv.shape[1] // 3
+        scale, nothing = (width // heads) ** -0.5, qkv.new_empty(())
         counts = [heads * block.length * (block.rows.stop - block.rows.start) for block in blocks]
-        masks = kept(sum(counts), drop).split(counts) if drop else [None] * len(blocks)
-        saved = []
+        masks = factors(qkv, sum(counts), drop).split(counts) if drop else [None] * len(blocks)
+        out, saved = qkv.new_empty(len(qkv), width), []
         for block, mask in zip(blocks, masks):
-            query, key, value = (_flat(part) for part in _heads(qkv, block, heads, 3))
-            weights = _scores(query, key, size**-0.5).softmax(-1)  # (n H, T, T)
-            used = weights if mask is None else weights * mask.view(weights.shape)
-            (place,) = _heads(out, block, heads, 1)  # (n, H, T, K)
-            torch.mul(torch.bmm(used, value).view(place.shape), 1 / (1 - drop), out=place)
-            saved += [weights, used]
-        ctx.save_for_backward(qkv, out, *saved)
-        ctx.options = blocks, heads, drop
+            parts = _by_head(qkv, block, heads, 3).flatten(1, 2)  # (3, n H, T, K)
+            query, key, value = parts.unbind()
+            scores = torch.baddbmm(nothing, query, key.mT, beta=0, alpha=scale)  # (n H, T, T)
+            weights = scores.softmax(-1)
+            used = weights if mask is None else weights * mask.view_as(weights)
+            place = _by_head(out, block, heads, 1)[0]
+            place.copy_(torch.bmm(used, value).view_as(place))
+            saved += [parts, weights, used]
+        ctx.save_for_backward(out, *saved)
+        ctx.blocks, ctx.heads = blocks, heads
         return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        qkv, out, *saved = ctx.saved_tensors
-        blocks, heads, drop = ctx.options
-        size = out.shape[1] // heads
+        out, *saved = ctx.saved_tensors
+        heads, size = ctx.heads, out.shape[1] // ctx.heads
+        gradient, scale = gradient.contiguous(), size**-0.5
         sums = (gradient * out).unflatten(1, (heads, size)).sum(-1)  # (N, H)
-        gradient = gradient * (1 / (1 - drop))
-        found = torch.empty_like(qkv)
-        for block, weights, used in zip(blocks, saved[::2], saved[1::2]):
-            query, key, value = (_flat(part) for part in _heads(qkv, block, heads, 3))
-            (given,), (total,) = (_heads(x, block, heads, 1) for x in (gradient, sums))
-            given, total = _flat(given), _flat(total)  # (n H, T, K), (n H, T, 1)
-            places = _heads(found, block, heads, 3)
-            scores = torch.bmm(given, value.transpose(1, 2)).mul_(used)
-            scores.addcmul_(weights, total, value=-1)  # (n H, T, T)
-            shape = places[0].shape
-            torch.mul(torch.bmm(scores, key).view(shape), size**-0.5, out=places[0])
-            queries = torch.bmm(scores.transpose(1, 2), query).view(shape)
-            torch.mul(queries, size**-0.5, out=places[1])
-            places[2].copy_(torch.bmm(used.transpose(1, 2), given).view(shape))
+        found = gradient.new_empty(len(out), 3 * out.shape[1])
+        for block, parts, weights, used in zip(ctx.blocks, saved[::3], saved[1::3], saved[2::3]):
+            query, key, value = parts.unbind()  # (n H, T, K) each
+            given = _by_head(gradient, block, heads, 1)[0].flatten(0, 1)  # (n H, T, K)
+            total = _by_head(sums, block, heads, 1)[0].flatten(0, 1)  # (n H, T, 1)
+            scores = torch.bmm(given, value.mT).mul_(used).addcmul_(weights, total, value=-1)
+            places = _by_head(found, block, heads, 3)
+            shape = places.shape[1:]
+            torch.mul(torch.bmm(scores, key).view(shape), scale, out=places[0])
+            torch.mul(torch.bmm(scores.mT, query).view(shape), scale, out=places[1])
+            places[2].copy_(torch.bmm(used.mT, given).view(shape))
         return found, None, None, None
 
 
-def _heads(rows: Tensor, block: Block, heads: int, parts: int) -> Tensor:
-    """View a block's rows by sentence and head: (N, parts D) to (parts, n, H, T, K)."""
-    here = block.take(rows).unflatten(-1, (parts, heads, -1))  # (n, T, parts, H, K)
-    return here.permute(2, 0, 3, 1, 4)
-
-
-def _flat(part: Tensor) -> Tensor:
-    """Join sentences and heads, (n, H, T, K) to (n H, T, K); one sentence needs no copy."""
-    return part[0] if len(part) == 1 else part.reshape(-1, *part.shape[2:])
-
-
-def _scores(query: Tensor, key: Tensor, scale: float) -> Tensor:
-    nothing = query.new_empty(()).expand(len(query), query.shape[1], key.shape[1])
-    return torch.baddbmm(nothing, query, key.transpose(1, 2), beta=0, alpha=scale)
+def _by_head(rows: Tensor, block: Block, heads: int, parts: int) -> Tensor:
+    """View a block's rows by part, sentence and head: (N, parts D) to (parts, n, H, T, K)."""
+    start, length, width = block.rows.start, block.length, rows.shape[1]
+    n, size = (block.rows.stop - start) // length, width // (parts * heads)
+    strides = (heads * size, length * width, size, width, 1)
+    offset = rows.storage_offset() + start * width
+    return rows.as_strided((parts, n, heads, length, size), strides, offset)

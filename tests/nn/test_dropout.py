@@ -5,16 +5,20 @@ from __future__ import annotations
 import pytest
 import torch
 
-from fairseq_plugins.nn.dropout import Dropout, kept
+from fairseq_plugins.nn.dropout import Dropout, factors
 from fairseq_plugins.nn.packed_attention import PackedAttention
 from fairseq_plugins.nn.packing import Layout
+
+
+def kept(count, drop):
+    return factors(torch.zeros(0, dtype=torch.float64), count, drop)
 
 
 @pytest.mark.parametrize("drop", [0.1, 0.5, 0.9])
 def test_rate_and_expectation_are_those_asked_for(drop):
     torch.manual_seed(1)
     n = 200_000
-    share = kept(n, drop).double().mean().item()
+    share = (kept(n, drop) > 0).double().mean().item()
     assert abs(share - (1 - drop)) < 5 * (drop * (1 - drop) / n) ** 0.5
     values = Dropout(drop)(torch.ones(n))
     assert values.unique().tolist() == pytest.approx([0.0, 1 / (1 - drop)])
@@ -23,7 +27,7 @@ def test_rate_and_expectation_are_those_asked_for(drop):
 
 def test_neighbours_are_independent():
     torch.manual_seed(2)
-    mask = kept(400_000, 0.5).double() - 0.5
+    mask = kept(400_000, 0.5) / 2 - 0.5
     for lag in (1, 2, 3, 4, 8):
         assert abs((mask[lag:] * mask[:-lag]).mean().item()) < 0.25 * 5 / 400_000**0.5
 
@@ -75,14 +79,14 @@ def packed(lengths, heads=2, size=3):
     return qkv, Layout.of(mask).blocks, heads
 
 
-def openly(qkv, blocks, heads, masks, drop):
+def openly(qkv, blocks, heads, masks):
     """The same attention by ordinary operations, with given dropout masks."""
     outputs = []
     for block, mask in zip(blocks, masks):
         query, key, value = block.take(qkv).unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4)
         weights = (query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5).softmax(-1)
         if mask is not None:
-            weights = weights * mask.view(weights.shape) / (1 - drop)
+            weights = weights * mask.view(weights.shape)
         outputs.append(block.give((weights @ value).transpose(1, 2)).flatten(1))
     return torch.cat(outputs)
 
@@ -96,7 +100,7 @@ def test_packed_attention_equals_ordinary_operations(lengths, drop):
     torch.manual_seed(6)
     counts = [heads * b.length * (b.rows.stop - b.rows.start) for b in blocks]
     masks = kept(sum(counts), drop).split(counts) if drop else [None] * len(blocks)
-    wanted = openly(qkv, blocks, heads, masks, drop)
+    wanted = openly(qkv, blocks, heads, masks)
     torch.testing.assert_close(found, wanted)
     weight = torch.randn_like(found)
     ours, theirs = (torch.autograd.grad((x * weight).sum(), qkv)[0] for x in (found, wanted))
@@ -106,6 +110,25 @@ def test_packed_attention_equals_ordinary_operations(lengths, drop):
         assert not torch.allclose(other, found)
 
 
-def test_packed_attention_has_exact_gradients():
+@pytest.mark.parametrize("drop", [0.0, 0.3])
+def test_packed_attention_has_the_gradient_of_its_values(drop):
     qkv, blocks, heads = packed([2, 3, 3])
-    assert torch.autograd.gradcheck(lambda x: PackedAttention.apply(x, blocks, heads, 0.0), qkv)
+
+    def mixed(values):
+        torch.manual_seed(7)  # the same weights are dropped each time
+        return PackedAttention.apply(values, blocks, heads, drop)
+
+    assert torch.autograd.gradcheck(mixed, qkv)
+
+
+def test_packed_attention_takes_rows_and_gradients_that_are_views():
+    qkv, blocks, heads = packed([2, 3])
+    wide = torch.cat([torch.zeros_like(qkv[:2]), qkv]).detach()
+    turned = qkv.detach().T.contiguous().T
+    wanted = PackedAttention.apply(qkv, blocks, heads, 0.0)
+    (gradient,) = torch.autograd.grad(wanted.sum(), qkv)
+    for view in (wide[2:], turned):
+        view.requires_grad_()
+        found = PackedAttention.apply(view, blocks, heads, 0.0)
+        torch.testing.assert_close(found, wanted)
+        torch.testing.assert_close(torch.autograd.grad(found.sum(), view)[0], gradient)
