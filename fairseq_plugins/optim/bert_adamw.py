@@ -5,13 +5,13 @@ corrected for their bias. fairseq's own ``adam`` decays everything. The step is 
 on a CPU as well, where it takes half the time of the others.
 """
 
+import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, List
 
 import torch
 from fairseq.dataclass import FairseqDataclass
-from fairseq.dataclass.utils import eval_str_list
 from fairseq.optim import FairseqOptimizer, register_optimizer
 from omegaconf import II
 
@@ -83,7 +83,7 @@ class BertAdamW(FairseqOptimizer):
 def _betas(given: Any) -> tuple[float, float]:
     """Read betas: a text like ``(0.9, 0.999)`` from the command line, or two numbers."""
     try:
-        first, second = eval_str_list(given, float)
+        first, second = map(float, ast.literal_eval(given) if isinstance(given, str) else given)
     except (ValueError, SyntaxError, TypeError):
         first = second = -1.0
     if not (0 <= first < 1 and 0 <= second < 1):
