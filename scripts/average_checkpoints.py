@@ -51,7 +51,7 @@ def main() -> None:
             inputs = best_checkpoints(args.dir, args.best)
         average_checkpoints(inputs, args.output, ema=args.ema)
     except (ValueError, FileNotFoundError) as error:
-        sys.exit(f"average_checkpoints.py: {error}")
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":

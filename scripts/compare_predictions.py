@@ -47,7 +47,7 @@ def main() -> None:
     try:
         found = compare_files(*args.systems, args.gold, args.src, form, **criteria)
     except (ValueError, FileNotFoundError) as error:
-        sys.exit(f"compare_predictions.py: {error}")
+        sys.exit(f"error: {error}")
     names = tuple(args.names or short_names(args.systems))
     shown = found[: max(args.max, 0)]
     print(format_examples(shown, names=names, metric=args.metric), end="")

@@ -15,6 +15,7 @@ import logging
 import sys
 
 from fairseq_plugins.inference.export import export_checkpoint
+from fairseq_plugins.prep.options import explain
 
 
 def parse_args() -> argparse.Namespace:
@@ -36,7 +37,8 @@ def main() -> None:
     try:
         export_checkpoint(args.checkpoint, args.output, args.data)
     except (ValueError, OSError) as error:
-        sys.exit(f"export_huggingface.py: {error}")
+        reason = explain(error, args.output) if isinstance(error, OSError) else error
+        sys.exit(f"error: {reason}")
 
 
 if __name__ == "__main__":

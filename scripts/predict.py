@@ -72,7 +72,7 @@ def main() -> int:
     except (OSError, ValueError) as error:
         reason = explain(error, options.checkpoint) if isinstance(error, OSError) else error
         print(f"error: {reason}", file=sys.stderr)
-        return 2
+        return 1
     except KeyboardInterrupt:
         return 130
     return 0

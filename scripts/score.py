@@ -47,7 +47,7 @@ def main() -> None:
             args.sys, args.ref, form, paired=args.paired, samples=args.samples, seed=args.seed
         )
     except (ValueError, FileNotFoundError) as error:
-        sys.exit(f"score.py: {error}")
+        sys.exit(f"error: {error}")
     print(format_report(report), end="")
     if args.json:
         write_text(args.json, report.as_json())

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -79,13 +80,15 @@ def read_answers(path: str | Path) -> Answers:
             record = json.loads(line)
             key = next(key for key in _ANSWERS if key in record)
             records.append((_ANSWERS[key], str(record["id"]), record.get("gold"), record[key]))
-        except (ValueError, TypeError, KeyError, StopIteration):
+        except (ValueError, TypeError, KeyError, StopIteration, RecursionError):
             raise ValueError(
                 f"{path}, line {number}: no prediction of scripts/predict.py"
             ) from None
     known = [record for record in records if record[2] is not None]
     if not known:
         raise ValueError(f"{path}: no example has a gold label")
+    if len({target for target, *_ in known}) > 1:
+        raise ValueError(f"{path}: predictions of more than one kind")
     _, ids, gold, predicted = (list(column) for column in zip(*known))
     return Answers(str(path), known[0][0], ids, gold, predicted)
 
@@ -139,9 +142,17 @@ def _check(runs: Sequence[Answers], metric: str, positive: str) -> Answers:
     if metric not in metrics.NAMES[first.target]:
         choices = ", ".join(metrics.NAMES[first.target])
         raise ValueError(f"metric {metric!r} is not one of {choices}")
-    if not positive and metric.startswith(("f1", "token_", "detection_")):
-        raise ValueError(f"metric {metric!r} needs the positive label")
+    if metric.startswith(("f1", "token_", "detection_")) and positive not in _occurring(first):
+        choices = ", ".join(sorted(_occurring(first)))
+        raise ValueError(
+            f"metric {metric!r} needs the positive label, {positive!r} is none of {choices}"
+        )
     return first
+
+
+def _occurring(run: Answers) -> set[str]:
+    """Return the gold labels of a run's examples or words."""
+    return set(run.gold if run.target == "classes" else chain.from_iterable(run.gold))
 
 
 def _labels(run: Answers) -> set[str]:

@@ -10,7 +10,6 @@ the order of the input, and do not depend on how it was cut into batches.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
@@ -25,7 +24,7 @@ from torch import Tensor
 from ..prep.examples import Example
 from ..prep.text_encoder import TextEncoder
 from . import prediction_records as records
-from .prediction_inputs import Wanted, examples_of
+from .prediction_inputs import Wanted, examples_of, kept_examples
 from .text_checkpoints import DEFAULT, Paths, find_checkpoints, load_models
 
 BATCH_SIZE = 32
@@ -158,23 +157,20 @@ class Predictor:
 
         Raises:
             FileNotFoundError: a file of the split is missing.
-            ValueError: the folder has no such split, its streams disagree, or an example is too
+            ValueError: the folder has no such split, its files disagree, or an example is too
                 long for the model.
         """
         check_split(self.manifest, split, self.folder)
         self.task.load_dataset(split, for_prediction=True)
         dataset = self.task.datasets.pop(split)
+        counts = dataset.items.sentences[0].word_counts if self._by_word else None
+        kept = kept_examples(self.folder / f"{split}.examples.jsonl", len(dataset), counts)
         answers = self._answers(dataset, batch_size, max_tokens)
-        for index, (example, rows) in enumerate(zip(self._examples(split), answers)):
+        for index, ((name, words), rows) in enumerate(zip(kept, answers)):
             gold = None if dataset.gold is None else dataset.gold[index]
             if gold is not None and self.target != "score":
                 gold = [self.labels[i] for i in gold] if self._by_word else self.labels[gold]
-            yield self._prediction(example["id"], rows, example.get("words", ()), gold)
-
-    def _examples(self, split: str) -> Iterator[dict[str, Any]]:
-        """Yield what the folder keeps of each raw example: ``id``, ``texts``, given ``words``."""
-        with open(self.folder / f"{split}.examples.jsonl", encoding="utf-8") as lines:
-            yield from map(json.loads, lines)
+            yield self._prediction(name, rows, words, gold)
 
     def _answers(self, dataset: Any, batch_size: int, max_tokens: int | None) -> Iterator[Tensor]:
         """Yield for every example its mean probabilities or score, (R, C), in order.

@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 STANDARD = "-"
 STDIN = "standard input"
+FREE = (None, STANDARD)
 
 
 @dataclass(frozen=True)
@@ -78,15 +79,20 @@ class PredictionOptions:
             raise ValueError(
                 "--submission-dir goes with --split: the server wants its own test set"
             )
-        if self.input not in (None, STANDARD) and not Path(self.input).is_file():
+        if self.input not in FREE and not Path(self.input).is_file():
             raise FileNotFoundError(f"{self.input}: no such file")
         for name in ("batch_size", "max_tokens"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"--{name.replace('_', '-')} is {value}, it must be at least 1")
         for path in (self.output, self.metrics):
-            if path not in (None, STANDARD) and Path(path).is_dir():
+            if path not in FREE and Path(path).is_dir():
                 raise ValueError(f"{path} is a folder, not a file to write")
+        named = [path for path in (self.input, self.output, self.metrics) if path not in FREE]
+        places = [Path(path).resolve() for path in named]
+        twice = [path for path, place in zip(named, places) if places.count(place) > 1]
+        if twice:
+            raise ValueError(f"{twice[0]} is named twice among --input, --output and --metrics")
 
     @property
     def prints(self) -> bool:
@@ -184,7 +190,7 @@ def _write(
     if not options.prints:
         return list(made)
     kept = []
-    path = None if options.output in (None, STANDARD) else Path(options.output)
+    path = None if options.output in FREE else Path(options.output)
     with outputs.opened(path) as stream:
         stream.write(head)
         for prediction in made:

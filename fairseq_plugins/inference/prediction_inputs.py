@@ -10,12 +10,13 @@ handed on as soon as it is there.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..prep.corpus import decode_line
+from ..prep.corpus import decode_line, numbered_lines
 from ..prep.examples import Example
 from ..prep.readers.reading import Line, blocks
 
@@ -103,6 +104,39 @@ def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -
         raise ValueError("input format 'conll' is for models that label words; choices: text")
     found = blocks(lines, (DOCUMENT_START,))
     return (_sentence(block, str(i), name, wanted) for i, block in enumerate(found))
+
+
+def kept_examples(
+    path: Path, count: int, word_counts: Sequence[int] | None = None
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Read what a prepared folder keeps of a split's examples: id and given words of each.
+
+    Args:
+        path: the split's ``examples.jsonl``.
+        count: how many examples the split's streams have.
+        word_counts: how many words each has there, for labels of words.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a line that is no example, or another number of examples or words.
+    """
+    kept = []
+    for number, line in numbered_lines(path, 0, 1):
+        try:
+            row = json.loads(line)
+            kept.append((str(row["id"]), tuple(map(str, row.get("words", ())))))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise ValueError(f"{path}:{number}: no example; prepare the folder again") from None
+    if len(kept) != count:
+        raise ValueError(f"{path} has {len(kept)} examples, the split {count}; prepare again")
+    counts = () if word_counts is None else word_counts
+    for number, (wanted, (name, words)) in enumerate(zip(counts, kept), start=1):
+        if len(words) != wanted:
+            raise ValueError(
+                f"{path}:{number}: example {name!r} has {len(words)} words, the split's streams "
+                f"{wanted}; prepare again"
+            )
+    return kept
 
 
 def lines_of(stream: BinaryIO, name: str) -> Iterator[Line]:

@@ -84,7 +84,7 @@ class FolderManifest:
         try:
             body = json.loads(path.read_text(encoding="utf-8"))
             form, version = body.pop("format"), body.pop("format_version")
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
             raise ValueError(f"{path} is no manifest of fairseq_plugins: {error!r}") from None
         if (form, version) != (cls.FORMAT, cls.VERSION):
             raise ValueError(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from .examples import is_cell
 from .manifest import FolderManifest, check_names
 
 VOCABULARY = "vocab.txt"
@@ -18,6 +20,8 @@ TARGETS = {
 }
 ANNOTATIONS = ("pos", "heads")
 TOKENIZE = ("whitespace", "spacy")
+SETTINGS = ("lowercase", "strip_accents", "chinese_characters")
+COUNTS = ("examples", "labelled")
 
 
 @dataclass
@@ -90,14 +94,32 @@ class TextManifest(FolderManifest):
         return [Path(folder) / name for name in sorted(names)]
 
     def check(self, path: Path) -> None:
-        """Refuse values that do not fit, and split names that would lead out of the folder.
+        """Refuse values that do not fit, and names that would lead out of a folder.
 
         Raises:
             ValueError: with the entry; ``path`` is named as its place.
         """
-        for problem in self._problems():
+        for problem in chain(self._misshapen(), self._problems()):
             raise ValueError(f"{path}: {problem}")
-        check_names([self.dataset, *self.splits], path)
+        files = [form["file"] for form in self.submission.values()]
+        check_names([self.dataset, *self.splits, *files], path)
+
+    def _misshapen(self) -> Iterator[str]:
+        """Yield entries of another form than theirs."""
+        for name in ("labels", "annotations"):
+            if not all(isinstance(value, str) for value in getattr(self, name)):
+                yield f"{name!r} are {getattr(self, name)}, expected texts"
+        for name in SETTINGS:
+            if not isinstance(self.tokenizer.get(name), bool):
+                yield f"'tokenizer' says {self.tokenizer.get(name)!r} for {name!r}"
+        for split, counts in self.splits.items():
+            numbers = counts if isinstance(counts, dict) else {}
+            if not all(type(numbers.get(name)) is int and numbers[name] >= 0 for name in COUNTS):
+                yield f"split {split!r} lacks its counts"
+        for split, form in self.submission.items():
+            parts = (form.get("file"), form.get("labels")) if isinstance(form, dict) else ()
+            if [type(part) for part in parts] != [str, dict]:
+                yield f"the submission of split {split!r} lacks its file or labels"
 
     def _problems(self) -> Iterator[str]:
         if self.target not in TARGETS or self.task != TARGETS[self.target]:
@@ -112,8 +134,7 @@ class TextManifest(FolderManifest):
             yield f"target {self.target!r} does not go with the labels {self.labels}"
         if len(set(self.labels)) != len(self.labels):
             yield f"a label is named twice in {self.labels}"
+        if not all(map(is_cell, self.labels)):
+            yield f"a label is empty, or holds a tab or line break, in {self.labels}"
         if self.positive and self.labels and self.positive not in self.labels:
             yield f"the positive label {self.positive!r} is none of {self.labels}"
-        for split, counts in self.splits.items():
-            if not all(isinstance(counts.get(name), int) for name in ("examples", "labelled")):
-                yield f"split {split!r} lacks its counts"

@@ -33,6 +33,8 @@ class TextOptions:
     train_file: str = ""
     valid_file: str = ""
     test_file: str = ""
+    valid_fraction: float = 0.0
+    seed: int = 1
     pretrained: str = DEFAULT
     tokenize: str = "whitespace"
     annotations: str = "pos,heads"
@@ -50,6 +52,8 @@ class TextOptions:
         self.annotation_names = parse_annotations(self.annotations)
         if self.workers < 1:
             raise ValueError(f"--workers {self.workers}: must be at least 1")
+        if not 0 <= self.valid_fraction < 1:
+            raise ValueError(f"--valid-fraction {self.valid_fraction}: must be from 0 to below 1")
         if not (self.raw_dir or self.own_files()):
             raise ValueError(
                 "nothing to prepare: give --raw-dir, or --train-file, --valid-file, --test-file"
@@ -89,6 +93,7 @@ class TextOptions:
 
         Raises:
             FileNotFoundError: a missing file or folder.
+            ValueError: ``valid_fraction`` where there is a validation file, or none of training.
         """
         found = self.own_files()
         for split, path in found.items():
@@ -97,13 +102,23 @@ class TextOptions:
         if self.raw_dir and not Path(self.raw_dir).is_dir():
             raise FileNotFoundError(f"--raw-dir: no folder {self.raw_dir!r}")
         official = find_splits(self.source, Path(self.raw_dir)) if self.raw_dir else {}
-        return official | found
+        found = official | found
+        if not self.valid_fraction:
+            return found
+        if "valid" in found or "train" not in found:
+            raise ValueError(
+                "--valid-fraction takes examples of training for validation, but there is "
+                + (f"a validation file, {found['valid']}" if "valid" in found else "no training")
+            )
+        return {"train": found["train"], "valid": found["train"], **found}
 
     def recorded(self) -> dict[str, Any]:
         """The options that decide the content; files stand among the manifest's inputs."""
         body = asdict(self)
         for name in ("workers", "destdir", "overwrite", "raw_dir", *OWN_FILES.values()):
             body.pop(name)
+        if not self.valid_fraction:  # so that the folders of earlier releases stay as they are
+            del body["valid_fraction"], body["seed"]
         body["annotations"] = list(self.annotation_names)
         body["read"]["labels"] = list(self.read.labels)
         return body
@@ -116,6 +131,8 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("train_file", "training file, in place of the official one (plain, tokens: your own)", {}),
     ("valid_file", "comma-separated validation files (the first is 'valid')", {}),
     ("test_file", "comma-separated test files; they may lack labels", {}),
+    ("valid_fraction", "without a validation file: share of training to validate on", {}),
+    ("seed", "of the choice that --valid-fraction makes", {}),
     ("pretrained", "BERT whose vocabulary counts: embedded name or Hugging Face directory", {}),
     ("tokenize", f"words of raw text: {' | '.join(TOKENIZE)}; given words stay", {}),
     ("annotations", f"what words carry: any of {','.join(ANNOTATIONS)}, or {NO_ANNOTATIONS}", {}),

@@ -23,14 +23,14 @@ from ..data.bert_dictionary import BertDictionary
 from ..pretrained.directory import read_vocabulary, resolve_directory
 from ..pretrained.tokenizer import read_tokenizer_settings
 from . import text_chunks
-from .datasets import input_files, read_split
+from .datasets import input_files
 from .manifest import sha256, tool_versions, write_text
 from .text_binarize import SplitWriter
 from .text_chunks import TextChunk, encode_chunk, start_encoding
 from .text_encoder import TextEncoder, load_annotator
 from .text_manifest import LABELS, VOCABULARY, TextManifest
 from .text_options import TextOptions
-from .text_scan import TextScan, decide_labels, scan_files
+from .text_scan import TextScan, decide_labels, headline, read_examples, scan_files
 from .wordpiece import WordPieces
 from .workers import run_jobs
 from .workspace import (
@@ -69,14 +69,15 @@ def prepare(options: TextOptions) -> TextManifest:
     """
     folder = Path(options.destdir)
     files = options.input_files()
-    check_destination(
-        folder, (path for file in files.values() for path in input_files(options.source, file))
-    )
+    read = [path for file in files.values() for path in input_files(options.source, file)]
+    vocabulary = resolve_directory(options.pretrained) / VOCABULARY
+    check_destination(folder, [*read, *([vocabulary] if vocabulary.is_file() else [])])
     manifest, tools = describe(options, files)
     if is_finished(folder, manifest, overwrite=options.overwrite) and not has_leftovers(folder):
         return TextManifest.load(folder)
     scans = scan_files(options, files)
     manifest.labels = decide_labels(options, scans)
+    manifest.metric = headline(options, manifest.labels)
     manifest.sentences = next(iter(scans.values())).sentences
     with locked(folder):
         # another process may just have been here
@@ -146,7 +147,7 @@ def write_chunks(
 ) -> Iterator[TextChunk]:
     """Write every split's examples in chunks."""
     for split, scan in scans.items():
-        examples = read_split(options.source, split, scan.path, options.read)
+        examples = read_examples(options, split, scan.path)
         number = 0
         while some := list(islice(examples, text_chunks.CHUNK_EXAMPLES)):
             chunk = TextChunk.at(work, split, number, len(some))

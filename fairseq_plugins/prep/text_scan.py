@@ -1,8 +1,14 @@
-"""Read all files of a dataset once, before any work: what they hold, and which labels there are."""
+"""Read all files of a dataset once, before any work: what they hold, and which labels there are.
+
+Where a share of training is held out for validation, one file gives both splits: each example's
+number and the seed decide, so that neither the labels nor the other examples matter.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -63,6 +69,29 @@ def labels_of(example: Example) -> tuple[str, ...]:
     return () if example.label is None else (example.label,)
 
 
+def read_examples(
+    options: TextOptions, split: str, path: Path, dropped: Counter[str] | None = None
+) -> Iterator[Example]:
+    """Read the examples of a split, held out ones apart; see `datasets.read_split`."""
+    source, read = options.source, options.read
+    if not options.valid_fraction or split not in ("train", "valid"):
+        yield from read_split(source, split, path, read, dropped)
+        return
+    counts = dropped if split == "train" else None  # rows passed over are counted once
+    for number, example in enumerate(read_split(source, "train", path, read, counts)):
+        if is_held_out(number, options.valid_fraction, options.seed) == (split == "valid"):
+            yield example
+
+
+def is_held_out(number: int, fraction: float, seed: int) -> bool:
+    """Whether an example, by its number, is of those that a seed holds out.
+
+    What a smaller fraction holds out, a larger one with the same seed does, too.
+    """
+    digest = hashlib.sha256(f"{seed} {number}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") < fraction * 2**64
+
+
 def scan_files(options: TextOptions, files: dict[str, Path]) -> dict[str, TextScan]:
     """Check the content of every file; return split -> scan.
 
@@ -73,9 +102,14 @@ def scan_files(options: TextOptions, files: dict[str, Path]) -> dict[str, TextSc
     with tqdm(desc="check", unit=" examples", unit_scale=True) as bar:
         for split, path in files.items():
             scan = scans[split] = TextScan(path)
-            for example in read_split(options.source, split, path, options.read, scan.dropped):
+            for example in read_examples(options, split, path, scan.dropped):
                 scan.add(example)
                 bar.update(1)
+            if not scan.examples:
+                raise ValueError(
+                    f"{path}: --valid-fraction {options.valid_fraction} leaves no example for "
+                    f"split {split!r}"
+                )
     first = next(iter(scans.values()))
     for scan in scans.values():
         if scan.sentences != first.sentences:
@@ -113,3 +147,11 @@ def decide_labels(options: TextOptions, scans: dict[str, TextScan]) -> list[str]
                     f"{', '.join(labels)}; give all of them by --labels"
                 )
     return list(labels)
+
+
+def headline(options: TextOptions, labels: list[str]) -> str:
+    """Return the dataset's metric, or for words whose labels name no entities their accuracy."""
+    entities = any(label[:2] in ("B-", "I-") for label in labels)
+    if options.source.metric.startswith("entity") and not entities:
+        return "accuracy"
+    return options.source.metric

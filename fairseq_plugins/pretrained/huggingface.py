@@ -242,6 +242,7 @@ def export(
             (temporary / name).write_text(text, encoding="utf-8")
         (temporary / VOCABULARY).write_bytes(vocabulary)
         save_file(tensors, temporary / weights.SAFETENSORS, metadata={"format": "pt"})
+        (temporary / weights.SAFETENSORS).chmod(0o666 & ~_umask())  # saved for this user alone
         temporary.chmod(0o777 & ~_umask())
         os.rename(temporary, directory)
     finally:
@@ -263,7 +264,7 @@ def _their_tensors(state: Mapping[str, Tensor], shape: BertShape) -> dict[str, T
 
 
 def _umask() -> int:
-    """Return the file mode mask (mkdtemp makes private folders, results are for sharing)."""
+    """Return the file mode mask (results are for sharing, temporary ones are private)."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -53,7 +53,7 @@ def predict(*arguments, **options):
 def refusal(*arguments, **options):
     """Run what has to fail; return its one line."""
     found = predict(*arguments, fails=True, **options)
-    assert found.code == 2
+    assert found.code == 1
     lines = [line for line in found.err.splitlines() if line.startswith("error: ")]
     assert len(lines) == 1
     assert "Traceback" not in found.err

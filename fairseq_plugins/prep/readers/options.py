@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..examples import is_cell
+
 SEPARATORS = {"tab": "\t", "blank": None}  # name -> what str.split takes
 POLICIES = ("error", "skip")
 
@@ -58,6 +60,9 @@ class ReadOptions:
             raise ValueError("--text-column must name a column")
         if len(set(self.labels)) != len(self.labels):
             raise ValueError(f"--labels names a label twice: {', '.join(self.labels)}")
+        unfit = [label for label in self.labels if not is_cell(label)]
+        if unfit:
+            raise ValueError(f"--labels: {unfit[0]!r} is empty, or holds a tab or line break")
 
 
 HELP = {

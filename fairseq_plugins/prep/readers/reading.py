@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..corpus import numbered_lines
-from ..examples import Example
+from ..examples import Example, is_cell
 from .options import ReadOptions
 
 Line = tuple[int, str]  # number from 1, text without its end
@@ -76,7 +76,8 @@ class Reading:
         """Check a label or score as written; empty is None where labels may lack.
 
         Raises:
-            Unusable: no label, an unknown one, or a score that is no finite number.
+            Unusable: no label, an unknown one, one that no line or column could hold, or a score
+                that is no finite number.
         """
         if not text:
             if self.must_have_labels:
@@ -84,6 +85,8 @@ class Reading:
             return None
         if self.target == "score":
             return self._score(text, number)
+        if not is_cell(text) or (self.target == "word_labels" and text.split() != [text]):
+            raise self.malformed(number, f"label {text!r} holds a tab, a line break or a blank")
         if self.labels and text not in self.labels:
             choices = ", ".join(self.labels)
             raise self.malformed(number, f"unknown label {text!r}; choices are {choices}")
@@ -91,7 +94,7 @@ class Reading:
 
     def _score(self, text: str, number: int) -> str:
         try:
-            finite = math.isfinite(float(text))
+            finite = math.isfinite(float(text)) and "_" not in text
         except ValueError:
             finite = False
         if not finite:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from ..examples import Example
+from ..examples import Example, is_cell
 from .reading import EMPTY, MALFORMED, NO_MAJORITY, Line, Reading, Unusable, usable
 
 JSON_SUFFIXES = (".jsonl", ".json")
@@ -124,6 +124,8 @@ def _example(
     if label is None:
         raise Unusable(NO_MAJORITY, f"{reading.path}:{line}: no majority label: {written!r}")
     identifier = next((cells[name] for name in table.id if name in cells), str(number))
+    if not is_cell(identifier):
+        raise reading.malformed(line, f"id {identifier!r} is empty, or holds a tab or line break")
     return Example(identifier, texts, None, reading.label(label, line), None, line)
 
 
@@ -143,7 +145,7 @@ def _members(line: Line, reading: Reading, table: Table) -> dict[str, str]:
     number, text = line
     try:
         record = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise reading.malformed(number, f"no JSON ({error})") from None
     if not isinstance(record, dict):
         raise reading.malformed(number, f"expected a JSON object, found {text[:40]!r}")

@@ -1,0 +1,93 @@
+"""Fine-tune every system of a grid, with every learning rate and seed.
+
+python scripts/run_experiments.py examples/glue/configs/cola.yaml --dry-run
+python scripts/run_experiments.py examples/glue/configs/cola.yaml --seeds 1 2 3 --jobs 2
+
+Finished runs are passed over and interrupted ones go on, so the same command finishes a grid that
+was stopped. Report: python scripts/report_seeds.py runs/cola
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import shlex
+import signal
+import sys
+from pathlib import Path
+
+import torch
+
+from fairseq_plugins.experiments.grid import quick, read_prepared, select
+from fairseq_plugins.experiments.grid_file import read_grid
+from fairseq_plugins.experiments.run import Run
+from fairseq_plugins.experiments.runner import execute
+
+PREDICT = (sys.executable, str(Path(__file__).resolve().with_name("predict.py")))
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("grid", metavar="CONFIG", help="YAML file, e.g. examples/glue/configs/cola.yaml")
+    add("--data", metavar="DIR", help="prepared folder (default: data-bin/DATASET)")
+    add("--runs", metavar="DIR", type=Path, help="folder of the runs (default: runs/DATASET)")
+    add("--archs", nargs="+", default=(), metavar="NAME", help="these systems or architectures")
+    add("--learning-rates", nargs="+", type=float, default=(), metavar="LR", help="only these")
+    add("--epochs", nargs="+", type=int, default=(), metavar="N", help="only these lengths")
+    add("--seeds", nargs="+", type=int, default=(), metavar="N", help="only these seeds")
+    add("--quick", action="store_true", help="first learning rate, one epoch, first two seeds")
+    add("--jobs", type=int, default=1, metavar="N", help="runs at a time")
+    add("--cpu", action="store_true", help="use no GPU")
+    add("--no-predictions", action="store_true", help="do not predict the validation set")
+    add("--dry-run", action="store_true", help="print the commands that would run")
+    return parser.parse_args()
+
+
+def planned(args: argparse.Namespace) -> list[Run]:
+    """Return the runs that the command line asks for."""
+    grid = read_grid(args.grid)
+    if args.quick:
+        grid = quick(grid)
+    grid = select(
+        grid,
+        systems=args.archs,
+        learning_rates=args.learning_rates,
+        epochs=args.epochs,
+        seeds=args.seeds,
+    )
+    data = read_prepared(args.data or f"data-bin/{grid.dataset}", grid)
+    root = args.runs or Path("runs") / grid.dataset
+    predict = () if args.no_predictions else PREDICT
+    cpu = args.cpu or not torch.cuda.is_available()
+    return [Run(grid, cell, data, root, predict, cpu) for cell in grid.cells()]
+
+
+def main() -> int:
+    """Run, or print what would run."""
+    args = parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the trainings as well
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr, force=True)
+    try:
+        runs = planned(args)
+        if args.dry_run:
+            for run in runs:
+                print(shlex.join(run.train_command()))
+            return 0
+        failures = execute(runs, args.jobs)
+    except (ValueError, FileNotFoundError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on", file=sys.stderr)
+        return 130
+    if failures:
+        print(f"error: {len(failures)} of {len(runs)} runs failed", file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

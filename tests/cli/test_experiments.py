@@ -1,0 +1,104 @@
+"""Grids of runs from the command line: run_experiments.py and report_seeds.py."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from cli.commands import LONGEST_RUN, SCRIPTS, run, state_of
+from prepared_text import examples, prepare
+
+RUNNER, REPORT = SCRIPTS / "run_experiments.py", SCRIPTS / "report_seeds.py"
+GRID = """
+dataset: toy
+systems: [bert_plain_tiny, bert_pos_tiny]
+learning_rates: [5e-3]
+epochs: [2]
+seeds: [1, 2]
+batch_size: 20
+options: {pretrained: none, hidden-size: 16, intermediate-size: 32, dropout: 0}
+"""
+
+
+@pytest.fixture
+def grid(tmp_path):
+    """A grid file and its prepared folder."""
+    prepare(
+        tmp_path / "bin",
+        "classes",
+        {"train": examples("classes", 203), "valid": examples("classes", 45, 1)},
+    )
+    (tmp_path / "toy.yaml").write_text(GRID)
+    return [tmp_path / "toy.yaml", "--data", tmp_path / "bin", "--runs", tmp_path / "runs", "--cpu"]
+
+
+def test_dry_run_prints_every_command_and_runs_none(grid, tmp_path):
+    lines = run(RUNNER, *grid, "--dry-run").out.splitlines()
+    assert len(lines) == 4
+    assert all("--optimizer bert_adamw" in line and "--max-update 22" in line for line in lines)
+    assert sum("--arch bert_pos_tiny" in line for line in lines) == 2
+    lines = run(
+        RUNNER, *grid, "--dry-run", "--archs", "bert_plain_base", "--quick"
+    ).out.splitlines()
+    assert len(lines) == 2
+    assert all("--arch bert_plain_base" in line and "--max-update 11" in line for line in lines)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_errors_are_one_line(grid, tmp_path):
+    path = tmp_path / "toy.yaml"
+    done = run(RUNNER, path, "--data", tmp_path / "none", fails=True)
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert "prepare_text.py --dataset toy" in done.err
+    path.write_text(GRID + "seed: 1\n")
+    assert "unknown key 'seed'" in run(RUNNER, *grid, fails=True).err
+    done = run(REPORT, tmp_path / "runs", fails=True)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "no finished run" in done.err
+
+
+def start(arguments, log):
+    """Start the runner in a process group of its own."""
+    with log.open("w") as stream:
+        return subprocess.Popen(
+            [sys.executable, str(RUNNER), *map(str, arguments)],
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+@pytest.mark.slow
+def test_stopped_grid_goes_on_and_is_reported(grid, tmp_path):
+    log, runs = tmp_path / "log", tmp_path / "runs"
+    process, end = start(grid, log), time.monotonic() + LONGEST_RUN
+    while len(list(runs.glob("*/*/*/train.log"))) < 2:
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    process.terminate()  # the runner alone: it ends its training itself
+    assert process.wait(LONGEST_RUN) == 130, log.read_text()
+    assert "the same command goes on" in log.read_text()
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)  # nothing is left of its group
+    finished = {path: path.stat().st_mtime_ns for path in runs.glob("*/*/*/result.json")}
+    assert len(finished) == 1
+    assert start(grid, log).wait(4 * LONGEST_RUN) == 0, log.read_text()
+    results = list(runs.glob("*/*/*/result.json"))
+    assert len(results) == 4
+    assert all(path.stat().st_mtime_ns == then for path, then in finished.items())
+    for path in results:
+        result = json.loads(path.read_text())
+        state = state_of(path.with_name("checkpoint_best.pt"))
+        assert result["best"]["mcc"] == pytest.approx(state["extra_state"]["best"], abs=1e-5)
+        assert len(path.with_name("predictions.jsonl").read_text().splitlines()) == 45
+    text = run(REPORT, runs, "--samples", 100).out
+    assert (runs / "report.md").read_text() == text
+    assert "| bert_pos_tiny * | 0.005 | 2 | 2 |" in text
+    assert "(45 examples, 100 samples)" in text

@@ -1,0 +1,156 @@
+"""Results over seeds: summaries, choice of settings, comparisons, tables."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import statistics
+
+import pytest
+from scipy import stats
+
+from fairseq_plugins.experiments.seed_report import (
+    comparisons_csv,
+    format_markdown,
+    make_report,
+    settings_csv,
+)
+from fairseq_plugins.experiments.seeds import (
+    chosen_settings,
+    compare,
+    read_outcomes,
+    summarize,
+)
+
+PLAIN, POS = "bert_plain_tiny", "bert_pos_tiny"
+
+
+def finish(root, system, rate, seed, value, *, metric="accuracy", right=None, **changes):
+    """Write what a finished run leaves: its result, and predictions with some right answers."""
+    folder = root / system / f"lr{rate:g}-epochs3" / f"seed{seed}"
+    folder.mkdir(parents=True)
+    result = {
+        "system": system,
+        "learning_rate": rate,
+        "epochs": 3,
+        "seed": seed,
+        "metric": metric,
+        "validation": "valid",
+        "data": "abc",
+        "positive": "",
+        "best": {metric: value, "loss": 1 - value},
+        "last": {metric: value - 0.1, "loss": 1.0},
+        **changes,
+    }
+    (folder / "result.json").write_text(json.dumps(result))
+    if right is not None:
+        rows = ({"id": i, "label": "a" if i < right else "b", "gold": "a"} for i in range(50))
+        (folder / "predictions.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Two systems, two rates, three seeds; the second rate suits POS better."""
+    for seed in (1, 2, 3):
+        finish(tmp_path, PLAIN, 5e-5, seed, 0.60 + 0.01 * seed, right=30)
+        finish(tmp_path, PLAIN, 2e-5, seed, 0.50 + 0.01 * seed, right=25)
+        finish(tmp_path, POS, 5e-5, seed, 0.55 + 0.02 * seed, right=28)
+        finish(tmp_path, POS, 2e-5, seed, 0.70 + 0.02 * seed, right=45)
+    return tmp_path
+
+
+def settings_of(root, metric="accuracy"):
+    return chosen_settings(summarize(read_outcomes(root)[0], metric), metric)
+
+
+def test_every_system_gets_its_best_rate_on_the_mean(root):
+    chosen = settings_of(root)
+    assert {name: s.setting[1] for name, s in chosen.items()} == {PLAIN: 5e-5, POS: 2e-5}
+    pos = chosen[POS]
+    values = [0.72, 0.74, 0.76]
+    assert (pos.count, pos.mean) == (3, pytest.approx(statistics.fmean(values)))
+    assert pos.deviation == pytest.approx(statistics.stdev(values))
+    assert pos.extreme("accuracy") == pytest.approx(0.76)
+    assert pos.last == pytest.approx(0.64)
+
+
+def test_lower_is_better_for_losses(root):
+    chosen = settings_of(root, "loss")
+    assert {name: s.setting[1] for name, s in chosen.items()} == {PLAIN: 5e-5, POS: 2e-5}
+    assert chosen[POS].extreme("loss") == pytest.approx(0.24)
+
+
+def test_one_lucky_seed_does_not_choose_the_rate(root):
+    finish(root, PLAIN, 3e-5, 1, 0.99)
+    assert settings_of(root)[PLAIN].setting[1] == 5e-5
+
+
+def test_comparison_is_paired_over_shared_seeds(root):
+    finish(root, POS, 2e-5, 9, 0.1)  # a seed that the baseline lacks
+    chosen = settings_of(root)
+    assert chosen[POS].setting[1] == 2e-5
+    found = compare(chosen[PLAIN], chosen[POS])
+    pairs = [0.72, 0.74, 0.76], [0.61, 0.62, 0.63]
+    assert found.seeds == 3
+    assert found.difference == pytest.approx(
+        statistics.fmean(pairs[0]) - statistics.fmean(pairs[1])
+    )
+    assert found.t_p_value == pytest.approx(float(stats.ttest_rel(*pairs).pvalue))
+    assert (found.wins, found.losses) == (3, 0)
+    assert found.sign_p_value == pytest.approx(0.25)
+    back = compare(chosen[POS], chosen[PLAIN])
+    assert (back.difference, back.wins) == (pytest.approx(-found.difference), 0)
+
+
+def test_comparison_of_one_seed_or_of_equals_claims_nothing(tmp_path):
+    finish(tmp_path, PLAIN, 5e-5, 1, 0.5)
+    finish(tmp_path, POS, 5e-5, 1, 0.6)
+    chosen = settings_of(tmp_path)
+    single = compare(chosen[PLAIN], chosen[POS])
+    assert math.isnan(single.t_p_value)
+    assert math.isnan(single.standard_error)
+    finish(tmp_path, PLAIN, 5e-5, 2, 0.6)
+    chosen = settings_of(tmp_path)
+    equal = compare(chosen[PLAIN], chosen[PLAIN])
+    assert (equal.t_p_value, equal.sign_p_value, equal.wins) == (1.0, 1.0, 0)
+
+
+def test_report_shows_settings_choice_and_significance(root):
+    report = make_report(root, samples=200)
+    text = format_markdown(report)
+    assert f"| {POS} * | 2e-05 | 3 | 3 | 0.7400 ± 0.0200 | 0.7600 | 0.6400 |" in text
+    assert f"| {PLAIN} | 2e-05 | 3 | 3 | 0.5200" in text
+    assert f"Against {PLAIN}" in text
+    assert "(50 examples, 200 samples)" in text
+    (comparison,) = report.comparisons
+    assert comparison.examples.difference == pytest.approx(0.3)
+    assert f"| {POS} | 3 | +0.1200 ± " in text
+    rows = list(csv.DictReader(settings_csv(report).splitlines()))
+    assert len(rows) == 4
+    assert sum(row["chosen"] == "True" for row in rows) == 2
+    (row,) = csv.DictReader(comparisons_csv(report).splitlines())
+    assert float(row["bootstrap_p"]) == comparison.examples.p_value < 0.05
+
+
+def test_report_does_without_predictions_and_without_a_baseline(tmp_path):
+    for seed in (1, 2):
+        finish(tmp_path, "other", 5e-5, seed, 0.5)
+        finish(tmp_path, POS, 5e-5, seed, 0.6)
+    assert "Against" not in format_markdown(make_report(tmp_path))
+    report = make_report(tmp_path, baseline="other")
+    assert report.comparisons[0].examples is None
+    assert "| – | – |" in format_markdown(report)
+    assert comparisons_csv(report).splitlines()[1].endswith(",,,")
+
+
+def test_report_names_what_is_wrong(root, tmp_path):
+    with pytest.raises(ValueError, match="--baseline 'x': choices are bert_plain_tiny"):
+        make_report(root, baseline="x")
+    with pytest.raises(ValueError, match="no metric 'mcc'; choices: accuracy, loss"):
+        make_report(root, metric="mcc")
+    with pytest.raises(FileNotFoundError, match="no finished run"):
+        make_report(tmp_path / "none")
+    finish(root, PLAIN, 1e-5, 1, 0.5, data="other")
+    with pytest.raises(ValueError, match="differ in their data: abc, other"):
+        make_report(root)

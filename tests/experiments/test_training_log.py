@@ -1,0 +1,73 @@
+"""Reading fairseq's training log."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fairseq_plugins.experiments.training_log import (
+    Validation,
+    best,
+    updates_so_far,
+    validations,
+)
+
+
+def line(tag, **values):
+    record = {"epoch": 1, **{key: str(value) for key, value in values.items()}}
+    return f"2026-01-01 10:00:00 | INFO | {tag} | {json.dumps(record)}\n"
+
+
+def valid(updates, subset="valid", **values):
+    named = {f"{subset}_{key}": value for key, value in values.items()}
+    return line(subset, **named, **{f"{subset}_num_updates": updates})
+
+
+def test_validations_are_read_once_each_with_bare_names(tmp_path):
+    path = tmp_path / "train.log"
+    path.write_text(
+        line("train_inner", update=1.0, loss=3, num_updates=5)
+        + valid(10, loss=0.5, mcc=0.25, **{"token_f0.5": 0.1})
+        + "Traceback\n"
+        + valid(20, mcc=0.5, best_mcc=0.5)
+        + valid(10, loss=0.4, mcc=0.25)  # a resumed run validates again
+        + line("train", train_loss=0.2, train_num_updates=20)
+        + "x | INFO | valid | {broken}\n"
+    )
+    assert validations(path) == [
+        Validation(10, {"loss": 0.4, "mcc": 0.25, "token_f0.5": 0.1}),
+        Validation(20, {"mcc": 0.5}),
+    ]
+
+
+def test_further_splits_keep_their_names(tmp_path):
+    path = tmp_path / "train.log"
+    path.write_text(valid(7, accuracy=0.5) + valid(7, "valid_mismatched", accuracy=0.25))
+    assert validations(path) == [
+        Validation(7, {"accuracy": 0.5, "valid_mismatched_accuracy": 0.25})
+    ]
+    path.write_text(valid(7, "test", accuracy=0.75))
+    assert validations(path, "test") == [Validation(7, {"accuracy": 0.75})]
+
+
+def test_best_is_the_last_of_equals_and_may_be_the_lowest():
+    found = [Validation(n, {"mcc": value}) for n, value in ((1, 0.2), (2, 0.4), (3, 0.4), (4, 0.1))]
+    assert best(found, "mcc", maximize=True).updates == 3
+    assert best(found, "mcc", maximize=False).updates == 4
+    with pytest.raises(ValueError, match="no validation has 'f1'; there are mcc"):
+        best(found, "f1", maximize=True)
+    with pytest.raises(ValueError, match="there are none"):
+        best([], "f1", maximize=True)
+
+
+def test_progress_is_read_off_the_end_of_a_growing_log(tmp_path):
+    path = tmp_path / "train.log"
+    assert updates_so_far(path) == 0
+    path.write_text("starting\n")
+    assert updates_so_far(path) == 0
+    inner = [line("train_inner", update=n, num_updates=n) for n in range(0, 400, 20)]
+    path.write_text("".join(inner) + "more\n" + '{"num_upd')
+    assert updates_so_far(path) == 380
+    path.write_text("".join(inner) + line("train", train_loss=1, train_num_updates=400))
+    assert updates_so_far(path) == 400
