@@ -20,7 +20,7 @@ def manifest(**changes) -> TextManifest:
         "positive": "yes",
         "metric": "f1",
         "sentences": 2,
-        "tokenizer": {"lowercase": True},
+        "tokenizer": {"lowercase": True, "strip_accents": True, "chinese_characters": True},
         "tokenize": "whitespace",
         "annotations": ["pos", "heads"],
         "annotator": {"name": "a", "version": "1", "hash": "00"},
