@@ -35,7 +35,7 @@ def main() -> int:
         report = make_report(folder, **args)
     except (ValueError, FileNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
-        return 2
+        return 1
     text = format_markdown(report)
     write_text(folder / "report.md", text)
     write_text(folder / "settings.csv", settings_csv(report))

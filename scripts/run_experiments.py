@@ -80,7 +80,7 @@ def main() -> int:
         failures = execute(runs, args.jobs)
     except (ValueError, FileNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
-        return 2
+        return 1
     except KeyboardInterrupt:
         print("stopped; the same command goes on", file=sys.stderr)
         return 130

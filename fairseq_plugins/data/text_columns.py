@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -33,7 +34,7 @@ class Rows:
     def __init__(self, values: np.ndarray, lengths: np.ndarray) -> None:
         self.values = values
         self.lengths = np.asarray(lengths, dtype=np.int64)
-        self._ends = np.cumsum(self.lengths)
+        self.ends = np.cumsum(self.lengths)
 
     @classmethod
     def read(cls, prefix: Path) -> Rows:
@@ -62,7 +63,7 @@ class Rows:
 
     def __getitem__(self, index: int) -> np.ndarray:
         """Return a row."""
-        end = self._ends[index]
+        end = self.ends[index]
         return self.values[end - self.lengths[index] : end]
 
     @property
@@ -70,7 +71,7 @@ class Rows:
         """The last number of each row; -1 in an empty one."""
         out = np.full(len(self), -1, dtype=np.int64)
         filled = self.lengths > 0
-        out[filled] = self.values[self._ends[filled] - 1]
+        out[filled] = self.values[self.ends[filled] - 1]
         return out
 
 
@@ -116,6 +117,7 @@ class SentenceColumns:
         read = {name: Rows.read(folder / f"{split}.{name}{number}") for name in wanted}
         tokens, words = read.pop("tokens"), read.pop("words")
         _check(f"{folder}/{split}.words{number}", words, tokens.lengths)
+        _check_succession(f"{folder}/{split}.words{number}", words)
         for name, rows in read.items():
             _check(f"{folder}/{split}.{name}{number}", rows, words.lasts + 1)
         return cls(tokens, words, read)
@@ -145,6 +147,18 @@ def _check(what: str, rows: Rows, lengths: np.ndarray) -> None:
             f"{what}: example {at + 1} has {rows.lengths[at]} entries instead of {lengths[at]}; "
             "prepare the folder again"
         )
+
+
+def _check_succession(what: str, words: Rows) -> None:
+    """Refuse rows that do not count words from 0, one after another."""
+    values = words.values.astype(np.int64)
+    steps = np.diff(values, prepend=0)
+    begins = (words.ends - words.lengths)[words.lengths > 0]
+    steps[begins] = -values[begins]  # 0, or wrong
+    wrong = np.flatnonzero((steps < 0) | (steps > 1))
+    if len(wrong):
+        at = int(np.searchsorted(words.ends, wrong[0], side="right"))
+        raise ValueError(f"{what}: example {at + 1} leaves words out; prepare the folder again")
 
 
 class Gold:
@@ -177,7 +191,7 @@ class Gold:
         value = self.values[index]
         return value.tolist() if self.kind == WORD_LABELS else value.item()
 
-    @property
+    @cached_property
     def complete(self) -> bool:
         """Whether every example has its label."""
         return bool(self.present.all()) and len(self) > 0

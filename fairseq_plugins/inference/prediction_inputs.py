@@ -124,7 +124,7 @@ def kept_examples(
     for number, line in numbered_lines(path, 0, 1):
         try:
             row = json.loads(line)
-            kept.append((str(row["id"]), tuple(map(str, row.get("words", ())))))
+            kept.append((str(row["id"]), tuple(map(str, row.get("words") or ()))))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise ValueError(f"{path}:{number}: no example; prepare the folder again") from None
     if len(kept) != count:

@@ -44,6 +44,19 @@ def check_features(names: tuple[str, ...], manifest: Any) -> None:
         )
 
 
+def check_segments(segments: int, sentences: int) -> None:
+    """Refuse pairs of sentences that the model could not tell apart.
+
+    Raises:
+        ValueError: there are fewer segment embeddings than sentences.
+    """
+    if segments < sentences:
+        raise ValueError(
+            f"the data folder has examples of {sentences} sentences, but the model only "
+            f"--type-vocab-size {segments}: it could not tell them apart"
+        )
+
+
 def constants(args: Namespace, checkpoint: Optional[BertShape]) -> dict[str, Any]:
     """Return the options that the checkpoint decides, as given, as it says, or as BERT has them.
 

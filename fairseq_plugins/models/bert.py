@@ -59,7 +59,7 @@ class BertModel(BaseFairseqModel):
 
         Raises:
             FileNotFoundError: no such checkpoint.
-            ValueError: features the folder lacks, or a checkpoint of other sizes.
+            ValueError: features the folder lacks, or a checkpoint of other sizes or segments.
         """
         resolve(cfg)
         args = merged(cfg, BertConfig)
@@ -74,7 +74,9 @@ class BertModel(BaseFairseqModel):
             annotator=manifest.annotator_id if names else None,
         )
         args = merged(cfg, BertConfig)
-        write(cfg, **_bert_plan.constants(args, _pretrained_shape(args)))
+        constants = _bert_plan.constants(args, _pretrained_shape(args))
+        _bert_plan.check_segments(constants["type_vocab_size"], manifest.sentences)
+        write(cfg, **constants)
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "BertModel":

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from .dropout import check_rate
 from .masks import masked_softmax
 from .packed_attention import PackedAttention
 from .packing import Block, Layout
@@ -38,11 +39,14 @@ class Mixer(nn.Module):
 
     Args:
         dropout: on the attention weights, in training.
+
+    Raises:
+        ValueError: a rate below 0, or not below 1.
     """
 
     def __init__(self, dropout: float = 0.0) -> None:
         super().__init__()
-        self.dropout = dropout
+        self.dropout = check_rate(dropout)
 
     @property
     def drop(self) -> float:

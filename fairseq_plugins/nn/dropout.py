@@ -3,7 +3,8 @@
 torch draws one random number from a Bernoulli distribution for each element, which on a processor
 takes as long as the normalisation and the activation together. Here 16 random bits decide on an
 element: it is kept when they, as a number, lie below (1 - p) 2^16. The rate is therefore a multiple
-of 2^-16, which is nearer to p than float16 is to it. Seeds work as ever; other devices use torch's.
+of 2^-16 (at least one), which is nearer to p than float16 is to it. Seeds work as ever; other
+devices use torch's.
 """
 
 from __future__ import annotations
@@ -15,13 +16,20 @@ from torch.nn import functional
 CHOICES = 2**16
 
 
+def check_rate(rate: float) -> float:
+    """Return a rate of dropout; ValueError if it is none."""
+    if not 0 <= rate < 1:
+        raise ValueError(f"a dropout of {rate} is not between 0 and 1 (1 excluded)")
+    return rate
+
+
 def factors(values: Tensor, count: int, drop: float) -> Tensor:
     """Draw what dropout multiplies with: 0, or 1 / (1 - ``drop``).
 
     Args:
         values: gives the type of the numbers.
         count: how many to draw.
-        drop: rate, below 1.
+        drop: rate, above 0 and below 1.
 
     Returns:
         (count,).
@@ -29,7 +37,9 @@ def factors(values: Tensor, count: int, drop: float) -> Tensor:
     words = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
     bits = words.view(torch.int16)[:count]  # (count,) from -2^15 to 2^15 - 1
     found = torch.empty(count, dtype=values.dtype)
-    torch.lt(bits, round((1 - drop) * CHOICES) - CHOICES // 2, out=found)
+    # A bound beyond int16 would wrap around and turn every decision into its opposite.
+    kept = min(max(round((1 - drop) * CHOICES), 1), CHOICES - 1)
+    torch.lt(bits, kept - CHOICES // 2, out=found)
     return found.mul_(1 / (1 - drop))
 
 
@@ -38,11 +48,14 @@ class Dropout(nn.Module):
 
     Args:
         rate: share of elements that become zero.
+
+    Raises:
+        ValueError: a rate below 0, or not below 1.
     """
 
     def __init__(self, rate: float) -> None:
         super().__init__()
-        self.p = rate
+        self.p = check_rate(rate)
 
     def forward(self, values: Tensor) -> Tensor:
         """Drop elements of ``values``; the others grow by 1 / (1 - p)."""
@@ -60,4 +73,4 @@ class Dropout(nn.Module):
         return factors(values, values.numel(), self.p).view(values.shape)
 
     def _drawn_here(self, values: Tensor) -> bool:
-        return self.training and 0 < self.p < 1 and values.device.type == "cpu"
+        return self.training and self.p > 0 and values.device.type == "cpu"

@@ -56,6 +56,19 @@ class BertAdamW(FairseqOptimizer):
         self._optimizer = torch.optim.AdamW(groups, fused=fused, **self.optimizer_config)
 
     @property
+    def supports_memory_efficient_fp16(self) -> bool:
+        """Never: moments of half precision would lose what small gradients add.
+
+        Raises:
+            ValueError: always; fairseq asks when ``--memory-efficient-fp16`` (or bf16) is given.
+        """
+        raise ValueError(
+            "--optimizer bert_adamw needs moments in full precision, which "
+            "--memory-efficient-fp16 (or bf16) does not keep: give --fp16 "
+            "--fp16-no-flatten-grads (or bf16) instead"
+        )
+
+    @property
     def optimizer_config(self) -> dict[str, Any]:
         """Return the options as torch's AdamW takes them."""
         return {

@@ -9,10 +9,9 @@ from typing import Any
 
 from fairseq.models import ARCH_MODEL_REGISTRY
 
+from ..evaluation.metrics import LOWER_IS_BETTER
 from ..prep.text_manifest import TextManifest
 from ._warnings import Warnings
-
-SMALLER_IS_BETTER = ("loss", "mse", "detection_false_positive_rate")
 
 
 def model_class_of(cfg: Any, task: str) -> Any:
@@ -77,12 +76,12 @@ def check_best_metric(cfg: Any, known: Sequence[str], warnings: Warnings) -> Non
             f"--best-checkpoint-metric {best} is not computed for {cfg.data}; "
             f"choices: {', '.join(known)}{hint}"
         )
-    if best not in SMALLER_IS_BETTER and not cfg.maximize_best_checkpoint_metric:
+    if best not in LOWER_IS_BETTER and not cfg.maximize_best_checkpoint_metric:
         warnings.say(
             f"--best-checkpoint-metric {best} without --maximize-best-checkpoint-metric: "
             "fairseq takes the WORST checkpoint for the best"
         )
-    if best in SMALLER_IS_BETTER and cfg.maximize_best_checkpoint_metric:
+    if best in LOWER_IS_BETTER and cfg.maximize_best_checkpoint_metric:
         warnings.say(
             f"--maximize-best-checkpoint-metric with --best-checkpoint-metric {best}: "
             "fairseq takes the WORST checkpoint for the best"

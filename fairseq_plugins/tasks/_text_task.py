@@ -185,20 +185,22 @@ class TextTask(FairseqTask):
         """
         where = (self.folder, self.manifest, split)
         sentences = _text_folders.read_sentences(*where, self.features or ())
-        gold = _text_folders.read_gold(*where, required=not for_prediction)
         training = split == self.cfg.train_subset and task_cfg is None and not for_prediction
-        dataset = TextDataset(
+        self.datasets[split] = TextDataset(
             sentences,
             self._reading(),
-            gold=gold,
+            gold=_text_folders.read_gold(*where, required=not for_prediction),
             order=str(self.cfg.batch_order) if training else FILE,
             name_of=partial(_text_folders.name_example, self.folder, split),
         )
+        self._log_refitted(split)
+
+    def _log_refitted(self, split: str) -> None:
+        dataset = self.datasets[split]
         if dataset.items.refitted:
             counts = (dataset.items.refitted, len(dataset), self._limit)
             message = "%s %s: %d of %d examples are longer than %d tokens; --long-examples %s"
             logger.info(message, self.folder, split, *counts, self.cfg.long_examples)
-        self.datasets[split] = dataset
 
     def _reading(self) -> Reading:
         return Reading(

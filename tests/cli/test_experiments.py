@@ -52,7 +52,7 @@ def test_dry_run_prints_every_command_and_runs_none(grid, tmp_path):
 def test_errors_are_one_line(grid, tmp_path):
     path = tmp_path / "toy.yaml"
     done = run(RUNNER, path, "--data", tmp_path / "none", fails=True)
-    assert done.code == 2
+    assert done.code == 1
     assert done.err.count("\n") == 1
     assert "prepare_text.py --dataset toy" in done.err
     path.write_text(GRID + "seed: 1\n")

@@ -76,6 +76,9 @@ def test_missing_stream_is_named(folder):
         ("words", lambda rows: rows[:-1], "words0 has 11 rows instead of 12"),
         ("words", lambda rows: [rows[0], rows[1][:-1], *rows[2:]], "words0: example 2 has"),
         ("pos", lambda rows: [*rows[:-1], [*rows[-1], 2]], "pos0: example 12 has"),
+        ("words", lambda rows: [[x + 1 for x in rows[0]], *rows[1:]], "words0: example 1 leaves"),
+        ("words", lambda rows: [*rows[:-1], [2 * x for x in rows[-1]]], "example 12 leaves words"),
+        ("words", lambda rows: [*rows[:-1], rows[-1][::-1]], "example 12 leaves words out"),
     ],
 )
 def test_streams_that_disagree_are_refused(folder, stream, change, message):

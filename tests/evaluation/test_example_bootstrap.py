@@ -130,3 +130,22 @@ def test_runs_that_cannot_be_compared_are_refused():
         bootstrap([run], [run], "f1")
     with pytest.raises(ValueError, match="at least one sample"):
         bootstrap([run], [run], "mcc", samples=0)
+
+
+@pytest.mark.parametrize(
+    ("target", "metric"),
+    [("classes", "f1"), ("word_labels", "token_f0.5"), ("word_labels", "detection_f1")],
+)
+@pytest.mark.parametrize("positive", ["", "yse"])
+def test_positive_labels_that_are_none_are_refused(target, metric, positive):
+    pair = [answers(target, 0.5, 1)], [answers(target, 0.6, 2)]
+    with pytest.raises(ValueError, match=f"needs the positive label, '{positive}' is none of"):
+        bootstrap(*pair, metric, positive=positive, samples=5)
+
+
+def test_predictions_of_two_kinds_are_refused(tmp_path):
+    path = tmp_path / "p.jsonl"
+    rows = [{"id": "0", "label": "a", "gold": "a"}, {"id": "1", "score": 1.0, "gold": 2.0}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(ValueError, match="predictions of more than one kind"):
+        read_answers(path)

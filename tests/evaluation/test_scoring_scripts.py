@@ -51,7 +51,7 @@ def test_score_prints_the_table_and_writes_the_same_figures(run, files, tmp_path
 def test_score_refuses_in_one_line(run, files, tmp_path) -> None:
     short = tmp_path / "short"
     short.write_text("Der Hund.\n", encoding="utf-8")
-    with pytest.raises(SystemExit, match=r"score\.py: unequal line counts: .*short has 1"):
+    with pytest.raises(SystemExit, match=r"^error: unequal line counts: .*short has 1"):
         run("score.py", "--sys", str(short), "--ref", files["gold"], "--lang", "de")
 
 
@@ -83,7 +83,7 @@ def test_average_checkpoints_averages_the_last_ones(run, tmp_path) -> None:
     folder = ["--dir", str(tmp_path), "--output", str(output)]
     run("average_checkpoints.py", *folder, "--last", "2")
     assert torch.load(output, weights_only=True)["model"]["w"].item() == 2.5
-    with pytest.raises(SystemExit, match=r"average_checkpoints\.py: .*9 checkpoints .* 3 found"):
+    with pytest.raises(SystemExit, match=r"^error: .*9 checkpoints .* 3 found"):
         run("average_checkpoints.py", *folder, "--last", "9")
     with pytest.raises(SystemExit):
         run("average_checkpoints.py", *folder)

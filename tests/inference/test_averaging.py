@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -269,3 +270,15 @@ def test_result_loads_with_fairseq_and_is_the_mean_of_its_models(tmp_path) -> No
     for key, value in loaded.state_dict().items():
         assert torch.equal(value, ((first[key].double() + second[key].double()) / 2).float())
     assert any(not torch.equal(first[key], second[key]) for key in first)
+
+
+def test_any_damage_of_the_older_form_is_one_sentence(tmp_path) -> None:
+    """A name of a storage in which one byte differs fails by an assertion within torch."""
+    path = tmp_path / "old.pt"
+    torch.save({"model": {"a": torch.zeros(2)}}, path, _use_new_zipfile_serialization=False)
+    content = path.read_bytes()
+    (key,) = set(re.findall(rb"X.\x00\x00\x00(\d{6,})", content))
+    at = content.rindex(key)
+    path.write_bytes(content[:at] + b"x" + content[at + 1 :])
+    with pytest.raises(ValueError, match=r"old.pt: not a readable checkpoint"):
+        load_state(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import sys
 from pathlib import Path
@@ -139,5 +140,15 @@ def test_the_script_exports(tmp_path, monkeypatch) -> None:
 
 
 def test_the_script_says_in_a_line_what_is_wrong(tmp_path, monkeypatch) -> None:
-    with pytest.raises(SystemExit, match=r"^export_huggingface\.py: .*gone: no such checkpoint"):
+    with pytest.raises(SystemExit, match=r"^error: .*gone: no such checkpoint"):
         run_script(monkeypatch, tmp_path / "gone", tmp_path / "out")
+
+
+def test_exported_files_are_for_sharing(tmp_path) -> None:
+    path, _ = checkpoint(tmp_path)
+    before = os.umask(0o022)
+    try:
+        export_checkpoint(path, tmp_path / "out")
+    finally:
+        os.umask(before)
+    assert {file.stat().st_mode & 0o777 for file in (tmp_path / "out").iterdir()} == {0o644}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 
 import pytest
 import torch
@@ -207,3 +208,19 @@ def test_raw_text_is_annotated_as_the_real_preparation_does(tmp_path, tokenize):
     split = list(predictor.predict_split("valid"))
     assert_close(raw, split)
     assert [p.gold for p in split] != [None] * len(split)
+
+
+@pytest.mark.parametrize("kind", ["classes", "entities"])
+def test_a_split_without_all_its_examples_is_refused(runs, tmp_path, kind):
+    folder = shutil.copytree(runs / f"{kind}-data", tmp_path / "data")
+    path = folder / "valid.examples.jsonl"
+    first, *rest = path.read_text().splitlines(keepends=True)
+    predictor = load(runs / f"{kind}1", data=folder, cpu=True)
+    path.write_text("".join(rest))
+    with pytest.raises(ValueError, match=f"has {COUNT - 1} examples, the split {COUNT}"):
+        next(predictor.predict_split("valid"))
+    if kind == "entities":
+        row = json.loads(first)
+        path.write_text(json.dumps({**row, "words": [*row["words"], "x"]}) + "\n" + "".join(rest))
+        with pytest.raises(ValueError, match=r"valid.examples.jsonl:1: example .* words"):
+            next(predictor.predict_split("valid"))

@@ -22,6 +22,8 @@ from fairseq_plugins.inference.prediction_files import PredictionOptions, predic
         ({"split": "test", "batch_size": -1}, "--batch-size is -1"),
         ({"split": "test", "output": "."}, r"\. is a folder"),
         ({"split": "valid", "metrics": "."}, r"\. is a folder"),
+        ({"split": "valid", "metrics": "x", "output": "./x"}, "x is named twice among --input, "),
+        ({"input": __file__, "output": __file__}, r"\.py is named twice among --input, --output"),
     ],
 )
 def test_options_that_do_not_go_together(options, message):

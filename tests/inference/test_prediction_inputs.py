@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from fairseq_plugins.inference.prediction_inputs import (
     Wanted,
     examples_of,
+    kept_examples,
     lines_of,
     read_examples,
 )
@@ -127,3 +128,31 @@ WORD = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1).filter(
 def test_columns_give_back_any_words(sentences):
     text = "\n\n".join("\n".join(words) for words in sentences) + "\n"
     assert [list(e.words) for e in read(text, "conll", WORDS)] == sentences
+
+
+KEPT = ['{"id": "a", "texts": ["x y"], "words": ["x", "y"]}', '{"id": "b", "texts": ["z"]}']
+
+
+def test_kept_examples_are_ids_and_words(tmp_path):
+    path = tmp_path / "k.jsonl"
+    path.write_text("\n".join(KEPT) + "\n")
+    assert kept_examples(path, 2) == [("a", ("x", "y")), ("b", ())]
+
+
+@pytest.mark.parametrize(
+    ("lines", "counts", "message"),
+    [
+        (KEPT[:1], None, "k.jsonl has 1 examples, the split 2"),
+        ([*KEPT, KEPT[0]], None, "k.jsonl has 3 examples, the split 2"),
+        ([KEPT[0], '{"id":'], None, "k.jsonl:2: no example"),
+        ([KEPT[0], "[1]"], None, "k.jsonl:2: no example"),
+        ([KEPT[0], '{"texts": ["z"]}'], None, "k.jsonl:2: no example"),
+        ([KEPT[0], "[" * 100_000], None, "k.jsonl:2: no example"),
+        (KEPT, [2, 1], "k.jsonl:2: example 'b' has 0 words, the split's streams 1"),
+    ],
+)
+def test_kept_examples_that_are_not_the_split_s_are_refused(tmp_path, lines, counts, message):
+    path = tmp_path / "k.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match=message):
+        kept_examples(path, 2, counts)

@@ -32,6 +32,7 @@ def manifest(**changes):
         "annotations": ["pos", "heads"],
         "annotator_id": "en_small 1 abc",
         "options": {"pretrained": "none"},
+        "sentences": 1,
     }
     return SimpleNamespace(**{**values, **changes})
 
@@ -227,6 +228,36 @@ def test_attention_weights_come_on_request():
     assert model(**net_input())[1]["attention"] == []
     weights = model(**net_input(), need_weights=True)[1]["attention"]
     assert [tuple(w.shape) for w in weights] == [(2, 2, 5, 5)] * 3
+
+
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize(("target", "labels"), [("classes", list("ab")), ("word_labels", ["O"])])
+def test_accelerator_is_never_waited_for(target, labels, padded):
+    """Tensors without numbers stand for a GPU: reading one back, which would wait, is an error."""
+    model = build("bert_pos", manifest(target=target, labels=labels), dropout=0.1).to("meta")
+    tokens = torch.zeros(2, 4, dtype=torch.long, device="meta")
+    inputs = {name: tokens for name in ("src_tokens", "segments")}
+    inputs |= {"src_factors": tokens[..., None], "places": tokens.flatten()[2 * padded :]}
+    for need_weights in (False, True):
+        logits, extra = model.train()(**inputs, word_rows=tokens[0], need_weights=need_weights)
+        logits.sum().backward()
+        assert [weights.shape for weights in extra["attention"]] == [
+            (2, 2, 4, 4)
+        ] * 3 * need_weights
+    assert all(p.grad is not None for p in model.parameters())
+
+
+def test_pairs_need_two_segments():
+    with pytest.raises(ValueError, match="only --type-vocab-size 1: it could not tell them apart"):
+        build(about=manifest(sentences=2), type_vocab_size=1)
+    build(about=manifest(sentences=2))
+    build(type_vocab_size=1)
+
+
+@pytest.mark.parametrize("option", ["dropout", "attention_dropout", "classifier_dropout"])
+def test_dropout_that_is_no_rate_is_refused(option):
+    with pytest.raises(ValueError, match="a dropout of 1.5 is not between 0 and 1"):
+        build(**{option: 1.5})
 
 
 def test_completed_options_rebuild_the_model_without_the_checkpoint(checkpoint):

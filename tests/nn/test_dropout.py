@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from fairseq_plugins.nn.attention import GlobalMixer
 from fairseq_plugins.nn.dropout import Dropout, factors
 from fairseq_plugins.nn.packed_attention import PackedAttention
 from fairseq_plugins.nn.packing import Layout
@@ -50,10 +51,22 @@ def test_seed_decides_and_evaluation_drops_nothing():
     assert torch.equal(dropout.add(values, values), 2 * values)
 
 
-def test_all_and_nothing():
+@pytest.mark.parametrize(("drop", "share"), [(1e-9, 1.0), (1e-6, 1.0), (1 - 1e-6, 0.0)])
+def test_rates_beyond_the_bits_do_not_turn_around(drop, share):
+    found = (Dropout(drop)(torch.ones(10_000)) > 0).double().mean().item()
+    assert found == pytest.approx(share, abs=0.01)
+
+
+def test_rate_of_zero_drops_nothing():
     values = torch.randn(4)
     assert torch.equal(Dropout(0.0)(values), values)
-    assert torch.equal(Dropout(1.0)(values), torch.zeros(4))
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.0, 1.5, float("nan")])
+@pytest.mark.parametrize("module", [Dropout, GlobalMixer])
+def test_rates_that_are_none_are_refused(module, rate):
+    with pytest.raises(ValueError, match=f"a dropout of {rate} is not between 0 and 1"):
+        module(rate)
 
 
 def test_add_is_addition_of_the_dropped_and_gradients_follow():

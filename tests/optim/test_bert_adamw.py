@@ -9,6 +9,7 @@ import pytest
 import torch
 from fairseq.optim import OPTIMIZER_REGISTRY, FP16Optimizer, build_optimizer
 from fairseq.optim.adam import Adam
+from fairseq.optim.fp16_optimizer import MemoryEfficientFP16Optimizer
 from omegaconf import OmegaConf
 from torch import nn
 
@@ -105,6 +106,15 @@ def test_flattened_parameters_are_refused_with_the_cure(monkeypatch):
     cfg.optimizer._name = "bert_adamw"
     with pytest.raises(ValueError, match="--fp16-no-flatten-grads"):
         FP16Optimizer.build_optimizer(cfg, list(model().parameters()))
+
+
+@pytest.mark.parametrize("bf16", [False, True])
+def test_moments_of_half_precision_are_refused_with_the_cure(bf16):
+    cfg = OmegaConf.create({"common": {"fp16_no_flatten_grads": False, "bf16": bf16}})
+    cfg.optimizer = OmegaConf.structured(BertAdamWConfig(lr=[0.1]))
+    cfg.optimizer._name = "bert_adamw"
+    with pytest.raises(ValueError, match="give --fp16 --fp16-no-flatten-grads"):
+        MemoryEfficientFP16Optimizer.build_optimizer(cfg, list(model().half().parameters()))
 
 
 @pytest.mark.parametrize("betas", ["(0.9,)", "0.9", "(0.9, 1.0)", "x", "(0.9, -0.1)"])

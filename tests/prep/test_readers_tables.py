@@ -35,6 +35,7 @@ def read(name: str, path, split: str = "train", dropped=None, **options) -> list
         ("sts_b", [STS, "0\ta\tb\tfour"], r"x.tsv:2: score 'four' is no finite number"),
         ("sts_b", [STS, "0\ta\tb\tnan"], r"x.tsv:2: score 'nan' is no finite number"),
         ("sts_b", [STS, "0\ta\tb\t"], r"x.tsv:2: no label"),
+        ("sts_b", [STS, "0\ta\tb\t1_0"], r"x.tsv:2: score '1_0' is no finite number"),
         ("cola", ["a\t1\t*\tHi.", "a\t2\t*\tHi."], r"x.tsv:2: unknown label '2'; choices are 0, 1"),
         ("cola", ["1\tHi."], r"x.tsv:1: found 2 columns, expected 4"),
         ("twitter_url", ["a\tb\t(7, 6)\tu"], r"x.tsv:1: expected votes '\(n, 6\)', found '\(7, 6"),
@@ -206,3 +207,26 @@ def test_json_numbers_are_labels(tmp_path) -> None:
     path = write(tmp_path / "x.jsonl", lines)
     assert [x.label for x in read("plain", path)] == ["1", "2.5"]
     assert [x.label for x in read("plain_scores", path)] == ["1", "2.5"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            '{"text": "a", "label": "x\\ny", "id": 1}',
+            "label .* holds a tab, a line break or a blank",
+        ),
+        (
+            '{"text": "a", "label": "x\\ty", "id": 1}',
+            "label .* holds a tab, a line break or a blank",
+        ),
+        ('{"text": "a", "label": "x", "id": "1\\t2"}', "id .* holds a tab or line break"),
+        ('{"text": "a", "label": "x", "id": null}', "id '' is empty"),
+        ("[" * 100_000, "no JSON"),
+    ],
+)
+def test_values_that_no_table_could_hold_are_named(line, message, tmp_path) -> None:
+    """Labels stand one a line in ``labels.txt``, ids in columns of predictions."""
+    path = write(tmp_path / "x.jsonl", ['{"text": "a", "label": "x", "id": 0}', line])
+    with pytest.raises(ValueError, match=f"x.jsonl:2: {message}"):
+        read("plain", path, id_column="id")

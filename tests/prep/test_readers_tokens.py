@@ -122,3 +122,9 @@ def test_msra_tags_are_checked(tmp_path) -> None:
     path = write(tmp_path / "train1.txt", ["\u5f53/o", "\u5f53/o \u5317/xx"])
     with pytest.raises(ValueError, match=r"train1.txt:2: expected word/tag with a tag of o, nr"):
         read("msra_ner", path)
+
+
+def test_labels_of_words_have_no_blanks(tmp_path) -> None:
+    path = write(tmp_path / "x.conll", ["a\tB-x y"])
+    with pytest.raises(ValueError, match=r"x.conll:1: label 'B-x y' holds .* a blank"):
+        read("tokens", path)

@@ -81,10 +81,26 @@ def test_folder_without_one_names_its_command(tmp_path) -> None:
         ({"labels": ["a", "a"]}, "a label is named twice"),
         ({"positive": "maybe"}, "the positive label 'maybe' is none of"),
         ({"splits": {"train": {"examples": 3}}}, "split 'train' lacks its counts"),
+        ({"labels": [1, 2]}, r"'labels' are \[1, 2\], expected texts"),
+        ({"labels": [["a"], ["b"]]}, "'labels' are .*, expected texts"),
+        ({"labels": ["yes", "n\no"]}, "a label is empty, or holds a tab or line break"),
+        ({"annotations": [["pos"]]}, "'annotations' are .*, expected texts"),
+        ({"tokenizer": {"lowercase": True}}, "'tokenizer' says None for 'strip_accents'"),
+        ({"splits": {"train": [3]}}, "split 'train' lacks its counts"),
+        ({"splits": {"train": {"examples": -1, "labelled": 0}}}, "split 'train' lacks its counts"),
+        ({"submission": {"test": {"file": "../x", "labels": {}}}}, "'../x' is no plain file name"),
+        ({"submission": {"test": {"file": "x"}}}, "submission of split 'test' lacks its file or"),
+        ({"submission": {"test": "x"}}, "submission of split 'test' lacks its file or labels"),
         ({"splits": {"../x": {"examples": 1, "labelled": 1}}}, "'../x' is no plain file name"),
     ],
 )
 def test_entries_that_do_not_fit_are_refused(changes, message, tmp_path) -> None:
     manifest(**changes).save(tmp_path)
     with pytest.raises(ValueError, match=message):
+        TextManifest.load(tmp_path)
+
+
+def test_bottomless_json_is_no_manifest(tmp_path) -> None:
+    (tmp_path / FILE_NAME).write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="is no manifest of fairseq_plugins"):
         TextManifest.load(tmp_path)

@@ -230,3 +230,88 @@ def test_words_and_wordpieces_that_do_not_meet_are_counted(raw) -> None:
     odd = prepare(text_options(raw, "odd", dataset="plain", tokenize="spacy"))
     assert odd.alignment["train"] == {"misaligned_wordpieces": 0, "repaired_words": 1}
     assert odd.splits["train"]["words"] == 4 + 2
+
+
+def held_out(raw, destdir="out", rows=400, **options) -> dict[str, list[str]]:
+    """Prepare a training file alone; return split -> its sentences."""
+    lines = [(f"small rose {i}", "yes" if i % 3 else "no") for i in range(rows)]
+    write_table(raw / "train.tsv", ("text", "label"), *lines)
+    path = str(raw / "train.tsv")
+    fixed = {"dataset": "plain", "raw_dir": "", "train_file": path, "annotations": "none"}
+    prepare(text_options(raw, destdir, **{**fixed, "valid_fraction": 0.1, **options}))
+    folder = raw / destdir
+    splits = TextManifest.load(folder).splits
+    found = {split: [row["texts"][0] for row in examples_of(folder, split)] for split in splits}
+    assert {split: counts["examples"] for split, counts in splits.items()} == {
+        split: len(texts) for split, texts in found.items()
+    }
+    return found
+
+
+def test_a_share_of_training_is_held_out(raw) -> None:
+    found = held_out(raw)
+    assert [*found] == ["train", "valid"]
+    assert sorted(found["train"] + found["valid"]) == sorted(f"small rose {i}" for i in range(400))
+    assert 20 < len(found["valid"]) < 60
+    assert held_out(raw, "again") == found
+    assert held_out(raw, "seeded", seed=2)["valid"] != found["valid"]
+    assert set(held_out(raw, "more", valid_fraction=0.3)["valid"]) > set(found["valid"])
+    options = TextManifest.load(raw / "seeded").options
+    assert (options["valid_fraction"], options["seed"]) == (0.1, 2)
+    assert "seed" not in TextManifest.load(prepare_plain(raw)).options
+
+
+def prepare_plain(raw):
+    """Prepare the same file without holding anything out."""
+    path = str(raw / "train.tsv")
+    more = {"raw_dir": "", "train_file": path, "annotations": "none"}
+    prepare(text_options(raw, "whole", dataset="plain", **more))
+    return raw / "whole"
+
+
+def test_rows_passed_over_are_counted_once(raw) -> None:
+    """Holding out is by the examples' numbers, so both splits read the whole file."""
+    write_raw("snli", raw / "raw", count=40)
+    path = next((raw / "raw").rglob("*train*.jsonl"))
+    more = {"raw_dir": "", "train_file": str(path), "annotations": "none", "valid_fraction": 0.3}
+    whole = prepare(text_options(raw, "whole", dataset="snli", **{**more, "valid_fraction": 0.0}))
+    parts = prepare(text_options(raw, "parts", dataset="snli", **more))
+    dropped = whole.alignment["train"]["no majority label"]
+    assert parts.alignment["train"].get("no majority label", 0) == dropped
+    assert parts.alignment["valid"].get("no majority label", 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"valid_fraction": 1.0}, "--valid-fraction 1.0: must be from 0 to below 1"),
+        ({"valid_fraction": float("nan")}, "--valid-fraction nan: must be from 0"),
+        ({"valid_fraction": 1e-9}, "--valid-fraction 1e-09 leaves no example for split 'valid'"),
+        ({"valid_file": "train.tsv"}, "but there is a validation file, .*train.tsv"),
+        ({"train_file": "", "test_file": "train.tsv"}, "but there is no training"),
+    ],
+)
+def test_shares_that_cannot_be_held_out(options, message, raw, monkeypatch) -> None:
+    monkeypatch.chdir(raw)
+    with pytest.raises(ValueError, match=message):
+        held_out(raw, rows=20, **options)
+    assert not (raw / "out").exists()
+
+
+@pytest.mark.parametrize(("mark", "metric"), [("B-PER", "entity_f1"), ("NOUN", "accuracy")])
+def test_metric_of_words_is_one_that_their_labels_have(mark, metric, raw) -> None:
+    (raw / "train.conll").write_text(f"a\t{mark}\nrose\tO\n")
+    path = str(raw / "train.conll")
+    options = text_options(
+        raw, "out", dataset="tokens", raw_dir="", train_file=path, annotations="none"
+    )
+    assert prepare(options).metric == metric
+
+
+def test_pretrained_directories_are_no_destination(raw) -> None:
+    write_table(raw / "train.tsv", ("text", "label"), ("a", "yes"), ("rose", "no"))
+    options = {"dataset": "plain", "annotations": "none", "overwrite": True}
+    before = {path: path.read_bytes() for path in (raw / "bert").iterdir()}
+    with pytest.raises(ValueError, match=r"vocab.txt is an input, but --destdir .*bert"):
+        prepare(text_options(raw, "bert", **options))
+    assert {path: path.read_bytes() for path in (raw / "bert").iterdir()} == before
