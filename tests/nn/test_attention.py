@@ -77,6 +77,22 @@ def test_dropout_acts_in_training_alone(batch):
         assert not torch.equal(first, second)
 
 
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_dropout_acts_on_an_accelerator_too(batch, need_weights):
+    """There `mix` is reached in training as well; on a processor it is not."""
+    _, context = batch
+    states, mixer = torch.randn(2, 3, 4, 5), GlobalMixer(0.5)
+    block = Block(slice(None), slice(None), 4)
+
+    def mixed():
+        parts = (states, states, states)
+        return mixer.mix(*parts, states, block, context, need_weights=need_weights)[0]
+
+    assert not torch.equal(mixed(), mixed())
+    mixer.eval()
+    assert torch.equal(mixed(), mixed())
+
+
 def test_another_mixer_changes_the_output_and_gets_what_it_needs(batch, module):
     rows, context = batch
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from fairseq_plugins.nn.attention import Mixer, SelfAttention
+from fairseq_plugins.nn.attention import AttentionContext, Mixer, SelfAttention
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
 from fairseq_plugins.nn.heads import ClassificationHead, TaggingHead
 from fairseq_plugins.nn.infusion import FeatureInfusion
@@ -231,3 +231,26 @@ def test_dropout_acts_in_training_alone():
     assert torch.equal(encoder(tokens).rows, encoder(tokens).rows)
     encoder.train()
     assert not torch.equal(encoder(tokens).rows, encoder(tokens).rows)
+
+
+def test_dropout_stands_behind_embeddings_and_behind_both_blocks():
+    """With dropout that leaves nothing, a layer is its two norms."""
+    encoder, tokens = build(), batch(sentences())
+    output = encoder(tokens, need_layers=True)
+    embeddings, layer = encoder.embeddings, encoder.layers[0]
+    layer.dropout.add = lambda values, change: values
+    found, _ = layer(output.layers[0], AttentionContext(output.layout))
+    assert torch.equal(found, layer.output_norm(layer.attention_norm(output.layers[0])))
+    embeddings.dropout.forward = lambda values: 0 * values
+    assert embeddings(tokens, None, output.layout, None).eq(0).all()
+
+
+@pytest.mark.parametrize("kind", ["classes", "words"])
+def test_heads_drop_in_training_alone(kind):
+    encoder, tokens = build(), batch(sentences())
+    output = encoder(tokens)
+    head = (ClassificationHead if kind == "classes" else TaggingHead)(16, 3, 0.5).double()
+    inputs = (encoder, output) if kind == "classes" else (output, torch.arange(9))
+    assert not torch.equal(head(*inputs), head(*inputs))
+    head.eval()
+    assert torch.equal(head(*inputs), head(*inputs))

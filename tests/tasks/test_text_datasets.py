@@ -11,29 +11,6 @@ from prepared_text import LABELS, batches, encode, examples, make_model, make_ta
 from fairseq_plugins.syntax.labels import FEATURES, PAD_ID, SPECIAL_ID
 
 
-@pytest.fixture(scope="module", params=LABELS)
-def kind(request):
-    return request.param
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    """A folder of each kind."""
-    root = tmp_path_factory.mktemp("folders")
-    return {
-        kind: prepare(
-            root / kind,
-            kind,
-            {
-                "train": examples(kind, 30),
-                "valid": examples(kind, 13, 1),
-                "test": examples(kind, 5, 2, gold=False),
-            },
-        )
-        for kind in LABELS
-    }
-
-
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pairs")

@@ -22,29 +22,6 @@ from prepared_text import (
 from fairseq_plugins.models._bert_config import BertConfig
 
 
-@pytest.fixture(scope="module", params=LABELS)
-def kind(request):
-    return request.param
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    """A folder of each kind."""
-    root = tmp_path_factory.mktemp("folders")
-    return {
-        kind: prepare(
-            root / kind,
-            kind,
-            {
-                "train": examples(kind, 30),
-                "valid": examples(kind, 13, 1),
-                "test": examples(kind, 5, 2, gold=False),
-            },
-        )
-        for kind in LABELS
-    }
-
-
 def test_task_of_a_folder(folders, kind):
     task = make_task(folders[kind])
     assert task.manifest.labels == LABELS[kind]
