@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -20,3 +21,11 @@ class Annotation:
     upos: list[str]
     spans: list[tuple[int, int]] | None = None
     heads: list[int] | None = None
+
+
+def annotator_line(annotator: Any) -> str:
+    """``name version hash`` of an annotator; empty for None."""
+    if annotator is None:
+        return ""
+    identity = annotator.identity()
+    return " ".join(identity[key] for key in ("name", "version", "hash"))

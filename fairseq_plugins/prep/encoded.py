@@ -80,11 +80,7 @@ class EncodedChunk:
             header[name] = side.symbols
             arrays |= {f"{name}.numbers": side.numbers, f"{name}.sizes": side.sizes}
         arrays |= {f"labels.{name}": ids for name, ids in self.labels.items()}
-        arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-        temporary = Path(f"{path}.tmp{os.getpid()}")
-        with open(temporary, "wb") as stream:
-            np.savez(stream, **arrays)
-        os.replace(temporary, path)
+        save_arrays(path, header, arrays)
 
     @classmethod
     def load(cls, path: Path) -> EncodedChunk:
@@ -97,6 +93,15 @@ class EncodedChunk:
             ]
             labels = {name: archive[f"labels.{name}"] for name in header["features"]}
         return cls(header["outcomes"], sides[0], sides[1], labels)
+
+
+def save_arrays(path: Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Write arrays and a JSON ``header`` under a temporary name, then rename the file."""
+    packed = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    temporary = Path(f"{path}.tmp{os.getpid()}")
+    with open(temporary, "wb") as stream:
+        np.savez(stream, header=packed, **arrays)
+    os.replace(temporary, path)
 
 
 def closed_rows(ids: np.ndarray, sizes: np.ndarray, end: int) -> list[np.ndarray]:

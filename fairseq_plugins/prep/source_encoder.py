@@ -11,7 +11,7 @@ from typing import Any
 
 from ..syntax.labels import upos_label
 from ..syntax.subwords import align, case_of, joined_spans, locate_words, positions, spread
-from .annotation import Annotation
+from .annotation import Annotation, annotator_line
 from .manifest import Manifest
 from .segment import Segmenter, load_segmenter
 from .text import detokenize, line_reader, unescape
@@ -175,10 +175,7 @@ class SourceEncoder:
     @property
     def annotator_id(self) -> str:
         """``name version hash`` of the pipeline in use; empty without one."""
-        if self.annotator is None:
-            return ""
-        identity = self.annotator.identity()
-        return " ".join(identity[key] for key in ("name", "version", "hash"))
+        return annotator_line(self.annotator)
 
     @classmethod
     def from_folder(cls, folder: Path, manifest: Manifest) -> SourceEncoder:

@@ -8,7 +8,6 @@ appear under their names only when complete, so that a killed preparation goes o
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .encoded import save_arrays
 from .examples import Example
 from .manifest import write_text
 from .text_encoder import EncodedSentence, TextEncoder
@@ -125,11 +125,7 @@ class EncodedExamples:
         arrays = {f"{name}.ids": rows.ids for name, rows in self.streams.items()}
         arrays |= {f"{name}.sizes": rows.sizes for name, rows in self.streams.items()}
         header = {"streams": list(self.streams), "amiss": self.amiss}
-        arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-        temporary = Path(f"{path}.tmp{os.getpid()}")
-        with open(temporary, "wb") as stream:
-            np.savez(stream, **arrays)
-        os.replace(temporary, path)
+        save_arrays(path, header, arrays)
 
     @classmethod
     def load(cls, path: Path) -> EncodedExamples:

@@ -13,7 +13,7 @@ from ..data.bert_dictionary import BertDictionary
 from ..syntax.labels import FEATURES, upos_label
 from ..syntax.subwords import align, case_of, joined_spans, locate_words
 from ..syntax.tree import project_heads
-from .annotation import Annotation
+from .annotation import Annotation, annotator_line
 from .examples import Example
 from .text_manifest import VOCABULARY, TextManifest
 from .wordpiece import WordPieces
@@ -73,10 +73,7 @@ class TextEncoder:
     @property
     def annotator_id(self) -> str:
         """``name version hash`` of the pipeline in use; empty without one."""
-        if self.annotator is None:
-            return ""
-        identity = self.annotator.identity()
-        return " ".join(identity[key] for key in ("name", "version", "hash"))
+        return annotator_line(self.annotator)
 
     @classmethod
     def from_folder(cls, folder: Path, manifest: TextManifest) -> TextEncoder:
