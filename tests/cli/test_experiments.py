@@ -58,7 +58,7 @@ def test_errors_are_one_line(grid, tmp_path):
     path.write_text(GRID + "seed: 1\n")
     assert "unknown key 'seed'" in run(RUNNER, *grid, fails=True).err
     done = run(REPORT, tmp_path / "runs", fails=True)
-    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert (done.code, done.err.count("\n")) == (1, 1)
     assert "no finished run" in done.err
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import runpy
-import signal
 import subprocess
 import sys
 import time
@@ -169,7 +167,7 @@ def test_lone_surrogates_of_json_are_one_line(raw, run) -> None:
 
 def test_interrupt_says_how_to_go_on(raw, run, monkeypatch) -> None:
     def interrupt(*args):
-        os.kill(os.getpid(), signal.SIGINT)
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(text_preparation, "encode", interrupt)
     status, lines = run(*PLAIN)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import runpy
-import signal
 import subprocess
 import sys
 import time
@@ -112,7 +110,7 @@ def test_interrupt_says_how_to_go_on(tmp_path, run, monkeypatch) -> None:
     write_pairs(tmp_path / "t", invented_pairs(5))
 
     def interrupt(*args):
-        os.kill(os.getpid(), signal.SIGINT)
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(translation, "encode", interrupt)
     status, lines = run(*arguments(tmp_path))
