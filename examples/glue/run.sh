@@ -9,7 +9,8 @@ set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)" root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 VENV="${VENV:-$root/.venv}"
 python="$VENV/bin/python"; [ -x "$python" ] || python=python
-name="${1:-demo}"; shift || true
+case "${1:-}" in "" | -h | --help) sed -n '2,/^set /{s/^# \{0,1\}//p}' "$0"; exit ;; esac
+name="$1"; shift
 if [ ! -f "$here/configs/$name.yaml" ]; then
     echo "error: no configs/$name.yaml; choices: $(cd "$here/configs" && ls | sed 's/.yaml//' | xargs)" >&2
     exit 2

@@ -126,6 +126,13 @@ def format_markdown(report: SeedReport) -> str:
             f"| {row['system']}{' *' if row['chosen'] else ''} | {row['lr']:g} | {row['epochs']} "
             f"| {row['n']} | {mean} | {row['best']:.4f} | {row['last']:.4f} |"
         )
+    counts = {row["n"] for row in _rows(report)}
+    if len(counts) > 1:
+        lines += [
+            "",
+            f"Settings have {min(counts)} to {max(counts)} seeds: only those with most seeds of "
+            "their system can be chosen. Finish the grid before you compare.",
+        ]
     if report.comparisons:
         lines += ["", *_paired_lines(report)]
     return "\n".join(lines) + "\n"

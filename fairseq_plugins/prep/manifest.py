@@ -50,16 +50,25 @@ class FolderManifest:
 
     def fingerprint(self) -> str:
         """All that decides the folder's content, as one line."""
-        return json.dumps([getattr(self, part) for part in DECISIVE], sort_keys=True)
+        return json.dumps(self._decisive(), sort_keys=True)
+
+    def _decisive(self) -> dict[str, Any]:
+        """What decides the content; input files count by their bytes, wherever they lie."""
+        body = {part: getattr(self, part) for part in DECISIVE}
+        return body | {
+            "inputs": {
+                name: {key: value for key, value in entry.items() if key != "file"}
+                for name, entry in self.inputs.items()
+            }
+        }
 
     def differences(self, other: FolderManifest) -> list[str]:
         """Say where ``other`` decides otherwise, e.g. ``options.bpe_size 8000 -> 4000``."""
-        ours, theirs = ({part: getattr(m, part) for part in DECISIVE} for m in (self, other))
-        ours, theirs = _flat(ours), _flat(theirs)
+        ours, theirs = _flat(self._decisive()), _flat(other._decisive())
+        changed = [key for key in {*ours, *theirs} if ours.get(key) != theirs.get(key)]
         return [
             f"{key} {ours.get(key)!r} -> {theirs.get(key)!r}"
-            for key in sorted({*ours, *theirs})
-            if ours.get(key) != theirs.get(key)
+            for key in sorted(changed, key=lambda key: (not key.startswith("options."), key))
         ]
 
     def save(self, folder: Path) -> None:

@@ -73,6 +73,12 @@ def prepare(options: TextOptions) -> TextManifest:
     vocabulary = resolve_directory(options.pretrained) / VOCABULARY
     check_destination(folder, [*read, *([vocabulary] if vocabulary.is_file() else [])])
     manifest, tools = describe(options, files)
+    if files.keys() == {"train"} and not options.valid_fraction:
+        logger.warning(
+            "%s: no validation split: give --valid-file, or hold out part of train with "
+            "--valid-fraction",
+            folder,
+        )
     if is_finished(folder, manifest, overwrite=options.overwrite) and not has_leftovers(folder):
         return TextManifest.load(folder)
     scans = scan_files(options, files)

@@ -11,7 +11,6 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..prep.text_manifest import TextManifest
-from ._warnings import Warnings
 
 
 def model_class_of(cfg: Any, task: str) -> Any:
@@ -61,11 +60,11 @@ def check_labels(cfg: Any, manifest: TextManifest, folder: Path) -> None:
         raise ValueError(f"the model was trained for {sides[0]}, but {folder} has {sides[1]}")
 
 
-def check_best_metric(cfg: Any, known: Sequence[str], warnings: Warnings) -> None:
-    """Refuse a ``--best-checkpoint-metric`` that validation does not log; warn when it is misread.
+def check_best_metric(cfg: Any, known: Sequence[str]) -> None:
+    """Refuse a ``--best-checkpoint-metric`` that validation does not log, or that is misread.
 
     Raises:
-        ValueError: with the choices.
+        ValueError: with the choices, or with the flag to give or to leave out.
     """
     best = str(cfg.best_checkpoint_metric)
     if best.startswith("${"):  # set up in Python, without fairseq's other options
@@ -76,13 +75,9 @@ def check_best_metric(cfg: Any, known: Sequence[str], warnings: Warnings) -> Non
             f"--best-checkpoint-metric {best} is not computed for {cfg.data}; "
             f"choices: {', '.join(known)}{hint}"
         )
-    if best not in LOWER_IS_BETTER and not cfg.maximize_best_checkpoint_metric:
-        warnings.say(
-            f"--best-checkpoint-metric {best} without --maximize-best-checkpoint-metric: "
-            "fairseq takes the WORST checkpoint for the best"
-        )
-    if best in LOWER_IS_BETTER and cfg.maximize_best_checkpoint_metric:
-        warnings.say(
-            f"--maximize-best-checkpoint-metric with --best-checkpoint-metric {best}: "
-            "fairseq takes the WORST checkpoint for the best"
+    if (best in LOWER_IS_BETTER) == bool(cfg.maximize_best_checkpoint_metric):
+        cure = "without" if best in LOWER_IS_BETTER else "with"
+        raise ValueError(
+            f"--best-checkpoint-metric {best} goes {cure} --maximize-best-checkpoint-metric: "
+            "fairseq would take the WORST checkpoint for the best"
         )

@@ -156,7 +156,7 @@ class TextTask(FairseqTask):
                 f"--task {self.NAME} needs --criterion {self.NAME}, not --criterion {cfg._name}"
             )
         criterion = super().build_criterion(cfg, from_checkpoint)
-        _text_checks.check_best_metric(self.cfg, ["loss", *criterion.metrics], self._warnings)
+        _text_checks.check_best_metric(self.cfg, ["loss", *criterion.metrics])
         return criterion
 
     def load_dataset(

@@ -160,7 +160,7 @@ def test_unchanged_rerun_does_nothing(raw, straight, monkeypatch) -> None:
         ({"tokenize": "spacy"}, r"options.tokenize 'whitespace' -> 'spacy'"),
         ({"annotations": "pos"}, r"options.annotations \['pos', 'heads'\] -> \['pos'\]"),
         ({"on_empty": "skip"}, r"options.read.on_empty 'error' -> 'skip'"),
-        ({"valid_file": "train.tsv"}, r"inputs.valid.file"),
+        ({"valid_file": "train.tsv"}, r"inputs.valid.sha256"),
     ],
 )
 def test_changed_options_need_overwrite(change, named, raw, straight) -> None:
@@ -180,8 +180,15 @@ def test_changed_input_or_vocabulary_needs_overwrite(raw, straight) -> None:
     with pytest.raises(ValueError, match=r"inputs.valid.sha256"):
         prepare(options_for(raw, "straight"))
     write_pretrained(raw / "other", CASED)
-    with pytest.raises(ValueError, match=r"inputs.vocabulary.file"):
+    with pytest.raises(ValueError, match=r"inputs.vocabulary.sha256"):
         prepare(options_for(raw, "straight", pretrained=raw / "other"))
+
+
+def test_input_counts_by_its_bytes_wherever_it_lies(raw, straight, monkeypatch) -> None:
+    (raw / "raw").rename(raw / "moved")
+    manifest = prepare(options_for(raw, "straight", raw_dir=raw / "moved"))
+    assert manifest == TextManifest.load(raw / "straight")
+    assert contents(raw / "straight") == straight
 
 
 def test_folder_that_lost_a_file_is_prepared_again(raw, straight) -> None:

@@ -159,13 +159,16 @@ def test_best_metric_has_to_be_computed(folders, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("metric", "maximize", "warned"),
-    [("loss", False, False), ("loss", True, True), ("mcc", False, True), ("mcc", True, False)],
+    ("metric", "maximize", "refused"),
+    [("loss", False, ""), ("loss", True, "without"), ("mcc", False, "with"), ("mcc", True, "")],
 )
-def test_misread_best_metric_is_told(folders, caplog, metric, maximize, warned):
+def test_misread_best_metric_is_refused(folders, metric, maximize, refused):
     options = {"best_checkpoint_metric": metric, "maximize_best_checkpoint_metric": maximize}
-    build_criterion(folders["classes"], **options)
-    assert ("the WORST checkpoint" in caplog.text) == warned
+    if not refused:
+        build_criterion(folders["classes"], **options)
+    else:
+        with pytest.raises(ValueError, match=f"{metric} goes {refused} --maximize-best-checkpoint"):
+            build_criterion(folders["classes"], **options)
 
 
 def test_command_line_reaches_the_options(folders, tmp_path):
