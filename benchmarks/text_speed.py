@@ -27,6 +27,7 @@ from time_shares import share_table, shares
 from torch import Tensor, nn
 from torch.nn import functional
 
+from fairseq_plugins.models._bert_config import SIZES
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
 from fairseq_plugins.nn.heads import ClassificationHead
 from fairseq_plugins.pretrained import names
@@ -40,12 +41,6 @@ Batch = dict[str, Any]
 LEAST_REPEATS = 7
 BARS = {"equal": 1.00, "real": 0.70}
 VOCABULARY, FIRST_WORD = 30522, 1000  # of BERT; no special wordpiece stands behind the latter
-SIZES = {  # hidden, layers, heads, intermediate
-    "tiny": (128, 2, 2, 512),
-    "minilm": (384, 6, 12, 1536),
-    "base": (768, 12, 12, 3072),
-    "large": (1024, 24, 16, 4096),
-}
 
 
 class HuggingFace(nn.Module):
@@ -104,7 +99,7 @@ class System:
 
 def build(size: str, args: argparse.Namespace) -> list[System]:
     """Make both systems, ours first, from the same random weights."""
-    hidden, layers, heads, inner = SIZES[size]
+    hidden, layers, heads, inner = SIZES[size].values()
     shape = BertShape(
         VOCABULARY, hidden, layers, heads, inner, dropout=args.dropout,
         attention_dropout=args.dropout,

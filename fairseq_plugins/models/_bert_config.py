@@ -13,10 +13,9 @@ from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from ..nn.bert import ACTIVATIONS
 from ..nn.infusion import INITS, MERGES
-from ._options import architecture, write
+from ._options import NO_FEATURES, architecture, write
 
 FAMILY = "bert_plain"  # the registered model whose values all others are
-NO_FEATURES = "none"
 NO_CHECKPOINT = "none"
 
 SIZES: dict[str, dict[str, Any]] = {

@@ -6,7 +6,8 @@ from typing import Any, Optional
 
 from ..nn.bert import BertEncoder, BertShape
 from ..syntax.labels import parse_features
-from ._bert_config import NO_FEATURES, SIZES
+from ._bert_config import SIZES
+from ._options import NO_FEATURES
 
 # option -> field of BertShape
 PRESET = {

@@ -7,6 +7,8 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+NO_FEATURES = "none"  # what --features says for a model that reads none
+
 
 def merged(cfg: Any, config_class: type) -> Namespace:
     """Return the options of ``config_class`` as ``cfg`` gives them, defaults elsewhere.

@@ -6,7 +6,8 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 
-NO_FEATURES = "none"
+from ._options import NO_FEATURES
+
 DEFAULT_FEATURE_DIM = 20
 
 

@@ -17,7 +17,8 @@ from torch import Tensor, nn
 
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from . import _config, _options
-from ._plan import NO_FEATURES, FactorPlan, plan_factors, resolve_features
+from ._options import NO_FEATURES
+from ._plan import FactorPlan, plan_factors, resolve_features
 
 logger = logging.getLogger(__name__)
 

@@ -1,10 +1,9 @@
-"""Dropout whose random numbers cost a third on a processor.
+"""Dropout whose random numbers are cheap on a processor.
 
 torch draws one random number from a Bernoulli distribution for each element, which on a processor
-takes as long as the normalisation and the activation together. Here 16 random bits decide on an
-element: it is kept when they, as a number, lie below (1 - p) 2^16. The rate is therefore a multiple
-of 2^-16 (at least one), which is nearer to p than float16 is to it. Seeds work as ever; other
-devices use torch's.
+is dear (RESULTS.md has the shares of a step). Here 16 random bits decide on an element: it is kept
+when they, as a number, lie below (1 - p) 2^16. The rate is therefore a multiple of 2^-16 (at least
+one), which is nearer to p than float16 is to it. Seeds work as ever; other devices use torch's.
 """
 
 from __future__ import annotations

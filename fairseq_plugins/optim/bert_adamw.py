@@ -2,7 +2,7 @@
 
 Weight decay shrinks matrices and embedding tables only, not biases and LayerNorm; moments are
 corrected for their bias. fairseq's own ``adam`` decays everything. The step is torch's fused one,
-on a CPU as well, where it takes half the time of the others.
+on a CPU as well.
 """
 
 import ast
