@@ -15,17 +15,14 @@ import argparse
 import logging
 import platform
 import statistics
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import torch
 import transformers
+from paired_steps import LEAST_REPEATS, Batch, System, measure, run
 from time_shares import share_table, shares
 from torch import Tensor, nn
-from torch.nn import functional
 
 from fairseq_plugins.models._bert_config import SIZES
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
@@ -36,9 +33,6 @@ from fairseq_plugins.tasks.text_classification import (
     TextClassificationTask,
 )
 
-Batch = dict[str, Any]
-
-LEAST_REPEATS = 7
 BARS = {"equal": 1.00, "real": 0.70}
 VOCABULARY, FIRST_WORD = 30522, 1000  # of BERT; no special wordpiece stands behind the latter
 
@@ -72,29 +66,6 @@ class Ours(nn.Module):
         inputs = batch["net_input"]
         output = self.encoder(inputs["src_tokens"], inputs["segments"], inputs["places"])
         return self.head(self.encoder, output)
-
-
-@dataclass
-class System:
-    """A model in training.
-
-    Args:
-        name: what the table calls it.
-        model: makes logits of a batch.
-        optimizer: AdamW.
-    """
-
-    name: str
-    model: nn.Module
-    optimizer: torch.optim.Optimizer
-
-    def step(self, batch: Batch) -> None:
-        """Take one training step."""
-        loss = functional.cross_entropy(self.model(batch), batch["target"])
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        self.optimizer.step()
-        self.optimizer.zero_grad()
 
 
 def build(size: str, args: argparse.Namespace) -> list[System]:
@@ -177,36 +148,6 @@ def check(systems: Sequence[System], batch: Batch) -> None:
         system.model.train()
 
 
-def run(system: System, batches: Sequence[Batch]) -> None:
-    """Take a step on each batch."""
-    for batch in batches:
-        system.step(batch)
-
-
-def measure(
-    systems: Sequence[System], batches: Sequence[Batch], args: argparse.Namespace
-) -> list[list[float]]:
-    """Let the systems take turns, batch by batch; return seconds a step in each repeat."""
-    seconds: list[list[float]] = [[] for _ in systems]
-    for repeat in range(-1, args.repeats):  # the first only allocates
-        spent = [0.0] * len(systems)
-        for number, batch in enumerate(batches):
-            turns = list(range(len(systems)))
-            for i in turns if (repeat + number) % 2 else reversed(turns):
-                start = _now(args)
-                systems[i].step(batch)
-                spent[i] += _now(args) - start
-        for i in range(len(systems)) if repeat >= 0 else ():
-            seconds[i].append(spent[i] / len(batches))
-    return seconds
-
-
-def _now(args: argparse.Namespace) -> float:
-    if args.device == "cuda":
-        torch.cuda.synchronize()
-    return time.perf_counter()
-
-
 def row(name: str, bar: float, batches: Sequence[Batch], seconds: list[list[float]]) -> str:
     """Write medians, and the median of the repeats' own ratios, as a row of the table."""
     ratios = [ours / theirs for ours, theirs in zip(*seconds)]
@@ -247,7 +188,7 @@ def report(size: str, work: dict[str, list[Batch]], args: argparse.Namespace) ->
     found = {}
     for name, batches in work.items():
         bar = BARS["real" if name in args.data else "equal"]
-        print(row(name, bar, batches, measure(systems, batches, args)), flush=True)
+        print(row(name, bar, batches, measure(systems, batches, args.repeats)), flush=True)
         if args.profile:
             for system in systems:
                 found[f"{system.name}, {name}"] = shares(partial(run, system, batches))

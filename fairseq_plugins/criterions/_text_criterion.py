@@ -20,6 +20,7 @@ from torch.nn import functional
 from . import _tallies
 
 SCORE, WORD_LABELS = "score", "word_labels"
+GATE = "gate_"
 
 
 class TextCriterion(FairseqCriterion):
@@ -54,7 +55,8 @@ class TextCriterion(FairseqCriterion):
 
         Args:
             model: returns logits (n, C), (n, 1) or (W, C), and ``losses``: names and means of
-                auxiliary losses, already weighted.
+                auxiliary losses, already weighted; and maybe ``gates``: layers and the shares of
+                their local attentions, (N, C).
             sample: batch of `data.text_dataset`.
             reduce: part of fairseq's interface; the loss is always one number.
 
@@ -75,6 +77,7 @@ class TextCriterion(FairseqCriterion):
         output = {f"loss_{name}": value.detach() for name, value in losses.items()}
         output |= {"loss": loss.detach(), "sample_size": size}
         output |= {"ntokens": sample["ntokens"], "nsentences": sample["nsentences"]}
+        output |= _gates(extra.get("gates", {}))
         if not model.training:
             output |= self.tally.count(logits.detach(), sample)
         elif self.target != SCORE:
@@ -88,11 +91,18 @@ class TextCriterion(FairseqCriterion):
 
     @classmethod
     def reduce_metrics(cls, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
-        """Log losses in nats, each the mean over targets, and training's share of right ones."""
+        """Log losses in nats, each the mean over targets, and training's share of right ones.
+
+        Beside them the mean share of local attention over the tokens, ``gate_<layer>``.
+        """
         size = sum(float(output["sample_size"]) for output in logging_outputs)
         if not size:
             return
+        tokens = sum(float(output["ntokens"]) for output in logging_outputs)
         for name in logging_outputs[0]:
+            if name.startswith(GATE):
+                share = sum(float(output[name]) for output in logging_outputs)
+                metrics.log_scalar(name, share / tokens, tokens, round=3)
             if name.startswith("loss") or name == "right":
                 total = sum(float(output[name]) for output in logging_outputs)
                 shown = "accuracy" if name == "right" else name
@@ -106,6 +116,11 @@ class TextCriterion(FairseqCriterion):
     def logging_outputs_can_be_summed() -> bool:
         """True: all that is logged are sums."""
         return True
+
+
+def _gates(shares: Mapping[int, Tensor]) -> dict[str, Tensor]:
+    """Sum the shares of local attention over the tokens, layer by layer."""
+    return {f"{GATE}{layer}": found.sum() for layer, found in shares.items()}
 
 
 def _tally(target: str, labels: Sequence[str], positive: str) -> _tallies.Tally:

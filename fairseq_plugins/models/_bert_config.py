@@ -9,10 +9,12 @@ import argparse
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
-from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+from fairseq.dataclass import ChoiceEnum
 
+from ..nn.ancestor_attention import MIXES
 from ..nn.bert import ACTIVATIONS
 from ..nn.infusion import INITS, MERGES
+from ._local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, NO_LOCAL, LocalOptions
 from ._options import NO_FEATURES, architecture, write
 
 FAMILY = "bert_plain"  # the registered model whose values all others are
@@ -44,9 +46,20 @@ SIZES: dict[str, dict[str, Any]] = {
         "intermediate_size": 4096,
     },
 }
+PLAIN: dict[str, Any] = {
+    "features": NO_FEATURES,
+    "local_attention": NO_LOCAL,
+    "parent_loss_weight": 0.0,
+    "ancestor_layers": 0,
+}
 KINDS: dict[str, dict[str, Any]] = {
-    "bert_plain": {"features": NO_FEATURES},
-    "bert_pos": {"features": "pos"},
+    "bert_plain": PLAIN,
+    "bert_pos": {**PLAIN, "features": "pos"},
+    "bert_sla": {**PLAIN, "local_attention": "sla"},
+    "bert_wla": {**PLAIN, "local_attention": "wla"},
+    "bert_lisa": {**PLAIN, "parent_loss_weight": 1.0},
+    "bert_sgnet": {**PLAIN, "ancestor_layers": 1},
+    "bert_syntax_masks": {**PLAIN, "local_attention": "parent,child,sibling"},
 }
 ARCHITECTURES: dict[str, dict[str, Any]] = {
     **{kind: {**SIZES["base"], **values} for kind, values in KINDS.items()},
@@ -67,7 +80,7 @@ def _given(text: str) -> Any:
 
 
 @dataclass
-class BertConfig(FairseqDataclass):
+class BertConfig(LocalOptions):
     """Options of BERT with a task on top."""
 
     pretrained: Optional[str] = field(
@@ -93,6 +106,26 @@ class BertConfig(FairseqDataclass):
     feature_init: ChoiceEnum(INITS) = field(
         default="normal",
         metadata={"help": "start of the features: N(0, 0.02), or zero (exactly BERT at step 0)"},
+    )
+    local_attention: Optional[str] = _preset(LOCAL_HELP)
+    local_layers: str = field(default=ALL_LAYERS, metadata={"help": LAYERS_HELP})
+    parent_loss_weight: Optional[float] = _preset(
+        "LISA: weight of the loss that teaches every layer's last head to attend to each word's "
+        "parent; 0 for none"
+    )
+    ancestor_layers: Optional[int] = _preset(
+        "SGNet: further layers on top in which words see only their ancestors in the tree"
+    )
+    ancestor_mask: ChoiceEnum(["exact", "span"]) = field(
+        default="exact",
+        metadata={
+            "help": "SGNet: ancestors by the tree, or by the first and last word of subtrees as in "
+            "its own program (the same unless branches cross)"
+        },
+    )
+    ancestor_mix: ChoiceEnum(list(MIXES)) = field(
+        default="scalar",
+        metadata={"help": "SGNet: weights of both outputs learnt (scalar), or half each (fixed)"},
     )
     hidden_size: Optional[int] = _preset("width of the encoder")
     num_hidden_layers: Optional[int] = _preset("number of layers")

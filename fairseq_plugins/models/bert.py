@@ -1,8 +1,9 @@
 """``bert_plain`` and its relatives: BERT with a classification or tagging layer.
 
-Every architecture is a value of one model: sizes, features (``bert_pos``), later the attention. The
-mathematics lives in `nn.bert`; here options become its parts, and a Hugging Face checkpoint its
-weights.
+Every architecture is a value of one model: sizes, features (``bert_pos``), local attention
+(``bert_sla``, ``bert_wla``, ``bert_syntax_masks``), supervised heads (``bert_lisa``), layers on top
+(``bert_sgnet``); all of them combine. The mathematics lives in `nn`; here options become its parts,
+and a Hugging Face checkpoint its weights.
 """
 
 import json
@@ -11,6 +12,7 @@ from argparse import Namespace
 from dataclasses import replace
 from typing import Any, Optional
 
+import torch
 from fairseq.models import BaseFairseqModel, register_model, register_model_architecture
 from torch import Tensor
 
@@ -22,6 +24,7 @@ from ..syntax.labels import FEATURES
 from . import _bert_plan
 from ._bert_config import ARCHITECTURES, FAMILY, NO_CHECKPOINT, BertConfig, resolve
 from ._options import merged, write
+from ._syntax_plan import SyntaxPlan, check_trees, read_syntax
 
 logger = logging.getLogger(__name__)
 
@@ -35,19 +38,32 @@ class BertModel(BaseFairseqModel):
     Args:
         encoder: BERT.
         head: what makes logits of its states.
+        features: see below.
+        plan: of its attention; None: plain.
 
     Attributes:
         takes_text: marks models that the text tasks accept.
         features: names of the features it reads, in the column order of ``src_factors``.
+        reads_words: whether it reads ``word_of``.
+        reads_heads: whether it reads ``heads``.
     """
 
     takes_text = True
 
-    def __init__(self, encoder: BertEncoder, head: Any, features: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        encoder: BertEncoder,
+        head: Any,
+        features: tuple[str, ...] = (),
+        plan: Optional[SyntaxPlan] = None,
+    ) -> None:
         super().__init__()
         self.encoder = encoder
         self.head = head
         self.features = features
+        self.reads_words = plan is not None and plan.reads_words
+        self.reads_heads = plan is not None and plan.reads_heads
+        self.parent_weight = 0.0 if plan is None else plan.parent_weight
 
     @classmethod
     def complete_config(cls, cfg: Any, manifest: Any) -> None:
@@ -59,19 +75,22 @@ class BertModel(BaseFairseqModel):
 
         Raises:
             FileNotFoundError: no such checkpoint.
-            ValueError: features the folder lacks, or a checkpoint of other sizes or segments.
+            ValueError: features or trees the folder lacks, options of attention that do not fit,
+                or a checkpoint of other sizes or segments.
         """
         resolve(cfg)
         args = merged(cfg, BertConfig)
         names = _bert_plan.read_features(args.features)
         _bert_plan.check_features(names, manifest)
+        plan = read_syntax(args)
+        check_trees(plan, manifest)
         checkpoint = args.pretrained or manifest.options.get("pretrained") or NO_CHECKPOINT
         write(
             cfg,
             pretrained=checkpoint,
             target=manifest.target,
             labels=json.dumps(manifest.labels, ensure_ascii=False),
-            annotator=manifest.annotator_id if names else None,
+            annotator=manifest.annotator_id if names or plan.reads_heads else None,
         )
         args = merged(cfg, BertConfig)
         constants = _bert_plan.constants(args, _pretrained_shape(args))
@@ -89,8 +108,10 @@ class BertModel(BaseFairseqModel):
         args = merged(cfg, BertConfig)
         features = _bert_plan.read_features(args.features)
         shape = _bert_plan.shape_of(args, task.source_dictionary)
-        encoder = BertEncoder(shape, features=_infusion(args, features))
-        model = cls(encoder, _head(args), features)
+        plan = read_syntax(args)
+        infusion = _infusion(args, features)
+        encoder = BertEncoder(shape, plan.attention(shape), infusion, plan.top(shape))
+        model = cls(encoder, _head(args), features, plan)
         if args.pretrained not in (None, NO_CHECKPOINT):
             model.load_pretrained(args.pretrained, task.source_dictionary)
         _bert_plan.freeze(encoder, args.freeze_layers)
@@ -113,14 +134,16 @@ class BertModel(BaseFairseqModel):
         return self.encoder.shape.positions
 
     def parameter_counts(self) -> dict[str, int]:
-        """Count parameters: BERT itself, features, head, the whole model, its trainable part."""
-        features = self.encoder.embeddings.features
-        added = sum(p.numel() for p in features.parameters()) if features is not None else 0
+        """Count parameters: BERT, features, attention beside BERT's, head, all, trainable ones."""
+        gates = [layer.attention.mixer for layer in self.encoder.layers]
+        features = _size(self.encoder.embeddings.features)
+        attention = _size(self.encoder.top, *gates)
         return {
-            "encoder": sum(p.numel() for p in self.encoder.parameters()) - added,
-            "features": added,
-            "head": sum(p.numel() for p in self.head.parameters()),
-            "model": sum(p.numel() for p in self.parameters()),
+            "encoder": _size(self.encoder) - features - attention,
+            "features": features,
+            "attention": attention,
+            "head": _size(self.head),
+            "model": _size(self),
             "trainable": sum(p.numel() for p in self.parameters() if p.requires_grad),
         }
 
@@ -137,6 +160,8 @@ class BertModel(BaseFairseqModel):
         places: Optional[Tensor] = None,
         src_factors: Optional[Tensor] = None,
         word_rows: Optional[Tensor] = None,
+        word_of: Optional[Tensor] = None,
+        heads: Optional[Tensor] = None,
         need_weights: bool = False,
     ) -> tuple[Tensor, dict[str, Any]]:
         """Score examples, or the words of examples.
@@ -148,18 +173,44 @@ class BertModel(BaseFairseqModel):
             places: (N,) flat positions of the real tokens.
             src_factors: (B, S, F), for a model with features.
             word_rows: (W,) packed rows of the words' first subwords, for word labels.
+            word_of: (B, S) number of each token's word in its row, -1 at special tokens, for a
+                model that reads words.
+            heads: (B, W) head of each word, for a model that reads trees.
             need_weights: whether to return attention weights.
 
         Returns:
-            Logits (B, C) or (W, C); ``losses`` (named auxiliary losses) and ``attention``
-            (one (B, H, T, S) a layer).
+            Logits (B, C) or (W, C); ``losses`` (named auxiliary losses), ``gates`` (layer number ->
+            shares of its C local attentions (N, C), for layers that have them) and ``attention``
+            (one (B, H, T, S) a layer, those on top included).
         """
-        output = self.encoder(src_tokens, segments, places, src_factors, need_weights=need_weights)
+        output = self.encoder(
+            src_tokens,
+            segments,
+            places,
+            src_factors,
+            words=word_of,
+            heads=heads,
+            need_weights=need_weights,
+        )
         if isinstance(self.head, TaggingHead):
             logits = self.head(output, word_rows)  # (W, C)
         else:
             logits = self.head(self.encoder, output)  # (B, C)
-        return logits, {"losses": {}, "attention": output.weights}
+        journal = output.journal
+        return logits, {
+            "losses": self._losses(journal.parent_losses),
+            "gates": journal.gates,
+            "attention": output.weights,
+        }
+
+    def _losses(self, parents: list[Tensor]) -> dict[str, Tensor]:
+        """Weigh the losses of supervised heads, the mean over the layers."""
+        return {"parent": self.parent_weight * torch.stack(parents).mean()} if parents else {}
+
+
+def _size(*modules: Any) -> int:
+    """Count the parameters of modules, of which some may be None."""
+    return sum(p.numel() for part in modules if part is not None for p in part.parameters())
 
 
 def _pretrained_shape(args: Namespace) -> Optional[BertShape]:

@@ -9,29 +9,17 @@ n sentences of length l form a block.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from .context import AttentionContext
 from .dropout import check_rate
 from .masks import masked_softmax
 from .packed_attention import PackedAttention
 from .packing import Block, Layout
-
-
-@dataclass(frozen=True)
-class AttentionContext:
-    """What a batch tells every attention layer.
-
-    Args:
-        layout: where the packed rows stand in the padded batch, and its blocks.
-        segments: (B, S), 0 for the first sentence and 1 for the second.
-    """
-
-    layout: Layout
-    segments: Tensor | None = None
+from .parent_attention import ParentSupervision
 
 
 class Mixer(nn.Module):
@@ -74,24 +62,29 @@ class Mixer(nn.Module):
         Returns:
             Mixed values (N, D); weights before dropout (B, H, T, S), zero at padding, or None.
         """
-        mixed, weights = [], []
+        mixed, weights, extras = [], [], self.extras(rows, context)
         for block in context.layout.blocks:
             query, key, value = (
                 block.take(qkv).unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4)
             )  # (n, H, l, K) each
+            own = None if extras is None else block.take(extras)  # (n, l, E)
             found, table = self.mix(
-                query, key, value, block.take(rows), block, context, need_weights=need_weights
+                query, key, value, own, block, context, need_weights=need_weights
             )  # (n, H, l, K), (n, H, l, l)
             mixed.append(block.give(found.transpose(1, 2)).flatten(1))  # (., D)
             weights.append(table)
         return torch.cat(mixed), _joined(weights, context.layout) if need_weights else None
+
+    def extras(self, rows: Tensor, context: AttentionContext) -> Tensor | None:
+        """Return what `mix` needs of each token beside its query, key and value, (N, E)."""
+        return None
 
     def mix(
         self,
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        states: Tensor,
+        extras: Tensor | None,
         block: Block,
         context: AttentionContext,
         *,
@@ -103,7 +96,7 @@ class Mixer(nn.Module):
             query: (n, H, l, K), as ``key`` and ``value``.
             key: see ``query``.
             value: see ``query``.
-            states: hidden states, (n, l, D).
+            extras: see the method `extras`, (n, l, E).
             block: which sentences these are.
             context: of the batch.
             need_weights: whether to return the weights.
@@ -127,16 +120,18 @@ class GlobalMixer(Mixer):
         need_weights: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
         """Mix values; see `Mixer`."""
-        if need_weights or not self.drop or qkv.device.type != "cpu":
+        if need_weights or not self.drop or not context.layout.by_length:
             return super().forward(qkv, heads, rows, context, need_weights=need_weights)
-        return PackedAttention.apply(qkv, context.layout.blocks, heads, self.drop), None
+        blocks = context.layout.blocks
+        plain = [(None,)] * len(blocks)
+        return PackedAttention.apply(qkv, None, blocks, plain, heads, self.drop), None
 
     def mix(
         self,
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        states: Tensor,
+        extras: Tensor | None,
         block: Block,
         context: AttentionContext,
         *,
@@ -160,12 +155,19 @@ class SelfAttention(nn.Module):
         hidden: width D.
         heads: H.
         mixer: how values are mixed (default: plain attention without dropout).
+        supervision: teaches the last head to find each word's parent, where the batch has trees.
 
     Raises:
         ValueError: the heads do not divide the width.
     """
 
-    def __init__(self, hidden: int, heads: int, mixer: Mixer | None = None) -> None:
+    def __init__(
+        self,
+        hidden: int,
+        heads: int,
+        mixer: Mixer | None = None,
+        supervision: ParentSupervision | None = None,
+    ) -> None:
         super().__init__()
         if hidden % heads:
             raise ValueError(f"{heads} attention heads do not divide a hidden size of {hidden}")
@@ -173,6 +175,7 @@ class SelfAttention(nn.Module):
         self.qkv = nn.Linear(hidden, 3 * hidden)
         self.out = nn.Linear(hidden, hidden)
         self.mixer = GlobalMixer() if mixer is None else mixer
+        self.supervision = supervision
 
     def forward(
         self, rows: Tensor, context: AttentionContext, *, need_weights: bool = False
@@ -187,9 +190,10 @@ class SelfAttention(nn.Module):
         Returns:
             New states (N, D); weights (B, H, T, S) or None.
         """
-        mixed, weights = self.mixer(
-            self.qkv(rows), self.heads, rows, context, need_weights=need_weights
-        )
+        qkv = self.qkv(rows)  # (N, 3 D)
+        if self.supervision is not None and context.heads is not None:
+            context.journal.parent_losses.append(self.supervision(qkv, self.heads, context))
+        mixed, weights = self.mixer(qkv, self.heads, rows, context, need_weights=need_weights)
         return self.out(mixed), weights
 
 

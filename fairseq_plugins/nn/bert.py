@@ -19,7 +19,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from .attention import AttentionContext, AttentionFactory, GlobalMixer, SelfAttention
+from .attention import AttentionFactory, GlobalMixer, SelfAttention
+from .context import AttentionContext, Journal
 from .dropout import Dropout
 from .packing import Layout
 
@@ -80,12 +81,14 @@ class BertOutput:
         layout: where they stand in the batch.
         weights: attention weights of every layer, (B, H, T, S) each; empty unless asked for.
         layers: hidden states (N, D) before the first and after every layer; empty unless asked for.
+        journal: what the layers told: shares of local attention, losses of supervised heads.
     """
 
     rows: Tensor
     layout: Layout
     weights: list[Tensor] = field(default_factory=list)
     layers: list[Tensor] = field(default_factory=list)
+    journal: Journal = field(default_factory=Journal)
 
     @cached_property
     def first(self) -> Tensor:
@@ -180,6 +183,8 @@ class BertEncoder(nn.Module):
         shape: sizes.
         attention: makes the self-attention of layer i (default: plain attention everywhere).
         features: joins features to the word embedding; see `BertEmbeddings`.
+        top: further layers: ``top(rows, context, need_weights=...)`` returns new states (N, D) and
+            a list of weights; see `nn.ancestor_attention`.
     """
 
     def __init__(
@@ -187,6 +192,7 @@ class BertEncoder(nn.Module):
         shape: BertShape,
         attention: AttentionFactory | None = None,
         features: nn.Module | None = None,
+        top: nn.Module | None = None,
     ) -> None:
         super().__init__()
         self.shape = shape
@@ -198,6 +204,7 @@ class BertEncoder(nn.Module):
             draw(part)
         for part in [*self.layers.modules(), self.pooler]:
             draw(part)
+        self.top = top
 
     def forward(
         self,
@@ -206,6 +213,8 @@ class BertEncoder(nn.Module):
         places: Tensor | None = None,
         factors: Tensor | None = None,
         *,
+        words: Tensor | None = None,
+        heads: Tensor | None = None,
         need_weights: bool = False,
         need_layers: bool = False,
     ) -> BertOutput:
@@ -216,19 +225,29 @@ class BertEncoder(nn.Module):
             segments: (B, S), or None for single sentences.
             places: (N,) flat positions of the real tokens, when known (saves a GPU a wait).
             factors: feature ids (B, S, F), for an encoder with features.
+            words: word of each token (B, S), -1 at special tokens, for attention that asks.
+            heads: head of each word (B, W), for attention that asks.
             need_weights: whether to return attention weights.
             need_layers: whether to return the states of all layers.
         """
         layout = Layout.of(tokens.eq(self.shape.padding), places)
-        context = AttentionContext(layout, segments)
+        context = AttentionContext(layout, segments, words, heads)
         rows = self.embeddings(tokens, segments, layout, factors)  # (N, D)
         weights, states = [], [rows]
         for layer in self.layers:
             rows, found = layer(rows, context, need_weights=need_weights)
             weights.append(found)
             states.append(rows)
+        if self.top is not None:
+            rows, found = self.top(rows, context, need_weights=need_weights)
+            weights += found
+            states.append(rows)
         return BertOutput(
-            rows, layout, weights if need_weights else [], states if need_layers else []
+            rows,
+            layout,
+            weights if need_weights else [],
+            states if need_layers else [],
+            context.journal,
         )
 
     def pool(self, output: BertOutput) -> Tensor:

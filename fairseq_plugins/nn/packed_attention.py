@@ -1,13 +1,16 @@
-"""Plain attention with dropout on a processor: one node of the autograd graph a layer.
+"""Attention with dropout on a processor: one node of the autograd graph a layer.
 
-    P = softmax(Q K' / sqrt(K)),  P~ = dropout(P),  O = P~ V        for each sentence and head
+    P_c = softmax(Q K' / sqrt(K) + M_c),  P = sum over c of g_c P_c,  P~ = dropout(P),  O = P~ V
 
-torch has no fused kernel for dropout on a processor. Here every block of sentences of one length is
-computed straight from the packed rows, with the gradients by hand (G is the loss's by O):
+for each sentence and head, where M_c closes places (0 or -inf) and the gates g_c of a token are
+given, or there is one softmax alone. torch has no fused kernel for dropout on a processor. Here
+every block of sentences of one length is computed straight from the packed rows, with the gradients
+by hand. G is the loss's gradient by O, R the factors of dropout, A = R * (G V') that by P:
 
-    dV = P~' G,  dS = P~ * (G V') - P * sum(G * O),  dQ = dS K / sqrt(K),  dK = dS' Q / sqrt(K)
+    dV = P~' G,  dg_c = sum over heads of s_c,   s_c = row sums of P_c * A
+    dS = P * A - sum over c of g_c s_c P_c,  dQ = dS K / sqrt(K),  dK = dS' Q / sqrt(K)
 
-where the sum over a head's K numbers replaces softmax's own sum over the keys (Dao et al. 2022,
+Without gates the row sum is taken over a head's K numbers of G * O (Dao et al. 2022,
 "FlashAttention", appendix B.2).
 """
 
@@ -23,49 +26,131 @@ from torch.autograd.function import once_differentiable
 from .dropout import factors
 from .packing import Block
 
+Closings = Sequence[Sequence[Tensor | None]]  # per block, per softmax: (n, T, T), or all open
+
 
 class PackedAttention(torch.autograd.Function):
-    """``PackedAttention.apply(qkv (N, 3 D), blocks, heads, drop)`` returns mixed values (N, D)."""
+    """``PackedAttention.apply(qkv, gates, blocks, closings, heads, drop)``: mixed values (N, D).
+
+    Args:
+        qkv: queries, keys and values side by side, (N, 3 D).
+        gates: share of each softmax for each token, (N, C); None: there is one softmax alone.
+        blocks: of the batch.
+        closings: for each block what is added to the scores of its softmaxes, 0 or -inf.
+        heads: H.
+        drop: rate of dropout.
+    """
 
     @staticmethod
-    def forward(ctx: Any, qkv: Tensor, blocks: Sequence[Block], heads: int, drop: float) -> Tensor:
+    def forward(
+        ctx: Any,
+        qkv: Tensor,
+        gates: Tensor | None,
+        blocks: Sequence[Block],
+        closings: Closings,
+        heads: int,
+        drop: float,
+    ) -> Tensor:
         qkv, width = qkv.contiguous(), qkv.shape[1] // 3
         scale, nothing = (width // heads) ** -0.5, qkv.new_empty(())
         counts = [heads * block.length * (block.rows.stop - block.rows.start) for block in blocks]
         masks = factors(qkv, sum(counts), drop).split(counts) if drop else [None] * len(blocks)
         out, saved = qkv.new_empty(len(qkv), width), []
-        for block, mask in zip(blocks, masks):
+        for block, mask, closing in zip(blocks, masks, closings):
             parts = _by_head(qkv, block, heads, 3).flatten(1, 2)  # (3, n H, T, K)
             query, key, value = parts.unbind()
             scores = torch.baddbmm(nothing, query, key.mT, beta=0, alpha=scale)  # (n H, T, T)
-            weights = scores.softmax(-1)
-            used = weights if mask is None else weights * mask.view_as(weights)
+            tables = [_softmax(scores, part, heads) for part in closing]
+            shares = None if gates is None else _by_token(gates, block)
+            weights = tables[0] if shares is None else _mixed(tables, shares, heads)
+            mask = None if mask is None else mask.view_as(weights)
+            used = weights if mask is None else weights * mask
             place = _by_head(out, block, heads, 1)[0]
             place.copy_(torch.bmm(used, value).view_as(place))
-            saved += [parts, weights, used]
-        ctx.save_for_backward(out, *saved)
+            saved.append((parts, used, mask if gates is not None else None, *tables))
+        _save(ctx, out, gates, saved)
         ctx.blocks, ctx.heads = blocks, heads
         return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        out, *saved = ctx.saved_tensors
+        out, gates, saved = _saved(ctx)
         heads, size = ctx.heads, out.shape[1] // ctx.heads
         gradient, scale = gradient.contiguous(), size**-0.5
         sums = (gradient * out).unflatten(1, (heads, size)).sum(-1)  # (N, H)
         found = gradient.new_empty(len(out), 3 * out.shape[1])
-        for block, parts, weights, used in zip(ctx.blocks, saved[::3], saved[1::3], saved[2::3]):
+        by_gates = None if gates is None else torch.empty_like(gates)
+        for block, (parts, used, mask, *tables) in zip(ctx.blocks, saved):
             query, key, value = parts.unbind()  # (n H, T, K) each
             given = _by_head(gradient, block, heads, 1)[0].flatten(0, 1)  # (n H, T, K)
-            total = _by_head(sums, block, heads, 1)[0].flatten(0, 1)  # (n H, T, 1)
-            scores = torch.bmm(given, value.mT).mul_(used).addcmul_(weights, total, value=-1)
+            scores = torch.bmm(given, value.mT)  # (n H, T, T)
+            if gates is None:
+                total = _by_head(sums, block, heads, 1)[0].flatten(0, 1)  # (n H, T, 1)
+                scores.mul_(used).addcmul_(tables[0], total, value=-1)
+            else:
+                shares = _by_token(gates, block)  # (C, n, T)
+                by_gates[block.rows] = _through_mixture(scores, used, mask, tables, shares, heads)
             places = _by_head(found, block, heads, 3)
             shape = places.shape[1:]
             torch.mul(torch.bmm(scores, key).view(shape), scale, out=places[0])
             torch.mul(torch.bmm(scores.mT, query).view(shape), scale, out=places[1])
             places[2].copy_(torch.bmm(used.mT, given).view(shape))
-        return found, None, None, None
+        return found, by_gates, None, None, None, None
+
+
+def _softmax(scores: Tensor, closing: Tensor | None, heads: int) -> Tensor:
+    """Return softmax of scores (n H, T, T) where a sentence's ``closing`` (n, T, T) is open."""
+    if closing is None:
+        return scores.softmax(-1)
+    by_sentence = scores.unflatten(0, (-1, heads)) + closing[:, None].to(scores.dtype)
+    return torch.softmax(by_sentence, -1).flatten(0, 1)
+
+
+def _mixed(tables: Sequence[Tensor], shares: Tensor, heads: int) -> Tensor:
+    """Add tables (n H, T, T) up by the tokens' shares (C, n, T)."""
+    first, *others = (table.unflatten(0, (-1, heads)) for table in tables)  # (n, H, T, T)
+    weights = first * shares[0][:, None, :, None]
+    for table, share in zip(others, shares[1:]):
+        weights.addcmul_(table, share[:, None, :, None])
+    return weights.flatten(0, 1)
+
+
+def _through_mixture(
+    scores: Tensor,
+    used: Tensor,
+    mask: Tensor | None,
+    tables: Sequence[Tensor],
+    shares: Tensor,
+    heads: int,
+) -> Tensor:
+    """Turn the gradient by P~ into that by the scores, in place.
+
+    Returns:
+        The gradient by the gates, tokens of the block by softmaxes, (n T, C).
+    """
+    scores_by_weights = scores if mask is None else scores * mask  # A, (n H, T, T)
+    rows = [torch.einsum("bij,bij->bi", table, scores_by_weights) for table in tables]  # (n H, T)
+    scores.mul_(used)  # P * A
+    for table, row, share in zip(tables, rows, shares):
+        by_head = row.unflatten(0, (-1, heads)) * share[:, None]  # (n, H, T)
+        scores.addcmul_(table, by_head.flatten(0, 1)[:, :, None], value=-1)
+    return torch.stack([row.unflatten(0, (-1, heads)).sum(1) for row in rows], -1).flatten(0, 1)
+
+
+def _by_token(gates: Tensor, block: Block) -> Tensor:
+    """Return the gates of a block's tokens, (N, C) to (C, n, T)."""
+    return gates[block.rows].unflatten(0, (-1, block.length)).permute(2, 0, 1)
+
+
+def _save(ctx: Any, out: Tensor, gates: Tensor | None, saved: list[tuple[Any, ...]]) -> None:
+    ctx.save_for_backward(out, gates, *(tensor for entry in saved for tensor in entry))
+
+
+def _saved(ctx: Any) -> tuple[Tensor, Tensor | None, list[tuple[Any, ...]]]:
+    out, gates, *flat = ctx.saved_tensors
+    size = len(flat) // max(len(ctx.blocks), 1)
+    return out, gates, [tuple(flat[i : i + size]) for i in range(0, len(flat), size)]
 
 
 def _by_head(rows: Tensor, block: Block, heads: int, parts: int) -> Tensor:

@@ -48,10 +48,15 @@ class Layout:
         """Whether nothing is padded, so that packed and padded differ by a reshape alone."""
         return self.places.numel() == self.padding_mask.numel()
 
+    @property
+    def by_length(self) -> bool:
+        """Whether blocks are sentences of one length each, and not the whole padded batch."""
+        return self.padding_mask.device.type == "cpu"
+
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """What attention treats at a time; together all sentences, in order."""
-        if self.padding_mask.device.type != "cpu":
+        if not self.by_length:
             return (Block(slice(None), slice(None), self.shape[1], None if self.full else self),)
         lengths, counts = (~self.padding_mask).sum(1).unique_consecutive(return_counts=True)
         found, row, sentence = [], 0, 0

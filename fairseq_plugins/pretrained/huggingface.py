@@ -197,6 +197,11 @@ def check_plain(encoder: BertEncoder) -> None:
             "the encoder adds features to its word embeddings; a BERT directory has no place for "
             "them, and without them it would compute something else"
         )
+    if encoder.top is not None:
+        raise ValueError(
+            "the encoder has syntax-guided layers on top; a BERT directory has no place for them, "
+            "and without them it would compute something else"
+        )
     for number, layer in enumerate(encoder.layers):
         if type(layer.attention.mixer) is not GlobalMixer:
             raise ValueError(

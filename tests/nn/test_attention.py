@@ -6,8 +6,10 @@ import math
 
 import pytest
 import torch
+from trees import on_an_accelerator
 
-from fairseq_plugins.nn.attention import AttentionContext, GlobalMixer, Mixer, SelfAttention
+from fairseq_plugins.nn.attention import GlobalMixer, Mixer, SelfAttention
+from fairseq_plugins.nn.context import AttentionContext
 from fairseq_plugins.nn.masks import allowed_keys, masked_softmax
 from fairseq_plugins.nn.packing import Block, Layout
 
@@ -86,7 +88,7 @@ def test_dropout_acts_on_an_accelerator_too(batch, need_weights):
 
     def mixed():
         parts = (states, states, states)
-        return mixer.mix(*parts, states, block, context, need_weights=need_weights)[0]
+        return mixer.mix(*parts, None, block, context, need_weights=need_weights)[0]
 
     assert not torch.equal(mixed(), mixed())
     mixer.eval()
@@ -97,8 +99,11 @@ def test_another_mixer_changes_the_output_and_gets_what_it_needs(batch, module):
     rows, context = batch
 
     class Nearest(Mixer):
-        def mix(self, query, key, value, states, block, context, *, need_weights):
-            assert torch.equal(block.give(states), rows[block.rows])
+        def extras(self, rows, context):
+            return 2 * rows
+
+        def mix(self, query, key, value, extras, block, context, *, need_weights):
+            assert torch.equal(block.give(extras), 2 * rows[block.rows])
             return value, None
 
     changed = SelfAttention(8, 2, Nearest()).double()
@@ -135,20 +140,12 @@ def test_allowed_keys_close_padding_for_every_query():
     assert allowed.flatten().tolist() == [True, False]
 
 
-def on_an_accelerator(monkeypatch):
-    """Take the way of a device that wants one padded block."""
-
-    def whole(layout):
-        return (Block(slice(None), slice(None), layout.shape[1], None if layout.full else layout),)
-
-    monkeypatch.setattr(Layout, "blocks", property(whole))
-
-
 @pytest.mark.parametrize("need_weights", [False, True])
 def test_one_padded_block_equals_blocks_without_padding(batch, module, need_weights, monkeypatch):
     rows, context = batch
     wanted, table = module(rows, context, need_weights=need_weights)
     on_an_accelerator(monkeypatch)
+    context = AttentionContext(Layout.of(context.layout.padding_mask))  # blocks are kept
     found, other = module(rows, context, need_weights=need_weights)
     assert len(context.layout.blocks) == 1
     torch.testing.assert_close(found, wanted)

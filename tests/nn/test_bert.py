@@ -98,7 +98,7 @@ def test_attention_is_injected_layer_by_layer():
     asked = []
 
     class Silent(Mixer):
-        def mix(self, query, key, value, states, block, context, *, need_weights):
+        def mix(self, query, key, value, extras, block, context, *, need_weights):
             return torch.zeros_like(value), None
 
     def make(layer):

@@ -11,6 +11,11 @@ from fairseq_plugins.nn.packed_attention import PackedAttention
 from fairseq_plugins.nn.packing import Layout
 
 
+def attend(qkv, blocks, heads, drop):
+    """One softmax alone, everything open."""
+    return PackedAttention.apply(qkv, None, blocks, [(None,)] * len(blocks), heads, drop)
+
+
 def kept(count, drop):
     return factors(torch.zeros(0, dtype=torch.float64), count, drop)
 
@@ -109,7 +114,7 @@ def openly(qkv, blocks, heads, masks):
 def test_packed_attention_equals_ordinary_operations(lengths, drop):
     qkv, blocks, heads = packed(lengths)
     torch.manual_seed(6)
-    found = PackedAttention.apply(qkv, blocks, heads, drop)
+    found = attend(qkv, blocks, heads, drop)
     torch.manual_seed(6)
     counts = [heads * b.length * (b.rows.stop - b.rows.start) for b in blocks]
     masks = kept(sum(counts), drop).split(counts) if drop else [None] * len(blocks)
@@ -119,7 +124,7 @@ def test_packed_attention_equals_ordinary_operations(lengths, drop):
     ours, theirs = (torch.autograd.grad((x * weight).sum(), qkv)[0] for x in (found, wanted))
     torch.testing.assert_close(ours, theirs)
     if drop:
-        other = PackedAttention.apply(qkv, blocks, heads, drop)
+        other = attend(qkv, blocks, heads, drop)
         assert not torch.allclose(other, found)
 
 
@@ -129,7 +134,7 @@ def test_packed_attention_has_the_gradient_of_its_values(drop):
 
     def mixed(values):
         torch.manual_seed(7)  # the same weights are dropped each time
-        return PackedAttention.apply(values, blocks, heads, drop)
+        return attend(values, blocks, heads, drop)
 
     assert torch.autograd.gradcheck(mixed, qkv)
 
@@ -138,10 +143,10 @@ def test_packed_attention_takes_rows_and_gradients_that_are_views():
     qkv, blocks, heads = packed([2, 3])
     wide = torch.cat([torch.zeros_like(qkv[:2]), qkv]).detach()
     turned = qkv.detach().T.contiguous().T
-    wanted = PackedAttention.apply(qkv, blocks, heads, 0.0)
+    wanted = attend(qkv, blocks, heads, 0.0)
     (gradient,) = torch.autograd.grad(wanted.sum(), qkv)
     for view in (wide[2:], turned):
         view.requires_grad_()
-        found = PackedAttention.apply(view, blocks, heads, 0.0)
+        found = attend(view, blocks, heads, 0.0)
         torch.testing.assert_close(found, wanted)
         torch.testing.assert_close(torch.autograd.grad(found.sum(), view)[0], gradient)

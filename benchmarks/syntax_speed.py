@@ -1,0 +1,251 @@
+#!/usr/bin/env python
+"""Training step of SLA, WLA, LISA and SGNet over our plain BERT; what the tree masks cost.
+
+python benchmarks/syntax_speed.py data-bin/cola --sizes minilm base --equal 8x128 32x32
+
+A step is forward, loss, backward, clipping, fused AdamW. The systems start from the same weights,
+live in one process and take turns, batch by batch. Equal batches (B x S) have no padding and random
+trees of one word a token; prepared folders give batches in their own order with their own parses.
+Then the masks of one batch, made from its heads, against the training step of SLA and against the
+plain NumPy twin (`syntax.tree`, sentence by sentence) on the same trees.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import logging
+import platform
+import random
+import statistics
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+
+import numpy as np
+import torch
+from paired_steps import LEAST_REPEATS, Batch, System, measure, now
+from torch import Tensor, nn
+
+from fairseq_plugins.models._bert_config import SIZES
+from fairseq_plugins.nn.ancestor_attention import SyntaxLayers
+from fairseq_plugins.nn.attention import GlobalMixer, SelfAttention
+from fairseq_plugins.nn.bert import BertEncoder, BertShape
+from fairseq_plugins.nn.context import AttentionContext
+from fairseq_plugins.nn.heads import ClassificationHead
+from fairseq_plugins.nn.local_attention import Gate, LocalMixer
+from fairseq_plugins.nn.packing import Layout
+from fairseq_plugins.nn.parent_attention import ParentSupervision
+from fairseq_plugins.nn.tree_masks import TreeRule, WindowRule
+from fairseq_plugins.syntax import tree
+from fairseq_plugins.tasks.text_classification import (
+    TextClassificationConfig,
+    TextClassificationTask,
+)
+
+VOCABULARY, FIRST_WORD, CLASSES = 30522, 1000, 2
+RULE = TreeRule()
+BARS = {"SLA": 1.10}
+
+
+class Classifier(nn.Module):
+    """An encoder and a classification head."""
+
+    def __init__(self, shape: BertShape, system: str) -> None:
+        super().__init__()
+
+        def attention(layer: int) -> SelfAttention:
+            rule = {"SLA": RULE, "WLA": WindowRule()}.get(system)
+            mixer = GlobalMixer(shape.attention_dropout)
+            if rule is not None:
+                gate = Gate(shape.hidden)
+                mixer = LocalMixer((rule,), gate, shape.attention_dropout, layer)
+            supervision = ParentSupervision() if system == "LISA" else None
+            return SelfAttention(shape.hidden, shape.heads, mixer, supervision)
+
+        top = SyntaxLayers(shape) if system == "SGNet" else None
+        self.encoder = BertEncoder(shape, attention, top=top)
+        self.head = ClassificationHead(shape.hidden, CLASSES, shape.dropout)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Return logits; LISA's loss joins them so that its gradient is computed."""
+        inputs = batch["net_input"]
+        output = self.encoder(
+            inputs["src_tokens"],
+            inputs["segments"],
+            inputs["places"],
+            words=inputs["word_of"],
+            heads=inputs["heads"],
+        )
+        logits = self.head(self.encoder, output)
+        if output.journal.parent_losses:
+            logits = logits + torch.stack(output.journal.parent_losses).mean()
+        return logits
+
+
+def build(size: str, args: argparse.Namespace) -> list[System]:
+    """Make plain BERT and its rivals from the same random weights."""
+    hidden, layers, heads, inner = SIZES[size].values()
+    shape = BertShape(
+        VOCABULARY, hidden, layers, heads, inner, dropout=args.dropout,
+        attention_dropout=args.dropout,
+    )  # fmt: skip
+    torch.manual_seed(1)
+    models = {name: Classifier(shape, name) for name in ["plain", *args.systems]}
+    for model in models.values():
+        model.load_state_dict(copy.deepcopy(models["plain"].state_dict()), strict=False)
+        model.to(args.device)
+    return [
+        System(name, model, torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True))
+        for name, model in models.items()
+    ]
+
+
+def random_tree(size: int, dice: random.Random) -> list[int]:
+    """Draw heads as a parser gives them: 0 at the root, else the head's number from 1."""
+    order = dice.sample(range(size), size)
+    heads = [0] * size
+    for place, word in enumerate(order[1:], 1):
+        heads[word] = dice.choice(order[max(0, place - 4) : place]) + 1
+    return heads
+
+
+def equal_batch(batch: int, length: int, args: argparse.Namespace) -> Batch:
+    """Make a batch without padding: random wordpieces, one a word, and random trees."""
+    dice, words = random.Random(1), length - 2
+    trees = [random_tree(words, dice) for _ in range(batch)]
+    tokens = torch.randint(FIRST_WORD, VOCABULARY, (batch, length))  # (B, S)
+    word_of = torch.full_like(tokens, -1)
+    word_of[:, 1:-1] = torch.arange(words)
+    heads = torch.tensor([[h - 1 if h else i for i, h in enumerate(t)] for t in trees])  # (B, W)
+    inputs = {"src_tokens": tokens, "segments": torch.zeros_like(tokens), "word_of": word_of}
+    inputs |= {"places": torch.arange(batch * length), "heads": heads}
+    inputs = {name: value.to(args.device) for name, value in inputs.items()}
+    target = torch.randint(CLASSES, (batch,)).to(args.device)
+    return {"net_input": inputs, "target": target, "trees": trees}
+
+
+def real_batches(folder: str, args: argparse.Namespace) -> list[Batch]:
+    """Take batches of a prepared folder's training set in its own order, evenly spread."""
+    task = TextClassificationTask.setup_task(TextClassificationConfig(data=folder))
+    model = SimpleNamespace(features=(), reads_words=True, reads_heads=True)
+    task._serve(SimpleNamespace(**vars(model), max_positions=lambda: 512))
+    task.load_dataset("train")
+    dataset, size = task.dataset("train"), args.batch_size
+    whole = len(dataset) // size
+    starts = [i * whole // args.steps * size for i in range(args.steps)]
+    found = [dataset.collater([dataset[i] for i in range(at, at + size)]) for at in starts]
+    for batch in found:
+        batch["net_input"] = {k: v.to(args.device) for k, v in batch["net_input"].items()}
+        batch["target"] = batch["target"].to(args.device)
+    return found
+
+
+def masks(batch: Batch) -> None:
+    """Make the masks of one training step."""
+    inputs = batch["net_input"]
+    layout = Layout.of(inputs["src_tokens"].eq(0), inputs["places"])
+    context = AttentionContext(layout, inputs["segments"], inputs["word_of"], inputs["heads"])
+    for block in layout.blocks:
+        context.closing(RULE, block) if layout.by_length else context.allowed(RULE, block)
+
+
+def twin(batch: Batch) -> np.ndarray:
+    """Make the same masks in NumPy, (B, S, S)."""
+    found = np.ones((len(batch["trees"]), *[batch["net_input"]["src_tokens"].shape[1]] * 2), bool)
+    for table, heads in zip(found, batch["trees"]):
+        table[1:-1, 1:-1] = tree.tree_allowed(heads, RULE.threshold, RULE.neighbours)
+    return found
+
+
+def seconds_of(work: Callable[[], object], repeats: int) -> float:
+    """Return the median time of some work."""
+    work()
+    spent = []
+    for _ in range(repeats):
+        start = now()
+        work()
+        spent.append(now() - start)
+    return statistics.median(spent)
+
+
+def report_steps(
+    size: str, name: str, batches: Sequence[Batch], args: argparse.Namespace
+) -> dict[str, float]:
+    """Print a row for each system; return the median seconds of a step."""
+    systems = build(size, args)
+    seconds = measure(systems, batches, args.repeats)
+    medians = {s.name: statistics.median(found) for s, found in zip(systems, seconds)}
+    for system, found in list(zip(systems, seconds))[1:]:
+        ratios = [ours / plain for ours, plain in zip(found, seconds[0])]
+        ratio, bar = statistics.median(ratios), BARS.get(system.name)
+        verdict = "" if bar is None else f"<= {bar} {'met' if ratio <= bar else 'MISSED'}"
+        print(
+            f"| {size} | {name} | {system.name} | {medians[system.name] * 1000:,.0f} | "
+            f"{medians['plain'] * 1000:,.0f} | {ratio:.3f} | "
+            f"{min(ratios):.3f} to {max(ratios):.3f} | {verdict} |",
+            flush=True,
+        )
+    return medians
+
+
+def report_masks(args: argparse.Namespace, steps: dict[str, float]) -> None:
+    """Print what the masks cost."""
+    for name in args.equal:
+        batch = equal_batch(*map(int, name.split("x")), args)
+        ours = seconds_of(lambda batch=batch: masks(batch), 5 * args.repeats)
+        theirs = seconds_of(lambda batch=batch: twin(batch), args.repeats)
+        shares = ", ".join(
+            f"{ours / step:.2%} of an SLA step ({key})"
+            for key, step in steps.items()
+            if name in key
+        )
+        print(
+            f"Masks of {name}: {ours * 1000:.2f} ms, {shares or 'no step measured'} (bar 2 %); "
+            f"NumPy {theirs * 1000:.1f} ms, {theirs / ours:.1f} times as long (bar 10)."
+        )
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", nargs="*", help="prepared folders with classes and parses")
+    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=["minilm"])
+    parser.add_argument("--equal", nargs="*", default=["8x128", "32x32"], metavar="BxS")
+    parser.add_argument("--systems", nargs="*", default=["SLA", "WLA", "LISA", "SGNet"])
+    parser.add_argument("--batch-size", type=int, default=32, help="examples of the folders")
+    parser.add_argument("--steps", type=int, default=4, help="batches of a folder in a repeat")
+    parser.add_argument("--repeats", type=int, default=9, help=f"at least {LEAST_REPEATS} count")
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--masks-only", action="store_true")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure and print the tables."""
+    args = parse_args()
+    logging.disable(logging.INFO)
+    device = platform.processor() or platform.machine()
+    print(
+        f"{device}, {torch.get_num_threads()} thread(s), float32, torch {torch.__version__}, "
+        f"dropout {args.dropout}, {args.repeats} interleaved repeats, medians.\n"
+    )
+    steps = {}
+    if not args.masks_only:
+        print("| size | batches | system | ms a step | plain | ratio | range | bar |")
+        print("|---|---|---|---:|---:|---:|---|---|")
+        for size in args.sizes:
+            work = {name: [equal_batch(*map(int, name.split("x")), args)] for name in args.equal}
+            work |= {folder: real_batches(folder, args) for folder in args.data}
+            for name, batches in work.items():
+                steps[f"{size} {name}"] = report_steps(size, name, batches, args)["SLA"]
+        print()
+    report_masks(args, steps)
+    if args.repeats < LEAST_REPEATS:
+        print(f"Fewer than {LEAST_REPEATS} repeats: a look, not a measurement.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""From the options of a BERT model to its attention: which layers do what, with the checks."""
+
+from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ..nn.ancestor_attention import SyntaxLayers
+from ..nn.attention import GlobalMixer, Mixer, SelfAttention
+from ..nn.bert import BertShape
+from ..nn.local_attention import Gate, LocalMixer
+from ..nn.parent_attention import ParentSupervision
+from ..nn.tree_masks import Rule
+from ._local_options import read_layers, read_local, rules
+
+
+@dataclass(frozen=True)
+class SyntaxPlan:
+    """What the layers do beside plain attention.
+
+    Args:
+        rules: of local attention; empty for none.
+        layers: numbers of the layers that have it.
+        gate_bias: start of its gates' bias.
+        parent_weight: weight of the loss of supervised heads; 0 for none.
+        ancestor_layers: number of syntax-guided layers on top.
+        span: whether their ancestors are those of SG-Net's program.
+        mix: how they are mixed with what is below.
+    """
+
+    rules: tuple[Rule, ...]
+    layers: tuple[int, ...]
+    gate_bias: float
+    parent_weight: float
+    ancestor_layers: int
+    span: bool
+    mix: str
+
+    @property
+    def reads_heads(self) -> bool:
+        """Whether the model needs parse trees."""
+        trees = any(rule.needs_heads for rule in self.rules)
+        return trees or self.parent_weight > 0 or self.ancestor_layers > 0
+
+    @property
+    def reads_words(self) -> bool:
+        """Whether the model needs to know the word of each token."""
+        return self.reads_heads or bool(self.rules)
+
+    def attention(self, shape: BertShape) -> Callable[[int], SelfAttention]:
+        """Return what makes the self-attention of a layer."""
+
+        def make(layer: int) -> SelfAttention:
+            supervision = ParentSupervision() if self.parent_weight > 0 else None
+            return SelfAttention(shape.hidden, shape.heads, self._mixer(shape, layer), supervision)
+
+        return make
+
+    def _mixer(self, shape: BertShape, layer: int) -> Mixer:
+        if not self.rules or layer not in self.layers:
+            return GlobalMixer(shape.attention_dropout)
+        gate = Gate(shape.hidden, len(self.rules), self.gate_bias)
+        return LocalMixer(self.rules, gate, shape.attention_dropout, layer)
+
+    def top(self, shape: BertShape) -> Optional[SyntaxLayers]:
+        """Return the layers on top, or None."""
+        if not self.ancestor_layers:
+            return None
+        return SyntaxLayers(shape, self.ancestor_layers, span=self.span, mix=self.mix)
+
+
+def read_syntax(args: Namespace) -> SyntaxPlan:
+    """Read the plan off resolved options.
+
+    Raises:
+        ValueError: a value that does not fit; names its option and the choices.
+    """
+    weight, layers = float(args.parent_loss_weight), int(args.ancestor_layers)
+    for value, option in ((weight, "--parent-loss-weight"), (layers, "--ancestor-layers")):
+        if value < 0:
+            raise ValueError(f"{option} {value}: must be at least 0")
+    found = rules(
+        read_local(args.local_attention),
+        args.tree_threshold,
+        str(args.tree_neighbours),
+        args.window,
+        str(args.window_unit),
+    )
+    return SyntaxPlan(
+        rules=found,
+        layers=read_layers(args.local_layers, args.num_hidden_layers),
+        gate_bias=args.gate_bias_init,
+        parent_weight=weight,
+        ancestor_layers=layers,
+        span=str(args.ancestor_mask) == "span",
+        mix=str(args.ancestor_mix),
+    )
+
+
+def check_trees(plan: SyntaxPlan, manifest: Any) -> None:
+    """Refuse a data folder without the parse trees that a model reads.
+
+    Raises:
+        ValueError: says how to prepare them.
+    """
+    if plan.reads_heads and "heads" not in manifest.annotations:
+        raise ValueError(
+            "this model reads parse trees, but the data folder was prepared without: prepare it "
+            "with --annotations pos,heads (a spaCy pipeline that parses), or with parses of your "
+            "own by --train-conllu and its relatives"
+        )

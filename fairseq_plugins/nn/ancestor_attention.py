@@ -1,0 +1,88 @@
+"""Syntax-guided layers on top of BERT: each word sees its ancestors in the tree.
+
+Zhang et al. 2020, "SG-Net", in the form that Li et al. 2020 compare with. N further layers whose
+attention is limited to ancestors (`nn.tree_masks.AncestorRule`) read BERT's states H and return H';
+the encoder's output is
+
+    gamma (s_0 H + s_1 H'),   s = softmax([0.5, 0.5]) and gamma = 1 at the start, learnt   (scalar)
+    0.5 H + 0.5 H'                                                                       (fixed)
+
+One layer adds 7,087,875 parameters to a base encoder and 12,596,227 to a large one.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .attention import SelfAttention
+from .bert import BertLayer, BertShape, draw
+from .context import AttentionContext
+from .local_attention import LocalMixer
+from .tree_masks import AncestorRule
+
+MIXES = ("scalar", "fixed")
+
+
+class ScalarMix(nn.Module):
+    """Two states as one, weighed by three learnt numbers (Peters et al. 2018)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wishes = nn.Parameter(torch.full((2,), 0.5))
+        self.gamma = nn.Parameter(torch.ones(()))
+
+    def forward(self, below: Tensor, above: Tensor) -> Tensor:
+        """Mix two tensors of one shape."""
+        first, second = self.wishes.softmax(0).unbind()
+        return self.gamma * (first * below + second * above)
+
+
+class SyntaxLayers(nn.Module):
+    """The layers on top, and the mixture with what is below.
+
+    Args:
+        shape: sizes.
+        layers: how many.
+        span: see `AncestorRule`.
+        mix: ``scalar`` or ``fixed``.
+
+    Raises:
+        ValueError: no layers, or another mix.
+    """
+
+    def __init__(
+        self, shape: BertShape, layers: int = 1, *, span: bool = False, mix: str = "scalar"
+    ) -> None:
+        super().__init__()
+        if layers < 1:
+            raise ValueError(f"{layers} syntax-guided layers: must be at least 1")
+        if mix not in MIXES:
+            raise ValueError(f"mixture {mix!r}: choices are {', '.join(MIXES)}")
+        rule = AncestorRule(span)
+        self.layers = nn.ModuleList(
+            BertLayer(
+                shape,
+                SelfAttention(
+                    shape.hidden,
+                    shape.heads,
+                    LocalMixer((rule,), dropout=shape.attention_dropout),
+                ),
+            )
+            for _ in range(layers)
+        )
+        self.mix = ScalarMix() if mix == "scalar" else None
+        for part in self.layers.modules():
+            draw(part)
+
+    def forward(
+        self, rows: Tensor, context: AttentionContext, *, need_weights: bool = False
+    ) -> tuple[Tensor, list[Tensor | None]]:
+        """Return new states (N, D) of BERT's, and each layer's attention weights or None."""
+        above, tables = rows, []
+        for layer in self.layers:
+            above, table = layer(above, context, need_weights=need_weights)
+            tables.append(table)
+        if self.mix is None:
+            return 0.5 * (rows + above), tables
+        return self.mix(rows, above), tables

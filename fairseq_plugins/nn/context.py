@@ -1,0 +1,102 @@
+"""What a batch tells its attention layers, and what they tell back.
+
+Letters: N packed tokens, B batch, S length, W words; n sentences of length l form a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .packing import Block, Layout
+from .tree_masks import Rule
+
+
+@dataclass
+class Journal:
+    """What layers tell about a batch on the way.
+
+    Attributes:
+        gates: layer number -> share of each of its C local attentions, (N, C), without gradient.
+        parent_losses: one number a supervised layer, with gradient.
+    """
+
+    gates: dict[int, Tensor] = field(default_factory=dict)
+    parent_losses: list[Tensor] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class AttentionContext:
+    """What a batch tells every attention layer.
+
+    Args:
+        layout: where the packed rows stand in the padded batch, and its blocks.
+        segments: (B, S), 0 for the first sentence and 1 for the second.
+        words: (B, S), number of each token's word in its row, -1 at special tokens; see
+            `nn.tree_masks`.
+        heads: (B, W), head of each word; roots and unused numbers are their own.
+        journal: what layers tell.
+    """
+
+    layout: Layout
+    segments: Tensor | None = None
+    words: Tensor | None = None
+    heads: Tensor | None = None
+    journal: Journal = field(default_factory=Journal)
+    _made: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def once(self, name: Any, block: Block, make: Callable[[], Any]) -> Any:
+        """Return what serves all layers, made for a block when the first one asks.
+
+        Args:
+            name: of the thing.
+            block: for which sentences.
+            make: makes it.
+        """
+        key = (name, block.rows.start)
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    def words_of(self, block: Block) -> Tensor:
+        """Return the word of each token of a block, (n, l); -1 at special tokens and padding.
+
+        Raises:
+            ValueError: the batch has no words.
+        """
+        if self.words is None:
+            raise ValueError("this encoder must know the tokens' words, but the batch has none")
+        # Padding is laid out as 0, and belongs to no word.
+        return self.once("words", block, lambda: block.take(self.layout.pack(self.words + 1)) - 1)
+
+    def heads_of(self, block: Block) -> Tensor:
+        """Return the head of each word of a block, (n, W).
+
+        Raises:
+            ValueError: the batch has no heads.
+        """
+        if self.heads is None:
+            raise ValueError("this encoder reads parse trees, but the batch has no heads")
+        return self.heads[block.sentences]
+
+    def allowed(self, rule: Rule, block: Block) -> Tensor:
+        """Return who may see whom in a block by a rule, (n, l, l); padding is not looked at."""
+        return self.once(rule, block, lambda: self._apply(rule, block))
+
+    def closing(self, rule: Rule, block: Block) -> Tensor:
+        """Return `allowed` as what is added to scores: 0 where it is open, -inf elsewhere."""
+        return self.once(("closing", rule), block, lambda: self._close(rule, block))
+
+    def _apply(self, rule: Rule, block: Block) -> Tensor:
+        segments = self.segments
+        if segments is not None:
+            segments = block.take(self.layout.pack(segments))  # (n, l)
+        heads = self.heads_of(block) if rule.needs_heads else None
+        return rule(self.words_of(block), segments, heads)
+
+    def _close(self, rule: Rule, block: Block) -> Tensor:
+        return torch.where(self.allowed(rule, block), 0.0, -torch.inf)

@@ -1,0 +1,154 @@
+"""Local attention mixed with global attention by a gate of each token.
+
+Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", eq. 4 to 6:
+
+    S_loc = softmax(Q K' / sqrt(K) + M_loc),  S_glb = softmax(Q K' / sqrt(K))
+    g_i = sigmoid(w h_i + b),   output_i = (g_i S_loc,i + (1 - g_i) S_glb,i) V
+
+with one gate per token and layer, shared by the heads: D + 1 parameters a layer. What is local is a
+rule of `nn.tree_masks`: the tree (SLA), a window (WLA), or a relation. Of several rules each has
+its own local softmax, and the shares of all, the global one included, are a softmax of 0, z_1, ...,
+z_C, which for one rule is the gate above. Dropout falls once, on the mixture.
+
+[CLS] sees everything locally, too. Where only its last state is read, as in classification, the
+gate of the last layer therefore learns nothing: the paper's equations have it so.
+
+Letters: N packed tokens, n sentences of l tokens in a block, H heads, D width, C rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from .attention import Mixer
+from .context import AttentionContext
+from .masks import masked_softmax
+from .packed_attention import PackedAttention
+from .packing import Block
+from .tree_masks import Rule
+
+GATE_STD = 0.02
+
+
+class Gate(nn.Module):
+    """How much each token trusts its local attentions.
+
+    Args:
+        hidden: width D.
+        rules: number of local attentions C.
+        bias: start of b; far below 0 starts near plain attention.
+    """
+
+    def __init__(self, hidden: int, rules: int = 1, bias: float = 0.0) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(rules, hidden))
+        self.bias = nn.Parameter(torch.full((rules,), float(bias)))
+        nn.init.normal_(self.weight, std=GATE_STD)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """Return shares: (..., D) to (..., 1 + C), that of global attention first."""
+        wish = functional.linear(states, self.weight, self.bias)  # (..., C)
+        if wish.shape[-1] == 1:
+            local = wish.sigmoid()
+            return torch.cat([1 - local, local], -1)
+        return torch.cat([torch.zeros_like(wish[..., :1]), wish], -1).softmax(-1)
+
+
+class LocalMixer(Mixer):
+    """Attention limited by rules, beside global attention where there is a gate.
+
+    Args:
+        rules: what is local; at least one, exactly one without a gate.
+        gate: weighs global and local attention; None: attention is local alone.
+        dropout: on the mixed weights.
+        layer: number of the layer, under which the shares are told.
+
+    Raises:
+        ValueError: several rules and no gate, or none.
+    """
+
+    def __init__(
+        self,
+        rules: Sequence[Rule],
+        gate: Gate | None = None,
+        dropout: float = 0.0,
+        layer: int = 0,
+    ) -> None:
+        super().__init__(dropout)
+        if not rules or (gate is None and len(rules) > 1):
+            raise ValueError(f"{len(rules)} rules of attention without a gate to weigh them")
+        self.rules = tuple(rules)
+        self.gate = gate
+        self.layer = layer
+
+    def forward(
+        self,
+        qkv: Tensor,
+        heads: int,
+        rows: Tensor,
+        context: AttentionContext,
+        *,
+        need_weights: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Mix values; see `Mixer`."""
+        if need_weights or not context.layout.by_length:
+            return super().forward(qkv, heads, rows, context, need_weights=need_weights)
+        blocks, shares = context.layout.blocks, self.extras(rows, context)
+        first = () if self.gate is None else (None,)
+        closings = [
+            (*first, *(context.closing(rule, block) for rule in self.rules)) for block in blocks
+        ]
+        return PackedAttention.apply(qkv, shares, blocks, closings, heads, self.drop), None
+
+    def extras(self, rows: Tensor, context: AttentionContext) -> Tensor | None:
+        """Return the shares of global and local attention, (N, 1 + C), and tell the local ones."""
+        if self.gate is None:
+            return None
+        shares = self.gate(rows)  # (N, 1 + C)
+        context.journal.gates[self.layer] = shares[:, 1:].detach()
+        return shares
+
+    def mix(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        extras: Tensor | None,
+        block: Block,
+        context: AttentionContext,
+        *,
+        need_weights: bool,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Mix one block openly."""
+        scores = query @ key.mT * query.shape[-1] ** -0.5  # (n, H, l, l)
+        allowed = [context.allowed(rule, block)[:, None] for rule in self.rules]
+        weights = mixed_weights(scores, allowed, extras, keys=block.allowed)
+        return functional.dropout(weights, self.drop) @ value, weights
+
+
+def mixed_weights(
+    scores: Tensor, allowed: Sequence[Tensor], shares: Tensor | None, keys: Tensor | None = None
+) -> Tensor:
+    """Mix global and local attention.
+
+    Args:
+        scores: (n, H, l, l).
+        allowed: for each local attention who may see whom, broadcastable to ``scores``.
+        shares: of global attention and of each local one, (n, l, 1 + C); None: there is one local
+            attention and nothing else.
+        keys: which keys are no padding, (n, 1, 1, l); None: all.
+
+    Returns:
+        Weights (n, H, l, l).
+    """
+    if keys is not None:
+        allowed = [part & keys for part in allowed]
+    if shares is None:
+        return masked_softmax(scores, allowed[0])
+    tables = [masked_softmax(scores, part) for part in (keys, *allowed)]
+    parts = shares.unbind(-1)  # 1 + C of (n, l)
+    return sum(table * part[:, None, :, None] for table, part in zip(tables, parts))

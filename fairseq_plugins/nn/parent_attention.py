@@ -1,0 +1,88 @@
+"""The last head of a layer learns to attend to each word's parent.
+
+Strubell et al. 2018, "LISA", in the form that Li et al. 2020 compare with: no new parameters, no
+parse when predicting. The loss is the cross-entropy of the last head's plain attention against the
+first subword of the parent,
+
+    -log softmax(Q_H K_H' / sqrt(K))[first(i), first(parent(i))],   the mean over words i
+
+where a root is its own parent. Special tokens and later subwords have no loss, and nor have words
+whose parent is cut off.
+
+Letters: n sentences of l tokens in a block, H heads of size K, D = H K, W words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from .packing import Block
+
+if TYPE_CHECKING:
+    from .context import AttentionContext
+
+
+class ParentSupervision(nn.Module):
+    """The loss of one layer."""
+
+    def forward(self, qkv: Tensor, heads: int, context: AttentionContext) -> Tensor:
+        """Return the mean loss over the words of a batch, 0 if there is none.
+
+        Args:
+            qkv: queries, keys and values side by side, (N, 3 D).
+            heads: H.
+            context: of the batch; must have words and heads.
+        """
+        width = qkv.shape[1] // 3
+        size = width // heads
+        total, count = qkv.new_zeros(()), qkv.new_zeros(())
+        for block in context.layout.blocks:
+            targets, taught = context.once("parents", block, lambda b=block: _parents(context, b))
+            query = block.take(qkv[:, width - size : width])  # (n, l, K)
+            key = block.take(qkv[:, 2 * width - size : 2 * width])  # (n, l, K)
+            scores = query @ key.mT * size**-0.5  # (n, l, l)
+            if block.allowed is not None:
+                scores = scores.masked_fill(~block.allowed[:, 0], torch.finfo(scores.dtype).min)
+            total = total + parent_loss(scores, targets, taught)
+            count = count + taught.sum()
+        return total / count.clamp(min=1)
+
+
+def parent_loss(scores: Tensor, targets: Tensor, taught: Tensor) -> Tensor:
+    """Return the summed cross-entropy of attention scores against one key a query.
+
+    Args:
+        scores: before the softmax, (n, l, l).
+        targets: the key of each query, (n, l); any number where ``taught`` is False.
+        taught: which queries have a loss, (n, l).
+    """
+    chosen = scores.float().log_softmax(-1).gather(2, targets[:, :, None])[:, :, 0]  # (n, l)
+    return -torch.where(taught, chosen, 0).sum()
+
+
+def parent_targets(words: Tensor, heads: Tensor) -> tuple[Tensor, Tensor]:
+    """Find the first subword of each token's parent.
+
+    Args:
+        words: word of each token, (n, l), -1 at special tokens.
+        heads: head of each word, (n, W); a root is its own.
+
+    Returns:
+        Its place (n, l), and whether the token is the first of a word whose parent is there (n, l).
+    """
+    n, length = words.shape
+    size = heads.shape[1]
+    place = torch.arange(length, device=words.device).expand(n, length)  # (n, l)
+    slot = torch.where(words < 0, size, words)  # special tokens to a slot of their own
+    first = place.new_full((n, size + 1), length)
+    first = first.scatter_reduce(1, slot, place, "amin")  # (n, W + 1), l where a word has no token
+    found = first.gather(1, heads.gather(1, words.clamp(min=0)))  # (n, l)
+    taught = (words >= 0) & (first.gather(1, slot) == place) & (found < length)
+    return found.clamp(max=length - 1), taught
+
+
+def _parents(context: AttentionContext, block: Block) -> tuple[Tensor, Tensor]:
+    return parent_targets(context.words_of(block), context.heads_of(block))

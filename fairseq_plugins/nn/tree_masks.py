@@ -1,0 +1,255 @@
+"""Which tokens may see which: masks from parse trees and windows, on the device, in batched steps.
+
+A rule is a value; called with a block of sentences it returns ``allowed`` (n, l, l), True where the
+token of a row may attend to the token of a column:
+
+    TreeRule       tree distance from the row's word or a neighbour of it <= m   (SLA, eq. 2 and 3)
+    WindowRule     distance in the sentence <= k                                 (WLA)
+    RelationRule   the column is the row's parent, child or sibling              (Syntax-BERT)
+    AncestorRule   the column is an ancestor of the row, or itself               (SGNet)
+
+Words are counted over the whole row of a batch; a sentence pair leaves one number between its
+sentences unused, so that no neighbour lies in the other sentence. Every subword has its word's row
+and column. Special tokens belong to no word, word -1: they see all and are seen by all (by SGNet's
+rule they are not seen), and the two sentences of a pair see each other whole. Nothing here waits
+for the device. `syntax.tree` says the same about one sentence, in plain NumPy.
+
+Letters: n sentences of l tokens, W words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import torch
+from torch import Tensor
+
+NEIGHBOURS = ("asymmetric", "symmetric", "none")
+UNITS = ("subwords", "words")
+RELATIONS = ("parent", "child", "sibling")
+
+
+class Rule(Protocol):
+    """What may see what."""
+
+    needs_heads: bool
+
+    def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor | None) -> Tensor:
+        """Return ``allowed`` (n, l, l).
+
+        Args:
+            words: word of each token, (n, l); -1 at special tokens.
+            segments: sentence of each token, (n, l); None for single sentences.
+            heads: head of each word, (n, W); roots and unused numbers are their own.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class TreeRule:
+    """Words near in the dependency tree: D(i, j) <= m (Li et al. 2020, eq. 2 and 3).
+
+    D(i, j) is the least distance in the undirected tree from word i, or one of its neighbours
+    i - 1 and i + 1 in the sentence, to word j. Words of different trees are infinitely far apart.
+
+    Two words are at most m apart when they have a common ancestor a steps above the one and b above
+    the other, a + b = m or m - 1: going on from a nearest one raises both by a step, and a root is
+    its own head.
+
+    Args:
+        threshold: m.
+        neighbours: ``asymmetric`` (those of the row's word, as printed), ``symmetric`` (of either
+            word), or ``none``.
+
+    Raises:
+        ValueError: a negative threshold, or other neighbours.
+    """
+
+    threshold: int = 4
+    neighbours: str = "asymmetric"
+    needs_heads: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        _check_least("tree threshold", self.threshold)
+        _check_choice("tree neighbours", self.neighbours, NEIGHBOURS)
+
+    def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor) -> Tensor:
+        """Return ``allowed`` (n, l, l); see `Rule`."""
+        near = self._near(words.clamp(min=0), heads)  # (n, W, l)
+        if self.neighbours != "none":
+            wide = near.clone()
+            wide[:, 1:] |= near[:, :-1]
+            wide[:, :-1] |= near[:, 1:]
+            near = wide
+        allowed = _rows_of(near, words)  # (n, l, l)
+        if self.neighbours == "symmetric":
+            allowed = allowed | allowed.mT
+        return _opened(allowed, words, segments)
+
+    def _near(self, words: Tensor, heads: Tensor) -> Tensor:
+        """Tell which words are at most m from the word of which token, (n, W, l)."""
+        most = min(self.threshold, max(heads.shape[1] - 1, 0))  # no path is longer
+        above = torch.arange(heads.shape[1], device=heads.device).expand_as(heads)  # (n, W)
+        of_words, of_tokens = [], []
+        for _ in range(most + 1):  # a steps above each word, and each token's word
+            of_words.append(_small(above)[:, :, None])  # (n, W, 1)
+            of_tokens.append(_small(above.gather(1, words))[:, None, :])  # (n, 1, l)
+            above = heads.gather(1, above)
+        near = of_words[0] == of_tokens[most]  # (n, W, l)
+        met = torch.empty_like(near)
+        for steps in {most, max(most - 1, 0)}:
+            for a in range(steps + 1):
+                near |= torch.eq(of_words[a], of_tokens[steps - a], out=met)
+        return near
+
+
+@dataclass(frozen=True)
+class WindowRule:
+    """Tokens near in the sentence: |i - j| <= k (Li et al. 2020, section 4.1, "WLA").
+
+    Args:
+        width: k; the window is 2 k + 1 wide.
+        unit: what is counted, ``subwords`` or ``words``.
+
+    Raises:
+        ValueError: a negative width, or another unit.
+    """
+
+    width: int = 4
+    unit: str = "subwords"
+    needs_heads: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        _check_least("window", self.width)
+        _check_choice("window unit", self.unit, UNITS)
+
+    def __call__(
+        self, words: Tensor, segments: Tensor | None, heads: Tensor | None = None
+    ) -> Tensor:
+        """Return ``allowed`` (n, l, l); see `Rule`."""
+        places = words
+        if self.unit == "subwords":
+            places = torch.arange(words.shape[1], device=words.device)[None]  # (1, l)
+        near = (places[:, :, None] - places[:, None, :]).abs() <= self.width  # (., l, l)
+        return _opened(near, words, segments)
+
+
+@dataclass(frozen=True)
+class RelationRule:
+    """Tokens of the same word, and of its parent, children or siblings (Bai et al. 2021).
+
+    Args:
+        relation: what the column's word is to the row's: ``parent``, ``child`` or ``sibling``.
+
+    Raises:
+        ValueError: another relation.
+    """
+
+    relation: str
+    needs_heads: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check the value."""
+        _check_choice("relation", self.relation, RELATIONS)
+
+    def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor) -> Tensor:
+        """Return ``allowed`` (n, l, l); see `Rule`."""
+        known = words.clamp(min=0)
+        parents = heads.gather(1, known)  # (n, l)
+        row, column = known[:, :, None], known[:, None, :]
+        if self.relation == "parent":
+            related = parents[:, :, None] == column
+        elif self.relation == "child":
+            related = row == parents[:, None, :]
+        else:  # roots have no parent to share
+            related = (parents[:, :, None] == parents[:, None, :]) & (
+                (parents != known)[:, :, None] & (parents != known)[:, None, :]
+            )
+        return _opened(related | (row == column), words, segments)
+
+
+@dataclass(frozen=True)
+class AncestorRule:
+    """Tokens of the same word and of its ancestors (Zhang et al. 2020, "SG-Net").
+
+    Special tokens see all tokens, but words do not see them.
+
+    Args:
+        span: take a word for an ancestor of all words between the first and the last word of its
+            subtree, as SG-Net's program does; the same unless branches cross.
+    """
+
+    span: bool = False
+    needs_heads: ClassVar[bool] = True
+
+    def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor) -> Tensor:
+        """Return ``allowed`` (n, l, l); see `Rule`."""
+        above = _ancestors(heads)  # (n, W, W)
+        if self.span:
+            above = _hulls(above)
+        known = words.clamp(min=0)[:, None, :].expand(-1, words.shape[1], -1)  # (n, l, l)
+        seen = _rows_of(above, words).gather(2, known) & (words >= 0)[:, None, :]
+        return _opened(seen, words, segments, columns=False)
+
+
+def _ancestors(heads: Tensor) -> Tensor:
+    """Tell of each word (row) which are its ancestors or itself (column), (n, W, W).
+
+    The ancestors up to 2^k steps above are those of a word and of the word 2^(k-1) steps above it.
+    """
+    n, size = heads.shape
+    found = torch.eye(size, dtype=torch.bool, device=heads.device).expand(n, size, size)
+    step = heads
+    for _ in range(max(size - 1, 0).bit_length()):
+        found = found | _rows_of(found, step)
+        step = step.gather(1, step)
+    return found
+
+
+def _hulls(above: Tensor) -> Tensor:
+    """Widen subtrees (columns of ``above``) to all words between their first and last one."""
+    size = above.shape[1]
+    place = torch.arange(size, device=above.device)[None, :, None]  # (1, W, 1)
+    first = torch.where(above, place, size).amin(1, keepdim=True)  # (n, 1, W)
+    last = torch.where(above, place, -1).amax(1, keepdim=True)  # (n, 1, W)
+    return (first <= place) & (place <= last)
+
+
+def _rows_of(table: Tensor, words: Tensor) -> Tensor:
+    """Take the row of each word: (n, W, x) and (n, l) to (n, l, x)."""
+    n, size, width = table.shape
+    starts = torch.arange(n, device=words.device)[:, None] * size  # (n, 1)
+    flat = (words.clamp(min=0) + starts).flatten()  # (n l,)
+    return table.reshape(n * size, width).index_select(0, flat).view(n, -1, width)
+
+
+def _opened(
+    allowed: Tensor, words: Tensor, segments: Tensor | None, *, columns: bool = True
+) -> Tensor:
+    """Open the rows and columns of special tokens, and each sentence of a pair to the other."""
+    special = words < 0  # (n, l)
+    allowed = allowed | special[:, :, None]
+    if columns:
+        allowed |= special[:, None, :]
+    if segments is not None:
+        across = segments[:, :, None] != segments[:, None, :]
+        allowed |= across if columns else across & ~special[:, None, :]
+    return allowed
+
+
+def _small(numbers: Tensor) -> Tensor:
+    """Return numbers of words in a type that compares faster."""
+    return numbers.to(torch.int16 if numbers.shape[1] < 2**15 else torch.int32)
+
+
+def _check_least(name: str, value: int) -> None:
+    if value < 0:
+        raise ValueError(f"a {name} of {value}: must be at least 0")
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} {value!r}: choices are {', '.join(choices)}")

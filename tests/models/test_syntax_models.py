@@ -1,0 +1,248 @@
+"""``bert_sla`` and its rivals: options become parts, parts combine, checkpoints carry them."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+import torch
+from bert_models import SMALL, VOCABULARY, build, manifest, options
+from fairseq.models import ARCH_MODEL_REGISTRY
+from trees import Row, context_of
+
+from fairseq_plugins.data.bert_dictionary import BertDictionary
+from fairseq_plugins.models._bert_config import KINDS, SIZES
+from fairseq_plugins.models.bert import BertModel
+from fairseq_plugins.nn.attention import GlobalMixer
+from fairseq_plugins.nn.local_attention import LocalMixer
+from fairseq_plugins.nn.tree_masks import TreeRule, WindowRule
+
+KINDS_OF_SYNTAX = ["bert_sla", "bert_wla", "bert_lisa", "bert_sgnet", "bert_syntax_masks"]
+ROWS = [Row(list(range(12))), Row([0, 1], [2, 0])]  # a chain is longer than any default reaches
+QUIET = {"dropout": 0.0, "attention_dropout": 0.0}
+
+
+def net_input(rows=ROWS, *, factors=False) -> dict[str, torch.Tensor]:
+    context = context_of(rows)
+    padding = context.layout.padding_mask
+    generator = torch.Generator().manual_seed(3)
+    tokens = torch.randint(4, 12, padding.shape, generator=generator).masked_fill(padding, 0)
+    sample = {"src_tokens": tokens, "segments": context.segments}
+    sample |= {"word_of": context.words, "heads": context.heads}
+    if factors:
+        ids = torch.randint(1, 7, (*padding.shape, 1), generator=generator)
+        sample["src_factors"] = ids.masked_fill(padding[..., None], 0)
+    return sample
+
+
+def loud(model: BertModel, gate_bias: float | None = None) -> BertModel:
+    """Give a model weights that matter, the same to parts of one name."""
+    for name, parameter in model.named_parameters():
+        if gate_bias is not None and name.endswith("gate.bias"):
+            parameter.data.fill_(gate_bias)
+            continue
+        generator = torch.Generator().manual_seed(sum(name.encode()))
+        parameter.data.normal_(std=0.5, generator=generator)
+    return model
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_SYNTAX)
+def test_every_kind_has_every_size(kind):
+    assert {kind, *(f"{kind}_{size}" for size in SIZES)} <= set(ARCH_MODEL_REGISTRY)
+    assert set(KINDS) == {"bert_plain", "bert_pos", *KINDS_OF_SYNTAX}
+
+
+def added(arch: str, **given) -> int:
+    """Parameters beside those of plain BERT, counted without memory for them."""
+    size = arch.rpartition("_")[2]
+    counts = []
+    for name in (arch, f"bert_plain_{size}"):
+        cfg = options(name, **given)
+        BertModel.complete_config(cfg, manifest())
+        with torch.device("meta"):
+            task = SimpleNamespace(source_dictionary=BertDictionary(VOCABULARY))
+            counts.append(BertModel.build_model(cfg, task).parameter_counts())
+    assert counts[0]["attention"] == counts[0]["model"] - counts[1]["model"]
+    return counts[0]["attention"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "base", "large"),
+    [
+        ("bert_sla", 9_228, 24_600),
+        ("bert_wla", 9_228, 24_600),
+        ("bert_lisa", 0, 0),
+        ("bert_sgnet", 7_087_875, 12_596_227),
+        ("bert_syntax_masks", 3 * 9_228, 3 * 24_600),
+    ],
+)
+def test_added_parameters_are_the_papers(kind, base, large):
+    assert added(f"{kind}_base") == base
+    assert added(f"{kind}_large") == large
+
+
+def test_architectures_are_values_of_one_model():
+    spelled = build(local_attention="sla", tree_threshold=2)
+    named = build("bert_sla", tree_threshold=2)
+    inputs = net_input()
+    assert torch.equal(spelled(**inputs)[0], named(**inputs)[0])
+    window = build(local_attention="wla", window=2)
+    rules = [m.encoder.layers[0].attention.mixer.rules for m in (named, window)]
+    assert rules == [(TreeRule(2),), (WindowRule(2),)]
+
+
+def test_what_a_model_reads_follows_from_its_parts():
+    reads = {kind: build(kind) for kind in ["bert_plain", *KINDS_OF_SYNTAX]}
+    assert [kind for kind, model in reads.items() if model.reads_words] == KINDS_OF_SYNTAX
+    without = [kind for kind, model in reads.items() if not model.reads_heads]
+    assert without == ["bert_plain", "bert_wla"]
+
+
+def test_local_attention_in_some_layers_leaves_the_others_plain():
+    model = build("bert_sla", local_layers="0,2")
+    kinds = [type(layer.attention.mixer) for layer in model.encoder.layers]
+    assert kinds == [LocalMixer, GlobalMixer, LocalMixer]
+    gates = model(**net_input())[1]["gates"]
+    assert sorted(gates) == [0, 2]
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_SYNTAX)
+def test_every_new_parameter_learns_and_every_kind_differs_from_plain_bert(kind):
+    tagging = manifest(target="word_labels")
+    model, plain = loud(build(kind, tagging, **QUIET)), loud(build("bert_plain", tagging, **QUIET))
+    state = plain.state_dict()
+    inputs = {**net_input(), "word_rows": torch.arange(1, 13)}
+    logits, extra = model(**inputs)
+    alike = torch.allclose(logits, plain(**inputs)[0])
+    assert alike is (kind == "bert_lisa")  # a loss alone
+    (logits.square().sum() + sum(extra["losses"].values())).backward()
+    new = {name: p for name, p in model.named_parameters() if name not in state}
+    assert bool(new) is (kind != "bert_lisa")
+    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in new.values()), new.keys()
+
+
+def test_the_last_gate_learns_nothing_where_only_cls_is_read():
+    """[CLS] sees all tokens locally as well, so there its two attentions are one."""
+    model = loud(build("bert_sla", **QUIET))
+    model(**net_input())[0].square().sum().backward()
+    gates = [layer.attention.mixer.gate for layer in model.encoder.layers]
+    assert [bool(gate.weight.grad.abs().sum() > 0) for gate in gates] == [True, True, False]
+
+
+def test_a_gate_that_starts_closed_is_plain_bert():
+    plain = loud(build(**QUIET))
+    model = loud(build("bert_sla", **QUIET), gate_bias=float("-inf"))
+    inputs = net_input()
+    torch.testing.assert_close(model(**inputs)[0], plain(**inputs)[0], atol=1e-6, rtol=0)
+    tables = [m(**inputs, need_weights=True)[1]["attention"] for m in (model, plain)]
+    assert all(torch.equal(a, b) for a, b in zip(*tables))
+    half = loud(build("bert_sla", **QUIET), gate_bias=0.0)
+    assert not torch.allclose(half(**inputs)[0], plain(**inputs)[0], atol=1e-3)
+
+
+def test_features_trees_windows_supervision_and_ancestors_meet_in_one_encoder():
+    model = build(
+        "bert_sla",
+        features="pos",
+        local_attention="sla,wla,child",
+        parent_loss_weight=0.5,
+        ancestor_layers=2,
+        **QUIET,
+    )
+    inputs = net_input(factors=True)
+    logits, extra = model(**inputs, need_weights=True)
+    assert len(extra["attention"]) == SMALL["num_hidden_layers"] + 2
+    assert extra["gates"][0].shape == (int(inputs["src_tokens"].ne(0).sum()), 3)
+    (logits.sum() + extra["losses"]["parent"]).backward()
+    frozen = [n for n, p in model.named_parameters() if p.grad is None or not p.grad.any()]
+    assert not frozen
+
+
+def test_the_parent_loss_is_weighed_and_averaged_over_layers():
+    inputs = net_input()
+    once, twice = (
+        build("bert_lisa", parent_loss_weight=w, **QUIET)(**inputs)[1]["losses"]["parent"]
+        for w in (1.0, 2.0)
+    )
+    torch.testing.assert_close(twice, 2 * once)
+    del inputs["heads"]
+    assert build("bert_lisa", **QUIET)(**inputs)[1]["losses"] == {}
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_SYNTAX)
+def test_batch_equals_single(kind):
+    model = build(kind)
+    wanted = torch.cat([model(**net_input([row]))[0] for row in ROWS[:1]])
+    inputs = net_input()
+    width = len(ROWS[0].words)
+    alone = net_input([ROWS[0]])
+    alone["src_tokens"] = inputs["src_tokens"][:1, :width]
+    wanted = model(**alone)[0]
+    torch.testing.assert_close(model(**inputs)[0][:1], wanted)
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_SYNTAX)
+def test_saved_and_loaded_models_agree(kind, tmp_path):
+    model = build(kind, ancestor_layers=1 if kind == "bert_sgnet" else 0)
+    torch.save(model.state_dict(), tmp_path / "model.pt")
+    other = build(kind, ancestor_layers=1 if kind == "bert_sgnet" else 0)
+    for parameter in other.parameters():
+        parameter.data.normal_()
+    other.load_state_dict(torch.load(tmp_path / "model.pt", weights_only=True))
+    assert torch.equal(model(**net_input())[0], other(**net_input())[0])
+
+
+def test_a_checkpoint_of_a_tree_reader_knows_its_parser():
+    cfgs = {kind: options(kind, **SMALL) for kind in ["bert_plain", "bert_wla", "bert_sla"]}
+    for cfg in cfgs.values():
+        BertModel.complete_config(cfg, manifest())
+    assert cfgs["bert_sla"].annotator == "en_small 1 abc"
+    assert cfgs["bert_plain"].annotator is None
+    assert cfgs["bert_wla"].annotator is None
+
+
+def test_options_survive_a_checkpoint():
+    cfg = options("bert_sla", **SMALL, tree_threshold=3, local_layers="1", gate_bias_init=-4)
+    BertModel.complete_config(cfg, manifest())
+    again = json.loads(json.dumps(vars(cfg), default=str))
+    task = SimpleNamespace(source_dictionary=BertDictionary(VOCABULARY))
+    model = BertModel.build_model(SimpleNamespace(**again), task)
+    mixers = [layer.attention.mixer for layer in model.encoder.layers]
+    assert mixers[1].rules == (TreeRule(3),)
+    assert mixers[1].gate.bias.item() == -4
+    assert isinstance(mixers[0], GlobalMixer)
+
+
+def test_an_older_checkpoint_without_these_options_is_plain():
+    cfg = options("bert_plain", **SMALL)
+    BertModel.complete_config(cfg, manifest())
+    for name in ("local_attention", "parent_loss_weight", "ancestor_layers"):
+        delattr(cfg, name)
+    task = SimpleNamespace(source_dictionary=BertDictionary(VOCABULARY))
+    assert not BertModel.build_model(cfg, task).reads_words
+
+
+@pytest.mark.parametrize("kind", ["bert_sla", "bert_lisa", "bert_sgnet", "bert_syntax_masks"])
+def test_a_folder_without_parses_is_refused(kind):
+    with pytest.raises(ValueError, match="prepare it with --annotations pos,heads"):
+        build(kind, manifest(annotations=["pos"]))
+    build("bert_wla", manifest(annotations=[]))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"tree_threshold": -1}, "--tree-threshold -1: must be at least 0"),
+        ({"window": -1}, "--window -1: must be at least 0"),
+        ({"local_attention": "tree"}, "'tree': choices are sla, wla, parent, child, sibling, none"),
+        ({"local_attention": "sla,sla"}, "names 'sla' twice"),
+        ({"local_layers": "0,3"}, "there is no layer 3"),
+        ({"local_layers": "first"}, "numbers from 0"),
+        ({"parent_loss_weight": -0.5}, "--parent-loss-weight -0.5: must be at least 0"),
+        ({"ancestor_layers": -1}, "--ancestor-layers -1: must be at least 0"),
+    ],
+)
+def test_wrong_options_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        build("bert_sla", **given)

@@ -1,0 +1,194 @@
+"""Local attention under a gate: twins, identities with plain attention, gradients, padding."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from trees import Row, context_of, on_an_accelerator, random_heads
+
+from fairseq_plugins.nn.attention import GlobalMixer, SelfAttention
+from fairseq_plugins.nn.local_attention import Gate, LocalMixer
+from fairseq_plugins.nn.packed_attention import PackedAttention
+from fairseq_plugins.nn.tree_masks import RelationRule, TreeRule, WindowRule
+
+SLA = (TreeRule(1, "none"),)
+THREE = (TreeRule(1), WindowRule(1), RelationRule("parent"))
+ROWS = [Row(random_heads(6, 1)), Row(random_heads(2, 2), random_heads(3, 3)), Row([0])]
+SIZES = [len(row.words) for row in ROWS]
+
+
+def attention(rules=SLA, *, gated=True, dropout=0.0, bias=0.3) -> SelfAttention:
+    torch.manual_seed(1)
+    gate = Gate(8, len(rules), bias) if gated else None
+    return SelfAttention(8, 2, LocalMixer(rules, gate, dropout, layer=3)).double()
+
+
+def states() -> torch.Tensor:
+    generator = torch.Generator().manual_seed(2)
+    return torch.randn(sum(SIZES), 8, dtype=torch.float64, generator=generator).requires_grad_()
+
+
+def plain_like(module: SelfAttention, dropout: float = 0.0) -> SelfAttention:
+    plain = SelfAttention(8, 2, GlobalMixer(dropout)).double()
+    plain.load_state_dict(module.state_dict(), strict=False)
+    return plain
+
+
+def twin(module: SelfAttention, sentence: torch.Tensor, row: Row) -> torch.Tensor:
+    """Equations 4 to 6 for one sentence (S, D), by loops over heads, queries and keys."""
+    width, size = sentence.shape[1], sentence.shape[1] // module.heads
+    query, key, value = (sentence @ module.qkv.weight.T + module.qkv.bias).split(width, dim=1)
+    context, out = context_of([row]), torch.zeros_like(sentence)
+    masks = [r(context.words, context.segments, context.heads)[0] for r in module.mixer.rules]
+    for t, h in enumerate(sentence):
+        wishes = [math.exp(0.0)]
+        for w, b in zip(module.mixer.gate.weight, module.mixer.gate.bias):
+            wishes.append(math.exp((w @ h + b).item()))
+        for start in range(0, width, size):
+            part = slice(start, start + size)
+            scores = [(query[t, part] @ k[part]).item() / math.sqrt(size) for k in key]
+            for wish, mask in zip(wishes, [None, *masks]):
+                seen = [s for s in range(len(scores)) if mask is None or mask[t, s]]
+                whole = sum(math.exp(scores[s]) for s in seen)
+                for s in seen:
+                    weight = wish / sum(wishes) * math.exp(scores[s]) / whole
+                    out[t, part] += weight * value[s, part]
+    return out @ module.out.weight.T + module.out.bias
+
+
+@pytest.mark.parametrize("rules", [SLA, THREE], ids=["one", "three"])
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_local_attention_equals_its_twin(rules, need_weights):
+    module, rows = attention(rules), states()
+    found, weights = module(rows, context_of(ROWS), need_weights=need_weights)
+    for number, sentence in enumerate(rows.split(SIZES)):
+        wanted = twin(module, sentence, ROWS[number])
+        torch.testing.assert_close(found.split(SIZES)[number], wanted)
+    if need_weights:
+        sums = weights.sum(-1)[:, 0]  # (B, S)
+        torch.testing.assert_close(sums, (~context_of(ROWS).layout.padding_mask).double())
+
+
+def test_a_closed_gate_is_plain_attention_exactly_and_an_open_one_is_not():
+    rows, context = states(), context_of(ROWS)
+    closed, plain = attention(bias=-math.inf), plain_like(attention())
+    ours, table = closed(rows, context, need_weights=True)
+    theirs, weights = plain(rows, context, need_weights=True)
+    assert torch.equal(ours, theirs)
+    assert torch.equal(table, weights)
+    fused = plain(rows, context)[0]
+    torch.testing.assert_close(closed(rows, context)[0], fused, atol=1e-6, rtol=0)
+    other = attention(bias=math.inf)
+    assert not torch.allclose(other(rows, context)[0], fused, atol=1e-3)
+
+
+def test_a_threshold_as_wide_as_the_tree_is_plain_attention_whatever_the_gate():
+    rows, context = states(), context_of(ROWS)
+    wide = attention((TreeRule(5, "none"),))
+    plain = plain_like(wide)(rows, context)[0]
+    torch.testing.assert_close(wide(rows, context)[0], plain, atol=1e-12, rtol=0)
+    narrow = attention((TreeRule(1, "none"),))
+    assert not torch.allclose(narrow(rows, context)[0], plain, atol=1e-3)
+
+
+def test_other_heads_change_sla_and_leave_wla():
+    rows = states()
+    others = [Row(random_heads(6, 9)), *ROWS[1:]]
+    for rules, change in ((SLA, True), ((WindowRule(1),), False)):
+        first, second = (attention(rules)(rows, context_of(x))[0] for x in (ROWS, others))
+        assert torch.allclose(first, second) is not change
+
+
+@pytest.mark.parametrize("rules", [SLA, THREE], ids=["one", "three"])
+def test_every_parameter_gets_gradient(rules):
+    module, rows = attention(rules), states()
+    module(rows, context_of(ROWS))[0].square().sum().backward()
+    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in module.parameters())
+    assert rows.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("rules", [SLA, THREE], ids=["one", "three"])
+@pytest.mark.parametrize("gated", [True, False])
+def test_the_gradient_by_hand_is_that_of_ordinary_operations(rules, gated):
+    module, rows = attention(rules if gated else rules[:1], gated=gated), states()
+    wanted = [rows, *module.parameters()]
+    results = []
+    for need_weights in (False, True):  # by hand, openly
+        out = module(rows, context_of(ROWS), need_weights=need_weights)[0]
+        results.append((out, torch.autograd.grad(out.sin().sum(), wanted)))
+    torch.testing.assert_close(results[0], results[1])
+
+
+@pytest.mark.parametrize("drop", [0.0, 0.4])
+def test_packed_mixture_has_the_gradient_of_its_values(drop):
+    context = context_of([Row([0, 1]), Row([2, 0]), Row([0])])
+    blocks = context.layout.blocks
+    closings = [(None, context.closing(TreeRule(0, "none"), block)) for block in blocks]
+    torch.manual_seed(3)
+    qkv = torch.randn(11, 12, dtype=torch.float64, requires_grad=True)
+    gates = torch.rand(11, 2, dtype=torch.float64, requires_grad=True)
+
+    def mixed(qkv, gates):
+        torch.manual_seed(7)  # the same weights are dropped each time
+        return PackedAttention.apply(qkv, gates, blocks, closings, 2, drop)
+
+    assert torch.autograd.gradcheck(mixed, (qkv, gates))
+
+
+def test_dropout_falls_once_on_the_mixture_in_training_alone():
+    rows, context = states(), context_of(ROWS)
+    module = attention(dropout=0.5)
+    module.eval()
+    assert torch.equal(module(rows, context)[0], module(rows, context)[0])
+    module.train()
+    for need_weights in (False, True):
+        found = [module(rows, context, need_weights=need_weights)[0] for _ in range(2)]
+        assert not torch.allclose(*found)
+    with torch.no_grad():
+        many = torch.stack([module(rows, context)[0] for _ in range(4000)]).mean(0)
+        torch.testing.assert_close(many, module.eval()(rows, context)[0], atol=0.05, rtol=0)
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_padding_and_batch_change_nothing(need_weights, monkeypatch):
+    module, rows = attention(THREE), states()
+    alone = [
+        module(part, context_of([row]), need_weights=need_weights)[0]
+        for part, row in zip(rows.split(SIZES), ROWS)
+    ]
+    for left in (False, True):
+        context = context_of(ROWS, left=left, extra=2)
+        torch.testing.assert_close(module(rows, context)[0], torch.cat(alone))
+    on_an_accelerator(monkeypatch)
+    for left in (False, True):
+        context = context_of(ROWS, left=left, extra=2)
+        found, table = module(rows, context, need_weights=need_weights)
+        torch.testing.assert_close(found, torch.cat(alone))
+        if need_weights:
+            assert table.masked_select(context.layout.padding_mask[:, None, None]).eq(0).all()
+
+
+def test_the_shares_of_local_attention_are_told():
+    module, rows, context = attention(), states(), context_of(ROWS)
+    module(rows, context)
+    gate = module.mixer.gate
+    wanted = torch.sigmoid(rows @ gate.weight.T + gate.bias)  # (N, 1), equation 5
+    torch.testing.assert_close(context.journal.gates, {3: wanted.detach()})
+    assert not context.journal.gates[3].requires_grad
+
+
+def test_one_gate_a_token_serves_all_heads():
+    assert sum(p.numel() for p in Gate(768).parameters()) * 12 == 9_228
+    assert sum(p.numel() for p in Gate(1024).parameters()) * 24 == 24_600
+    shares = Gate(8, 3)(torch.randn(5, 8))
+    assert shares.shape == (5, 4)
+    torch.testing.assert_close(shares.sum(-1), torch.ones(5))
+
+
+def test_several_rules_need_a_gate():
+    with pytest.raises(ValueError, match="3 rules of attention without a gate"):
+        LocalMixer(THREE)
+    with pytest.raises(ValueError, match="0 rules"):
+        LocalMixer(())

@@ -1,0 +1,191 @@
+"""Masks from trees and windows, against their plain twins in `syntax.tree` and by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from trees import Row, context_of, forests, random_heads
+
+from fairseq_plugins.nn.tree_masks import (
+    NEIGHBOURS,
+    RELATIONS,
+    AncestorRule,
+    RelationRule,
+    TreeRule,
+    WindowRule,
+)
+from fairseq_plugins.syntax import tree
+
+
+def allowed(rule, row: Row) -> np.ndarray:
+    """Apply a rule to one row, (l, l)."""
+    context = context_of([row])
+    found = rule(context.words, context.segments, context.heads)
+    return found[0].numpy()
+
+
+def between_words(rule, heads) -> np.ndarray:
+    """Apply a rule to a sentence of one-piece words, specials left out, (W, W)."""
+    return allowed(rule, Row(heads))[1:-1, 1:-1]
+
+
+@settings(deadline=None)
+@given(forests(), st.integers(0, 10), st.sampled_from(NEIGHBOURS))
+def test_tree_rule_equals_its_twin(heads, threshold, neighbours):
+    found = between_words(TreeRule(threshold, neighbours), heads)
+    assert np.array_equal(found, tree.tree_allowed(heads, threshold, neighbours))
+
+
+@settings(deadline=None)
+@given(forests())
+def test_relations_and_ancestors_equal_their_twins(heads):
+    for relation in RELATIONS:
+        found = between_words(RelationRule(relation), heads)
+        assert np.array_equal(found, tree.relation(heads, relation))
+    assert np.array_equal(between_words(AncestorRule(), heads), tree.ancestors(heads))
+    assert np.array_equal(between_words(AncestorRule(span=True), heads), tree.hulls(heads))
+
+
+def test_distances_by_hand():
+    """Five words: 1 <- 2 -> 3, 4 -> 5, 2 -> 4; rows reach out from their neighbours too."""
+    heads = [2, 0, 2, 2, 4]
+    found = between_words(TreeRule(1), heads).astype(int).tolist()
+    assert found == [
+        [1, 1, 1, 1, 0],  # from 1 and 2
+        [1, 1, 1, 1, 0],  # from 1, 2 and 3
+        [1, 1, 1, 1, 1],  # from 2, 3 and 4
+        [0, 1, 1, 1, 1],  # from 3, 4 and 5
+        [0, 1, 0, 1, 1],  # from 4 and 5
+    ]
+    alone = between_words(TreeRule(1, "none"), heads)
+    assert alone.sum() == 5 + 2 * 4
+    assert np.array_equal(alone, alone.T)
+
+
+def test_neighbours_stop_at_the_edges():
+    """In a chain every word sees one word more on either side; a wrapped index would show."""
+    heads = [0, 1, 2, 3, 4, 5]
+    found = between_words(TreeRule(0), heads)
+    band = np.abs(np.subtract.outer(np.arange(6), np.arange(6))) <= 1
+    assert np.array_equal(found, band)
+
+
+@settings(deadline=None)
+@given(forests(6), st.data())
+def test_subwords_share_their_words_rows_and_columns(heads, data):
+    counts = data.draw(st.lists(st.integers(1, 3), min_size=len(heads), max_size=len(heads)))
+    row = Row(heads, pieces=[counts])
+    words = np.array(row.words[1:-1])
+    rules = [TreeRule(2), AncestorRule(), AncestorRule(True), WindowRule(1, "words")]
+    for rule in [*rules, *map(RelationRule, RELATIONS)]:
+        whole = between_words(rule, heads)
+        assert np.array_equal(allowed(rule, row)[1:-1, 1:-1], whole[words][:, words])
+
+
+@pytest.mark.parametrize(
+    "rule", [TreeRule(0, "none"), WindowRule(0), RelationRule("parent"), AncestorRule()]
+)
+def test_special_tokens_and_the_other_sentence_are_open(rule):
+    first, second = random_heads(6, 1), random_heads(5, 2)
+    found = allowed(rule, Row(first, second))
+    special = np.array([0, 7, 13])
+    assert found[special].all()
+    if not isinstance(rule, AncestorRule):
+        assert found[:, special].all()
+    assert found[1:7, 8:13].all()
+    assert found[8:13, 1:7].all()
+    for part, heads in ((slice(1, 7), first), (slice(8, 13), second)):
+        assert np.array_equal(found[part, part], between_words(rule, heads))
+        assert not found[part, part].all()
+
+
+def test_ancestors_alone_do_not_let_words_see_special_tokens():
+    found = allowed(AncestorRule(), Row([0, 1]))
+    assert not found[1:3, [0, 3]].any()
+    assert found[[0, 3]].all()
+
+
+def test_trees_of_a_text_are_bridged_by_neighbours_alone():
+    heads = [0, 1, 0, 3]
+    assert not between_words(TreeRule(100, "none"), heads)[:2, 2:].any()
+    found = between_words(TreeRule(100), heads)
+    assert found[1, 2:].all()
+    assert not found[0, 2:].any()
+    assert found[2, :2].all()
+
+
+def test_window_counts_subwords_or_words():
+    row = Row([0, 1, 1], pieces=[[1, 3, 1]])
+    by_subword = allowed(WindowRule(1), row)[1:-1, 1:-1]
+    assert np.array_equal(by_subword, tree.window_allowed(5, 1))
+    by_word = allowed(WindowRule(1, "words"), row)[1:-1, 1:-1]
+    assert by_word[0].tolist() == [True, True, True, True, False]
+
+
+def test_a_wide_threshold_or_window_is_open_everywhere():
+    row = Row(random_heads(9, 3))
+    assert allowed(TreeRule(8), row).all()
+    assert allowed(TreeRule(10**6), row).all()
+    assert not allowed(TreeRule(1, "none"), row).all()
+    assert allowed(WindowRule(11), row).all()
+    assert not allowed(WindowRule(2), row).all()
+
+
+def test_ancestors_are_a_strict_part_of_hulls_where_branches_cross():
+    crossing = [0, 4, 1, 1]  # 2 hangs on 4, over 3
+    exact, hull = (between_words(AncestorRule(span), crossing) for span in (False, True))
+    assert (exact <= hull).all()
+    assert not np.array_equal(exact, hull)
+    assert hull[2, 3]
+    assert not exact[2, 3]
+
+
+def test_a_long_chain_needs_no_recursion():
+    heads = list(range(2000))
+    assert np.array_equal(between_words(AncestorRule(), heads), np.tri(2000, dtype=bool))
+
+
+@pytest.mark.parametrize("left", [False, True])
+def test_a_rule_does_not_see_the_batch(left):
+    rows = [Row(random_heads(n, n), random_heads(3, 1)) for n in (7, 2, 5)]
+    context = context_of(rows, left=left, extra=2)
+    for rule in (TreeRule(2), WindowRule(2), RelationRule("sibling"), AncestorRule(True)):
+        for number, block in enumerate(context.layout.blocks):
+            assert np.array_equal(context.allowed(rule, block)[0], allowed(rule, rows[number]))
+
+
+def test_a_context_without_heads_says_so():
+    context = context_of([Row([0])])
+    block = context.layout.blocks[0]
+    bare = type(context)(context.layout, words=context.words)
+    assert bare.allowed(WindowRule(1), block).all()
+    with pytest.raises(ValueError, match="reads parse trees, but the batch has no heads"):
+        bare.allowed(TreeRule(1), block)
+    with pytest.raises(ValueError, match="know the tokens' words, but the batch has none"):
+        type(context)(context.layout).allowed(WindowRule(1), block)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: TreeRule(-1), "tree threshold of -1: must be at least 0"),
+        (lambda: TreeRule(1, "both"), "'both': choices are asymmetric, symmetric, none"),
+        (lambda: WindowRule(-2), "window of -2: must be at least 0"),
+        (lambda: WindowRule(1, "letters"), "'letters': choices are subwords, words"),
+        (lambda: RelationRule("aunt"), "'aunt': choices are parent, child, sibling"),
+    ],
+)
+def test_wrong_values_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_the_device_is_never_waited_for():
+    """On a device without values every number that is asked for would be an error."""
+    words, heads = (torch.zeros(2, 5, dtype=torch.long, device="meta") for _ in range(2))
+    rules = [TreeRule(3, "symmetric"), WindowRule(1), AncestorRule(), AncestorRule(True)]
+    for rule in [*rules, *map(RelationRule, RELATIONS)]:
+        assert rule(words, words, heads).shape == (2, 5, 5)
