@@ -56,6 +56,16 @@ VOCABULARY = [*SPECIALS, *sorted({piece for word in WORDS for piece in pieces_of
 IDS = {piece: i for i, piece in enumerate(VOCABULARY)}
 
 
+def heads_of(words: Sequence[str]) -> list[int]:
+    """Make up a tree of any shape, always the same for the same words."""
+    rng = random.Random(" ".join(words))
+    order = rng.sample(range(len(words)), len(words))
+    heads = [0] * len(words)
+    for place, word in enumerate(order[1:], 1):
+        heads[word] = order[rng.randrange(place)] + 1
+    return heads
+
+
 def encode(words: Sequence[str]) -> SimpleNamespace:
     """Do what `prep.text_encoder` does, by rule: part of speech by the last letter."""
     cut = [pieces_of(word) for word in words]
@@ -67,6 +77,7 @@ def encode(words: Sequence[str]) -> SimpleNamespace:
             "pos": FEATURES["pos"].ids([_UPOS[ord(word[-1]) % 4] for word in words]),
             "case": FEATURES["case"].ids([case_of(word) for word in words]),
         },
+        heads=heads_of(words),
     )
 
 
@@ -180,7 +191,8 @@ def _write(
         _stream(prefix, f"tokens{k}", [side.tokens for side in sides], len(VOCABULARY))
         _stream(prefix, f"words{k}", [side.word_of for side in sides], 600)
         for name in ("case", *annotations):
-            _stream(prefix, f"{name}{k}", [side.features[name] for side in sides], 20)
+            rows = [side.heads if name == "heads" else side.features[name] for side in sides]
+            _stream(prefix, f"{name}{k}", rows, 600 if name == "heads" else 20)
     labelled = _write_gold(prefix, part, labels)
     lines = [json.dumps({"id": e.id, "texts": e.texts, "words": e.words}) for e in part]
     Path(f"{prefix}.examples.jsonl").write_text("".join(f"{line}\n" for line in lines))

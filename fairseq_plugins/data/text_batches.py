@@ -17,7 +17,7 @@ from torch import Tensor
 from ..syntax.labels import PAD_ID
 from .text_items import joined
 
-FILLINGS = {"segments": 0, "factors": PAD_ID}
+FILLINGS = {"segments": 0, "factors": PAD_ID, "word_of": -1}
 NAMES = {"tokens": "src_tokens", "factors": "src_factors"}
 
 
@@ -31,13 +31,16 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
     Returns:
         ``id`` (n,), ``nsentences`` n, ``ntokens`` N, and in ``net_input`` ``src_tokens`` and
         ``segments`` (B, S), ``src_lengths`` (B,), ``places`` (N,); ``src_factors`` (B, S, F) if
-        there are features; ``word_rows`` (W,), and beside ``net_input`` ``words_per_example``
-        (n,), if words are labelled.
+        there are features; if the items tell, ``word_of`` (B, S), the number of each token's word
+        in its row, -1 at special tokens and padding, and ``heads`` (B, M), the number of the head
+        of each of at most M words, its own at a root, a gap between sentences and padding;
+        ``word_rows`` (W,), and beside ``net_input`` ``words_per_example`` (n,), if words are
+        labelled.
     """
     lengths = np.concatenate([item["lengths"] for item in items])  # (B,)
     places, width = token_places(lengths)
     net_input = {"src_lengths": torch.from_numpy(lengths), "places": torch.from_numpy(places)}
-    for name in ("tokens", "segments", "factors"):
+    for name in ("tokens", "segments", "factors", "word_of"):
         if name in items[0]:
             flat = joined([item[name] for item in items])  # (N, ...)
             out = np.full((len(lengths) * width, *flat.shape[1:]), FILLINGS.get(name, pad))
@@ -45,6 +48,8 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
             net_input[NAMES.get(name, name)] = torch.from_numpy(
                 out.reshape(len(lengths), width, *flat.shape[1:])
             )
+    if "heads" in items[0]:
+        net_input["heads"] = _heads(items)
     batch = {
         "id": torch.tensor([item["id"] for item in items]),
         "nsentences": len(items),
@@ -54,6 +59,15 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
     if "words" in items[0]:
         net_input["word_rows"], batch["words_per_example"] = _word_rows(items)
     return batch
+
+
+def _heads(items: Sequence[dict[str, Any]]) -> Tensor:
+    """Return the heads of every row's words (B, M); those of an example stand in all its rows."""
+    rows = [item["heads"] for item in items for _ in item["lengths"]]
+    places, width = token_places(np.array([len(row) for row in rows]))
+    out = np.tile(np.arange(width), len(rows))  # (B M,) all words their own heads
+    out[places] = joined(rows)
+    return torch.from_numpy(out.reshape(len(rows), width))
 
 
 def token_places(lengths: np.ndarray) -> tuple[np.ndarray, int]:

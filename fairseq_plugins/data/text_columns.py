@@ -1,4 +1,4 @@
-"""The streams of a prepared text folder as columns: tokens, words, features and gold labels.
+"""The streams of a prepared text folder as columns: tokens, words, features, heads, gold labels.
 
 Rows of numbers lie one after another in one array, so that a split is read at once and checked
 without loops. The same columns come from raw text at inference.
@@ -7,72 +7,20 @@ without loops. The same columns come from raw text at inference.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from fairseq.data.indexed_dataset import MMapIndexedDataset
 
-from .streams import stream_exists
+from .text_rows import Rows, check_lengths, check_succession, parents_of
 
 CLASSES, SCORE, WORD_LABELS = "classes", "score", "word_labels"
 NO_CLASS = -1
+PIPELINE = "the pipeline that parsed it is broken"
 STORED_FEATURES = ("pos", "case")  # one id a word; "subword" follows from the words
-
-
-class Rows:
-    """Rows of whole numbers.
-
-    Args:
-        values: all rows one after another.
-        lengths: numbers in each row.
-    """
-
-    def __init__(self, values: np.ndarray, lengths: np.ndarray) -> None:
-        self.values = values
-        self.lengths = np.asarray(lengths, dtype=np.int64)
-        self.ends = np.cumsum(self.lengths)
-
-    @classmethod
-    def read(cls, prefix: Path) -> Rows:
-        """Read a stream; FileNotFoundError names the missing file."""
-        if not stream_exists(prefix):
-            raise FileNotFoundError(
-                f"{prefix}.bin or {prefix}.idx is missing; prepare the folder again"
-            )
-        index = MMapIndexedDataset.Index(f"{prefix}.idx")
-        lengths, dtype = np.array(index.sizes), index.dtype
-        values = np.fromfile(f"{prefix}.bin", dtype=dtype)
-        if len(values) != lengths.sum():
-            raise ValueError(f"{prefix}.bin does not fit {prefix}.idx; prepare the folder again")
-        return cls(values, lengths)
-
-    @classmethod
-    def of(cls, rows: Iterable[Sequence[int]]) -> Rows:
-        """Take rows as they are."""
-        arrays = [np.asarray(row, dtype=np.int64) for row in rows]
-        values = np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64)
-        return cls(values, np.array([len(row) for row in arrays], dtype=np.int64))
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.lengths)
-
-    def __getitem__(self, index: int) -> np.ndarray:
-        """Return a row."""
-        end = self.ends[index]
-        return self.values[end - self.lengths[index] : end]
-
-    @property
-    def lasts(self) -> np.ndarray:
-        """The last number of each row; -1 in an empty one."""
-        out = np.full(len(self), -1, dtype=np.int64)
-        filled = self.lengths > 0
-        out[filled] = self.values[self.ends[filled] - 1]
-        return out
 
 
 class Encoded(Protocol):
@@ -81,6 +29,7 @@ class Encoded(Protocol):
     tokens: Sequence[int]
     word_of: Sequence[int]
     features: dict[str, Sequence[int]]
+    heads: Sequence[int] | None
 
 
 @dataclass(frozen=True)
@@ -91,15 +40,23 @@ class SentenceColumns:
         tokens: wordpiece ids without specials.
         words: word of each wordpiece.
         features: feature -> one id a word.
+        heads: index from 0 of each word's head, a root's own for a root; None where not wanted.
     """
 
     tokens: Rows
     words: Rows
     features: dict[str, Rows]
+    heads: Rows | None = None
 
     @classmethod
     def read(
-        cls, folder: Path, split: str, number: int, features: Iterable[str]
+        cls,
+        folder: Path,
+        split: str,
+        number: int,
+        features: Iterable[str],
+        *,
+        heads: bool = False,
     ) -> SentenceColumns:
         """Read the streams of a split, and check that they fit.
 
@@ -108,27 +65,50 @@ class SentenceColumns:
             split: name of the split.
             number: 0 for the first sentences, 1 for the second.
             features: those of `STORED_FEATURES` that are wanted.
+            heads: whether the words' heads are wanted.
 
         Raises:
             FileNotFoundError: a stream is missing.
-            ValueError: streams disagree; names split and example.
+            ValueError: streams disagree, or heads form no trees; names split and example.
         """
-        wanted = ("tokens", "words", *features)
+        wanted = ("tokens", "words", *features, *(["heads"] if heads else []))
         read = {name: Rows.read(folder / f"{split}.{name}{number}") for name in wanted}
         tokens, words = read.pop("tokens"), read.pop("words")
-        _check(f"{folder}/{split}.words{number}", words, tokens.lengths)
-        _check_succession(f"{folder}/{split}.words{number}", words)
+        check_lengths(f"{folder}/{split}.words{number}", words, tokens.lengths)
+        check_succession(f"{folder}/{split}.words{number}", words)
         for name, rows in read.items():
-            _check(f"{folder}/{split}.{name}{number}", rows, words.lasts + 1)
-        return cls(tokens, words, read)
+            check_lengths(f"{folder}/{split}.{name}{number}", rows, words.lasts + 1)
+        stored = read.pop("heads", None)
+        if stored is not None:
+            stored = parents_of(f"{folder}/{split}.heads{number}", stored)
+        return cls(tokens, words, read, stored)
 
     @classmethod
-    def of(cls, sentences: Sequence[Encoded], features: Iterable[str]) -> SentenceColumns:
-        """Take sentences as the encoder of raw text made them."""
+    def of(
+        cls,
+        sentences: Sequence[Encoded],
+        features: Iterable[str],
+        *,
+        heads: bool = False,
+        name_of: Callable[[int], str] = "example {}".format,
+    ) -> SentenceColumns:
+        """Take sentences as the encoder of raw text made them.
+
+        Args:
+            sentences: one an example.
+            features: those of `STORED_FEATURES` that are wanted.
+            heads: whether the words' heads are wanted.
+            name_of: names an example in messages, by its number.
+
+        Raises:
+            ValueError: heads are wanted, but a sentence was not parsed, or its heads form no trees.
+        """
+        words = Rows.of(sentence.word_of for sentence in sentences)
         return cls(
             Rows.of(sentence.tokens for sentence in sentences),
-            Rows.of(sentence.word_of for sentence in sentences),
+            words,
             {name: Rows.of(sentence.features[name] for sentence in sentences) for name in features},
+            _raw_parents(sentences, words, name_of) if heads else None,
         )
 
     @property
@@ -137,28 +117,17 @@ class SentenceColumns:
         return self.words.lasts + 1
 
 
-def _check(what: str, rows: Rows, lengths: np.ndarray) -> None:
-    if len(rows) != len(lengths):
-        raise ValueError(f"{what} has {len(rows)} rows instead of {len(lengths)}; prepare again")
-    wrong = np.flatnonzero(rows.lengths != lengths)
-    if len(wrong):
-        at = int(wrong[0])
-        raise ValueError(
-            f"{what}: example {at + 1} has {rows.lengths[at]} entries instead of {lengths[at]}; "
-            "prepare the folder again"
-        )
-
-
-def _check_succession(what: str, words: Rows) -> None:
-    """Refuse rows that do not count words from 0, one after another."""
-    values = words.values.astype(np.int64)
-    steps = np.diff(values, prepend=0)
-    begins = (words.ends - words.lengths)[words.lengths > 0]
-    steps[begins] = -values[begins]  # 0, or wrong
-    wrong = np.flatnonzero((steps < 0) | (steps > 1))
-    if len(wrong):
-        at = int(np.searchsorted(words.ends, wrong[0], side="right"))
-        raise ValueError(f"{what}: example {at + 1} leaves words out; prepare the folder again")
+def _raw_parents(sentences: Sequence[Encoded], words: Rows, name_of: Callable[[int], str]) -> Rows:
+    """Return the heads of raw text as `parents_of` does."""
+    for index, sentence in enumerate(sentences):
+        if sentence.heads is None:
+            raise ValueError(
+                f"{name_of(index)} was not parsed, but the model reads heads; prepare the folder "
+                "with --annotations pos,heads, so that raw text is parsed as well"
+            )
+    heads = Rows.of(sentence.heads for sentence in sentences)
+    check_lengths("heads of raw text", heads, words.lasts + 1, PIPELINE)
+    return parents_of("heads of raw text", heads, PIPELINE)
 
 
 class Gold:

@@ -29,6 +29,8 @@ class Reading:
         cls, sep, pad: ids of the special tokens.
         features: names of the features, in column order.
         by_word: whether words are labelled.
+        words: whether the model wants to know the word of each token.
+        heads: whether it wants to know the words' heads, too.
         limit: most tokens of a row, specials included; None for any number.
         long_examples: what becomes of longer ones: `ERROR`, `TRUNCATE`, or `SPLIT`.
     """
@@ -38,6 +40,8 @@ class Reading:
     pad: int
     features: tuple[str, ...] = ()
     by_word: bool = False
+    words: bool = False
+    heads: bool = False
     limit: int | None = None
     long_examples: str = ERROR
 
@@ -87,9 +91,11 @@ class TextItems:
         """Return an example as arrays.
 
         Returns:
-            ``id``; of the example's T tokens ``tokens`` and ``segments`` (T,), and ``factors``
-            (T, F) if there are features; ``lengths`` of its rows; and if words are labelled
-            ``words``, where among the T tokens each begins in the row it is labelled in, (W,).
+            ``id``; of the example's T tokens ``tokens`` and ``segments`` (T,), ``factors`` (T, F)
+            if there are features, and if wanted ``word_of`` (T,), the number of each token's word
+            as `_syntax` counts; ``lengths`` of its rows; if wanted ``heads`` of all its words;
+            and if words are labelled ``words``, where among the T tokens each begins in the row it
+            is labelled in, (W,).
         """
         rows, owners = self._cuts.get(index) or ([self._whole(index)], None)
         columns = zip(*(self._row(index, parts) for parts in rows))
@@ -102,9 +108,35 @@ class TextItems:
         }
         if factors:
             item["factors"] = joined(factors[0])
+        if self.reading.words or self.reading.heads:
+            item |= self._syntax(index, rows)
         if self.reading.by_word:
             item["words"] = self._word_places(index, item["lengths"], rows, owners)
         return item
+
+    def _syntax(self, index: int, rows: list[list[Part]]) -> dict[str, np.ndarray]:
+        """Return ``word_of`` (T,), and if wanted ``heads`` (W,), of an example.
+
+        Words are counted over the whole example, whatever a row shows of it: those of the second
+        sentence from one number further on, so that its first word is not beside the last one of
+        the first. Special tokens are of word -1.
+        """
+        words = [column.words[index].astype(np.int64) for column in self.sentences]
+        gap = int(words[0][-1]) + 1 if len(words[0]) else 0  # a word that no token has
+        if len(words) > 1:
+            words[1] += gap + 1
+        pieces = []
+        for parts in rows:
+            pieces.append(_NO_WORD)
+            for number, begin, end in parts:
+                pieces += [words[number][begin:end], _NO_WORD]
+        found = {"word_of": np.concatenate(pieces)}
+        if self.reading.heads:
+            heads = [column.heads[index] for column in self.sentences]
+            if len(heads) > 1:
+                heads = [heads[0], np.array([gap]), heads[1] + (gap + 1)]
+            found["heads"] = joined(heads)
+        return found
 
     def _fit(self) -> None:
         """Plan the rows of the examples that are too long."""
@@ -195,4 +227,5 @@ def subword_ids(words: np.ndarray) -> np.ndarray:
     return _PLACES[first + 2 * last]
 
 
+_NO_WORD = np.array([-1])
 _PLACES = np.array(FEATURES["subword"].ids("MBEO"))  # neither first nor last, first, last, both

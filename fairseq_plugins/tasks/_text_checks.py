@@ -60,6 +60,20 @@ def check_labels(cfg: Any, manifest: TextManifest, folder: Path) -> None:
         raise ValueError(f"the model was trained for {sides[0]}, but {folder} has {sides[1]}")
 
 
+def check_heads(reads_heads: bool, manifest: TextManifest, folder: Path) -> None:
+    """Refuse a folder without parses for a model that reads them.
+
+    Raises:
+        ValueError: says how to prepare it.
+    """
+    if reads_heads and "heads" not in manifest.annotations:
+        raise ValueError(
+            f"the model reads parse trees, but {folder} was prepared without: prepare it with "
+            "--annotations pos,heads (a spaCy pipeline that parses), or with parses of your own by "
+            "--train-conllu and its relatives"
+        )
+
+
 def check_best_metric(cfg: Any, known: Sequence[str]) -> None:
     """Refuse a ``--best-checkpoint-metric`` that validation does not log, or that is misread.
 

@@ -32,9 +32,21 @@ def open_folder(folder: Path, task: str) -> TextManifest:
 
 
 def read_sentences(
-    folder: Path, manifest: TextManifest, split: str, features: Iterable[str]
+    folder: Path,
+    manifest: TextManifest,
+    split: str,
+    features: Iterable[str],
+    *,
+    heads: bool = False,
 ) -> list[SentenceColumns]:
     """Read the first, and for pairs the second sentences of a split.
+
+    Args:
+        folder: prepared folder.
+        manifest: its manifest.
+        split: name of the split.
+        features: what the model reads.
+        heads: whether it reads heads.
 
     Raises:
         FileNotFoundError: no such split, or a missing stream.
@@ -46,7 +58,8 @@ def read_sentences(
         )
     stored = stored_features(features)
     columns = [
-        SentenceColumns.read(folder, split, number, stored) for number in range(manifest.sentences)
+        SentenceColumns.read(folder, split, number, stored, heads=heads)
+        for number in range(manifest.sentences)
     ]
     promised = manifest.splits[split]["examples"]
     for column in columns:
@@ -59,7 +72,12 @@ def read_sentences(
 
 
 def take_sentences(
-    examples: Sequence[Sequence[Any]], number: int, features: Iterable[str], names: Sequence[str]
+    examples: Sequence[Sequence[Any]],
+    number: int,
+    features: Iterable[str],
+    names: Sequence[str],
+    *,
+    heads: bool = False,
 ) -> list[SentenceColumns]:
     """Take examples from the encoder of raw text.
 
@@ -68,16 +86,22 @@ def take_sentences(
         number: how many sentences an example must have.
         features: what the model reads.
         names: of the examples.
+        heads: whether the model reads heads.
 
     Raises:
-        ValueError: an example with another number of sentences.
+        ValueError: an example with another number of sentences, or one that was not parsed.
     """
     for name, sentences in zip(names, examples):
         if len(sentences) != number:
             raise ValueError(f"{name} has {len(sentences)} texts; this task takes {number}")
     stored = stored_features(features)
     return [
-        SentenceColumns.of([sentences[place] for sentences in examples], stored)
+        SentenceColumns.of(
+            [sentences[place] for sentences in examples],
+            stored,
+            heads=heads,
+            name_of=names.__getitem__,
+        )
         for place in range(number)
     ]
 

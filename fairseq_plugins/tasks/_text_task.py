@@ -64,6 +64,8 @@ class TextTask(FairseqTask):
         NAME: name of the task and of its criterion.
         features: features that the model reads, in the column order of ``src_factors``; None
             before there is a model.
+        reads_words: whether any model reads the word of each token.
+        reads_heads: whether any model reads the words' heads.
         positive: the label that F1 is about; empty if there is none.
     """
 
@@ -77,6 +79,7 @@ class TextTask(FairseqTask):
         self.dictionary = dictionary
         self.positive = _text_checks.positive_label(cfg.positive_label, manifest, self.folder)
         self.features: Optional[tuple[str, ...]] = None
+        self.reads_words = self.reads_heads = False
         self._limit = cfg.max_positions
         self._warnings = _warnings.Warnings()
 
@@ -113,7 +116,8 @@ class TextTask(FairseqTask):
         """Build a model for the folder, and see to it that its checkpoint can tell what it is for.
 
         Raises:
-            ValueError: a model that is none of ours, or one that does not fit the folder.
+            ValueError: a model that is none of ours, or one that does not fit the folder: that was
+                trained for other labels, or reads heads that the folder lacks.
         """
         model_class = _text_checks.model_class_of(cfg, self.NAME)
         if from_checkpoint:
@@ -124,14 +128,18 @@ class TextTask(FairseqTask):
             model_class.complete_config(cfg, self.manifest)
         model = super().build_model(cfg, from_checkpoint)
         self._serve(model)
-        if from_checkpoint and set(model.features) & set(self.manifest.annotations):
+        annotated = {*model.features, *(["heads"] if _reads(model, "heads") else [])}
+        if from_checkpoint and annotated & set(self.manifest.annotations):
             trained = getattr(cfg, "annotator", None) or ""
             present = self.manifest.annotator_id
             self._warnings.other_annotator([trained], present, str(self.folder))
         return model
 
     def _serve(self, model: Any) -> None:
-        """Note what the datasets must give the model."""
+        """Note what the datasets must give the model; an ensemble gets what any of it reads."""
+        _text_checks.check_heads(_reads(model, "heads"), self.manifest, self.folder)
+        self.reads_heads = self.reads_heads or _reads(model, "heads")
+        self.reads_words = self.reads_words or self.reads_heads or _reads(model, "words")
         if self.features not in (None, tuple(model.features)):
             sides = [",".join(names) or "none" for names in (self.features, model.features)]
             raise ValueError(
@@ -184,7 +192,9 @@ class TextTask(FairseqTask):
             ValueError: streams that disagree, missing labels, or an example that is too long.
         """
         where = (self.folder, self.manifest, split)
-        sentences = _text_folders.read_sentences(*where, self.features or ())
+        sentences = _text_folders.read_sentences(
+            *where, self.features or (), heads=self.reads_heads
+        )
         training = split == self.cfg.train_subset and task_cfg is None and not for_prediction
         self.datasets[split] = TextDataset(
             sentences,
@@ -209,6 +219,8 @@ class TextTask(FairseqTask):
             pad=self.dictionary.pad(),
             features=self.features or (),
             by_word=self.manifest.target == WORD_LABELS,
+            words=self.reads_words,
+            heads=self.reads_heads,
             limit=self._limit,
             long_examples=str(self.cfg.long_examples),
         )
@@ -223,11 +235,16 @@ class TextTask(FairseqTask):
             ids: the examples' names for messages (default: their numbers).
 
         Raises:
-            ValueError: an example with another number of sentences, or one that is too long.
+            ValueError: an example with another number of sentences, one that is too long, or one
+                that was not parsed for a model that reads heads.
         """
         names = [f"example {i}" for i in (ids or range(1, len(sentences) + 1))]
         columns = _text_folders.take_sentences(
-            sentences, self.manifest.sentences, self.features or (), names
+            sentences,
+            self.manifest.sentences,
+            self.features or (),
+            names,
+            heads=self.reads_heads,
         )
         return TextDataset(columns, self._reading(), name_of=names.__getitem__)
 
@@ -235,3 +252,8 @@ class TextTask(FairseqTask):
         """Log losses as fairseq does, and the task's metrics from their counts."""
         super().reduce_metrics(logging_outputs, criterion)
         criterion.log_metrics(logging_outputs)
+
+
+def _reads(model: Any, what: str) -> bool:
+    """Whether a model reads ``words`` or ``heads``."""
+    return bool(getattr(model, f"reads_{what}", False))

@@ -35,14 +35,15 @@ EXPECTED = {
 
 
 class Echo(torch.nn.Module):
-    """Returns the logits it is given, and a loss of its own."""
+    """Returns the logits it is given, a loss of its own, and shares of local attention."""
 
-    def __init__(self, losses=None):
+    def __init__(self, losses=None, gates=None):
         super().__init__()
         self.losses = losses or {}
+        self.gates = gates or {}
 
     def forward(self, logits):
-        return logits, {"losses": self.losses}
+        return logits, {"losses": self.losses, "gates": self.gates}
 
 
 def criterion_of(kind):
@@ -224,6 +225,21 @@ def test_auxiliary_losses_are_added_as_means_and_logged():
     found = logged("classes", [output]).get_smoothed_values()
     assert found["loss_heads"] == pytest.approx(0.25)
     assert found["loss"] == pytest.approx(float(loss) / 6)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_gates_are_logged_as_means_over_tokens(training):
+    """Batches of other sizes count by their tokens; several local attentions add up."""
+    golds, logits = data_of("classes", 4, 2)
+    outputs, shares = [], [torch.rand(3, 2), torch.rand(9, 2)]
+    for found in shares:
+        sample = {**sample_of("classes", golds, logits, range(4)), "ntokens": len(found)}
+        model = Echo(gates={0: found / 2, 5: found[:, :1]}).train(training)
+        outputs.append(criterion_of("classes")(model, sample)[2])
+    whole = torch.cat(shares)
+    values = logged("classes", outputs).get_smoothed_values()
+    assert values["gate_0"] == pytest.approx(float(whole.sum(1).mean()) / 2, abs=1e-3)
+    assert values["gate_5"] == pytest.approx(float(whole[:, 0].mean()), abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", LABELS)

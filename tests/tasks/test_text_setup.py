@@ -82,7 +82,9 @@ def test_positive_label(folders):
 def test_models_of_others_are_refused(folders):
     task = make_task(folders["classes"])
     for name in ("transformer", "transformer_lm", "nonsense"):
-        with pytest.raises(ValueError, match=f"does not take --arch {name}; choices: bert_plain,"):
+        with pytest.raises(
+            ValueError, match=f"does not take --arch {name}; choices: .*bert_plain,"
+        ):
             task.build_model(OmegaConf.create({"_name": name}))
 
 

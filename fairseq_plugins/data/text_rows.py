@@ -1,0 +1,104 @@
+"""Rows of whole numbers, and checks of what stands in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from fairseq.data.indexed_dataset import MMapIndexedDataset
+
+from ..syntax.tree import check_heads, first_bad_sentence
+from .streams import stream_exists
+
+AGAIN = "prepare the folder again"
+
+
+class Rows:
+    """Rows of whole numbers.
+
+    Args:
+        values: all rows one after another.
+        lengths: numbers in each row.
+    """
+
+    def __init__(self, values: np.ndarray, lengths: np.ndarray) -> None:
+        self.values = values
+        self.lengths = np.asarray(lengths, dtype=np.int64)
+        self.ends = np.cumsum(self.lengths)
+
+    @classmethod
+    def read(cls, prefix: Path) -> Rows:
+        """Read a stream; FileNotFoundError names the missing file."""
+        if not stream_exists(prefix):
+            raise FileNotFoundError(f"{prefix}.bin or {prefix}.idx is missing; {AGAIN}")
+        index = MMapIndexedDataset.Index(f"{prefix}.idx")
+        lengths, dtype = np.array(index.sizes), index.dtype
+        values = np.fromfile(f"{prefix}.bin", dtype=dtype)
+        if len(values) != lengths.sum():
+            raise ValueError(f"{prefix}.bin does not fit {prefix}.idx; {AGAIN}")
+        return cls(values, lengths)
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[int]]) -> Rows:
+        """Take rows as they are."""
+        arrays = [np.asarray(row, dtype=np.int64) for row in rows]
+        values = np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64)
+        return cls(values, np.array([len(row) for row in arrays], dtype=np.int64))
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.lengths)
+
+    def __getitem__(self, index: int) -> np.ndarray:
+        """Return a row."""
+        end = self.ends[index]
+        return self.values[end - self.lengths[index] : end]
+
+    @property
+    def lasts(self) -> np.ndarray:
+        """The last number of each row; -1 in an empty one."""
+        out = np.full(len(self), -1, dtype=np.int64)
+        filled = self.lengths > 0
+        out[filled] = self.values[self.ends[filled] - 1]
+        return out
+
+
+def check_lengths(what: str, rows: Rows, lengths: np.ndarray, cure: str = AGAIN) -> None:
+    """Refuse rows of other lengths than those given."""
+    if len(rows) != len(lengths):
+        raise ValueError(f"{what} has {len(rows)} rows instead of {len(lengths)}; prepare again")
+    wrong = np.flatnonzero(rows.lengths != lengths)
+    if len(wrong):
+        at = int(wrong[0])
+        raise ValueError(
+            f"{what}: example {at + 1} has {rows.lengths[at]} entries instead of {lengths[at]}; "
+            f"{cure}"
+        )
+
+
+def check_succession(what: str, words: Rows) -> None:
+    """Refuse rows that do not count words from 0, one after another."""
+    values = words.values.astype(np.int64)
+    steps = np.diff(values, prepend=0)
+    begins = (words.ends - words.lengths)[words.lengths > 0]
+    steps[begins] = -values[begins]  # 0, or wrong
+    wrong = np.flatnonzero((steps < 0) | (steps > 1))
+    if len(wrong):
+        at = int(np.searchsorted(words.ends, wrong[0], side="right"))
+        raise ValueError(f"{what}: example {at + 1} leaves words out; {AGAIN}")
+
+
+def parents_of(what: str, heads: Rows, cure: str = AGAIN) -> Rows:
+    """Return heads that count from 1 as indices from 0, a root's its own, if they form trees."""
+    at = first_bad_sentence(heads.values, heads.lengths)
+    if at is not None:
+        try:
+            check_heads(heads[at].tolist())
+        except ValueError as error:
+            raise ValueError(f"{what}: example {at + 1}: {error}; {cure}") from None
+    values = heads.values.astype(np.int32) - 1  # (N,)
+    roots = np.flatnonzero(values < 0)
+    begins = np.repeat(heads.ends - heads.lengths, heads.lengths)  # (N,)
+    values[roots] = roots - begins[roots]
+    return Rows(values, heads.lengths)

@@ -1,0 +1,253 @@
+"""Words and heads in batches: against the plainest layout, and the masks that follow from them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plain_trees import FORESTS
+from prepared_text import WORDS, encode, examples, prepare
+
+from fairseq_plugins.data.streams import write_stream
+from fairseq_plugins.data.text_columns import SentenceColumns
+from fairseq_plugins.data.text_dataset import TextDataset
+from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, Reading
+from fairseq_plugins.data.text_rows import Rows
+from fairseq_plugins.nn.tree_masks import AncestorRule, RelationRule, TreeRule, WindowRule
+from fairseq_plugins.syntax import tree
+
+PAD = 7
+
+
+@st.composite
+def sentences(draw) -> SimpleNamespace:
+    """A sentence of some words with a tree, or several trees, of any shape."""
+    heads = draw(FORESTS)
+    words = draw(st.lists(st.sampled_from(WORDS), min_size=len(heads), max_size=len(heads)))
+    return SimpleNamespace(**{**vars(encode(words)), "heads": heads})
+
+
+SINGLES = st.lists(st.tuples(sentences()), min_size=1, max_size=5)
+PAIRS = st.lists(st.tuples(sentences(), sentences()), min_size=1, max_size=5)
+
+
+def columns_of(given, **wanted):
+    return [SentenceColumns.of(side, ["pos"], **wanted) for side in zip(*given)]
+
+
+def batch_of(given, **reading):
+    """Collate examples, each a tuple of sentences; ``owners`` says which example a row shows."""
+    how = Reading(101, 102, PAD, **{"heads": True, **reading})
+    dataset = TextDataset(columns_of(given, heads=how.heads), how)
+    batch = dataset.collater([dataset[i] for i in range(len(dataset))])
+    batch["owners"] = [i for i in batch["id"].tolist() for _ in dataset[i]["lengths"]]
+    return batch
+
+
+def row_of(example):
+    """Lay an example out by hand: word of each token, and the trees with a gap between them."""
+    word_of, heads = [-1], []
+    for side in example:
+        start = len(heads) + bool(heads)
+        heads += [len(heads)] * bool(heads)
+        word_of += [start + word for word in side.word_of] + [-1]
+        heads += [start + (h - 1 if h else w) for w, h in enumerate(side.heads)]
+    return word_of, heads
+
+
+def padded(row, width):
+    return row + [-1] * (width - len(row))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.one_of(SINGLES, PAIRS))
+def test_words_and_heads_are_laid_out_by_row(given):
+    batch = batch_of(given)
+    inputs = batch["net_input"]
+    rows = [row_of(given[i]) for i in batch["id"].tolist()]
+    width = inputs["src_tokens"].size(1)
+    assert inputs["word_of"].tolist() == [padded(words, width) for words, _ in rows]
+    most = max(len(heads) for _, heads in rows)
+    assert inputs["heads"].tolist() == [h + [*range(len(h), most)] for _, h in rows]
+    assert inputs["word_of"].dtype == inputs["heads"].dtype == torch.int64
+
+
+@settings(max_examples=40, deadline=None)
+@given(PAIRS)
+def test_batches_hold_what_is_asked_for_alone(given):
+    full, words, none = (
+        batch_of(given, **reading)["net_input"]
+        for reading in ({}, {"words": True, "heads": False}, {"heads": False})
+    )
+    assert set(full) - set(words) == {"heads"}
+    assert set(words) - set(none) == {"word_of"}
+    for less in (words, none):
+        assert all(torch.equal(full[name], value) for name, value in less.items())
+
+
+@settings(max_examples=40, deadline=None)
+@given(PAIRS)
+def test_pair_is_two_singles_with_a_gap(given):
+    for first, second in given:
+        pair = batch_of([(first, second)])["net_input"]
+        one, two = (batch_of([(side,)])["net_input"] for side in (first, second))
+        size, gap = len(one["word_of"][0]), len(first.heads)
+        assert torch.equal(pair["word_of"][:, :size], one["word_of"])
+        later = two["word_of"][:, 1:]
+        assert torch.equal(pair["word_of"][:, size:], torch.where(later < 0, -1, later + gap + 1))
+        middle = torch.tensor([[gap]])
+        expected = torch.cat([one["heads"], middle, two["heads"] + gap + 1], dim=1)
+        assert torch.equal(pair["heads"], expected)
+        assert not (pair["word_of"] == gap).any()
+
+
+RULES = {
+    TreeRule(2): lambda heads: tree.tree_allowed(heads, 2),
+    TreeRule(1, "symmetric"): lambda heads: tree.tree_allowed(heads, 1, "symmetric"),
+    RelationRule("sibling"): lambda heads: tree.relation(heads, "sibling"),
+    AncestorRule(): tree.ancestors,
+    AncestorRule(span=True): tree.hulls,
+    WindowRule(1, "words"): lambda heads: tree.window_allowed(len(heads), 1),
+}
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.one_of(SINGLES, PAIRS), st.sampled_from(list(RULES)), st.integers(7, 30))
+def test_masks_of_a_batch_are_those_of_its_sentences(given, rule, limit):
+    """Shortened or not, tokens of a sentence see each other as the masks of the whole have it."""
+    batch = batch_of(given, limit=limit, long_examples=TRUNCATE)
+    check_masks(batch, given, rule)
+
+
+@settings(max_examples=50, deadline=None)
+@given(SINGLES, st.sampled_from(list(RULES)), st.integers(6, 14))
+def test_masks_of_windows_are_parts_of_the_whole_sentences(given, rule, limit):
+    batch = batch_of(given, limit=limit, long_examples=SPLIT, by_word=True)
+    rows = batch["net_input"]["src_tokens"].size(0)
+    assert rows > len(given) or all(len(side.tokens) + 2 <= limit for (side,) in given)
+    check_masks(batch, given, rule)
+
+
+def check_masks(batch, given, rule):
+    """Compare a rule on a batch with its plain twin on each whole sentence."""
+    inputs = batch["net_input"]
+    pair = len(given[0]) == 2
+    allowed = rule(inputs["word_of"], inputs["segments"] if pair else None, inputs["heads"])
+    for row, owner in enumerate(batch["owners"]):
+        start = 0
+        for number, side in enumerate(given[owner]):
+            words = inputs["word_of"][row]
+            places = (words >= 0) & (inputs["segments"][row] == number)
+            shown = words[places].numpy() - start
+            found = allowed[row][places][:, places].numpy()
+            assert np.array_equal(found, RULES[rule](side.heads)[shown][:, shown])
+            start += len(side.heads) + 1
+
+
+def test_windows_keep_all_heads_and_the_numbers_of_the_sentence():
+    side = encode(["garden", "by"] * 8)  # 24 wordpieces
+    inputs = batch_of([(side,)], limit=12, long_examples=SPLIT, by_word=True)["net_input"]
+    rows = len(inputs["src_tokens"])
+    assert rows > 2
+    assert inputs["heads"].tolist() == [row_of((side,))[1]] * rows
+    assert set(inputs["word_of"].flatten().tolist()) == {-1, *range(16)}
+    assert inputs["word_of"][-1].max() == 15
+    assert inputs["word_of"][1, 1] > 0
+
+
+def test_truncated_pair_keeps_all_heads_and_its_gap():
+    first, second = encode(["garden", "by"] * 4), encode(["by"] * 5)
+    inputs = batch_of([(first, second)], limit=9, long_examples=TRUNCATE)["net_input"]
+    assert inputs["heads"].tolist() == [row_of((first, second))[1]]
+    assert inputs["word_of"].tolist() == [[-1, 0, 0, 1, -1, 9, 10, 11, -1]]
+
+
+def test_numbers_of_long_pairs_do_not_overflow(tmp_path):
+    """Streams hold small integers where they fit: those of a pair must not run over."""
+    count = 200
+    chain = list(range(count))
+    for k in (0, 1):
+        write_stream(tmp_path / f"train.tokens{k}", [[1] * count], 256)
+        write_stream(tmp_path / f"train.words{k}", [chain], 256)
+        write_stream(tmp_path / f"train.heads{k}", [chain], 256)
+    columns = [SentenceColumns.read(tmp_path, "train", k, [], heads=True) for k in (0, 1)]
+    dataset = TextDataset(columns, Reading(101, 102, PAD, heads=True))
+    inputs = dataset.collater([dataset[0]])["net_input"]
+    assert inputs["word_of"].max() == 2 * count
+    second = [count + 1, *range(count + 1, 2 * count)]
+    assert inputs["heads"][0].tolist() == [0, *range(count - 1), count, *second]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    splits = {"train": examples("classes", 9, pairs=True)}
+    return prepare(tmp_path, "classes", splits, annotations=("pos", "heads"))
+
+
+def test_stored_heads_are_those_of_raw_text(folder):
+    raw = [[encode(text.split()) for text in e.texts] for e in examples("classes", 9, pairs=True)]
+    taken = columns_of(raw, heads=True)
+    for k in (0, 1):
+        read = SentenceColumns.read(folder, "train", k, ["pos"], heads=True)
+        for index in range(9):
+            assert np.array_equal(read.heads[index], taken[k].heads[index])
+        assert np.array_equal(read.heads.lengths, taken[k].heads.lengths)
+    assert SentenceColumns.read(folder, "train", 0, []).heads is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: rows[:-1], "has 8 rows instead of 9"),
+        (lambda rows: with_fifth(rows, [*rows[4], 0]), "example 5 has . entries instead of ."),
+        (lambda rows: with_fifth(rows, rows[4][1:]), "example 5 has . entries instead of ."),
+        (lambda rows: with_fifth(rows, [99, *rows[4][1:]]), "example 5: word 1 has head 99"),
+        (
+            lambda rows: with_fifth(rows, [1, *rows[4][1:]]),
+            "example 5: word 1 of . is its own",
+        ),
+        (lambda rows: with_fifth(rows, turning(rows[4])), "example 5: .* form a cycle: word 1"),
+    ],
+)
+def test_stored_heads_that_do_not_fit_are_refused(folder, change, message):
+    rows = [row.tolist() for row in Rows.read(folder / "train.heads1")]
+    assert len(rows[4]) > 1
+    write_stream(folder / "train.heads1", change(rows), 600)
+    with pytest.raises(ValueError, match=f"train.heads1:? {message}.*prepare (the folder )?again"):
+        SentenceColumns.read(folder, "train", 1, [], heads=True)
+    SentenceColumns.read(folder, "train", 1, [])
+
+
+def with_fifth(rows, row):
+    return [*rows[:4], row, *rows[5:]]
+
+
+def turning(row):
+    """Return heads that go round."""
+    return [*range(2, len(row) + 1), 1]
+
+
+def test_missing_heads_are_named(folder):
+    (folder / "train.heads1.idx").unlink()
+    with pytest.raises(FileNotFoundError, match=r"train\.heads1.*prepare the folder again"):
+        SentenceColumns.read(folder, "train", 1, [], heads=True)
+
+
+@pytest.mark.parametrize(
+    ("heads", "message"),
+    [
+        (None, "example 1 was not parsed, but the model reads heads; .*--annotations pos,heads"),
+        ([2, 1], "raw text: example 2: .* form a cycle"),
+        ([0], "raw text: example 2 has 1 entries instead of 2"),
+    ],
+)
+def test_raw_heads_that_do_not_fit_are_refused(heads, message):
+    sides = [encode(["by", "night"]) for _ in range(2)]
+    sides[1].heads = heads
+    with pytest.raises(ValueError, match=message):
+        SentenceColumns.of(sides, [], heads=True)
+    assert SentenceColumns.of(sides, []).heads is None
