@@ -1,7 +1,13 @@
-"""Draw what models attend to while translating a sentence, side by side, as PNG and SVG.
+"""Draw what models attend to in a sentence, side by side, as PNG and SVG.
 
 python scripts/plot_attention.py "She lights the lamp." --out figure --checkpoints \
     runs/quickstart/baseline/checkpoint_last.pt runs/quickstart/syntax/checkpoint_last.pt
+python scripts/plot_attention.py "A film full of fresh air." --out figure --checkpoints \
+    runs/wla runs/sla --names WLA SLA
+
+Of a translation model: the decoder's attention over the source while it translates. Of a BERT: the
+attention of each token over the sentence, with dependency arcs above; rectangles mark the cells
+that grow most from the first model to the others.
 """
 
 from __future__ import annotations
@@ -11,45 +17,140 @@ import logging
 import sys
 from pathlib import Path
 
-from fairseq_plugins.experiments.plots import AttentionPanel, plot_attention
-from fairseq_plugins.inference.attention import attend, load
+from fairseq_plugins.experiments.attention_plots import (
+    TRANSLATION,
+    AttentionPanel,
+    plot_attention,
+)
+from fairseq_plugins.experiments.figures import check_stem
+from fairseq_plugins.inference import attention, encoder_attention, prediction
+from fairseq_plugins.inference.text_checkpoints import TASKS, find_checkpoints, recorded_options
+from fairseq_plugins.prep.options import explain
+
+OVER_ITSELF = ("attending tokens", "attended tokens")
+ENCODER_ONLY = ("words", "no_arcs", "highlight")
+HIGHLIGHT = 6
 
 
-def main() -> int:
-    """Translate with every checkpoint and draw one panel each."""
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("sentence", help="raw source sentence")
-    parser.add_argument("--checkpoints", nargs="+", type=Path, required=True)
-    parser.add_argument("--names", nargs="+", help="panel titles (default: the folders' names)")
-    parser.add_argument("--data", help="prepared folder (default: the checkpoint's own)")
-    parser.add_argument("--out", default="attention", help="file name without suffix")
-    parser.add_argument("--beam", type=int, default=4)
-    parser.add_argument("--layer", type=int, help="decoder layer from 0 (default: the last)")
-    parser.add_argument("--head", type=int, help="one head from 0 (default: mean over heads)")
+    add = parser.add_argument
+    add("sentence", nargs="+", help="raw sentence; two for a model of pairs")
+    add(
+        "--checkpoints",
+        nargs="+",
+        required=True,
+        metavar="PATH",
+        help="checkpoint files, or run folders (their checkpoint_best.pt)",
+    )
+    add("--names", nargs="+", help="panel titles (default: folders', or a BERT's architecture)")
+    add("--data", metavar="DIR", help="prepared folder (default: the checkpoint's own)")
+    add("--out", default="attention", help="file name without suffix")
+    add("--beam", type=int, default=4, help="of a translation")
+    add(
+        "--layer",
+        type=int,
+        help="layer from 0 (default: the decoder's last; of a BERT the mean over layers)",
+    )
+    add("--head", type=int, help="one head from 0 (default: mean over heads)")
+    add("--words", action="store_true", help="of a BERT: join wordpieces to words")
+    add("--no-arcs", action="store_true", help="of a BERT: draw no parse")
+    add(
+        "--highlight",
+        type=int,
+        metavar="N",
+        help=f"of a BERT: mark the N cells that grow most (default: {HIGHLIGHT}; 0 for none)",
+    )
+    add("--cpu", action="store_true", help="of a BERT: use no GPU")
     args = parser.parse_args()
-    logging.disable(logging.INFO)
-    names = args.names or [path.parent.name for path in args.checkpoints]
-    if len(names) != len(args.checkpoints):
-        parser.error(f"{len(names)} names for {len(args.checkpoints)} checkpoints")
+    if args.names and len(args.names) != len(args.checkpoints):
+        parser.error(f"{len(args.names)} names for {len(args.checkpoints)} checkpoints")
+    if args.highlight is not None and args.highlight < 0:
+        parser.error(f"--highlight {args.highlight}: must be at least 0")
+    return args
+
+
+def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[AttentionPanel]:
+    """Translate with every checkpoint."""
+    for option in ENCODER_ONLY:
+        if getattr(args, option):
+            raise ValueError(f"--{option.replace('_', '-')} is for a BERT, not for a translation")
+    if len(args.sentence) != 1:
+        raise ValueError(f"a translation is of one sentence, not of {len(args.sentence)}")
     panels = []
-    try:
-        for name, path in zip(names, args.checkpoints):
-            found = attend(
-                load(path, args.data),
-                args.sentence,
-                beam=args.beam,
-                layer=args.layer,
-                head=args.head,
+    for name, path in zip(args.names or [path.parent.name for path in paths], paths):
+        found = attention.attend(
+            attention.load(path, args.data),
+            args.sentence[0],
+            beam=args.beam,
+            layer=args.layer,
+            head=args.head,
+        )
+        print(f"{name}: {found.translation}")
+        panels.append(AttentionPanel(name, found.weights, found.target, found.source))
+    return panels
+
+
+def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[AttentionPanel]:
+    """Read the sentence with every checkpoint, and compare the others with the first."""
+    names = args.names or [str(recorded_options(path)["model"].get("_name")) for path in paths]
+    found = []
+    for path in paths:
+        predictor = prediction.load([path], args.data, cpu=args.cpu)
+        one = encoder_attention.attend(predictor, args.sentence, layer=args.layer, head=args.head)
+        found.append(one.by_word() if args.words else one)
+    if not args.no_arcs and any(one.heads is None for one in found):
+        print("no arcs where the prepared folder names no pipeline that parses", file=sys.stderr)
+    count = HIGHLIGHT if args.highlight is None else args.highlight
+    marks = encoder_attention.marks(found, count)
+    return [
+        AttentionPanel(
+            name,
+            one.weights,
+            one.tokens,
+            one.tokens,
+            arcs=[] if args.no_arcs else one.arcs(),
+            marked=marked,
+        )
+        for name, one, marked in zip(names, found, marks)
+    ]
+
+
+def draw(args: argparse.Namespace) -> list[Path]:
+    """Draw the kind of attention that the checkpoints have.
+
+    Raises:
+        FileNotFoundError, ValueError, OSError: what `attend`, `load` and `plot_attention` refuse;
+            checkpoints of both kinds.
+    """
+    stem = check_stem(args.out)
+    paths = find_checkpoints(args.checkpoints)
+    tasks = [recorded_options(path)["task"].get("_name") for path in paths]
+    for path, task in zip(paths, tasks):
+        if (task in TASKS) != (tasks[0] in TASKS):
+            raise ValueError(
+                f"{paths[0]} is of task {tasks[0]!r} and {path} of {task!r}: they make no figure "
+                "together"
             )
-            print(f"{name}: {found.translation}")
-            panels.append(AttentionPanel(name, found.weights, found.target, found.source))
-    except (ValueError, FileNotFoundError) as error:
-        print(f"error: {error}", file=sys.stderr)
+    if tasks[0] in TASKS:
+        return plot_attention(encoder_panels(args, paths), stem, sides=OVER_ITSELF)
+    return plot_attention(translation_panels(args, paths), stem, sides=TRANSLATION)
+
+
+def main() -> int:
+    """Draw; what goes wrong is one line on stderr."""
+    args = parse_args()
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", force=True)  # on stderr
+    try:
+        for path in draw(args):
+            print(path)
+    except (OSError, ValueError) as error:
+        reason = explain(error, args.out) if isinstance(error, OSError) else error
+        print(f"error: {reason}", file=sys.stderr)
         return 1
-    for path in plot_attention(panels, args.out):
-        print(path)
     return 0
 
 

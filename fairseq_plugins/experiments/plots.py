@@ -1,161 +1,26 @@
-"""Rows and matrices -> figures, as PNG and SVG. Nothing here opens a log or a checkpoint.
+"""Curves, as PNG and SVG. Nothing here opens a log or a checkpoint.
 
-``plot_attention`` draws the syntax-infused paper's Figure 3 (attention of each target subword over
-the source subwords, systems side by side), ``plot_curves`` its Table 1 (BLEU against the share of
-the training data). Figures are drawn without a display, and the same input gives the same SVG.
+``plot_curves`` draws Sundararaman et al. 2019, Table 1 (BLEU against the share of the training
+data); ``plot_gates`` Li et al. 2021, "Improving BERT with Syntax-aware Local Attention", Figure 2
+(gate values in different layers).
 """
 
 from __future__ import annotations
 
-import logging
 import math
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 
-logger = logging.getLogger(__name__)
+from .figures import BLUE, COLORS, MARKERS, RED, plain, save, style
+from .gates import GateShare, grouped
 
 _Named = tuple[str, Mapping[float, Sequence[float]]]  # system, fraction -> scores
-
-CELL = 0.25  # inches; shrinks for long sentences
-LONGEST_SIDE = 11.0  # inches of matrix
-MAX_LABEL = 28  # characters
-COLORS = ("#4477AA", "#EE6677", "#228833", "#AA3377", "#CCBB44", "#66CCEE")  # safe for all eyes
-MARKERS = "osD^vP"
-FALLBACK_FONTS = (
-    "Noto Sans CJK SC",
-    "WenQuanYi Zen Hei",
-    "Noto Sans Arabic",
-    "Noto Sans Devanagari",
-)
-
-
-@dataclass(frozen=True)
-class AttentionPanel:
-    """One matrix of the figure.
-
-    Attributes:
-        title: for instance the system's name.
-        weights: (T, S) attention of each target subword (row) over the source (columns).
-        rows: T target subwords.
-        columns: S source subwords.
-    """
-
-    title: str
-    weights: np.ndarray
-    rows: Sequence[str]
-    columns: Sequence[str]
-
-
-def plot_attention(
-    panels: Sequence[AttentionPanel], out_stem: str | Path, *, title: str | None = None
-) -> list[Path]:
-    """Draw attention matrices side by side on one colour scale.
-
-    Args:
-        panels: at least one; they may differ in size.
-        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
-        title: above the whole figure.
-
-    Returns:
-        The two files written.
-
-    Raises:
-        ValueError: no panels, or weights that do not fit their labels, are negative or not finite.
-    """
-    matrices = [_checked(panel) for panel in panels]
-    if not matrices:
-        raise ValueError("no attention panels to draw")
-    top = max(float(matrix.max()) for matrix in matrices) or 1.0
-    cell, font, size = _measures(panels)
-    with _style():
-        figure = Figure(figsize=size, layout="constrained")
-        widths = [len(panel.columns) for panel in panels]
-        axes = figure.subplots(1, len(panels), squeeze=False, width_ratios=widths)[0]
-        for panel, matrix, ax in zip(panels, matrices, axes):
-            image = _draw_matrix(ax, panel, matrix, top=top, cell=cell, font=font)
-        _add_color_bar(figure, image, axes)
-        if title:
-            _plain(figure.suptitle(title, fontsize=12))
-        return _save(figure, out_stem)
-
-
-def _add_color_bar(figure: Figure, image: Any, axes: Sequence[Axes]) -> None:
-    """Add the common scale to the right, level with the top of the matrices."""
-    bar = figure.colorbar(
-        image, ax=list(axes), shrink=0.5, aspect=25, pad=0.015, anchor=(0.0, 0.8), panchor=False
-    )
-    bar.set_label("attention weight")
-    bar.outline.set_visible(False)
-
-
-def _checked(panel: AttentionPanel) -> np.ndarray:
-    """Return the weights as (T, S) floats, refusing what cannot be drawn."""
-    matrix = np.asarray(panel.weights, dtype=float)
-    expected = (len(panel.rows), len(panel.columns))
-    if matrix.shape != expected:
-        raise ValueError(
-            f"panel {panel.title!r}: weights of shape {matrix.shape} do not fit "
-            f"{expected[0]} target and {expected[1]} source subwords"
-        )
-    if matrix.size == 0:
-        raise ValueError(f"panel {panel.title!r}: nothing to draw, shape {matrix.shape}")
-    if not np.isfinite(matrix).all() or (matrix < 0).any():
-        raise ValueError(f"panel {panel.title!r}: weights must be finite and not negative")
-    return matrix
-
-
-def _measures(panels: Sequence[AttentionPanel]) -> tuple[float, float, tuple[float, float]]:
-    """Return side of a cell (inches), label size (points) and (width, height) of the figure."""
-    wide = sum(len(panel.columns) for panel in panels)
-    high = max(len(panel.rows) for panel in panels)
-    cell = min(CELL, LONGEST_SIDE * len(panels) / wide, LONGEST_SIDE / high)
-    font = max(3.5, min(11.0, cell * 72 * 0.6))
-    letter = font / 72 * 0.62  # width of an average letter, inches
-    row_labels = [letter * max(map(len, map(_shorten, panel.rows))) for panel in panels]
-    column_label = letter * max(len(_shorten(label)) for p in panels for label in p.columns)
-    width = cell * wide + sum(row_labels) + 0.35 * len(panels) + 1.2
-    return cell, font, (max(width, 3.5), max(cell * high + column_label + 1.2, 2.2))
-
-
-def _draw_matrix(
-    ax: Axes, panel: AttentionPanel, matrix: np.ndarray, *, top: float, cell: float, font: float
-) -> Any:
-    """Draw one panel: source subwords above, target subwords to the left, light cell borders."""
-    T, S = matrix.shape
-    image = ax.pcolormesh(
-        matrix, cmap="Blues", vmin=0.0, vmax=top, edgecolors="0.9", linewidth=cell * 2
-    )
-    ax.set_aspect("equal")
-    ax.invert_yaxis()
-    ax.xaxis.tick_top()
-    ax.set_xticks(np.arange(S) + 0.5, [_shorten(label) for label in panel.columns], rotation=90)
-    ax.set_yticks(np.arange(T) + 0.5, [_shorten(label) for label in panel.rows])
-    ax.tick_params(length=0, pad=2, labelsize=font)
-    for label in [*ax.get_xticklabels(), *ax.get_yticklabels()]:
-        _plain(label)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    _plain(ax.set_title(panel.title, pad=8, fontweight="bold"))
-    ax.set_ylabel("target subwords")
-    ax.set_anchor("N")
-    return image
-
-
-def _shorten(label: str) -> str:
-    """Bound a label's length and keep it on one line."""
-    label = " ".join(label.split()) or "\u2423"
-    return label if len(label) <= MAX_LABEL else label[: MAX_LABEL - 1] + "\u2026"
+_PAPER = {"wla": BLUE, "sla": RED}  # Figure 2's colours
 
 
 def plot_curves(
@@ -182,7 +47,7 @@ def plot_curves(
             that is not finite.
     """
     series = _series(rows)
-    with _style():
+    with style():
         figure = Figure(figsize=(5.6, 3.8), layout="constrained")
         ax = figure.subplots()
         for k, (system, points) in enumerate(series.items()):
@@ -192,10 +57,10 @@ def plot_curves(
         fractions = sorted({fraction for points in series.values() for fraction in points})
         _style_curves(ax, fractions, metric)
         if title:
-            _plain(ax.set_title(title))
+            plain(ax.set_title(title))
         for text in ax.legend(frameon=False, loc="upper left").get_texts():
-            _plain(text)
-        return _save(figure, out_stem)
+            plain(text)
+        return save(figure, out_stem)
 
 
 def _series(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[float, list[float]]]:
@@ -242,7 +107,7 @@ def _label_gaps(ax: Axes, first: _Named, second: _Named) -> None:
             color="0.35",
         )
     legend = f"numbers: {second[0]} minus {first[0]}"
-    _plain(
+    plain(
         ax.text(0.99, 0.02, legend, transform=ax.transAxes, ha="right", fontsize=7.5, color="0.35")
     )
 
@@ -262,39 +127,62 @@ def _style_curves(ax: Axes, fractions: Sequence[float], metric: str) -> None:
         ax.spines[side].set_visible(False)
 
 
-def _plain(text: Text) -> None:
-    """Draw a text as it is: a dollar sign in a subword is no formula."""
-    text.set_parse_math(False)
+def plot_gates(
+    shares: Sequence[GateShare], out_stem: str | Path, *, title: str | None = None
+) -> list[Path]:
+    """Draw the mean local share of every layer, one polyline a system, one panel a dataset.
+
+    Several runs of one system (seeds) are drawn as their mean with their range. Systems named after
+    ``wla`` and ``sla`` have the paper's colours, blue and red.
+
+    Args:
+        shares: of all datasets, systems, runs and layers.
+        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
+        title: above the whole figure.
+
+    Returns:
+        The two files written.
+
+    Raises:
+        ValueError: no shares, or one that is no number from 0 to 1.
+        OSError: the files cannot be written.
+    """
+    panels = grouped(shares)
+    systems = list(dict.fromkeys(share.system for share in shares))
+    looks = dict(zip(systems, _looks(systems)))
+    with style():
+        figure = Figure(figsize=(1.2 + 3.6 * len(panels), 3.6), layout="constrained")
+        axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+        for ax, (dataset, series) in zip(axes, panels.items()):
+            for system, points in series.items():
+                _draw_line(ax, system, points, *looks[system])
+            _style_gates(ax, sorted({layer for points in series.values() for layer in points}))
+            plain(ax.set_title(dataset))
+            for text in ax.legend(frameon=False).get_texts():
+                plain(text)
+        axes[0].set_ylabel("gate value (share of local attention)")
+        if title:
+            plain(figure.suptitle(title, fontsize=12))
+        return save(figure, out_stem)
 
 
-@contextmanager
-def _style() -> Iterator[None]:
-    """Set fonts and a fixed salt for SVG ids, leaving the caller's settings alone."""
-    known = {font.name for font in font_manager.fontManager.ttflist}
-    families = ["DejaVu Sans", *(name for name in FALLBACK_FONTS if name in known)]
-    settings = {
-        "font.family": families,
-        "font.size": 10.0,
-        "axes.titlesize": 12.0,
-        "svg.hashsalt": "fairseq_plugins",
-        "svg.fonttype": "none",
-    }
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(settings)
-        yield
+def _looks(systems: Sequence[str]) -> list[tuple[str, str]]:
+    """Return a colour and a marker for each system: the paper's where its name tells."""
+    fixed = [
+        next((color for name, color in _PAPER.items() if name in system.lower()), None)
+        for system in systems
+    ]
+    fixed = [None if color in fixed[:i] else color for i, color in enumerate(fixed)]
+    others = iter([color for color in COLORS if color not in fixed] * len(systems))
+    colors = [color or next(others) for color in fixed]
+    return [(color, MARKERS[i % len(MARKERS)]) for i, color in enumerate(colors)]
 
 
-def _save(figure: Figure, out_stem: str | Path) -> list[Path]:
-    """Write PNG and SVG under temporary names and rename them."""
-    stem = Path(out_stem)
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    written = []
-    for kind, options in (("png", {"dpi": 200}), ("svg", {"metadata": {"Date": None}})):
-        path = stem.with_name(f"{stem.name}.{kind}")
-        temporary = path.with_name(f"{path.name}.tmp")
-        figure.savefig(temporary, format=kind, facecolor="white", bbox_inches="tight", **options)
-        os.replace(temporary, path)
-        written.append(path)
-    logger.info("wrote %s", ", ".join(map(str, written)))
-    return written
+def _style_gates(ax: Axes, layers: Sequence[int]) -> None:
+    """Set an axis with a tick a layer."""
+    ax.set_xticks(layers, list(map(str, layers)))
+    ax.set_xlabel("layer")
+    ax.grid(axis="y", color="0.9", linewidth=0.8)
+    ax.margins(x=0.06, y=0.12)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)

@@ -55,8 +55,8 @@ def attend(
     task, model = translator.task, translator.models[0]
     if not sentence.strip():
         raise ValueError("there is nothing to translate in an empty sentence")
-    _check("layer", layer, len(model.decoder.layers))
-    _check("head", head, model.decoder.layers[-1].encoder_attn.num_heads)
+    check_choice("layer", layer, len(model.decoder.layers))
+    check_choice("head", head, model.decoder.layers[-1].encoder_attn.num_heads)
     tokens, lengths = task.get_interactive_tokens_and_lengths([sentence], None)
     best = translator.generate(tokens, beam=beam)[0][0]["tokens"].cpu()  # (T,)
     dataset = task.build_dataset_for_inference(tokens, lengths)
@@ -93,6 +93,11 @@ def _symbols(ids: torch.Tensor, dictionary) -> list[str]:
     return [dictionary[int(i)] for i in ids]
 
 
-def _check(what: str, value: int | None, count: int) -> None:
+def check_choice(what: str, value: int | None, count: int) -> None:
+    """Refuse a number that is not there.
+
+    Raises:
+        ValueError: names the choices.
+    """
     if value is not None and not 0 <= value < count:
         raise ValueError(f"there is no {what} {value}: choices are 0 to {count - 1}")

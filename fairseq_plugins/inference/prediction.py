@@ -22,7 +22,7 @@ from fairseq import utils
 from torch import Tensor
 
 from ..prep.examples import Example
-from ..prep.text_encoder import TextEncoder
+from ..prep.text_encoder import EncodedSentence, TextEncoder
 from . import prediction_records as records
 from .prediction_inputs import Wanted, examples_of, kept_examples
 from .text_checkpoints import DEFAULT, Paths, find_checkpoints, load_models
@@ -140,15 +140,25 @@ class Predictor:
             max_tokens: most wordpieces of a batch.
             buffer: how many examples to wait for (default: `BATCHES_AHEAD` batches).
         """
-        examples = iter(examples)
-        while part := list(islice(examples, buffer or BATCHES_AHEAD * batch_size)):
-            encoded = self.encoder.encode(part)
-            names = [f"{e.id} (line {e.line})" if e.line else e.id for e in part]
-            dataset = self.task.build_dataset_for_inference(encoded, names)
+        for part, encoded, dataset in self.encode(examples, buffer or BATCHES_AHEAD * batch_size):
             answers = self._answers(dataset, batch_size, max_tokens)
             for example, sentences, rows in zip(part, encoded, answers):
                 gold = example.word_labels if self._by_word else example.label
                 yield self._prediction(example.id, rows, sentences[0].words, gold)
+
+    def encode(
+        self, examples: Iterable[Example], count: int = BATCHES_AHEAD * BATCH_SIZE
+    ) -> Iterator[tuple[list[Example], list[tuple[EncodedSentence, ...]], Any]]:
+        """Yield raw examples, ``count`` at a time, with their encoding and their dataset.
+
+        Raises:
+            ValueError: an example that is too long for the model.
+        """
+        examples = iter(examples)
+        while part := list(islice(examples, count)):
+            encoded = self.encoder.encode(part)
+            names = [f"{e.id} (line {e.line})" if e.line else e.id for e in part]
+            yield part, encoded, self.task.build_dataset_for_inference(encoded, names)
 
     def predict_split(
         self, split: str, *, batch_size: int = BATCH_SIZE, max_tokens: int | None = None
@@ -160,9 +170,7 @@ class Predictor:
             ValueError: the folder has no such split, its files disagree, or an example is too
                 long for the model.
         """
-        check_split(self.manifest, split, self.folder)
-        self.task.load_dataset(split, for_prediction=True)
-        dataset = self.task.datasets.pop(split)
+        dataset = self.load_split(split)
         counts = dataset.items.sentences[0].word_counts if self._by_word else None
         kept = kept_examples(self.folder / f"{split}.examples.jsonl", len(dataset), counts)
         answers = self._answers(dataset, batch_size, max_tokens)
@@ -172,32 +180,53 @@ class Predictor:
                 gold = [self.labels[i] for i in gold] if self._by_word else self.labels[gold]
             yield self._prediction(name, rows, words, gold)
 
+    def load_split(self, split: str) -> Any:
+        """Load a split of the prepared folder as a dataset.
+
+        Raises:
+            FileNotFoundError, ValueError: see `predict_split`.
+        """
+        check_split(self.manifest, split, self.folder)
+        self.task.load_dataset(split, for_prediction=True)
+        return self.task.datasets.pop(split)
+
+    def batches(
+        self, dataset: Any, batch_size: int = BATCH_SIZE, max_tokens: int | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield a dataset's batches, on the device; examples of like length stand together."""
+        ahead = BATCHES_AHEAD * batch_size
+        for begin in range(0, len(dataset), ahead):
+            indices = np.arange(begin, min(begin + ahead, len(dataset)))
+            indices = indices[np.argsort(-dataset.sizes[indices], kind="stable")]
+            for batch in dataset.batch_by_size(
+                indices, max_tokens=max_tokens, max_sentences=batch_size
+            ):
+                sample = dataset.collater([dataset[int(i)] for i in batch])
+                if self.device.type == "cuda":
+                    sample = utils.move_to_cuda(sample, self.device)
+                yield sample
+
+    @torch.no_grad()
+    def outputs(self, sample: dict[str, Any], **wanted: Any) -> list[tuple[Tensor, dict[str, Any]]]:
+        """Return what every model says about a batch; ``wanted`` is e.g. ``need_weights=True``."""
+        return [model(**sample["net_input"], **wanted) for model in self.models]
+
     def _answers(self, dataset: Any, batch_size: int, max_tokens: int | None) -> Iterator[Tensor]:
         """Yield for every example its mean probabilities or score, (R, C), in order.
 
         R is the number of its words for labels of words, otherwise 1.
         """
-        ahead = BATCHES_AHEAD * batch_size
-        for begin in range(0, len(dataset), ahead):
-            indices = np.arange(begin, min(begin + ahead, len(dataset)))
-            indices = indices[np.argsort(-dataset.sizes[indices], kind="stable")]
-            batches = dataset.batch_by_size(
-                indices, max_tokens=max_tokens, max_sentences=batch_size
-            )
-            found: dict[int, Tensor] = {}
-            for batch in batches:
-                found |= self._answer(dataset.collater([dataset[int(i)] for i in batch]))
-            yield from (found[i] for i in sorted(found))
-
-    @torch.no_grad()
-    def _answer(self, sample: dict[str, Any]) -> dict[int, Tensor]:
-        """Return for each example of a batch, by its place in the dataset, its rows (R, C)."""
-        if self.device.type == "cuda":
-            sample = utils.move_to_cuda(sample, self.device)
-        logits = [model(**sample["net_input"])[0] for model in self.models]
-        rows = records.mean_answer(self.target, logits)
-        counts = sample.get("words_per_example", torch.ones(len(sample["id"]), dtype=torch.long))
-        return dict(zip(sample["id"].tolist(), rows.split(counts.tolist())))
+        found: dict[int, Tensor] = {}  # by place in the dataset
+        place = 0
+        for sample in self.batches(dataset, batch_size, max_tokens):
+            logits = [logits for logits, _ in self.outputs(sample)]
+            rows = records.mean_answer(self.target, logits)
+            one_each = torch.ones(len(sample["id"]), dtype=torch.long)
+            counts = sample.get("words_per_example", one_each).tolist()
+            found |= zip(sample["id"].tolist(), rows.split(counts))
+            while place in found:
+                yield found.pop(place)
+                place += 1
 
     def _prediction(
         self, name: str, rows: Tensor, words: Sequence[str], gold: Any

@@ -59,6 +59,23 @@ def _find(path: Path, name: str) -> Path:
     return path / name
 
 
+def recorded_options(path: Path) -> dict[str, dict[str, Any]]:
+    """Read what a checkpoint says about itself, without building anything.
+
+    Returns:
+        The options of its ``task`` and its ``model``, empty where it has none.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a damaged file, or one that would run code.
+    """
+    state = load_state(path, mapped=True)
+    cfg = state.get("cfg")
+    # options in fairseq's older form would be read instead of these
+    cfg = cfg if isinstance(cfg, dict) and state.get("args") is None else {}
+    return {part: cfg[part] if isinstance(cfg.get(part), dict) else {} for part in PARTS}
+
+
 def check(path: Path) -> dict[str, Any]:
     """Refuse a checkpoint that is not of our tasks and models, before anything of it is built.
 
@@ -69,11 +86,7 @@ def check(path: Path) -> dict[str, Any]:
         FileNotFoundError: there is no such file.
         ValueError: another task or model, a damaged file, or one that would run code.
     """
-    state = load_state(path, mapped=True)
-    cfg = state.get("cfg")
-    # options in fairseq's older form would be read instead of these
-    cfg = cfg if isinstance(cfg, dict) and state.get("args") is None else {}
-    task, model = (cfg.get(part) if isinstance(cfg.get(part), dict) else {} for part in PARTS)
+    task, model = recorded_options(path).values()
     name, arch = task.get("_name"), model.get("_name")
     ours = getattr(ARCH_MODEL_REGISTRY.get(arch), "takes_text", False)
     if not ours or name not in TASKS:
@@ -108,12 +121,22 @@ def load_models(
             raise ValueError(
                 f"{paths[0]} is of task {names[0]!r} and {path} of {name!r}: they make no ensemble"
             )
-    task = _set_up(recorded[0], _folder(paths[0], recorded[0], data), overrides)
+    task = _set_up(recorded[0], prepared_folder(paths[0], recorded[0], data), overrides)
     models = [_load(path, task) for path in paths]
     return task, models
 
 
-def _folder(path: Path, recorded: dict[str, Any], data: str | None) -> str:
+def prepared_folder(path: Path, recorded: dict[str, Any], data: str | None = None) -> str:
+    """Return the prepared folder of a checkpoint.
+
+    Args:
+        path: the checkpoint.
+        recorded: options of its task.
+        data: the folder, if it is given.
+
+    Raises:
+        FileNotFoundError: it is not there.
+    """
     folder = str(data or recorded.get("data"))
     if not Path(folder).is_dir():
         origin = "" if data else f" that {path} was trained on"

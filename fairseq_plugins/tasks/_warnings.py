@@ -33,7 +33,7 @@ class Warnings:
                 self.say(
                     f"ANOTHER ANNOTATOR: the model was trained on text annotated by "
                     f"[{_name(annotator)}], but {where} is annotated by [{_name(present)}]; "
-                    "the features may mean something else and results may suffer"
+                    "features and trees may mean something else and results may suffer"
                 )
 
     def segmented(self, lines: Iterable[str]) -> None:

@@ -1,17 +1,16 @@
-"""Figures are written whole, deterministic, and show what they were given."""
+"""Curves are written whole, deterministic, and show what they were given."""
 
 from __future__ import annotations
 
-import warnings
+import re
 from pathlib import Path
 
-import matplotlib as mpl
-import numpy as np
 import pytest
 
-from fairseq_plugins.experiments.plots import AttentionPanel, plot_attention, plot_curves
+from fairseq_plugins.experiments.figures import BLUE, RED
+from fairseq_plugins.experiments.gates import GateShare, grouped, to_csv
+from fairseq_plugins.experiments.plots import plot_curves, plot_gates
 
-PNG = b"\x89PNG"
 ROWS = [
     {"system": name, "fraction": fraction, "score": 10 * fraction**0.5 + bonus}
     for name, bonus in (("baseline", 0.0), ("syntax-infused", 1.5))
@@ -19,96 +18,15 @@ ROWS = [
 ]
 
 
-def panel(title: str = "baseline", T: int = 3, S: int = 4, scale: float = 1.0) -> AttentionPanel:
-    """Return a panel with distinct weights."""
-    weights = np.arange(1, T * S + 1, dtype=float).reshape(T, S) / (T * S) * scale
-    return AttentionPanel(
-        title, weights, [f"ziel{i}" for i in range(T)], [f"src{j}" for j in range(S)]
-    )
-
-
 def svg(stem: Path) -> str:
     """Read the SVG of a figure."""
     return stem.with_name(f"{stem.name}.svg").read_text(encoding="utf-8")
 
 
-def test_attention_figure_shows_every_label_and_title(tmp_path) -> None:
-    stem = tmp_path / "new" / "attention.v1"
-    written = plot_attention([panel(), panel("syntax-infused", T=5)], stem, title="last layer")
-    assert [path.name for path in written] == ["attention.v1.png", "attention.v1.svg"]
-    assert written[0].read_bytes().startswith(PNG)
-    text = svg(stem)
-    for label in ("baseline", "syntax-infused", "last layer", "ziel4", "src3"):
-        assert f">{label}</text>" in text
-    assert text.count(">src0</text>") == 2
-    assert sorted(path.name for path in stem.parent.iterdir()) == [path.name for path in written]
-
-
-def test_same_input_same_svg_and_other_weights_another(tmp_path) -> None:
-    plot_attention([panel()], tmp_path / "a")
-    mpl.rcParams["font.size"] = 20  # the caller's settings do not matter
-    plot_attention([panel()], tmp_path / "b")
-    assert mpl.rcParams["font.size"] == 20
-    mpl.rcdefaults()
-    changed = panel()
-    changed.weights[0, 0] = 0.9
-    plot_attention([changed], tmp_path / "c")
-    assert svg(tmp_path / "a") == svg(tmp_path / "b") != svg(tmp_path / "c")
-    plot_curves(ROWS, tmp_path / "d")
-    plot_curves(ROWS, tmp_path / "e")
-    assert svg(tmp_path / "d") == svg(tmp_path / "e")
-
-
-def test_panels_share_one_colour_scale(tmp_path) -> None:
-    """Halving the weights of the only panel changes no colour, of one of two panels it does."""
-    plot_attention([panel()], tmp_path / "one")
-    plot_attention([panel(scale=0.5)], tmp_path / "half")
-    plot_attention([panel(), panel()], tmp_path / "equal")
-    plot_attention([panel(), panel(scale=0.5)], tmp_path / "unequal")
-
-    def darkest(name: str) -> int:
-        return svg(tmp_path / name).count("#08306b")
-
-    assert darkest("one") == darkest("half")
-    assert darkest("unequal") < darkest("equal")
-
-
-def test_any_label_is_drawn_as_it_is(tmp_path) -> None:
-    rows = ["$5$", "\u2581a_b", "<unk>"]
-    columns = ["Donaudampfschifffahrtsgesellschaftskapitän", "猫", " \t", "x\ny"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a font without the glyph
-        plot_attention([AttentionPanel("$", np.ones((3, 4)), rows, columns)], tmp_path / "a")
-    text = svg(tmp_path / "a")
-    for label in ("$5$", "\u2581a_b", "&lt;unk&gt;", "猫", "x y"):
-        assert f">{label}</text>" in text
-    assert "Donaudampfschifffahrtsgesel\u2026" in text
-
-
-def test_long_sentences_and_single_cells_are_drawn(tmp_path) -> None:
-    plot_attention([panel(T=90, S=60)], tmp_path / "long")
-    zero = AttentionPanel("zero", np.zeros((1, 1)), ["a"], ["b"])
-    plot_attention([zero], tmp_path / "zero")
-    assert ">ziel89</text>" in svg(tmp_path / "long")
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        (np.ones((2, 4)), "do not fit 3 target and 4 source"),
-        (np.ones(12), "do not fit"),
-        (np.full((3, 4), np.nan), "finite and not negative"),
-        (np.full((3, 4), -0.1), "finite and not negative"),
-    ],
-)
-def test_bad_panels_are_named(tmp_path, weights: np.ndarray, message: str) -> None:
-    good = panel()
-    bad = AttentionPanel("second", weights, good.rows, good.columns)
-    with pytest.raises(ValueError, match=f"panel 'second': .*{message}"):
-        plot_attention([good, bad], tmp_path / "x")
-    with pytest.raises(ValueError, match="no attention panels"):
-        plot_attention([], tmp_path / "x")
-    assert list(tmp_path.iterdir()) == []
+def test_same_rows_same_svg(tmp_path) -> None:
+    plot_curves(ROWS, tmp_path / "a")
+    plot_curves(ROWS, tmp_path / "b")
+    assert svg(tmp_path / "a") == svg(tmp_path / "b")
 
 
 def test_curves_show_fractions_in_percent_and_both_systems(tmp_path) -> None:
@@ -150,3 +68,78 @@ def test_bad_rows_are_named(tmp_path, row: dict, message: str) -> None:
         plot_curves([row], tmp_path / "x")
     with pytest.raises(ValueError, match="no rows"):
         plot_curves([], tmp_path / "x")
+
+
+def shares(*seeds: float, systems: tuple[str, ...] = ("bert_wla", "bert_sla")) -> list[GateShare]:
+    """Return shares of three layers of two datasets, one run a seed."""
+    return [
+        GateShare(dataset, system, layer, 0.1 + 0.2 * place + 0.1 * layer + seed, 50)
+        for dataset in ("SST-2", "FCE")
+        for seed in seeds
+        for place, system in enumerate(systems)
+        for layer in range(3)
+    ]
+
+
+def polylines(stem: Path) -> dict[str, list[tuple[float, ...]]]:
+    """Return the points of the lines with three of them, the legend's flat ones apart."""
+    found: dict[str, list] = {}
+    for path, color in re.findall(r'd="(M [^"]*)"[^>]*stroke: (#\w{6})', svg(stem)):
+        numbers = tuple(map(float, re.findall(r"[\d.]+", path)))
+        if len(numbers) == 6 and len({*numbers[1::2]}) > 1:
+            found.setdefault(color, []).append(numbers)
+    return found
+
+
+def test_gates_are_one_polyline_a_system_and_dataset(tmp_path) -> None:
+    plot_gates(shares(0.0), tmp_path / "gates")
+    text = svg(tmp_path / "gates")
+    for label in ("SST-2", "FCE", "layer", "gate value (share of local attention)"):
+        assert f">{label}</text>" in text
+    assert text.count(">bert_sla</text>") == text.count(">bert_wla</text>") == 2
+    lines = polylines(tmp_path / "gates")
+    wla, sla = lines[BLUE.lower()], lines[RED.lower()]
+    assert len(wla) == len(sla) == 2
+    for low, high in zip(wla, sla):
+        assert low[1] > low[3] > low[5]  # rising: SVG counts downwards
+        assert all(high[i] < low[i] for i in (1, 3, 5))
+        assert low[::2] == high[::2]
+
+
+def test_colours_follow_names_not_order(tmp_path) -> None:
+    """WLA is blue and SLA red, as in the paper; all others have colours of their own."""
+    names = ("SLA", "masks", "WLA", "sla m=3")
+    plot_gates(shares(0.0, systems=names), tmp_path / "a")
+    lines = polylines(tmp_path / "a")
+    assert len(lines) == 4
+    heights = {color: rows[0][1] for color, rows in lines.items()}
+    order = sorted(heights, key=heights.get, reverse=True)  # first system lowest, so largest
+    assert (order[0], order[2]) == (RED.lower(), BLUE.lower())
+
+
+def test_seeds_of_gates_are_mean_and_range(tmp_path) -> None:
+    plot_gates(shares(0.0), tmp_path / "one")
+    plot_gates(shares(-0.05, 0.05), tmp_path / "two")
+    assert "FillBetween" not in svg(tmp_path / "one")
+    assert "FillBetween" in svg(tmp_path / "two")
+    table = [line.split(",") for line in to_csv(shares(-0.05, 0.05)).splitlines()]
+    assert table[0][:7] == ["dataset", "system", "layer", "mean", "min", "max", "runs"]
+    assert len(table) == 1 + 2 * 2 * 3
+    row = dict(zip(table[0], table[1]))
+    assert row["values"].split() == [row["min"], row["max"]] == ["0.050000", "0.150000"]
+    assert (row["mean"], row["runs"], row["tokens"]) == ("0.100000", "2", "50")
+
+
+def test_systems_may_have_gates_in_other_layers(tmp_path) -> None:
+    some = [share for share in shares(0.0) if share.system == "bert_wla" or share.layer == 1]
+    plot_gates(some, tmp_path / "a")
+    assert grouped(some)["FCE"]["bert_sla"].keys() == {1}
+    assert to_csv(some).count("bert_sla") == 2
+
+
+@pytest.mark.parametrize("value", [1.5, -0.1, float("nan")])
+def test_bad_gates_are_named(tmp_path, value: float) -> None:
+    with pytest.raises(ValueError, match="from 0 to 1.*'FCE'"):
+        plot_gates([GateShare("FCE", "sla", 0, value, 3)], tmp_path / "x")
+    with pytest.raises(ValueError, match="no gate values"):
+        plot_gates([], tmp_path / "x")

@@ -1,0 +1,184 @@
+"""Attention of an encoder over its own sentence, with the parse that belongs to it.
+
+Li et al. 2021, "Improving BERT with Syntax-aware Local Attention", Figure 3: scores averaged over
+all heads and all layers, [CLS] and [SEP] left out. Rows attend to columns.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+import numpy as np
+import torch
+
+from ..prep.examples import Example
+from ..prep.text_encoder import EncodedSentence, TextEncoder
+from .attention import check_choice
+from .prediction import Predictor
+from .prediction_inputs import examples_of
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class EncoderAttention:
+    """What a model looked at while it read a sentence, or a pair of sentences.
+
+    Args:
+        tokens: P wordpieces or words of all sentences, no special tokens.
+        weights: (P, P), row i is what token i attends to; what goes to special tokens is left out,
+            so that rows sum to 1 at most.
+        words: W words of all sentences.
+        word_of: P numbers of words.
+        heads: number of each word's head, or its own at a root, W; None where nothing parsed.
+    """
+
+    tokens: list[str]
+    weights: np.ndarray
+    words: list[str]
+    word_of: list[int]
+    heads: list[int] | None = None
+
+    def by_word(self) -> EncoderAttention:
+        """Join the pieces of words: attention from a word is the mean, to a word the sum."""
+        member = np.equal.outer(np.arange(len(self.words)), self.word_of).astype(float)  # (W, P)
+        mean = member / member.sum(1, keepdims=True)  # (W, P)
+        weights = mean @ self.weights @ member.T  # (W, W)
+        return replace(
+            self, tokens=self.words, weights=weights, word_of=list(range(len(self.words)))
+        )
+
+    def arcs(self) -> list[tuple[float, float]]:
+        """Return for each word with a head the middle of its tokens, and of its head's."""
+        middle = [
+            float(np.mean(np.flatnonzero(np.equal(self.word_of, word))))
+            for word in range(len(self.words))
+        ]
+        pairs = enumerate(self.heads or ())
+        return [(middle[word], middle[head]) for word, head in pairs if head != word]
+
+
+@torch.no_grad()
+def attend(
+    predictor: Predictor,
+    texts: Sequence[str],
+    *,
+    layer: int | None = None,
+    head: int | None = None,
+) -> EncoderAttention:
+    """Read a raw sentence, or a pair, and return the attention of its tokens.
+
+    Args:
+        predictor: what `prediction.load` returned (its first model is read).
+        texts: one sentence; two for a model of pairs.
+        layer: one layer from 0 (default: the mean over layers).
+        head: one head from 0 (default: the mean over heads).
+
+    Raises:
+        ValueError: an empty sentence, another number of sentences, a text that is too long for
+            the model, or no such layer or head.
+    """
+    (example,) = examples_of([texts[0] if len(texts) == 1 else tuple(texts)], predictor.wanted)
+    (sentences,) = predictor.encoder.encode([example])
+    length, limit = 1 + sum(len(s.tokens) + 1 for s in sentences), predictor.task.max_positions()
+    if length > limit:
+        raise ValueError(
+            f"the text has {length} wordpieces, [CLS] and [SEP] included; the model reads {limit}"
+        )
+    dataset = predictor.task.build_dataset_for_inference([sentences])
+    (sample,) = predictor.batches(dataset)
+    tables = predictor.outputs(sample, need_weights=True)[0][1]["attention"]
+    check_choice("layer", layer, len(tables))
+    check_choice("head", head, tables[0].shape[1])
+    means = [
+        (table[0].double().mean(0) if head is None else table[0, head].double()).cpu()  # (S, S)
+        for table in (tables if layer is None else [tables[layer]])
+    ]
+    shown = _shown(sentences)  # (P,)
+    weights = (sum(means) / len(means)).numpy()[np.ix_(shown, shown)]  # (P, P)
+    symbols = predictor.task.source_dictionary.symbols
+    return EncoderAttention(
+        tokens=[symbols[token] for sentence in sentences for token in sentence.tokens],
+        weights=weights,
+        words=[word for sentence in sentences for word in sentence.words],
+        word_of=_counted_on([sentence.word_of for sentence in sentences], sentences),
+        heads=_heads(predictor, example, sentences),
+    )
+
+
+def _shown(sentences: Sequence[EncodedSentence]) -> list[int]:
+    """Return where in ``[CLS] a [SEP] b [SEP]`` the wordpieces of the sentences stand."""
+    places, begin = [], 1
+    for sentence in sentences:
+        places += range(begin, begin + len(sentence.tokens))
+        begin += len(sentence.tokens) + 1
+    return places
+
+
+def _counted_on(
+    numbers: Sequence[Sequence[int]], sentences: Sequence[EncodedSentence]
+) -> list[int]:
+    """Let word numbers of each sentence go on where those of the sentence before end."""
+    before = [0, *accumulate(len(sentence.words) for sentence in sentences)]
+    return [start + n for start, row in zip(before, numbers) for n in row]
+
+
+def _heads(
+    predictor: Predictor, example: Example, sentences: Sequence[EncodedSentence]
+) -> list[int] | None:
+    """Return the head of each word, counted over all sentences, its own number at a root."""
+    if any(sentence.heads is None for sentence in sentences):
+        sentences = _parsed(predictor, example)
+    rows = [
+        [i if head == 0 else head - 1 for i, head in enumerate(sentence.heads)]
+        for sentence in sentences
+    ]
+    return _counted_on(rows, sentences) or None
+
+
+def _parsed(predictor: Predictor, example: Example) -> Sequence[EncodedSentence]:
+    """Parse for the picture alone, where the model needs no parse; empty without a pipeline."""
+    manifest = predictor.manifest
+    if not manifest.annotator.get("model"):
+        return ()
+    both = list(dict.fromkeys([*manifest.annotations, "heads"]))
+    try:
+        encoder = TextEncoder.from_folder(predictor.folder, replace(manifest, annotations=both))
+        return encoder.encode([example])[0]
+    except (ValueError, FileNotFoundError) as error:
+        logger.warning("no parse to draw: %s", error)
+        return ()
+
+
+def raised(first: np.ndarray, second: np.ndarray, count: int) -> list[tuple[int, int]]:
+    """Return the cells that are higher in ``second`` by most, at most ``count``.
+
+    Args:
+        first: (T, S).
+        second: (T, S).
+        count: how many at most; ties go to the earlier cell.
+    """
+    gain = (second - first).ravel()
+    best = np.argsort(-gain, kind="stable")[:count]
+    return [divmod(int(cell), first.shape[1]) for cell in best if gain[cell] > 0]
+
+
+def marks(found: Sequence[EncoderAttention], count: int) -> list[list[tuple[int, int]]]:
+    """Return the cells to mark in each table: where it is higher than the first by most.
+
+    Of two tables both are marked at the same cells, higher in the second and lower in the first.
+    A table of other tokens than the first's cannot be compared with it and stays without marks.
+
+    Args:
+        found: tables, the first of them the one to compare with.
+        count: how many cells of a table.
+    """
+    first = found[0]
+    cells = [
+        raised(first.weights, one.weights, count) if one.tokens == first.tokens else []
+        for one in found
+    ]
+    return [cells[1], cells[1]] if len(cells) == 2 else cells

@@ -1,0 +1,159 @@
+"""Figures of encoders, from checkpoints and raw text to files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import runpy
+import sys
+from types import SimpleNamespace
+
+import prepared_text
+import pytest
+from cli.commands import SCRIPTS
+from prepared_text import examples, pieces_of
+
+ATTENTION, GATES = (str(SCRIPTS / f"plot_{name}.py") for name in ("attention", "gates"))
+SENTENCE = "Alice sees the new garden by night"
+SHORT = "--max-update 2 --disable-validation --no-epoch-checkpoints --arch".split()
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Run folders, hardly trained, on a folder with heads."""
+    root, made = tmp_path_factory.mktemp("runs"), {}
+    splits = {"train": examples("classes", 30, 1), "valid": examples("classes", 9, 2)}
+    folder = prepared_text.prepare(
+        root / "data",
+        "classes",
+        splits,
+        annotations=("pos", "heads"),
+        annotator={"name": "en", "version": "1", "hash": "0", "model": "bundled"},
+    )
+    for name, *more in (
+        ("sla", "bert_sla_tiny"),
+        ("sla2", "bert_sla_tiny", "--seed", "7"),
+        ("wla", "bert_wla_tiny"),
+        ("plain", "bert_plain_tiny"),
+    ):
+        made[name] = prepared_text.train(folder, root / name, *SHORT, *more)
+        (made[name] / "checkpoint_last.pt").rename(made[name] / "checkpoint_best.pt")
+    return made
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run a script in this process; return its exit status and output."""
+
+    def call(script, *arguments):
+        monkeypatch.setattr(sys, "argv", [script, *map(str, arguments), "--cpu"])
+        code = runpy.run_path(script, run_name="script")["main"]()
+        found = capsys.readouterr()
+        assert "Traceback" not in found.err
+        return SimpleNamespace(code=code, out=found.out, err=found.err)
+
+    return call
+
+
+@pytest.fixture
+def refusal(run):
+    """Run what has to fail; return its one line."""
+
+    def call(script, *arguments):
+        found = run(script, *arguments)
+        assert found.code == 1
+        lines = [line for line in found.err.splitlines() if line.startswith("error: ")]
+        assert len(lines) == 1
+        return lines[0]
+
+    return call
+
+
+def shown(path):
+    """Text of an SVG."""
+    return path.read_text(encoding="utf-8")
+
+
+def test_attention_of_two_encoders_is_drawn_under_the_parse(runs, run, tmp_path):
+    out = tmp_path / "new" / "figure"
+    arguments = [SENTENCE, "--checkpoints", runs["wla"], runs["sla"], "--out"]
+    found = run(ATTENTION, *arguments, out, "--names", "WLA", "SLA")
+    assert found.out.split() == [f"{out}.png", f"{out}.svg"]
+    assert out.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+    text = shown(out.with_suffix(".svg"))
+    for word in SENTENCE.split():
+        for piece in pieces_of(word):
+            assert text.count(f">{piece}</text>") >= 4  # rows and columns of two panels
+    assert {">WLA</text>" in text, ">SLA</text>" in text} == {True}
+    assert "[CLS]" not in text
+    assert "[SEP]" not in text
+    bare = tmp_path / "bare"
+    run(ATTENTION, *arguments, bare, "--no-arcs", "--words", "--highlight", 0)
+    words = shown(bare.with_suffix(".svg"))
+    assert words.count(">garden</text>") == 4
+    assert ">bert_sla_tiny</text>" in words
+    arcs = [t.count("\nC ") for t in (text, words)]
+    assert arcs[0] >= arcs[1] + 2 * (len(SENTENCE.split()) - 1)
+    assert "stroke: #ee6677" in text
+    assert "stroke: #ee6677" not in words
+
+
+def test_gates_are_drawn_by_dataset_and_seed(runs, run, tmp_path):
+    out = tmp_path / "gates"
+    paths = [runs["wla"], runs["sla"], runs["sla2"]]
+    found = run(GATES, *paths, "--out", out, "--batch-size", 4)
+    table = (tmp_path / "gates.csv").read_text()
+    assert found.out.startswith(table)
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert [(row["system"], row["layer"], row["runs"]) for row in rows] == [
+        (f"bert_{name}_tiny", layer, count)
+        for name, count in (("wla", "1"), ("sla", "2"))
+        for layer in "01"
+    ]
+    low, mean, high = (float(rows[2][key]) for key in ("min", "mean", "max"))
+    assert low < mean < high
+    alone = run(GATES, runs["sla2"], "--out", tmp_path / "b", "--names", "SLA").out
+    assert f"data,SLA,0,{rows[2]['values'].split()[1]}," in alone
+    assert {">bert_wla_tiny</text>" in shown(tmp_path / "gates.svg")} == {True}
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("b.csv", "b.png", "b.svg"),
+        *("gates.csv", "gates.png", "gates.svg"),
+    ]
+
+
+def test_gates_of_raw_text(runs, run, tmp_path):
+    """Texts are parsed on the way, wherever they come from; a sentence counts by its tokens."""
+    lines = [SENTENCE, "good garden"]
+    (tmp_path / "in.txt").write_text("".join(f"{line}\n" for line in lines))
+    out = ["--out", tmp_path / "a"]
+    told = run(GATES, runs["sla"], "--text", *lines, *out).out
+    assert told == run(GATES, runs["sla"], "--input", tmp_path / "in.txt", *out).out
+    parts = [run(GATES, runs["sla"], "--text", line, *out).out for line in lines]
+    one, other, both = (next(csv.DictReader(io.StringIO(text))) for text in (*parts, told))
+    tokens = [int(row["tokens"]) for row in (one, other, both)]
+    assert tokens[0] + tokens[1] == tokens[2]
+    expected = sum(int(row["tokens"]) * float(row["mean"]) for row in (one, other)) / tokens[2]
+    assert float(both["mean"]) == pytest.approx(expected, abs=2e-6)
+
+
+def test_refusals_are_one_line(runs, plain, refusal, tmp_path):
+    out = ["--out", tmp_path / "x"]
+    both = ["--checkpoints", runs["wla"], plain]
+    assert "they make no figure together" in refusal(ATTENTION, SENTENCE, *both, *out)
+    one = ["--checkpoints", runs["wla"], *out]
+    assert "is empty" in refusal(ATTENTION, " ", *one)
+    assert "expected one sentence" in refusal(ATTENTION, SENTENCE, SENTENCE, *one)
+    assert "the model reads 512" in refusal(ATTENTION, "night " * 600, *one)
+    assert "no layer 5" in refusal(ATTENTION, SENTENCE, *one, "--layer", 5)
+    assert "--words is for a BERT" in refusal(
+        ATTENTION, SENTENCE, "--words", *out, "--checkpoints", plain
+    )
+    assert "no gates; those with" in refusal(GATES, runs["sla"], runs["plain"], *out)
+    assert "holds model 'syntax_transformer_tiny'" in refusal(GATES, plain, *out)
+    assert "no split 'dev'" in refusal(GATES, runs["sla"], "--split", "dev", *out)
+    assert "in.txt: " in refusal(GATES, runs["sla"], "--input", tmp_path / "in.txt", *out)
+    assert "--text:1: empty line" in refusal(GATES, runs["sla"], "--text", " ", *out)
+    (tmp_path / "file").write_text("")
+    for script, first in ((ATTENTION, [SENTENCE, *one[:2]]), (GATES, [runs["sla"]])):
+        assert "file" in refusal(script, *first, "--out", tmp_path / "file" / "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
