@@ -50,7 +50,7 @@ class Annotator:
         if parse and not self.nlp("The cat sat on 2 mats .").has_annotation("DEP"):
             raise ValueError(
                 f"spaCy pipeline {model!r} does not parse (components: "
-                f"{', '.join(self.nlp.pipe_names)}); --annotations pos needs no parser"
+                f"{', '.join(self.nlp.pipe_names)}); parts of speech alone need no parser"
             )
 
     @lru_cache(maxsize=1)  # noqa: B019 (an annotator lives as long as its process)

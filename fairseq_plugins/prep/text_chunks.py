@@ -1,8 +1,9 @@
 """What worker processes do to examples, and what an encoded chunk is on disk.
 
-The parent writes each chunk of examples as two JSON-lines files (the examples as they stay in the
-prepared folder, and their gold labels); a worker turns them into one archive of integer rows. Files
-appear under their names only when complete, so that a killed preparation goes on where it was.
+The parent writes each chunk of examples as JSON-lines files (the examples as they stay in the
+prepared folder, their gold labels, and their parses if they are given); a worker turns them into
+one archive of integer rows. Files appear under their names only when complete, so that a killed
+preparation goes on where it was.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from .annotation import Annotation
 from .encoded import save_arrays
 from .examples import Example
+from .given_parses import Parses
 from .manifest import write_text
 from .text_encoder import EncodedSentence, TextEncoder
 from .text_scan import labels_of
@@ -34,28 +37,31 @@ class TextChunk:
     Args:
         split: name of the split.
         count: how many examples.
-        examples, gold, encoded: files of the examples, of their labels, and of the result.
+        examples, gold, parses, encoded: files of the examples, of their labels, of parses that
+            were given, and of the result.
     """
 
     split: str
     count: int
     examples: Path
     gold: Path
+    parses: Path
     encoded: Path
 
     @classmethod
     def at(cls, work: Path, split: str, number: int, count: int) -> TextChunk:
         """Name the files of a split's ``number``-th chunk."""
         stem = work / f"{split}.{number:06d}"
-        files = [Path(f"{stem}.{name}") for name in ("examples.jsonl", "gold.jsonl", "npz")]
-        return cls(split, count, *files)
+        names = ("examples.jsonl", "gold.jsonl", "parses.jsonl", "npz")
+        return cls(split, count, *(Path(f"{stem}.{name}") for name in names))
 
-    def write(self, examples: Sequence[Example]) -> None:
-        """Write examples and labels, unless an earlier run has."""
-        for path, rows in (
-            (self.examples, map(_described, examples)),
-            (self.gold, map(labels_of, examples)),
-        ):
+    def write(self, found: Sequence[tuple[Example, Parses | None]]) -> None:
+        """Write examples, labels and given parses, unless an earlier run has."""
+        examples = [example for example, _ in found]
+        contents = {self.examples: map(_described, examples), self.gold: map(labels_of, examples)}
+        if found[0][1] is not None:
+            contents[self.parses] = ([_noted(note) for note in parses or ()] for _, parses in found)
+        for path, rows in contents.items():
             if not path.is_file():
                 write_text(path, "".join(_json_line(row) for row in rows))
 
@@ -66,6 +72,13 @@ class TextChunk:
             for row in _json_rows(self.examples)
         ]
 
+    def read_parses(self) -> list[Parses] | None:
+        """Read the given parses, one annotation a text of each example; None without."""
+        if not self.parses.is_file():
+            return None
+        rows = _json_rows(self.parses)
+        return [tuple(Annotation(*words, heads=heads) for *words, heads in row) for row in rows]
+
     def read_gold(self) -> list[list[str]]:
         """Read the labels: none, one, or one a word."""
         return list(_json_rows(self.gold))
@@ -74,6 +87,10 @@ class TextChunk:
 def _described(example: Example) -> dict[str, Any]:
     row: dict[str, Any] = {"id": example.id, "texts": example.texts}
     return row if example.words is None else row | {"words": example.words}
+
+
+def _noted(note: Annotation) -> tuple[list[str], list[str], list[int] | None]:
+    return note.words, note.upos, note.heads
 
 
 def _json_line(row: Any) -> str:
@@ -157,7 +174,7 @@ def encode_chunk(chunk: TextChunk) -> None:
     if chunk.encoded.is_file():
         return
     examples = chunk.read()
-    encoded = Context.encoder.encode(examples)
+    encoded = Context.encoder.encode(examples, chunk.read_parses())
     for example, sentences in zip(examples, encoded):
         for words in (sentence.words for sentence in sentences):
             if len(words) > MOST_WORDS:

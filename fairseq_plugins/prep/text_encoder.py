@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..data.bert_dictionary import BertDictionary
 from ..syntax.labels import FEATURES, upos_label
-from ..syntax.subwords import align, case_of, joined_spans, locate_words
+from ..syntax.subwords import Span, align, case_of, joined_spans, locate_words
 from ..syntax.tree import project_heads
 from .annotation import Annotation, annotator_line
 from .examples import Example
+from .given_parses import NAME as GIVEN
+from .given_parses import Parses
 from .text_manifest import VOCABULARY, TextManifest
+from .text_words import Words, split_at_blanks, split_at_characters
 from .wordpiece import WordPieces
 
 logger = logging.getLogger(__name__)
 
-_BLANKS = re.compile(r"[^\S\x0b\x0c\x1c-\x1f\x85]+")
 Pieces = tuple[list[int], list[int]]  # S wordpiece ids, and for each the index of its word
 
 
@@ -52,9 +53,11 @@ class TextEncoder:
 
     Args:
         wordpieces: the tokeniser.
-        tokenize: what the words of raw text are: ``whitespace`` or ``spacy``.
+        tokenize: what the words of raw text are: ``whitespace``, ``characters`` (each Chinese
+            character is one), or ``spacy``: the annotator's.
         annotations: what the words carry, of ``pos`` and ``heads``.
-        annotator: `prep.annotate.Annotator`, or None where nothing needs it.
+        annotator: `prep.annotate.Annotator`, or `prep.given_parses.GivenParses` where `encode` is
+            handed all parses, or None where nothing needs it.
     """
 
     def __init__(
@@ -77,14 +80,22 @@ class TextEncoder:
 
     @classmethod
     def from_folder(cls, folder: Path, manifest: TextManifest) -> TextEncoder:
-        """Build the encoder that prepared ``folder``; warn when its pipeline is another now."""
+        """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
+
+        Raises:
+            FileNotFoundError, ValueError: there is no pipeline for raw text, or not any more.
+        """
+        model = manifest.annotator.get("model", "")
+        if manifest.annotator.get("name") == GIVEN and not model:
+            raise ValueError(
+                f"{folder} was prepared from parses given as CoNLL-U, and no pipeline is known for "
+                "raw text: prepare it with --spacy-model as well, or predict its prepared splits"
+            )
         encoder = cls(
             WordPieces(BertDictionary.load(Path(folder) / VOCABULARY), manifest.tokenizer),
             manifest.tokenize,
             manifest.annotations,
-            load_annotator(
-                manifest.tokenize, manifest.annotations, manifest.annotator.get("model", "")
-            ),
+            load_annotator(manifest.tokenize, manifest.annotations, model),
         )
         if encoder.annotator_id != manifest.annotator_id:
             logger.warning(
@@ -96,8 +107,15 @@ class TextEncoder:
             )
         return encoder
 
-    def encode(self, examples: Sequence[Example]) -> list[tuple[EncodedSentence, ...]]:
+    def encode(
+        self, examples: Sequence[Example], parses: Sequence[Parses] | None = None
+    ) -> list[tuple[EncodedSentence, ...]]:
         """Encode examples, one result each with one sentence a text, whatever their number.
+
+        Args:
+            examples: raw examples.
+            parses: of each example one annotation a text, of the text's own characters, in place
+                of the annotator's.
 
         Raises:
             ValueError: a given word is empty, or text is no Unicode; names the example.
@@ -111,67 +129,74 @@ class TextEncoder:
                 raise ValueError(f"example {example.id}: word {number} is empty")
             texts += example.texts
             given += [example.words] * len(example.texts)
-        encoded = iter(self._encode(texts, given))
+        notes = None if parses is None else [note for row in parses for note in row]
+        encoded = iter(self._encode(texts, given, notes))
         return [tuple(next(encoded) for _ in example.texts) for example in examples]
 
     def _encode(
-        self, texts: Sequence[str], given: Sequence[Sequence[str] | None]
+        self,
+        texts: Sequence[str],
+        given: Sequence[Sequence[str] | None],
+        parses: Sequence[Annotation] | None,
     ) -> list[EncodedSentence]:
         """Encode sentences; those with words and those without have their own way."""
         found: dict[int, EncodedSentence] = {}
         free = [i for i, words in enumerate(given) if words is None]
-        if self.tokenize == "spacy":
-            notes = self.annotator.annotate_text([texts[i] for i in free]) if free else []
+        if self.tokenize == "spacy" and free:
+            if parses is None:
+                notes = self.annotator.annotate_text([texts[i] for i in free])
+            else:
+                notes = [_located(texts[i], parses[i]) for i in free]
             found |= {i: self._from_text(texts[i], note) for i, note in zip(free, notes)}
         numbers = [i for i in range(len(texts)) if i not in found]
         cut = [self._cut(texts[i], given[i]) for i in numbers]
-        notes = self._annotate([words for words, _ in cut])
+        if parses is None:
+            notes = self._annotate([words.kept for words, _ in cut])
+            cut = [(Words.of(words.kept), pieces) for words, pieces in cut]
+        else:
+            notes = [parses[i] for i in numbers]
         for i, (words, pieces), note in zip(numbers, cut, notes):
             found[i] = self._from_words(words, pieces, note)
         return [found[i] for i in range(len(texts))]
 
-    def _cut(self, text: str, given: Sequence[str] | None) -> tuple[list[str], Pieces]:
+    def _cut(self, text: str, given: Sequence[str] | None) -> tuple[Words, Pieces]:
         """Cut given words, or those of ``text``, into pieces.
 
         Words of a text that BERT's cleaning makes vanish are no words, so that the pieces are
         those of the whole text; given words stay (and those of a text of which nothing is left)
         and count as unknown.
         """
-        words = list(given) if given is not None else split_at_blanks(text)
+        split = split_at_characters if self.tokenize == "characters" else split_at_blanks
+        words = list(given) if given is not None else split(text)
         tokens, word_of = self.wordpieces.encode_words(words)
         seen = set(word_of)
         if len(seen) == len(words):
-            return words, (tokens, word_of)
+            return Words.of(words), (tokens, word_of)
         if given is None and seen:
             number = {word: i for i, word in enumerate(sorted(seen))}
-            kept = [word for i, word in enumerate(words) if i in seen]
-            return kept, (tokens, [number[i] for i in word_of])
+            return Words(words, list(number)), (tokens, [number[i] for i in word_of])
         gaps = [(i, self.wordpieces.unknown) for i in range(len(words)) if i not in seen]
         pairs = sorted([*zip(word_of, tokens), *gaps], key=lambda pair: pair[0])
-        return words, ([token for _, token in pairs], [word for word, _ in pairs])
+        return Words.of(words), ([token for _, token in pairs], [word for word, _ in pairs])
 
     def _annotate(self, sentences: list[list[str]]) -> Sequence[Annotation | None]:
         if not self.annotations:
             return [None] * len(sentences)
         return self.annotator.annotate_words(sentences)
 
-    def _from_words(
-        self, words: list[str], pieces: Pieces, note: Annotation | None
-    ) -> EncodedSentence:
+    def _from_words(self, words: Words, pieces: Pieces, note: Annotation | None) -> EncodedSentence:
         """Put a sentence of known words together."""
         if note is not None and not note.words:  # nothing that the annotator can see
-            note = Annotation(words, [upos_label("")] * len(words), heads=[0] * len(words))
-        if note is None or note.words == words:
-            return self._sentence(words, pieces, note, range(len(words)))
-        line, spans = " ".join(words), joined_spans(words)
-        places = locate_words(line, note.words)
-        if places is None:
-            raise ValueError(
-                f"the spaCy pipeline changes the characters of {line[:80]!r}: use another one"
-            )
+            count = len(words.all)
+            note = Annotation(words.all, [upos_label("")] * count, heads=[0] * count)
+        if note is None or note.words == words.all:
+            return self._sentence(words.kept, pieces, note, words.places)
+        line, spans = " ".join(words.all), joined_spans(words.all)
+        places = _places(line, note)
         token_of = align(line, spans, places).word_of
-        repaired = len({*zip(spans, words)} - {*zip(places, note.words)})
-        return self._sentence(words, pieces, note, token_of, repaired=repaired)
+        repaired = len({*zip(spans, words.all)} - {*zip(places, note.words)})
+        token_of = [token_of[i] for i in words.places]
+        return self._sentence(words.kept, pieces, note, token_of, repaired=repaired)
 
     def _from_text(self, text: str, note: Annotation) -> EncodedSentence:
         """Put a raw text together whose words the annotator found.
@@ -211,12 +236,22 @@ class TextEncoder:
         return EncodedSentence(*pieces, words, features, heads, **amiss)
 
 
-def split_at_blanks(text: str) -> list[str]:
-    """Split at white space as BERT does.
+def _places(line: str, note: Annotation) -> list[Span]:
+    """Return the spans of an annotation's words in a line.
 
-    Python's own ``split`` also cuts at some control characters, which BERT deletes.
+    Raises:
+        ValueError: it has other characters.
     """
-    return [word for word in _BLANKS.split(text) if word]
+    places = locate_words(line, note.words)
+    if places is None:
+        raise ValueError(
+            f"the spaCy pipeline changes the characters of {line[:80]!r}: use another one"
+        )
+    return places
+
+
+def _located(line: str, note: Annotation) -> Annotation:
+    return replace(note, spans=_places(line, note))
 
 
 def check_characters(text: str, place: str) -> None:

@@ -19,7 +19,7 @@ TARGETS = {
     "word_labels": "sequence_labeling",
 }
 ANNOTATIONS = ("pos", "heads")
-TOKENIZE = ("whitespace", "spacy")
+TOKENIZE = ("whitespace", "characters", "spacy")
 SETTINGS = ("lowercase", "strip_accents", "chinese_characters")
 COUNTS = ("examples", "labelled")
 
@@ -37,9 +37,11 @@ class TextManifest(FolderManifest):
         metric: the dataset's headline metric.
         sentences: 1, or 2 for pairs.
         tokenizer: ``lowercase``, ``strip_accents``, ``chinese_characters`` of the wordpieces.
-        tokenize: what words are: ``whitespace`` or ``spacy``; given words always stay as given.
+        tokenize: what words are, of `TOKENIZE` (see `prep.text_encoder`); given words always stay
+            as given.
         annotations: what the words carry, of ``pos`` and ``heads``; their case always.
-        annotator: name, version and content hash of what annotated them (empty: nothing did).
+        annotator: name, version and content hash of what annotated them (empty: nothing did);
+            ``model`` names the spaCy pipeline for raw text.
         splits: per split ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``,
             ``longest`` (wordpieces of the longest example with its special tokens).
         alignment: counts of words and wordpieces that met otherwise than expected, per split.

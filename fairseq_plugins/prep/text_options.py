@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from .text_manifest import ANNOTATIONS, TOKENIZE
 
 NO_ANNOTATIONS = "none"
 OWN_FILES = {"train": "train_file", "valid": "valid_file", "test": "test_file"}
+PARSES = {"train": "train_conllu", "valid": "valid_conllu", "test": "test_conllu"}
 
 
 @dataclass
@@ -33,6 +34,9 @@ class TextOptions:
     train_file: str = ""
     valid_file: str = ""
     test_file: str = ""
+    train_conllu: str = ""
+    valid_conllu: str = ""
+    test_conllu: str = ""
     valid_fraction: float = 0.0
     seed: int = 1
     pretrained: str = DEFAULT
@@ -60,6 +64,8 @@ class TextOptions:
             )
         if self.spacy_model and not self.needs_spacy:
             raise ValueError("--spacy-model has no work to do: --annotations none splits at blanks")
+        if self.has_parses and not self.needs_spacy:
+            raise ValueError("CoNLL-U files have no work to do: --annotations none needs no parses")
         if self.read.labels and self.source.labels is not None:
             raise ValueError(
                 f"--labels: {self.dataset} has its own labels, {', '.join(self.source.labels)}"
@@ -74,18 +80,57 @@ class TextOptions:
 
     @property
     def needs_spacy(self) -> bool:
-        """Whether a spaCy pipeline has work to do."""
+        """Whether a spaCy pipeline, or parses in its place, have work to do."""
         return needs_annotator(self.tokenize, self.annotation_names)
+
+    @property
+    def has_parses(self) -> bool:
+        """Whether parses are given as CoNLL-U."""
+        return any(getattr(self, name) for name in PARSES.values())
 
     def own_files(self) -> dict[str, Path]:
         """Files that are named one by one; commas give ``test``, ``test1``, … as in fairseq."""
-        found = {}
-        for split, name in OWN_FILES.items():
-            value = getattr(self, name)
-            for k, path in enumerate(value.split(",") if value else []):
-                if not path.strip():
-                    raise ValueError(f"--{split}-file {value!r}: a file name is empty")
-                found[f"{split}{k or ''}"] = Path(path.strip())
+        return {
+            f"{split}{k or ''}": path
+            for split, name in OWN_FILES.items()
+            for k, path in enumerate(self._listed(name))
+        }
+
+    def _listed(self, name: str) -> list[Path]:
+        """Read an option of file names with commas."""
+        value = getattr(self, name)
+        parts = [part.strip() for part in value.split(",")] if value else []
+        if not all(parts):
+            raise ValueError(f"--{name.replace('_', '-')} {value!r}: a file name is empty")
+        return [Path(part) for part in parts]
+
+    def conllu_files(self, splits: Iterable[str]) -> dict[str, Path]:
+        """Split -> its CoNLL-U file; none at all, or one for every split.
+
+        Args:
+            splits: in the order of their files.
+
+        Raises:
+            FileNotFoundError: a missing file.
+            ValueError: more or fewer files than there are splits.
+        """
+        if not self.has_parses:
+            return {}
+        splits, found = list(splits), {}
+        for kind, name in PARSES.items():
+            paths, flag = self._listed(name), f"--{name.replace('_', '-')}"
+            mine = [split for split in splits if kind_of(split) == kind]
+            if kind == "valid" and self.valid_fraction:
+                mine, found["valid"] = [], found["train"]
+            if len(paths) != len(mine):
+                raise ValueError(
+                    f"{flag} names {len(paths)} CoNLL-U file(s), but the splits that need one are "
+                    f"{', '.join(mine) or 'none'}"
+                )
+            for split, path in zip(mine, paths):
+                if not path.is_file():
+                    raise FileNotFoundError(f"{flag}: no file {str(path)!r} for split {split!r}")
+                found[split] = path
         return found
 
     def input_files(self) -> dict[str, Path]:
@@ -115,7 +160,14 @@ class TextOptions:
     def recorded(self) -> dict[str, Any]:
         """The options that decide the content; files stand among the manifest's inputs."""
         body = asdict(self)
-        for name in ("workers", "destdir", "overwrite", "raw_dir", *OWN_FILES.values()):
+        for name in (
+            "workers",
+            "destdir",
+            "overwrite",
+            "raw_dir",
+            *OWN_FILES.values(),
+            *PARSES.values(),
+        ):
             body.pop(name)
         if not self.valid_fraction:  # so that the folders of earlier releases stay as they are
             del body["valid_fraction"], body["seed"]
@@ -131,15 +183,33 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("train_file", "training file, in place of the official one (plain, tokens: your own)", {}),
     ("valid_file", "comma-separated validation files (the first is 'valid')", {}),
     ("test_file", "comma-separated test files; they may lack labels", {}),
+    ("train_conllu", "its sentences parsed, as CoNLL-U, in place of a spaCy pipeline", {}),
+    ("valid_conllu", "the same for validation; several files as there are splits, with commas", {}),
+    ("test_conllu", "the same for the test files", {}),
     ("valid_fraction", "without a validation file: share of training to validate on", {}),
     ("seed", "of the choice that --valid-fraction makes", {}),
     ("pretrained", "BERT whose vocabulary counts: embedded name or Hugging Face directory", {}),
-    ("tokenize", f"words of raw text: {' | '.join(TOKENIZE)}; given words stay", {}),
+    (
+        "tokenize",
+        f"words of raw text: {' | '.join(TOKENIZE)} (each Chinese character a word; the "
+        "pipeline's words, or those of the CoNLL-U files); given words stay",
+        {},
+    ),
     ("annotations", f"what words carry: any of {','.join(ANNOTATIONS)}, or {NO_ANNOTATIONS}", {}),
-    ("spacy_model", "installed spaCy pipeline or path (default: the bundled English one)", {}),
+    (
+        "spacy_model",
+        "installed spaCy pipeline or path (default: the bundled English one; beside CoNLL-U files "
+        "none, and the one given here is for raw text in prediction)",
+        {},
+    ),
     ("workers", "processes", {}),
     ("overwrite", "replace a folder that another preparation finished", {}),
 )
+
+
+def kind_of(split: str) -> str:
+    """Return ``train``, ``valid`` or ``test``, what a split such as ``valid_mismatched`` is."""
+    return next((kind for kind in PARSES if split.startswith(kind)), "test")
 
 
 def add_text_flags(parser: argparse.ArgumentParser) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -24,6 +25,7 @@ from ..pretrained.directory import read_vocabulary, resolve_directory
 from ..pretrained.tokenizer import read_tokenizer_settings
 from . import text_chunks
 from .datasets import input_files
+from .given_parses import GivenParses
 from .manifest import sha256, tool_versions, write_text
 from .text_binarize import SplitWriter
 from .text_chunks import TextChunk, encode_chunk, start_encoding
@@ -45,6 +47,7 @@ from .workspace import (
 logger = logging.getLogger(__name__)
 
 TOOLS = ("tokenizers", "spacy", "numpy")
+LONG_WORDS = 8  # wordpieces a word, on average: more is hardly any language's
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ def prepare(options: TextOptions) -> TextManifest:
     folder = Path(options.destdir)
     files = options.input_files()
     read = [path for file in files.values() for path in input_files(options.source, file)]
+    read += options.conllu_files(files).values()
     vocabulary = resolve_directory(options.pretrained) / VOCABULARY
     check_destination(folder, [*read, *([vocabulary] if vocabulary.is_file() else [])])
     manifest, tools = describe(options, files)
@@ -100,13 +104,15 @@ def describe(options: TextOptions, files: dict[str, Path]) -> tuple[TextManifest
     content, settings = read_vocabulary(directory), read_tokenizer_settings(directory)
     vocabulary = BertDictionary(content, str(directory / VOCABULARY))
     names, tokenize = options.annotation_names, options.tokenize
-    annotator = load_annotator(tokenize, names, options.spacy_model)
+    annotator = choose_annotator(options, files)
     encoder = TextEncoder(WordPieces(vocabulary, settings), tokenize, names, annotator)
-    inputs = {
-        f"{split}.beside" if k else split: {"file": str(path), "sha256": sha256(path)}
+    read = {
+        f"{split}.beside" if k else split: path
         for split, first in files.items()
         for k, path in enumerate(input_files(options.source, first))
     }
+    read |= {f"{split}.conllu": path for split, path in options.conllu_files(files).items()}
+    inputs = {name: {"file": str(path), "sha256": sha256(path)} for name, path in read.items()}
     digest = hashlib.sha256(content).hexdigest()
     inputs["vocabulary"] = {"file": str(directory), "sha256": digest}
     source = options.source
@@ -122,6 +128,21 @@ def describe(options: TextOptions, files: dict[str, Path]) -> tuple[TextManifest
         submission={split: dict(form) for split, form in source.submission.items()},
     )
     return manifest, Tools(vocabulary, encoder)
+
+
+def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
+    """Return the spaCy pipeline, given parses in its place, or None where nothing needs either.
+
+    Raises:
+        FileNotFoundError, ValueError: see `load_annotator` and `TextOptions.conllu_files`.
+    """
+    parses, model = options.conllu_files(files), options.spacy_model
+    if parses and not model:
+        return GivenParses(parses.values())
+    annotator = load_annotator(options.tokenize, options.annotation_names, model)
+    if parses:
+        return GivenParses(parses.values(), annotator.identity()["model"])
+    return annotator
 
 
 def make(
@@ -153,7 +174,7 @@ def write_chunks(
 ) -> Iterator[TextChunk]:
     """Write every split's examples in chunks."""
     for split, scan in scans.items():
-        examples = read_examples(options, split, scan.path)
+        examples = read_examples(options, split, scan)
         number = 0
         while some := list(islice(examples, text_chunks.CHUNK_EXAMPLES)):
             chunk = TextChunk.at(work, split, number, len(some))
@@ -185,4 +206,11 @@ def report(manifest: TextManifest, folder: Path) -> None:
             *(counts[name] for name in ("examples", "labelled", "words", "tokens", "longest")),
             f"; {notes}" if notes else "",
         )
+        if counts["tokens"] > LONG_WORDS * counts["words"]:
+            logger.warning(
+                "%s: %.0f wordpieces a word: text without blanks between words, such as Chinese, "
+                "needs --tokenize characters or given words",
+                split,
+                counts["tokens"] / max(counts["words"], 1),
+            )
     logger.info("prepared %s for %s", folder, manifest.task)

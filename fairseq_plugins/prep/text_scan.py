@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from .datasets import collect_labels, read_split
 from .examples import Example
+from .given_parses import ParseFile, Parses
 from .text_encoder import check_characters
 from .text_options import TextOptions
 
@@ -26,6 +27,7 @@ class TextScan:
 
     Args:
         path: the file.
+        conllu: the parses of its sentences, if they are given.
         examples: how many.
         labelled: how many of them have a gold label.
         sentences: 1, or 2 for pairs; 0 in an empty file.
@@ -34,6 +36,7 @@ class TextScan:
     """
 
     path: Path
+    conllu: Path | None = None
     examples: int = 0
     labelled: int = 0
     sentences: int = 0
@@ -70,17 +73,36 @@ def labels_of(example: Example) -> tuple[str, ...]:
 
 
 def read_examples(
-    options: TextOptions, split: str, path: Path, dropped: Counter[str] | None = None
-) -> Iterator[Example]:
-    """Read the examples of a split, held out ones apart; see `datasets.read_split`."""
+    options: TextOptions, split: str, scan: TextScan, dropped: Counter[str] | None = None
+) -> Iterator[tuple[Example, Parses | None]]:
+    """Read the examples of a split, held out ones apart, with their parses if they are given.
+
+    Raises:
+        ValueError: see `datasets.read_split` and `given_parses.ParseFile`.
+    """
     source, read = options.source, options.read
     if not options.valid_fraction or split not in ("train", "valid"):
-        yield from read_split(source, split, path, read, dropped)
+        yield from _parsed(options, scan, read_split(source, split, scan.path, read, dropped))
         return
     counts = dropped if split == "train" else None  # rows passed over are counted once
-    for number, example in enumerate(read_split(source, "train", path, read, counts)):
+    examples = _parsed(options, scan, read_split(source, "train", scan.path, read, counts))
+    for number, found in enumerate(examples):
         if is_held_out(number, options.valid_fraction, options.seed) == (split == "valid"):
-            yield example
+            yield found
+
+
+def _parsed(
+    options: TextOptions, scan: TextScan, examples: Iterator[Example]
+) -> Iterator[tuple[Example, Parses | None]]:
+    """Put the parses beside the examples of a whole file."""
+    if scan.conllu is None:
+        yield from ((example, None) for example in examples)
+        return
+    need_heads = "heads" in options.annotation_names
+    parses = ParseFile(scan.conllu, scan.path, need_heads=need_heads)
+    for example in examples:
+        yield example, parses.take(example)
+    parses.close()
 
 
 def is_held_out(number: int, fraction: float, seed: int) -> bool:
@@ -93,16 +115,16 @@ def is_held_out(number: int, fraction: float, seed: int) -> bool:
 
 
 def scan_files(options: TextOptions, files: dict[str, Path]) -> dict[str, TextScan]:
-    """Check the content of every file; return split -> scan.
+    """Check the content of every file and of its parses; return split -> scan.
 
     Raises:
         ValueError: bad input, with file and line; files that do not go together.
     """
-    scans = {}
+    scans, conllu = {}, options.conllu_files(files)
     with tqdm(desc="check", unit=" examples", unit_scale=True) as bar:
         for split, path in files.items():
-            scan = scans[split] = TextScan(path)
-            for example in read_examples(options, split, path, scan.dropped):
+            scan = scans[split] = TextScan(path, conllu.get(split))
+            for example, _ in read_examples(options, split, scan, scan.dropped):
                 scan.add(example)
                 bar.update(1)
             if not scan.examples:

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from fairseq_plugins.prep.conllu import parse_block, read_blocks
+from fairseq_plugins.prep.conllu import (
+    parse_block,
+    read_blocks,
+    sentence_id,
+    treebank_words,
+)
 from fairseq_plugins.prep.corpus import numbered_lines, scan_conllu
 
 FILE = Path("a.conllu")
@@ -96,3 +101,54 @@ def test_sentences_are_counted_as_they_are_read(end, mark, gap, tmp_path, monkey
         assert len(blocks) == 5 - 2 * k
         assert parse_block(blocks[0], path).words == [f"w{2 * k}"]
         assert blocks[0][0] == (number, f"# {2 * k}")
+
+
+def parsed(*rows: tuple[str, str, object]) -> list[str]:
+    """Rows of forms and heads."""
+    return [
+        "\t".join([number, form, "_", "NOUN", "_", "_", str(head), "dep", "_", "_"])
+        for number, form, head in rows
+    ]
+
+
+def test_heads_are_read() -> None:
+    assert parse(*parsed(("1", "Dogs", 2), ("2", "bark", 0))).heads == [2, 0]
+    assert parse("# sent_id = 1").heads == []
+
+
+def test_multiword_token_stands_where_its_parts_stood() -> None:
+    """``and-in-the-house``: the house's place, and what hung on the house hangs on the token."""
+    rows = [("1", "see", 0), ("2-4", "vebait", "_"), ("2", "ve", 4), ("3", "be", 4)]
+    rows += [("4", "bait", 1), ("5", "old", 4)]
+    note = parse(*parsed(*rows))
+    assert (note.words, note.heads) == (["see", "vebait", "old"], [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("heads", "message"),
+    [
+        ((2, 1), "a.conllu:1: .*cycle"),
+        ((0, 0), "a.conllu:1: .*2 roots"),
+        ((0, 3), "a.conllu:1: .*head 3"),
+        ((0, 2), "a.conllu:1: .*its own head"),
+        ((0, "_"), "a.conllu:2: head '_' is no number"),
+        ((0, "-1"), "a.conllu:2: head '-1' is no number"),
+    ],
+)
+def test_heads_that_form_no_tree_are_none_or_refused(heads, message) -> None:
+    rows = parsed(("1", "Dogs", heads[0]), ("2", "bark", heads[1]))
+    found = parse(*rows).heads
+    assert found is None or (found, message) == ([0, 0], "a.conllu:1: .*2 roots")  # a forest
+    with pytest.raises(ValueError, match=message):
+        parse_block(list(enumerate(rows, 1)), FILE, need_heads=True)
+
+
+def test_treebank_words_have_all_columns() -> None:
+    rows = ["# sent_id = en-1", row("1-2", "don't"), row("1", "do", "AUX"), row("2", "n't", "PART")]
+    rows[2] = rows[2].replace("\t_\tAUX\t_\t_\t0\troot", "\tdo\tAUX\tVB\tMood=Imp|X=Y\t2\taux:pass")
+    block = list(enumerate(rows, 7))
+    first, second = treebank_words(block, FILE)
+    assert first == ("do", "do", "AUX", {"Mood": "Imp", "X": "Y"}, 2, "aux", 9)
+    assert (second.form, second.head, second.relation, second.line) == ("n't", 0, "root", 10)
+    assert sentence_id(block) == "en-1"
+    assert sentence_id(block[1:]) == ""

@@ -100,11 +100,11 @@ def test_finished_chunks_are_not_made_again(raw, straight, monkeypatch) -> None:
     seen = []
     encode = text_chunks.TextEncoder.encode
 
-    def slow(self, examples):
+    def slow(self, examples, parses):
         if len(seen) == 6:
             raise Stopped
         seen.append([example.id for example in examples])
-        return encode(self, examples)
+        return encode(self, examples, parses)
 
     monkeypatch.setattr(text_chunks.TextEncoder, "encode", slow)
     with pytest.raises(Stopped):
@@ -114,7 +114,9 @@ def test_finished_chunks_are_not_made_again(raw, straight, monkeypatch) -> None:
     monkeypatch.setattr(
         text_chunks.TextEncoder,
         "encode",
-        lambda self, examples: seen.append([e.id for e in examples]) or encode(self, examples),
+        lambda self, examples, parses: (
+            seen.append([e.id for e in examples]) or encode(self, examples, parses)
+        ),
     )
     prepare(options_for(raw, "out"))
     assert len(before) + len(seen) == 15  # three splits of 23 in chunks of five
@@ -127,7 +129,7 @@ def test_killed_and_rerun_gives_the_same_bytes(raw, straight, monkeypatch) -> No
         patch.setattr(
             text_chunks.TextEncoder,
             "encode",
-            lambda self, examples: time.sleep(0.05) or encode(self, examples),
+            lambda self, examples, parses: time.sleep(0.05) or encode(self, examples, parses),
         )
         child = os.fork()
         if child == 0:

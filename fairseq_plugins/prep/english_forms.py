@@ -1,0 +1,78 @@
+"""Regular English inflection, as far as injected errors need it: other forms of a word.
+
+Rules of spelling and short lists of exceptions. A form that comes out as no English word is still
+an error of the kind that was asked for (``childs``), so the lists hold the common words alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+VOWELS = "aeiou"
+IRREGULAR_PRESENT = {"be": "is", "have": "has"}
+IRREGULAR_PLURALS = {
+    "child": "children",
+    "foot": "feet",
+    "man": "men",
+    "mouse": "mice",
+    "person": "people",
+    "tooth": "teeth",
+    "woman": "women",
+    "half": "halves",
+    "knife": "knives",
+    "leaf": "leaves",
+    "life": "lives",
+    "shelf": "shelves",
+    "wife": "wives",
+}
+UNCHANGED_PLURALS = {"aircraft", "deer", "fish", "means", "series", "sheep", "species"}
+DOUBLING = {"begin", "commit", "forget", "occur", "permit", "prefer", "refer", "submit"}
+ONE_SYLLABLE = re.compile(rf"[^{VOWELS}]*(qu)?[{VOWELS}][^{VOWELS}wxy]")
+CONSONANT_SOUND = re.compile(r"(uni|use|usu|uti|eu|one\b|once)")
+SILENT_H = re.compile(r"(hour|honest|hono|heir)")
+
+
+def with_s(word: str) -> str:
+    """Add the ``s`` of plurals and of the third person."""
+    if word.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return f"{word}es"
+    if word.endswith("y") and word[-2:-1] not in VOWELS:
+        return f"{word[:-1]}ies"
+    return f"{word}s"
+
+
+def third_person(lemma: str) -> str:
+    """Return a verb's form with ``he`` in the present."""
+    return IRREGULAR_PRESENT.get(lemma) or with_s(lemma)
+
+
+def ing_form(lemma: str) -> str:
+    """Return a verb's form in ``-ing``."""
+    if lemma.endswith("ie"):
+        return f"{lemma[:-2]}ying"
+    if lemma.endswith("e") and len(lemma) > 2 and lemma[-2] not in "eoy":
+        return f"{lemma[:-1]}ing"
+    if lemma in DOUBLING or ONE_SYLLABLE.fullmatch(lemma):
+        return f"{lemma}{lemma[-1]}ing"
+    return f"{lemma}ing"
+
+
+def plural(lemma: str) -> str:
+    """Return a noun's plural."""
+    if lemma in UNCHANGED_PLURALS:
+        return lemma
+    return IRREGULAR_PLURALS.get(lemma) or with_s(lemma)
+
+
+def indefinite(word: str) -> str:
+    """Return the article, ``a`` or ``an``, that goes before a word."""
+    word = word.lower()
+    vowel = word[:1] in VOWELS and not CONSONANT_SOUND.match(word)
+    return "an" if vowel or SILENT_H.match(word) else "a"
+
+
+def in_case_of(word: str, model: str) -> str:
+    """Write a word in capitals, or with a capital, as ``model`` is written."""
+    if model.isupper() and len(model) > 1:
+        return word.upper()
+    return word[:1].upper() + word[1:] if model[:1].isupper() else word

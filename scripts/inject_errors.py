@@ -1,0 +1,62 @@
+"""Put grammatical errors into the sentences of an English treebank, for error detection.
+
+python scripts/inject_errors.py --conllu en_ewt-ud-train.conllu --output errors/train.tsv --seed 1
+python scripts/prepare_text.py --dataset token_errors --raw-dir errors --destdir data-bin/errors
+
+The output has a word a line, a tab and c (correct) or i (incorrect), as the files of FCE have.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from fairseq_plugins.prep.error_injection import Injection, inject_file
+from fairseq_plugins.prep.error_rules import RULES
+
+
+def main() -> int:
+    """Parse the flags, inject, and print the counts; what goes wrong is one line on stderr."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--conllu", type=Path, required=True, help="treebank, with UPOS and FEATS")
+    parser.add_argument("--output", type=Path, required=True, help="token file to write")
+    parser.add_argument("--seed", type=int, required=True, help="of all choices")
+    parser.add_argument(
+        "--rate",
+        type=float,
+        default=Injection.rate,
+        help="expected errors a word in sentences with errors, which have one at least "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--erroneous",
+        type=float,
+        default=Injection.erroneous,
+        help="share of sentences that get errors (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--kinds", default=",".join(RULES), help="comma-separated kinds (default: %(default)s)"
+    )
+    flags = parser.parse_args()
+    kinds = tuple(kind.strip() for kind in flags.kinds.split(","))
+    try:
+        injection = Injection(flags.seed, flags.rate, flags.erroneous, kinds)
+        counts = inject_file(flags.conllu, flags.output, injection)
+    except (OSError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(
+        f"{counts['sentences']} sentences, {counts['erroneous']} with errors, "
+        f"{counts['untouched']} to which no kind applies\n"
+        f"{counts['words']} words, {counts['wrong']} incorrect"
+    )
+    for kind in kinds:
+        print(f"{kind}\t{counts[kind]}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
