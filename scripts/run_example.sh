@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# One dataset of an example folder: what examples/glue/run.sh and examples/tagging/run.sh share.
+# One dataset of an example folder: what the run.sh of examples/glue, tagging and sla share.
 #
 #   bash scripts/run_example.sh FOLDER NAME [options of scripts/run_experiments.py]
 #
-# FOLDER holds run.sh (whose head is the usage), configs/NAME.yaml and make_demo.py.
+# FOLDER holds run.sh (whose head is the usage), configs/NAME.yaml and make_demo.py (or DEMO names
+# another script that makes the corpus of NAME demo).
 set -euo pipefail
 folder="$1" root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"; shift
 case "${1:-}" in "" | -h | --help) sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//p}' "$folder/run.sh"; exit ;; esac
@@ -17,7 +18,6 @@ fi
 if [ "$name" = demo ]; then
     NAME="$(basename "$folder")_demo"
     export NAME RAW="$root/data-bin/${NAME}_raw"
-    "$python" "$folder/make_demo.py" "$RAW"
+    "$python" "${DEMO:-$folder/make_demo.py}" "$RAW"
 fi
-[ -n "${RAW:-}" ] || { echo "error: set RAW to the folder with the official files" >&2; exit 2; }
 exec bash "$root/scripts/fine_tune_grid.sh" "$folder/configs/$name.yaml" "$@"

@@ -18,8 +18,9 @@ from pathlib import Path
 
 import torch
 
-from fairseq_plugins.experiments.grid import quick, read_prepared, select
-from fairseq_plugins.experiments.grid_file import read_grid
+from fairseq_plugins.experiments.grid import Grid, read_prepared
+from fairseq_plugins.experiments.grid_file import read_assignments, read_choices, read_grid
+from fairseq_plugins.experiments.grid_selection import choose, quick, resize, select, with_options
 from fairseq_plugins.experiments.run import Run
 from fairseq_plugins.experiments.runner import execute
 
@@ -39,7 +40,22 @@ def parse_args() -> argparse.Namespace:
     add("--learning-rates", nargs="+", type=float, default=(), metavar="LR", help="only these")
     add("--epochs", nargs="+", type=int, default=(), metavar="N", help="only these lengths")
     add("--seeds", nargs="+", type=int, default=(), metavar="N", help="only these seeds")
-    add("--quick", action="store_true", help="first learning rate, one epoch, first two seeds")
+    add(
+        "--choices",
+        nargs="+",
+        default=(),
+        metavar="NAME=V,V",
+        help="only these of systems' choices",
+    )
+    add(
+        "--options",
+        nargs="+",
+        default=(),
+        metavar="NAME=V",
+        help="of fairseq-train, for all; NAME= takes one away",
+    )
+    add("--size", default="", help="of all systems: tiny | minilm | base | large")
+    add("--quick", action="store_true", help="one learning rate, epoch and choice, two seeds")
     add("--jobs", type=int, default=1, metavar="N", help="runs at a time")
     add("--cpu", action="store_true", help="use no GPU")
     add("--no-predictions", action="store_true", help="do not predict the validation set")
@@ -47,9 +63,11 @@ def parse_args() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def planned(args: argparse.Namespace) -> list[Run]:
-    """Return the runs that the command line asks for."""
+def selected(args: argparse.Namespace) -> Grid:
+    """Return the part of the grid that the command line asks for."""
     grid = read_grid(args.grid)
+    if args.size:
+        grid = resize(grid, args.size)
     if args.quick:
         grid = quick(grid)
     grid = select(
@@ -59,6 +77,13 @@ def planned(args: argparse.Namespace) -> list[Run]:
         epochs=args.epochs,
         seeds=args.seeds,
     )
+    grid = choose(grid, read_choices(args.choices))
+    return with_options(grid, read_assignments(args.options))
+
+
+def planned(args: argparse.Namespace) -> list[Run]:
+    """Return the runs that the command line asks for."""
+    grid = selected(args)
     data = read_prepared(args.data or f"data-bin/{grid.dataset}", grid)
     root = args.runs or Path("runs") / grid.dataset
     predict = () if args.no_predictions else PREDICT

@@ -1,8 +1,9 @@
 """Grids of fine-tuning runs: their cells, and the options of ``fairseq-train`` for each.
 
-A system is an architecture, or a name for one with options of its own: a variant is a value. A cell
-is one run: system, learning rate, number of epochs, seed. The number of updates follows from the
-size of the training set, since warm-up and decay are laid out over all of them.
+A system is an architecture, or a name for one with options of its own: a variant is a value. An
+option of a system that is a list is a choice to be made, as the learning rate is: every value is
+run. A cell is one run: system, choice, learning rate, number of epochs, seed. The number of updates
+follows from the size of the training set, since warm-up and decay are laid out over all of them.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 from ..evaluation.metrics import LOWER_IS_BETTER, NAMES
 
 Options = dict[str, Any]
+Choice = tuple[tuple[str, Any], ...]  # the values of a system's options that are lists
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Grid:
 
     Args:
         dataset: its name in ``scripts/prepare_text.py``.
-        systems: name -> options of ``fairseq-train``, ``arch`` among them.
+        systems: name -> options of ``fairseq-train``, ``arch`` among them; a list is a choice.
         learning_rates: peaks of the schedule.
         epochs: lengths of the training.
         seeds: of initialisation, dropout and order.
@@ -37,6 +39,9 @@ class Grid:
         clip_norm: largest norm of the gradient.
         validate_every: updates between validations beside those after every epoch; 0 for none.
         metric: what chooses the best checkpoint; empty for the dataset's headline metric.
+        evaluate: split that the best checkpoint is tried on at the end, if it has labels; empty for
+            none. It chooses nothing.
+        prepare: options of ``scripts/prepare_text.py`` that the dataset needs.
         options: further options of ``fairseq-train`` for all systems; True is a bare flag.
     """
 
@@ -51,6 +56,8 @@ class Grid:
     clip_norm: float = 1.0
     validate_every: int = 0
     metric: str = ""
+    evaluate: str = ""
+    prepare: str = ""
     options: Options = field(default_factory=dict)
 
     @property
@@ -60,10 +67,19 @@ class Grid:
 
     def cells(self) -> Iterator[Cell]:
         """Yield all runs, seed by seed, so that an interrupted grid has whole comparisons."""
-        for seed, epochs, rate, name in product(
-            self.seeds, self.epochs, self.learning_rates, self.systems
+        systems = [
+            (name, choice) for name, options in self.systems.items() for choice in choices(options)
+        ]
+        for seed, epochs, rate, (name, choice) in product(
+            self.seeds, self.epochs, self.learning_rates, systems
         ):
-            yield Cell(name, rate, epochs, seed)
+            yield Cell(name, rate, epochs, seed, choice)
+
+
+def choices(options: Options) -> list[Choice]:
+    """Return every choice from the options that are lists; one empty choice if none is."""
+    open_ = {name: values for name, values in options.items() if isinstance(values, list)}
+    return [tuple(zip(open_, values)) for values in product(*open_.values())]
 
 
 @dataclass(frozen=True)
@@ -74,12 +90,20 @@ class Cell:
     learning_rate: float
     epochs: int
     seed: int
+    choice: Choice = ()
 
     @property
     def folder(self) -> Path:
         """Where it goes, below the grid's own folder."""
         rate = f"{self.learning_rate:g}".replace("e-0", "e-")
-        return Path(self.system) / f"lr{rate}-epochs{self.epochs}" / f"seed{self.seed}"
+        parts = [f"lr{rate}", f"epochs{self.epochs}", *(f"{key}{v}" for key, v in self.choice)]
+        return Path(self.system) / "-".join(parts) / f"seed{self.seed}"
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What it is, for files; a cell without choices tells of none."""
+        own = asdict(self) | {"choice": dict(self.choice)}
+        return own if self.choice else {key: own[key] for key in own if key != "choice"}
 
 
 @dataclass(frozen=True)
@@ -113,7 +137,7 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
     if not path.is_file():
         raise FileNotFoundError(
             f"{path}: no such file; prepare the data first: python scripts/prepare_text.py "
-            f"--dataset {grid.dataset} --raw-dir DIR --destdir {folder}"
+            f"--dataset {grid.dataset} --raw-dir DIR --destdir {folder} {grid.prepare}".rstrip()
         )
     content = path.read_bytes()
     manifest = json.loads(content)
@@ -165,7 +189,8 @@ def train_options(grid: Grid, cell: Cell, data: PreparedData) -> Options:
     if grid.validate_every:
         every = grid.validate_every
         options |= {"validate-interval-updates": every, "save-interval-updates": every}
-    return {**options, **grid.options, **grid.systems[cell.system]}
+    options |= {**grid.options, **grid.systems[cell.system], **dict(cell.choice)}
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def command_line(options: Options) -> list[str]:
@@ -180,41 +205,10 @@ def command_line(options: Options) -> list[str]:
     return words
 
 
-def quick(grid: Grid) -> Grid:
-    """Return the smallest grid that still shows every table: one rate, one epoch, two seeds."""
-    return select(grid, learning_rates=grid.learning_rates[:1], epochs=(1,), seeds=grid.seeds[:2])
-
-
-def select(
-    grid: Grid,
-    *,
-    systems: Sequence[str] = (),
-    learning_rates: Sequence[float] = (),
-    epochs: Sequence[int] = (),
-    seeds: Sequence[int] = (),
-) -> Grid:
-    """Return the grid with other values where some are given.
-
-    Args:
-        grid: the whole grid.
-        systems: names of its systems, or any architecture.
-        learning_rates, epochs, seeds: in place of its own.
-    """
-    chosen = {name: grid.systems.get(name, {"arch": name}) for name in systems}
-    given = {
-        "systems": chosen,
-        "learning_rates": tuple(learning_rates),
-        "epochs": tuple(epochs),
-        "seeds": tuple(seeds),
-    }
-    own = {spec.name: getattr(grid, spec.name) for spec in fields(grid)}
-    return Grid(**own | {key: value for key, value in given.items() if value})
-
-
 def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
     """Return everything that decides a run, as it is recorded beside its results."""
     return {
-        **asdict(cell),
+        **cell.record,
         "dataset": grid.dataset,
         "target": data.manifest["target"],
         "positive": data.manifest["positive"],

@@ -1,7 +1,10 @@
 """Read the YAML file of a grid.
 
     dataset: cola
-    systems: [bert_plain_minilm, {name: pos_zero, arch: bert_pos_minilm, feature-init: zero}]
+    systems:
+      - bert_plain_minilm
+      - {name: pos_zero, arch: bert_pos_minilm, feature-init: zero}
+      - {arch: bert_sla_minilm, tree-threshold: [3, 4]}  # a choice, made on the validation set
     learning_rates: [5e-5, 4e-5]
     seeds: [1, 2, 3]
     options: {max-positions: 128}
@@ -12,6 +15,7 @@ Keys are the fields of `Grid`.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -54,18 +58,33 @@ def read_grid(path: str | Path) -> Grid:
 
 
 def _systems(value: Any) -> dict[str, Options]:
-    """Read systems: names of architectures, or mappings with name, arch and further options."""
+    """Read systems: names of architectures, or mappings with arch, name and further options."""
     found: dict[str, Options] = {}
     for entry in value if isinstance(value, list) else [value]:
         if isinstance(entry, str):
-            entry = {"name": entry, "arch": entry}
-        if not isinstance(entry, dict) or not {"name", "arch"} <= set(entry):
+            entry = {"arch": entry}
+        if not isinstance(entry, dict) or not isinstance(entry.get("arch"), str):
             raise ValueError(f"{entry!r} is neither an architecture nor a name with its arch")
-        name = str(entry["name"])
+        name = str(entry.get("name", entry["arch"]))
         if name in found or Path(name).name != name:
             raise ValueError(f"{name!r} is named twice, or no name for a folder")
-        found[name] = _options({key: given for key, given in entry.items() if key != "name"})
+        options = {key: given for key, given in entry.items() if key != "name"}
+        choices = {key: given for key, given in options.items() if isinstance(given, list)}
+        for key, values in choices.items():
+            _check_choice(key, values)
+        single = {key: given for key, given in options.items() if key not in choices}
+        found[name] = _options(single) | choices
     return found
+
+
+def _check_choice(key: Any, values: list[Any]) -> None:
+    """Refuse a choice whose values cannot be told apart, or cannot stand in a folder's name."""
+    names = [str(value) for value in values]
+    single = all(isinstance(value, (str, int, float)) for value in values)
+    if not single or not names or len(set(names)) < len(names) or str(key).startswith("-"):
+        raise ValueError(f"option {key!r}: {values!r} is no list of different values")
+    if any(Path(name).name != name for name in names):
+        raise ValueError(f"option {key!r}: {values!r} holds no name for a folder")
 
 
 def _options(value: Any) -> Options:
@@ -76,6 +95,42 @@ def _options(value: Any) -> Options:
         if isinstance(given, (list, dict)) or str(key).startswith("-"):
             raise ValueError(f"option {key!r}: {given!r} is no single value, or has dashes before")
     return {str(key): given for key, given in value.items()}
+
+
+def read_assignments(words: Sequence[str]) -> Options:
+    """Read ``name=value`` of a command line; values as YAML has them, an empty one is None.
+
+    Raises:
+        ValueError: a word without ``=``, or no value of YAML.
+    """
+    return _options({name: _value(text) for name, text in map(_split, words)})
+
+
+def read_choices(words: Sequence[str]) -> dict[str, list[Any]]:
+    """Read ``name=value,value`` of a command line.
+
+    Raises:
+        ValueError: not of that form, or values that are no choice.
+    """
+    found = {}
+    for name, text in map(_split, words):
+        found[name] = [_value(value) for value in text.split(",")]
+        _check_choice(name, found[name])
+    return found
+
+
+def _split(word: str) -> tuple[str, str]:
+    name, sign, text = word.partition("=")
+    if not (name and sign):
+        raise ValueError(f"{word!r} is not NAME=VALUE")
+    return name, text
+
+
+def _value(text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise ValueError(f"{text!r} is no value") from None
 
 
 def _number(kind: type, least: float) -> Any:
@@ -111,5 +166,7 @@ _READ = {
     "clip_norm": _number(float, 0.0),
     "validate_every": _number(int, 0),
     "metric": str,
+    "evaluate": str,
+    "prepare": str,
     "options": _options,
 }

@@ -2,8 +2,9 @@
 
 The folder holds ``settings.json`` (what decides the run), ``train.log`` and checkpoints while it
 trains; at its end ``checkpoint_best.pt`` without the optimiser's state, predictions of the
-validation set and, written last, ``result.json``. A folder with a result is never run again; one
-without goes on from its last checkpoint.
+validation set and ``result.json``; and, where the grid says so, the best checkpoint's metrics on
+another split, ``evaluation.json``, and its predictions there. A folder with a result is never
+trained again; one without goes on from its last checkpoint.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ import torch
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..evaluation.text_files import write_text
 from .grid import Cell, Grid, PreparedData, command_line, settings
-from .training_log import best, validations
+from .training_log import best, gates, parameters, validations
 
 USER_DIR = Path(__file__).resolve().parents[1]
 SETTINGS, RESULT, LOG = "settings.json", "result.json", "train.log"
 BEST, LAST, PREDICTIONS = "checkpoint_best.pt", "checkpoint_last.pt", "predictions.jsonl"
+EVALUATION, EVALUATED = "evaluation.json", "evaluation.jsonl"  # metrics and predictions
 
 # Runs a command with its output added to a file; raises RunError when it fails.
 Launch = Callable[[Sequence[str], Path], None]
@@ -89,12 +91,26 @@ class Run:
 
     def predict_command(self) -> list[str]:
         """Return the command that predicts the validation set."""
-        options = {"data": self.data.folder, "split": self.grid.validation, "cpu": self.cpu}
-        options["output"] = self.folder / PREDICTIONS
-        return [*self.predict, str(self.folder), *command_line(options)]
+        return self._predict(split=self.grid.validation, output=self.folder / PREDICTIONS)
+
+    def evaluate_command(self) -> list[str]:
+        """Return the command that tries the best checkpoint on the split of the evaluation."""
+        output, metrics = self.folder / EVALUATED, self.folder / EVALUATION
+        return self._predict(split=self.grid.evaluate, metrics=metrics, output=output)
+
+    def _predict(self, **options: Any) -> list[str]:
+        fixed = {"data": self.data.folder, "cpu": self.cpu}
+        return [*self.predict, str(self.folder), *command_line({**fixed, **options})]
+
+    @property
+    def _lacks_evaluation(self) -> bool:
+        """Whether the best checkpoint is still to be tried on a split with labels."""
+        split = self.data.manifest["splits"].get(self.grid.evaluate, {})
+        wanted = bool(self.predict and split.get("labelled"))
+        return wanted and not (self.folder / EVALUATION).is_file()
 
     def is_finished(self) -> bool:
-        """Tell whether there is a result.
+        """Tell whether nothing is left to do.
 
         Raises:
             ValueError: the folder holds a run with other settings; names one that differs.
@@ -108,15 +124,24 @@ class Run:
                     f"({_difference(found, self.settings)}): name another folder for the runs, "
                     "or remove this one"
                 )
-        return (self.folder / RESULT).is_file()
+        if not (self.folder / RESULT).is_file():
+            return False
+        return not (self._lacks_evaluation and (self.folder / BEST).is_file())
 
     def execute(self, launch: Launch) -> None:
-        """Train, predict, write the result, and drop what only a resumed training would need.
+        """Train, predict, write the result, drop what only a resumed training would need; evaluate.
 
         Raises:
             RunError: a command failed.
             ValueError: the log holds no validation with the metric.
         """
+        if not (self.folder / RESULT).is_file():
+            self._train(launch)
+        if self._lacks_evaluation:
+            launch(self.evaluate_command(), self.folder / "predict.log")
+
+    def _train(self, launch: Launch) -> None:
+        """Do all that leads to a result."""
         write_text(self.folder / SETTINGS, json.dumps(self.settings, indent=2) + "\n")
         last = self.folder / LAST
         if _updates_of(last) < self.updates:
@@ -141,9 +166,11 @@ class Run:
         result = {
             **self.settings,
             "updates": self.updates,
+            "parameters": parameters(self.folder / LOG),
             "best_updates": chosen.updates,
             "best": chosen.metrics,
             "last": found[-1].metrics,
+            "gates": gates(chosen),
         }
         write_text(self.folder / RESULT, json.dumps(result, indent=2) + "\n")
 

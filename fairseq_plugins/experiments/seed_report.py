@@ -9,18 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..evaluation.example_bootstrap import Bootstrap, bootstrap, read_answers
-from .seeds import (
-    Outcome,
-    PairedSeeds,
-    Summary,
-    chosen_settings,
-    compare,
-    read_outcomes,
-    summarize,
-)
+from ..evaluation.example_bootstrap import Bootstrap
+from .comparisons import PairedSeeds, compare, over_examples
+from .outcomes import read_outcomes
+from .seeds import Summary, chosen_settings, summarize
 
-_COLUMNS = "system lr epochs n mean deviation best last chosen".split()
+_COLUMNS = "system choice lr epochs n mean deviation best last chosen".split()
 _PAIRED = "system n difference se t_p wins losses sign_p low high bootstrap_p".split()
 
 
@@ -78,9 +72,9 @@ def make_report(
         FileNotFoundError: there is no finished run.
         ValueError: an unknown metric or baseline, or runs that cannot be compared.
     """
-    outcomes, own_metric = read_outcomes(root)
-    metric = metric or own_metric
-    summaries = summarize(outcomes, metric)
+    outcomes = read_outcomes(root)
+    metric = metric or outcomes.metric
+    summaries = summarize(outcomes.runs, metric)
     chosen = chosen_settings(summaries, metric)
     if baseline and baseline not in chosen:
         raise ValueError(f"--baseline {baseline!r}: choices are {', '.join(chosen)}")
@@ -90,25 +84,9 @@ def make_report(
     for system, summary in chosen.items() if baseline else ():
         if system != baseline:
             pair = chosen[baseline], summary
-            examples = _over_examples(*pair, metric, samples=samples, seed=seed)
+            examples = over_examples(*pair, metric, samples=samples, seed=seed)
             comparisons.append(Comparison(system, compare(*pair), examples))
     return SeedReport(metric, summaries, chosen, baseline, comparisons)
-
-
-def _over_examples(
-    baseline: Summary, system: Summary, metric: str, *, samples: int, seed: int
-) -> Bootstrap | None:
-    """Bootstrap over examples with the seeds that both have, if all have predictions."""
-    shared = baseline.values.keys() & system.values.keys()
-    sides: list[list[Outcome]] = [
-        [run for run in summary.outcomes if run.seed in shared] for summary in (baseline, system)
-    ]
-    runs = [run for side in sides for run in side]
-    if not all(run.predictions.is_file() for run in runs):
-        return None
-    answers = [[read_answers(run.predictions) for run in side] for side in sides]
-    positive = runs[0].positive
-    return bootstrap(*answers, metric, positive=positive, samples=samples, seed=seed)
 
 
 def format_markdown(report: SeedReport) -> str:
@@ -123,7 +101,7 @@ def format_markdown(report: SeedReport) -> str:
     for row in _rows(report):
         mean = f"{row['mean']:.4f}" + (f" ± {row['deviation']:.4f}" if row["n"] > 1 else "")
         lines.append(
-            f"| {row['system']}{' *' if row['chosen'] else ''} | {row['lr']:g} | {row['epochs']} "
+            f"| {row['title']}{' *' if row['chosen'] else ''} | {row['lr']:g} | {row['epochs']} "
             f"| {row['n']} | {mean} | {row['best']:.4f} | {row['last']:.4f} |"
         )
     counts = {row["n"] for row in _rows(report)}
@@ -184,17 +162,19 @@ def comparisons_csv(report: SeedReport) -> str:
 def _rows(report: SeedReport) -> Iterator[dict]:
     """Yield the columns of each setting."""
     for summary in report.summaries:
-        system, rate, epochs = summary.setting
+        setting = summary.setting
         yield {
-            "system": system,
-            "lr": rate,
-            "epochs": epochs,
+            "title": setting.title,
+            "system": setting.system,
+            "choice": " ".join(f"{name}={value}" for name, value in setting.choice),
+            "lr": setting.learning_rate,
+            "epochs": setting.epochs,
             "n": summary.count,
             "mean": summary.mean,
             "deviation": summary.deviation,
             "best": summary.extreme(report.metric),
             "last": summary.last,
-            "chosen": report.chosen[system] is summary,
+            "chosen": report.chosen[setting.system] is summary,
         }
 
 

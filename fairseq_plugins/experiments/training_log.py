@@ -11,6 +11,8 @@ from typing import Any
 
 _RECORD = re.compile(r"\| (\w+) \| (\{.*\})$", re.MULTILINE)
 _UPDATES = re.compile(r'"num_updates": "(\d+)"|"train_num_updates": "(\d+)"')
+_PARAMETERS = re.compile(r"num\. shared model params: ([\d,]+)")
+_GATE = "gate_"  # with the number of a layer: its mean local share of attention
 _NO_METRICS = ("num_updates", "epoch", "update")
 _TAIL = 4096  # bytes that hold the last line
 
@@ -62,6 +64,25 @@ def best(found: list[Validation], metric: str, maximize: bool) -> Validation:
         raise ValueError(f"no validation has {metric!r}; there are {', '.join(names) or 'none'}")
     sign = 1 if maximize else -1
     return max(able, key=lambda item: (sign * item.metrics[metric], item.updates))
+
+
+def gates(found: Validation) -> dict[int, float]:
+    """Return layer -> mean local share of attention, by layers; empty for a model without gates."""
+    shares = {
+        int(name.removeprefix(_GATE)): value
+        for name, value in found.metrics.items()
+        if name.startswith(_GATE) and name.removeprefix(_GATE).isdigit()
+    }
+    return dict(sorted(shares.items()))
+
+
+def parameters(path: Path) -> int:
+    """Return the model's number of parameters, as the head of a log states it; 0 if it does not."""
+    if not path.is_file():
+        return 0
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        stated = next((match for line in stream if (match := _PARAMETERS.search(line))), None)
+    return int(stated.group(1).replace(",", "")) if stated else 0
 
 
 def updates_so_far(path: Path) -> int:

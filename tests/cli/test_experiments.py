@@ -1,4 +1,4 @@
-"""Grids of runs from the command line: run_experiments.py and report_seeds.py."""
+"""Grids of runs from the command line: run_experiments.py, report_seeds.py, report_table.py."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import time
 
 import pytest
 from cli.commands import LONGEST_RUN, SCRIPTS, run, state_of
+from experiments.finished_runs import finish
 from prepared_text import examples, prepare
 
 RUNNER, REPORT = SCRIPTS / "run_experiments.py", SCRIPTS / "report_seeds.py"
+TABLE = SCRIPTS / "report_table.py"
 GRID = """
 dataset: toy
 systems: [bert_plain_tiny, bert_pos_tiny]
@@ -47,6 +49,44 @@ def test_dry_run_prints_every_command_and_runs_none(grid, tmp_path):
     assert len(lines) == 2
     assert all("--arch bert_plain_base" in line and "--max-update 11" in line for line in lines)
     assert not (tmp_path / "runs").exists()
+
+
+def test_choices_options_and_size_of_the_command_line_reach_the_commands(grid, tmp_path):
+    path = tmp_path / "toy.yaml"
+    path.write_text(
+        GRID.replace("bert_pos_tiny", "{arch: bert_pos_tiny, feature-init: [normal, zero]}")
+    )
+    assert len(run(RUNNER, *grid, "--dry-run").out.splitlines()) == 2 * 3
+    given = ["--choices", "feature-init=zero", "--options", "hidden-size=", "dropout=0.5"]
+    lines = run(RUNNER, *grid, "--dry-run", *given, "--size", "base").out.splitlines()
+    assert len(lines) == 2 * 2
+    for line in lines:
+        assert "--dropout 0.5" in line
+        assert "--hidden-size" not in line
+    assert sum("bert_pos_base --feature-init zero" in line for line in lines) == 2
+    assert sum("bert_pos_base/lr0.005-epochs2-feature-initzero/" in line for line in lines) == 2
+    done = run(RUNNER, *grid, "--choices", "window=3", fails=True)
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert "choices: feature-init" in done.err
+
+
+def test_table_is_printed_and_left_in_files(tmp_path):
+    for system, values in {"bert_plain_tiny": (0.2, 0.21), "bert_sla_tiny": (0.3, 0.31)}.items():
+        for seed, value in enumerate(values, start=1):
+            own = {"dataset": "cola", "options": {"arch": system}}
+            finish(tmp_path / "cola", system, 1e-5, seed, value, metric="mcc", **own)
+    text = run(TABLE, tmp_path, "--output", tmp_path / "all").out
+    assert (tmp_path / "all.md").read_text() == text
+    assert "| + SLA | – | 30.50 (0.71) ↑ [60.0] | 2 |" in text
+    assert "Welch" in text
+    assert len((tmp_path / "all.csv").read_text().splitlines()) == 3
+    text = run(TABLE, tmp_path / "cola", "--layout", "sla1", "--no-paper").out
+    assert "| + SLA | – | 30.50 (0.71) ↑ | 2 |" in text
+    assert "Li et al. (2020), base" not in text
+    assert "bootstrap" not in text
+    done = run(TABLE, tmp_path, "--layout", "sla2", fails=True)
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert "there are cola" in done.err
 
 
 def test_errors_are_one_line(grid, tmp_path):

@@ -1,7 +1,9 @@
-"""The invented corpora of examples/glue and examples/tagging."""
+"""The invented corpora of examples/glue and examples/tagging, and the commands of the examples."""
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -11,7 +13,8 @@ import pytest
 
 from fairseq_plugins.prep.datasets import DATASETS, find_splits, read_split
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
 
 
 def made(kind: str, folder: Path) -> dict[str, bytes]:
@@ -57,3 +60,92 @@ def test_tagging_demo_has_new_names_in_validation(tmp_path):
         firms = {"Group", "Motors", "Bank"}
         names[split] = {word for word, label in pairs if label != "O"} - firms
     assert not names["train"] & (names["valid"] | names["test"])
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project of its own, with the same scripts and examples."""
+    for name in ("scripts", "examples", "fairseq_plugins"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    return tmp_path
+
+
+def example(project: Path, kind: str, *arguments: str, **variables: str) -> tuple[int, str, str]:
+    """Run an example; return status, output and messages."""
+    names = ("RAW", "NAME", "SIZE", "PRETRAINED", "PREPARE")
+    own = {name: value for name, value in os.environ.items() if name not in names}
+    done = subprocess.run(
+        ["bash", str(project / "examples" / kind / "run.sh"), *arguments],
+        env={**own, "VENV": sys.prefix, "OMP_NUM_THREADS": "1", **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("kind", ["glue", "tagging", "sla"])
+def test_examples_say_what_they_need_in_one_line(project, kind):
+    status, out, _ = example(project, kind)
+    assert (status, f"bash examples/{kind}/run.sh demo --quick" in out) == (0, True)
+    status, _, err = example(project, kind, "nothing", "--quick")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "no configs/nothing.yaml; choices: c" in err
+    name = "conll2003" if kind == "tagging" else "cola"
+    status, _, err = example(project, kind, name)
+    assert (status, err) == (2, "error: set RAW to the folder with the official files\n")
+    assert not (project / "data-bin").exists()
+
+
+def test_a_treebank_without_its_files_is_refused(project, tmp_path):
+    (tmp_path / "ud").mkdir()
+    status, _, err = example(project, "sla", "ewt_errors", RAW=str(tmp_path / "ud"))
+    assert (status, err) == (1, f"error: {tmp_path / 'ud'} holds no file *train.conllu\n")
+
+
+def test_what_was_prepared_needs_no_raw_data_and_sizes_have_folders_of_their_own(project):
+    for name in ("cola", "cola_base"):
+        folder = project / "data-bin" / name
+        folder.mkdir(parents=True)
+        (folder / "manifest.json").write_text(json.dumps(MANIFEST))
+    arguments = ("cola", "--dry-run", "--quick", "--archs", "bert_sla_base")
+    status, out, err = example(project, "sla", *arguments, SIZE="base")
+    assert (status, err) == (0, "")
+    assert len(out.splitlines()) == 2
+    for word in (
+        "data-bin/cola_base ",
+        "--arch bert_sla_base",
+        "runs/cola_base/bert_sla_base/lr2e-5",
+    ):
+        assert all(word in line for line in out.splitlines())
+    assert all("--tree-threshold 3" in line for line in out.splitlines())
+
+
+MANIFEST = {
+    "dataset": "cola",
+    "task": "text_classification",
+    "target": "classes",
+    "positive": "1",
+    "metric": "mcc",
+    "splits": {name: {"examples": 9, "labelled": 9} for name in ("train", "valid")},
+}
+
+
+@pytest.mark.slow
+def test_sla_demo_ends_with_its_table_and_is_not_run_twice(project):
+    arguments = ("demo", "--quick", "--cpu", "--archs", "bert_plain_tiny", "bert_sla_tiny")
+    status, out, err = example(project, "sla", *arguments)
+    assert status == 0, err
+    table = (project / "runs" / "sla_demo" / "table.md").read_text()
+    assert out.endswith(table)
+    assert "| + SLA | +0.0003M |" in table
+    assert "tree-threshold 3" in table
+    results = {path: path.stat().st_mtime_ns for path in project.glob("runs/*/*/*/*/result.json")}
+    assert len(results) == 4
+    gates = json.loads(next(project.glob("runs/*/bert_sla*/*/*/result.json")).read_text())["gates"]
+    assert gates.keys() == {"0", "1"}
+    status, out, err = example(project, "sla", *arguments)
+    assert (status, out.endswith(table)) == (0, True), err
+    assert {path: path.stat().st_mtime_ns for path in results} == results
+    status, _, err = example(project, "glue", "demo", "--dry-run", "--quick")
+    assert status == 0, err

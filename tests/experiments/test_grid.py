@@ -16,18 +16,19 @@ from fairseq_plugins.experiments.grid import (
     Cell,
     Grid,
     command_line,
-    quick,
     read_prepared,
-    select,
     settings,
     total_updates,
     train_options,
 )
-from fairseq_plugins.experiments.grid_file import read_grid
+from fairseq_plugins.experiments.grid_file import read_assignments, read_choices, read_grid
+from fairseq_plugins.experiments.grid_selection import choose, quick, resize, select, with_options
 from fairseq_plugins.prep.datasets import DATASETS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-CONFIGS = sorted([*EXAMPLES.glob("glue/configs/*.yaml"), *EXAMPLES.glob("tagging/configs/*.yaml")])
+CONFIGS = sorted(EXAMPLES.glob("*/configs/*.yaml"))
+SLA = [path for path in CONFIGS if path.parts[-3] == "sla"]
+OWN_NAMES = {"demo", "ewt_errors"}  # grids that are not called by their dataset
 MANIFEST = {
     "dataset": "toy",
     "task": "text_classification",
@@ -41,6 +42,7 @@ MANIFEST = {
     },
 }
 SYSTEMS = {"plain": {"arch": "bert_plain_tiny"}, "zero": {"arch": "a", "feature-init": "zero"}}
+OPEN = {"plain": {"arch": "a_tiny"}, "sla": {"arch": "b_tiny", "tree-threshold": [3, 4], "x": 1}}
 
 
 @pytest.fixture
@@ -58,16 +60,49 @@ def written(tmp_path, text):
     return path
 
 
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
 def test_every_example_grid_fits_its_dataset_and_our_architectures(path):
     grid = read_grid(path)
     dataset = DATASETS[grid.dataset]
-    assert path.stem in (grid.dataset, "demo")
+    assert path.stem in {grid.dataset, *OWN_NAMES}
     assert grid.metric in NAMES[dataset.target]
     assert grid.validation in dataset.splits
-    assert {options["arch"] for options in grid.systems.values()} <= set(ARCH_MODEL_REGISTRY)
-    folder = "tagging" if dataset.target == "word_labels" else "glue"
-    assert path.parts[-3] == folder
+    for size in ("tiny", "minilm", "base", "large"):
+        for one in (grid, resize(grid, size)):
+            assert {options["arch"] for options in one.systems.values()} <= set(ARCH_MODEL_REGISTRY)
+    own = {path.parts[-3]} - {"sla"}
+    assert own <= {"tagging" if dataset.target == "word_labels" else "glue"}
+    assert not grid.evaluate or grid.evaluate in dataset.splits
+
+
+@pytest.mark.parametrize("path", SLA, ids=lambda path: path.stem)
+def test_sla_grids_are_the_papers(path):
+    grid = read_grid(path)
+    if path.stem == "demo":
+        return
+    entities = path.stem in ("conll2003", "wnut17")
+    assert grid.learning_rates == ((5e-6, 1e-5, 2e-5) if entities else (2e-5, 3e-5))
+    assert grid.epochs == ((30, 60) if entities else (3, 5, 10))
+    assert (len(grid.seeds), grid.batch_size) == (5, 32)
+    found = {
+        name.rpartition("_")[0]: {key: v for key, v in options.items() if isinstance(v, list)}
+        for name, options in grid.systems.items()
+    }
+    wanted = {
+        "bert_plain": {},
+        "bert_lisa": {},
+        "bert_sgnet": {"ancestor-layers": [1, 3]},
+        "bert_wla": {"window": [3, 4, 5]},
+        "bert_sla": {"tree-threshold": [3, 4]},
+    }
+    assert found.items() <= wanted.items()
+    if path.stem in ("cola", "sst2", "conll2003", "fce"):
+        assert found == wanted
+    assert "bert_sla" in found or "--annotations none" in grid.prepare
+    short = ("cola", "rte", "mrpc", "sts_b")  # an epoch is less than 500 updates
+    assert grid.validate_every == (0 if path.stem in short else 500)
+    longest = {"cola": 47, "sst2": 66, "sts_b": 125}  # wordpieces
+    assert path.stem in longest or grid.options["max-positions"] == 128
 
 
 def test_there_is_a_grid_for_every_official_dataset():
@@ -117,6 +152,13 @@ GOOD = "dataset: cola\nsystems: [a]\n"
         ("dataset: c\nsystems: [{name: x}]", "neither an architecture nor a name"),
         ("dataset: c\nsystems: [a, a]", "'a' is named twice"),
         ("dataset: c\nsystems: [../a]", "no name for a folder"),
+        ("dataset: c\nsystems: [{arch: a, window: []}]", "'window': .* no list of different"),
+        ("dataset: c\nsystems: [{arch: a, window: [3, 3]}]", "'window': .* no list of different"),
+        ("dataset: c\nsystems: [{arch: a, window: [[3]]}]", "'window': .* no list of different"),
+        ("dataset: c\nsystems: [{arch: a, --window: [3]}]", "'--window': .* no list"),
+        ("dataset: c\nsystems: [{arch: a, x: [b/c]}]", "'x': .* no name for a folder"),
+        ("dataset: c\nsystems: [{arch: [a, b]}]", "neither an architecture"),
+        (GOOD + "options: {window: [3, 4]}", "'window': .* is no single value"),
     ],
 )
 def test_grid_file_names_what_is_wrong(tmp_path, text, message):
@@ -136,6 +178,32 @@ def test_cells_are_the_whole_product_each_with_its_own_folder():
     assert len(cells) == len({cell.folder for cell in cells}) == 2 * 3 * 2 * 2
     assert {cell.seed for cell in cells[:12]} == {1}  # whole comparisons come first
     assert Cell("plain", 5e-5, 3, 1).folder == Path("plain/lr5e-5-epochs3/seed1")
+
+
+def test_every_value_of_a_choice_is_run_and_named():
+    grid = Grid("toy", OPEN, learning_rates=(5e-5,), seeds=(1, 2))
+    cells = [cell for cell in grid.cells() if cell.seed == 1]
+    assert [str(cell.folder) for cell in cells] == [
+        "plain/lr5e-5-epochs3/seed1",
+        "sla/lr5e-5-epochs3-tree-threshold3/seed1",
+        "sla/lr5e-5-epochs3-tree-threshold4/seed1",
+    ]
+    two = Grid("toy", {"s": {"arch": "a", "window": [3, 4], "gate-bias-init": [0.0, -4.0]}})
+    assert len({cell.folder for cell in two.cells() if cell.seed == 1}) == 4 * 4
+
+
+def test_a_choice_is_an_option_of_its_runs_and_stands_in_their_record(folder):
+    grid = Grid("toy", OPEN)
+    data = read_prepared(folder(), grid)
+    plain, three, four = [*grid.cells()][:3]
+    assert train_options(grid, four, data)["tree-threshold"] == 4
+    assert train_options(grid, four, data)["x"] == 1
+    assert "tree-threshold" not in train_options(grid, plain, data)
+    found = settings(grid, three, data)
+    assert (found["system"], found["choice"]) == ("sla", {"tree-threshold": 3})
+    assert json.loads(json.dumps(found)) == found
+    # what was run before there were choices is what it was
+    assert "choice" not in settings(grid, plain, data)
 
 
 def test_updates_are_whole_epochs_with_their_last_batches(folder):
@@ -191,6 +259,46 @@ def test_select_takes_values_systems_and_any_architecture():
     assert len(list(quick(grid).cells())) == 4
 
 
+def test_quick_takes_one_value_of_every_choice_and_still_names_it():
+    cells = [*quick(Grid("toy", OPEN)).cells()]
+    assert {cell.choice for cell in cells} == {(), (("tree-threshold", 3),)}
+
+
+def test_choices_are_narrowed_or_widened_where_they_are_open():
+    grid = Grid("toy", {**OPEN, "fixed": {"arch": "c_tiny", "tree-threshold": 9}})
+    chosen = choose(grid, read_choices(["tree-threshold=4,5"]))
+    assert chosen.systems["sla"]["tree-threshold"] == [4, 5]
+    assert chosen.systems["fixed"] == grid.systems["fixed"]
+    assert choose(grid, {}) == grid
+    with pytest.raises(ValueError, match="no system has a choice 'window'; choices: tree-thresh"):
+        choose(grid, {"window": [3]})
+    for words in (["window"], ["=3"], ["window="], ["window=3,3"], ["window=[,3"]):
+        with pytest.raises(ValueError, match="NAME=VALUE|no list of different|is no value"):
+            read_choices(words)
+
+
+def test_options_of_the_command_line_win_and_can_be_taken_away(folder):
+    grid = Grid("toy", SYSTEMS, options={"max-positions": 128, "clip-norm": 2.0})
+    given = read_assignments(["max-positions=", "fp16=true", "clip-norm=5.0", "dropout=0.2"])
+    grid = with_options(grid, given)
+    options = train_options(grid, next(grid.cells()), read_prepared(folder(), grid))
+    assert "max-positions" not in options
+    assert [options[name] for name in ("fp16", "clip-norm", "dropout")] == [True, 5.0, 0.2]
+    with pytest.raises(ValueError, match="'--fp16': True"):
+        read_assignments(["--fp16=true"])
+
+
+def test_resized_systems_have_other_architectures_and_folders():
+    systems = {
+        "bert_sla_minilm": {"arch": "bert_sla_minilm", "window": [3, 4]},
+        "far": {"arch": "bert_wla_minilm", "window": 9},
+    }
+    assert resize(Grid("toy", systems), "base").systems == {
+        "bert_sla_base": {"arch": "bert_sla_base", "window": [3, 4]},
+        "far_base": {"arch": "bert_wla_base", "window": 9},
+    }
+
+
 @pytest.mark.parametrize(
     ("changes", "grid", "message"),
     [
@@ -206,8 +314,8 @@ def test_prepared_folders_that_do_not_fit_are_refused(folder, changes, grid, mes
 
 
 def test_folder_that_was_not_prepared_is_told_how(tmp_path):
-    with pytest.raises(FileNotFoundError, match="prepare_text.py --dataset toy"):
-        read_prepared(tmp_path, Grid("toy", SYSTEMS))
+    with pytest.raises(FileNotFoundError, match="prepare_text.py --dataset toy .* --x y$"):
+        read_prepared(tmp_path, Grid("toy", SYSTEMS, prepare="--x y"))
 
 
 def test_metric_of_another_target_is_refused(folder):

@@ -22,16 +22,30 @@ MANIFEST = {
     "target": "classes",
     "positive": "",
     "metric": "mcc",
-    "splits": {"train": {"examples": 64}},
+    "splits": {
+        "train": {"examples": 64},
+        "test": {"examples": 3, "labelled": 3},
+        "hidden": {"examples": 3, "labelled": 0},
+    },
 }
 # Stands for fairseq-train: puts checkpoints where they belong and logs one validation.
 TRAIN = """
 cp {made}/{last} {folder}/checkpoint_last.pt
 cp {made}/6 {folder}/checkpoint_best.pt
 echo old > {folder}/checkpoint_1_4.pt
-echo 'x | INFO | valid | {{"valid_mcc": "0.{seed}", "valid_num_updates": "6"}}'
+echo 'x | num. shared model params: 1,234 (num. trained: 1,234)'
+echo 'x | INFO | valid | {{"valid_mcc": "0.{seed}", "valid_gate_1": "0.4", {updates}}}'
 echo trained >> {folder}/count
 exit {status}
+"""
+# Stands for scripts/predict.py: writes what is asked for, and what it was asked.
+PREDICT = """
+import sys
+given = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+for name in ("--output", "--metrics"):
+    if name in given:
+        open(given[name], "w").write("done")
+open(sys.argv[1] + "/asked", "a").write(given["--split"] + "\\n")
 """
 
 
@@ -46,6 +60,7 @@ class FakeRun(Run):
     def train_command(self):
         made = self.root / "made"
         values = {"folder": self.folder, "made": made, "seed": self.cell.seed}
+        values["updates"] = '"valid_num_updates": "6"'
         return ["bash", "-c", self.script.format(**values, last=self.last, status=self.status)]
 
 
@@ -61,17 +76,18 @@ def make(tmp_path):
         }
         torch.save(state, tmp_path / "made" / str(updates))
 
-    def runs(weight_decay=0.01, **given):
+    def runs(weight_decay=0.01, evaluate="", **given):
         grid = Grid(
             "toy",
             {"a": {"arch": "a"}},
             learning_rates=(1e-4,),
             seeds=(1, 2, 3),
             weight_decay=weight_decay,
+            evaluate=evaluate,
         )
         data = PreparedData(tmp_path / "data", MANIFEST, "abc")
-        predict = (sys.executable, "-c", "import sys; open(sys.argv[-1], 'w').write('done')")
-        fixed = {"root": tmp_path, "predict": predict, **given}
+        predict = (sys.executable, "-c", PREDICT)
+        fixed = {"root": tmp_path, "predict": predict, "cpu": False, **given}
         return [FakeRun(grid, cell, data, **fixed) for cell in grid.cells()]
 
     return runs
@@ -88,7 +104,8 @@ def test_runs_leave_results_predictions_and_a_light_checkpoint(make):
     assert execute(runs) == []
     for run in runs:
         result = json.loads((run.folder / "result.json").read_text())
-        assert result["best"] == result["last"] == {"mcc": run.cell.seed / 10}
+        assert result["best"] == result["last"] == {"mcc": run.cell.seed / 10, "gate_1": 0.4}
+        assert (result["gates"], result["parameters"]) == ({"1": 0.4}, 1234)
         assert (result["seed"], result["best_updates"]) == (run.cell.seed, 6)
         assert (run.folder / "predictions.jsonl").read_text() == "done"
         assert [path.name for path in run.folder.glob("checkpoint*")] == ["checkpoint_best.pt"]
@@ -111,6 +128,39 @@ def test_finished_runs_are_passed_over_and_others_go_on(make):
     assert execute([first, second, third], jobs=2) == []
     assert [trained(run) for run in (first, second, third)] == [1, 0, 1]
     assert all(run.is_finished() for run in (first, second, third))
+
+
+def asked(run):
+    """Return the splits that were predicted, in order."""
+    return (run.folder / "asked").read_text().split()
+
+
+def test_the_best_checkpoint_is_tried_on_another_split_with_labels(make):
+    run = make(evaluate="test")[0]
+    assert execute([run]) == []
+    assert asked(run) == ["valid", "test"]
+    assert (run.folder / "evaluation.json").read_text() == "done"
+    assert (run.folder / "evaluation.jsonl").read_text() == "done"
+    assert execute([run]) == []
+    assert asked(run) == ["valid", "test"]
+    for split in ("hidden", "none"):
+        assert execute(make(evaluate=split)[1:2]) == []
+    assert asked(make()[1]) == ["valid"]
+
+
+def test_an_evaluation_is_made_up_for_without_training(make):
+    first, second, third = make()
+    execute([first, second, third])
+    assert all(run.is_finished() for run in (first, second, third))
+    later = make(evaluate="test")
+    (third.folder / "checkpoint_best.pt").unlink()  # nothing to try any more
+    assert [run.is_finished() for run in later] == [False, False, True]
+    assert [run.is_finished() for run in make(evaluate="test", predict=())] == [True] * 3
+    results = [(run.folder / "result.json").stat().st_mtime_ns for run in later]
+    assert execute(later) == []
+    assert [trained(run) for run in later] == [1, 1, 1]
+    assert [(run.folder / "result.json").stat().st_mtime_ns for run in later] == results
+    assert asked(first) == ["valid", "test"]
 
 
 def test_a_failed_run_is_named_and_the_others_are_finished(make):

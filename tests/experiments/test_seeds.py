@@ -3,50 +3,24 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 import statistics
 
 import pytest
+from experiments.finished_runs import finish
 from scipy import stats
 
+from fairseq_plugins.experiments.comparisons import compare, welch
+from fairseq_plugins.experiments.outcomes import read_outcomes
 from fairseq_plugins.experiments.seed_report import (
     comparisons_csv,
     format_markdown,
     make_report,
     settings_csv,
 )
-from fairseq_plugins.experiments.seeds import (
-    chosen_settings,
-    compare,
-    read_outcomes,
-    summarize,
-)
+from fairseq_plugins.experiments.seeds import chosen_settings, summarize
 
-PLAIN, POS = "bert_plain_tiny", "bert_pos_tiny"
-
-
-def finish(root, system, rate, seed, value, *, metric="accuracy", right=None, **changes):
-    """Write what a finished run leaves: its result, and predictions with some right answers."""
-    folder = root / system / f"lr{rate:g}-epochs3" / f"seed{seed}"
-    folder.mkdir(parents=True)
-    result = {
-        "system": system,
-        "learning_rate": rate,
-        "epochs": 3,
-        "seed": seed,
-        "metric": metric,
-        "validation": "valid",
-        "data": "abc",
-        "positive": "",
-        "best": {metric: value, "loss": 1 - value},
-        "last": {metric: value - 0.1, "loss": 1.0},
-        **changes,
-    }
-    (folder / "result.json").write_text(json.dumps(result))
-    if right is not None:
-        rows = ({"id": i, "label": "a" if i < right else "b", "gold": "a"} for i in range(50))
-        (folder / "predictions.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+PLAIN, POS, SLA = "bert_plain_tiny", "bert_pos_tiny", "bert_sla_tiny"
 
 
 @pytest.fixture
@@ -61,7 +35,7 @@ def root(tmp_path):
 
 
 def settings_of(root, metric="accuracy"):
-    return chosen_settings(summarize(read_outcomes(root)[0], metric), metric)
+    return chosen_settings(summarize(read_outcomes(root).runs, metric), metric)
 
 
 def test_every_system_gets_its_best_rate_on_the_mean(root):
@@ -116,6 +90,46 @@ def test_comparison_of_one_seed_or_of_equals_claims_nothing(tmp_path):
     assert (equal.t_p_value, equal.sign_p_value, equal.wins) == (1.0, 1.0, 0)
 
 
+def test_choices_are_settings_of_their_own_and_chosen_like_rates(root):
+    for seed in (1, 2, 3):
+        finish(root, SLA, 5e-5, seed, 0.60 + 0.01 * seed, choice={"tree-threshold": 3})
+        finish(root, SLA, 5e-5, seed, 0.70 + 0.01 * seed, choice={"tree-threshold": 4})
+        finish(root, SLA, 2e-5, seed, 0.65 + 0.01 * seed, choice={"tree-threshold": 4})
+    chosen = settings_of(root)[SLA]
+    assert chosen.setting == (SLA, 5e-5, 3, (("tree-threshold", 4),))
+    assert (chosen.count, chosen.mean) == (3, pytest.approx(0.72))
+    report = make_report(root, baseline=PLAIN)
+    text = format_markdown(report)
+    assert f"| {SLA} tree-threshold=4 * | 5e-05 | 3 | 3 | 0.7200" in text
+    assert f"| {SLA} tree-threshold=3 | 5e-05 | 3 | 3 | 0.6200" in text
+    rows = list(csv.DictReader(settings_csv(report).splitlines()))
+    found = [(row["choice"], row["lr"], row["chosen"]) for row in rows if row["system"] == SLA]
+    assert sorted(found) == [
+        ("tree-threshold=3", "5e-05", "False"),
+        ("tree-threshold=4", "2e-05", "False"),
+        ("tree-threshold=4", "5e-05", "True"),
+    ]
+
+
+def test_welchs_test_needs_two_seeds_a_side_and_some_deviation():
+    one, other = [0.5, 0.52, 0.54, 0.5], [0.6, 0.64]
+    found = welch(one, other)
+    assert found == pytest.approx(float(stats.ttest_ind(other, one, equal_var=False).pvalue))
+    assert found == welch(other, one)
+    assert welch(one, [value + 0.001 for value in one]) > 0.5
+    for pair in ((one, [0.6]), ([0.5], other), ([0.5, 0.5], [0.6, 0.6]), ([], other)):
+        assert math.isnan(welch(*pair))
+
+
+def test_runs_from_before_choices_and_records_of_parameters_are_read(tmp_path):
+    finish(tmp_path, PLAIN, 5e-5, 1, 0.5)
+    log = tmp_path / PLAIN / "lr5e-05-epochs3" / "seed1" / "train.log"
+    (run,) = read_outcomes(tmp_path).runs
+    assert (run.setting.choice, run.parameters, run.gates, run.evaluation) == ((), 0, {}, {})
+    log.write_text("x | num. shared model params: 22,713,986 (num. trained: 1)\n")
+    assert read_outcomes(tmp_path).runs[0].parameters == 22713986
+
+
 def test_report_shows_settings_choice_and_significance(root):
     report = make_report(root, samples=200)
     text = format_markdown(report)
@@ -153,4 +167,8 @@ def test_report_names_what_is_wrong(root, tmp_path):
         make_report(tmp_path / "none")
     finish(root, PLAIN, 1e-5, 1, 0.5, data="other")
     with pytest.raises(ValueError, match="differ in their data: abc, other"):
+        make_report(root)
+    path = next(root.glob("*/*/*/result.json"))
+    path.write_text("{")
+    with pytest.raises(ValueError, match="result.json: not JSON"):
         make_report(root)

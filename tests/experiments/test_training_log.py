@@ -9,6 +9,8 @@ import pytest
 from fairseq_plugins.experiments.training_log import (
     Validation,
     best,
+    gates,
+    parameters,
     updates_so_far,
     validations,
 )
@@ -71,3 +73,23 @@ def test_progress_is_read_off_the_end_of_a_growing_log(tmp_path):
     assert updates_so_far(path) == 380
     path.write_text("".join(inner) + line("train", train_loss=1, train_num_updates=400))
     assert updates_so_far(path) == 400
+
+
+def test_gates_are_read_by_layer(tmp_path):
+    path = tmp_path / "train.log"
+    shares = {f"gate_{layer}": layer / 100 for layer in (10, 2, 0)}
+    path.write_text(valid(7, mcc=0.5, gate_bias=3, **shares) + valid(9, mcc=0.4))
+    found = validations(path)
+    assert [*gates(found[0]).items()] == [(0, 0.0), (2, 0.02), (10, 0.1)]
+    assert gates(found[1]) == {}
+
+
+def test_parameters_are_read_off_the_head_of_the_log(tmp_path):
+    path = tmp_path / "train.log"
+    assert parameters(path) == 0
+    path.write_text(
+        "start\nx | INFO | fairseq_cli.train | num. shared model params: 22,570,381 (num"
+    )
+    assert parameters(path) == 22570381
+    path.write_text(valid(7, mcc=0.5))
+    assert parameters(path) == 0

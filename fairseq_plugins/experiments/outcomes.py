@@ -1,0 +1,152 @@
+"""What finished runs left: their settings, and their metrics on the validation and other splits."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .grid import Choice
+from .run import EVALUATED, EVALUATION, LOG, PREDICTIONS, RESULT
+from .training_log import parameters
+
+
+class Setting(NamedTuple):
+    """Everything about a run but its seed."""
+
+    system: str
+    learning_rate: float
+    epochs: int
+    choice: Choice = ()
+
+    @property
+    def values(self) -> str:
+        """The learning rate and whatever else was chosen, to be read."""
+        made = [f"{name} {value}" for name, value in self.choice]
+        return ", ".join([f"lr {self.learning_rate:g}", f"{self.epochs} epochs", *made])
+
+    @property
+    def title(self) -> str:
+        """The system and what was chosen of its options, to be read."""
+        return " ".join([self.system, *(f"{name}={value}" for name, value in self.choice)])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of one run.
+
+    Args:
+        setting, seed: which run.
+        best: metrics at its best validation.
+        last: metrics at its last one.
+        folder: where it lies.
+        arch: its architecture.
+        positive: label that F1 and error metrics are about; may be empty.
+        parameters: how many its model has; 0 if nothing tells.
+        gates: layer -> mean local share of attention at its best validation.
+        evaluated: split that its best checkpoint was tried on beside; may be empty.
+        evaluation: metrics there.
+    """
+
+    setting: Setting
+    seed: int
+    best: dict[str, float]
+    last: dict[str, float]
+    folder: Path
+    arch: str = ""
+    positive: str = ""
+    parameters: int = 0
+    gates: dict[int, float] = field(default_factory=dict)
+    evaluated: str = ""
+    evaluation: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def predictions(self) -> Path:
+        """Its predictions of the validation set."""
+        return self.folder / PREDICTIONS
+
+    @property
+    def evaluation_predictions(self) -> Path:
+        """Its predictions of the other split."""
+        return self.folder / EVALUATED
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The runs of one folder, all on the same data.
+
+    Args:
+        root: the folder.
+        dataset: its name.
+        data: fingerprint of the prepared folder.
+        metric: that chose the checkpoints.
+        validation: split that it was computed on.
+        runs: sorted.
+    """
+
+    root: Path
+    dataset: str
+    data: str
+    metric: str
+    validation: str
+    runs: list[Outcome]
+
+
+def read_outcomes(root: str | Path) -> Outcomes:
+    """Read all results below a folder of runs.
+
+    Raises:
+        FileNotFoundError: there is no finished run.
+        ValueError: results on other data, or chosen by another metric, lie among them.
+    """
+    root = Path(root)
+    found = {path.parent: _read(path) for path in sorted(root.glob(f"*/*/*/{RESULT}"))}
+    if not found:
+        raise FileNotFoundError(f"{root}: no finished run (no */*/*/{RESULT})")
+    shared = {}
+    for key in ("dataset", "data", "metric", "validation"):
+        values = sorted({result[key] for result in found.values()})
+        if len(values) > 1:
+            raise ValueError(f"{root}: runs differ in their {key}: {', '.join(values)}")
+        shared[key] = values[0]
+    runs = [_outcome(folder, result) for folder, result in found.items()]
+    order = sorted(runs, key=lambda run: (*run.setting[:3], str(run.setting.choice), run.seed))
+    return Outcomes(root, runs=order, **shared)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Read a JSON file.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise ValueError(f"{path}: not JSON") from None
+
+
+def _outcome(folder: Path, result: dict[str, Any]) -> Outcome:
+    """Put together what lies in a run's folder."""
+    tried = folder / EVALUATION
+    tried = _read(tried) if tried.is_file() else {"of": "", "metrics": {}}
+    setting = Setting(
+        result["system"],
+        result["learning_rate"],
+        result["epochs"],
+        tuple(result.get("choice", {}).items()),
+    )
+    return Outcome(
+        setting,
+        result["seed"],
+        result["best"],
+        result["last"],
+        folder,
+        arch=result.get("options", {}).get("arch", setting.system),
+        positive=result["positive"],
+        parameters=result.get("parameters") or parameters(folder / LOG),
+        gates={int(layer): value for layer, value in result.get("gates", {}).items()},
+        evaluated=tried["of"],
+        evaluation=tried["metrics"],
+    )

@@ -1,0 +1,141 @@
+"""A table of results as papers print it: systems down, datasets across."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from pathlib import Path
+
+from .outcomes import Outcome, Setting
+from .paper_tables import LABELS, Column, Layout
+
+SIZES = ("tiny", "minilm", "base", "large")
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Row:
+    """A system of a table.
+
+    Args:
+        size: of its architecture.
+        kind: of its architecture, such as ``bert_sla``.
+        name: the system's, if it is called otherwise; else empty.
+    """
+
+    size: str
+    kind: str
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """What stands in the table."""
+        return self.name or LABELS.get(self.kind, self.kind)
+
+    @property
+    def order(self) -> tuple:
+        """Small models first, kinds as in the paper."""
+        kinds = [*LABELS]
+        place = kinds.index(self.kind) if self.kind in kinds else len(kinds)
+        return SIZES.index(self.size) if self.size in SIZES else -1, place, self.name
+
+
+@dataclass(frozen=True)
+class Score:
+    """One metric of a system on one dataset.
+
+    Args:
+        title, metric: what it is.
+        mean, deviation: over seeds; the deviation of a single seed is nan.
+        p_value: against BERT; nan without a test.
+        marked: whether it is better than BERT's, significantly.
+        paper: the paper's figure in %; nan if it has none.
+    """
+
+    title: str
+    metric: str
+    mean: float
+    deviation: float
+    p_value: float
+    marked: bool
+    paper: float
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A system on one dataset.
+
+    Args:
+        setting: chosen on the validation set.
+        seeds: how many.
+        parameters: of the model; 0 if unknown.
+        added: beyond BERT's; None where BERT's are not known.
+        scores: in the order of the column's metrics.
+        folder: of all its runs.
+    """
+
+    setting: Setting
+    seeds: int
+    parameters: int
+    added: int | None
+    scores: list[Score]
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Block:
+    """A dataset of the table.
+
+    Args:
+        column: what is shown.
+        split: the split it is shown on.
+        is_tested: whether that is the one of the evaluation, which chose nothing.
+        roots: folders of the runs.
+        entries: the systems that were run.
+    """
+
+    column: Column
+    split: str
+    is_tested: bool
+    roots: list[Path]
+    entries: dict[Row, Entry]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A layout, filled in.
+
+    Args:
+        layout: with all its columns.
+        blocks: the columns that are there.
+        rows: the systems, in order.
+    """
+
+    layout: Layout
+    blocks: list[Block]
+    rows: list[Row]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether averages can be shown: the layout has them, and no dataset is missing."""
+        return self.layout.average and len(self.blocks) == len(self.layout.columns)
+
+    def average(self, row: Row) -> float | None:
+        """Return a system's mean over all datasets in %; None unless every one is there."""
+        entries = [block.entries.get(row) for block in self.blocks]
+        if not (self.is_whole and all(entries)):
+            return None
+        return 100 * statistics.fmean(entry.scores[-1].mean for entry in entries)
+
+
+def row_of(run: Outcome) -> Row:
+    """Return the row that a run belongs to."""
+    name = "" if run.setting.system == run.arch else run.setting.system
+    for kind in LABELS:
+        for size in SIZES:
+            if run.arch == f"{kind}_{size}":
+                return Row(size, kind, name)
+    if run.arch in LABELS:  # BERT's own size
+        return Row("base", run.arch, name)
+    kind, _, size = run.arch.rpartition("_")
+    return Row(size, kind, name)

@@ -1,0 +1,217 @@
+"""Runs of several datasets -> the tables of `paper_tables`, filled in.
+
+Every system stands with its best setting on the validation set (`seeds.chosen_settings`); what is
+shown may be another split. A score is marked where it is better than BERT's of the same size with
+p < 0.05.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..evaluation.metrics import LOWER_IS_BETTER
+from .comparisons import over_examples, welch
+from .outcomes import Outcomes, read_outcomes
+from .paper_tables import LAYOUTS, PLAIN, Column, Layout
+from .result_table import SIGNIFICANT, Block, Entry, Row, Score, Table, row_of
+from .run import RESULT
+from .seeds import Summary, chosen_settings, summarize
+
+VALIDATION, EVALUATION = "best", "evaluation"  # fields of an outcome: whose metrics are shown
+# Two systems' runs, metric and what is shown -> p-value, nan where there is none.
+Test = Callable[[Summary, Summary, str, str], float]
+
+
+def find_outcomes(folders: Iterable[str | Path]) -> list[Outcomes]:
+    """Read folders of runs, or folders of such folders.
+
+    In a folder of folders what holds no finished run is passed over, and so are demos: their
+    corpora are called by the dataset whose format they have.
+
+    Raises:
+        FileNotFoundError: no folder holds a finished run.
+        ValueError: see `read_outcomes`.
+    """
+    folders = [Path(folder) for folder in folders]
+    found = []
+    for folder in folders:
+        inner = (root for root in sorted(folder.glob("*/")) if not root.name.endswith("_demo"))
+        for root in (folder, *inner):
+            if next(root.glob(f"*/*/*/{RESULT}"), None):
+                found.append(read_outcomes(root))
+    if not found:
+        names = ", ".join(map(str, folders))
+        raise FileNotFoundError(f"{names}: no finished run (no */*/*/{RESULT})")
+    return found
+
+
+def make_tables(found: Sequence[Outcomes], layout: str, test: Test) -> list[Table]:
+    """Fill the layout in, or, where none is named, all that have a dataset.
+
+    Args:
+        found: the runs.
+        layout: a key of `LAYOUTS`, or empty.
+        test: of significance.
+
+    Raises:
+        ValueError: an unknown layout, no run of its datasets, or runs that do not go together.
+    """
+    if layout and layout not in LAYOUTS:
+        raise ValueError(f"--layout {layout!r}: choices are {', '.join(LAYOUTS)}")
+    layouts = [LAYOUTS[layout]] if layout else [*LAYOUTS.values()]
+    if not layout:
+        layouts[-1] = _with_unknown(layouts[-1], found)
+    tables = [_table(one, found, test) for one in layouts]
+    tables = [table for table in tables if table.blocks]
+    if not tables:
+        there = ", ".join(sorted({one.dataset for one in found}))
+        raise ValueError(f"--layout {layout!r}: no run of its datasets; there are {there}")
+    return tables
+
+
+def _with_unknown(layout: Layout, found: Sequence[Outcomes]) -> Layout:
+    """Return the layout with the datasets that no layout has, each with its own metric."""
+    known = {column.dataset for one in LAYOUTS.values() for column in one.columns}
+    others = {one.dataset: one.metric for one in found if one.dataset not in known}
+    own = (Column(name, name, ((metric, metric),)) for name, metric in sorted(others.items()))
+    return replace(layout, columns=(*layout.columns, *own))
+
+
+def _table(layout: Layout, found: Sequence[Outcomes], test: Test) -> Table:
+    blocks = []
+    for column in layout.columns:
+        parts = [one for one in found if one.dataset == column.dataset]
+        if parts:
+            blocks.append(_block(column, parts, layout, test))
+    rows = {row for block in blocks for row in block.entries}
+    return Table(layout, blocks, sorted(rows, key=lambda row: row.order))
+
+
+def _block(column: Column, parts: Sequence[Outcomes], layout: Layout, test: Test) -> Block:
+    """Choose the settings of one dataset's systems, and compare them."""
+    summaries = _chosen(parts)
+    splits = {run.evaluated for summary in summaries.values() for run in summary.outcomes}
+    tested = column.tested and len(splits) == 1 and "" not in splits
+    entries = {}
+    for row, summary in summaries.items():
+        plain = None if row == Row(row.size, PLAIN) else summaries.get(Row(row.size, PLAIN))
+        scores = _scores(column, (plain, summary), EVALUATION if tested else VALIDATION, test)
+        figures = layout.figures(row.size, row.kind, column.dataset) if not row.name else ()
+        scores = [replace(score, paper=f) for score, f in zip(scores, figures)] or scores
+        entries[row] = _entry(summary, plain, scores)
+    split = splits.pop() if tested else parts[0].validation
+    return Block(column, split, tested, [part.root for part in parts], entries)
+
+
+def _chosen(parts: Sequence[Outcomes]) -> dict[Row, Summary]:
+    """Choose the setting of every system on one dataset.
+
+    Raises:
+        ValueError: a system in two folders; systems of one size that saw other data or were chosen
+            in another way.
+    """
+    summaries: dict[Row, Summary] = {}
+    origins: dict[Row, Outcomes] = {}
+    for part in parts:
+        for summary in chosen_settings(summarize(part.runs, part.metric), part.metric).values():
+            row = row_of(summary.outcomes[0])
+            if row in summaries:
+                raise ValueError(
+                    f"{origins[row].root} and {part.root} both hold runs of {row.label} "
+                    f"({row.size}) on {part.dataset}: name one of them"
+                )
+            summaries[row], origins[row] = summary, part
+    _check_sizes(origins)
+    return summaries
+
+
+def _check_sizes(origins: dict[Row, Outcomes]) -> None:
+    """Refuse systems of one size that saw other data, or were chosen in another way."""
+    first: dict[str, Outcomes] = {}
+    for row, part in origins.items():
+        other = first.setdefault(row.size, part)
+        for key in ("data", "metric", "validation"):
+            if getattr(other, key) != getattr(part, key):
+                raise ValueError(
+                    f"{other.root} and {part.root} differ in their {key}: they cannot be compared"
+                )
+
+
+def _values(summary: Summary, metric: str, shown: str) -> list[float]:
+    """Return the metric of every seed.
+
+    Raises:
+        ValueError: a run lacks it.
+    """
+    values = [getattr(run, shown).get(metric) for run in summary.outcomes]
+    if None in values:
+        raise ValueError(f"{summary.outcomes[0].folder}: no metric {metric!r}")
+    return values
+
+
+def _scores(
+    column: Column, pair: tuple[Summary | None, Summary], shown: str, test: Test
+) -> list[Score]:
+    """Return all metrics of a system, each compared with BERT's."""
+    plain, summary = pair
+    scores = []
+    for title, metric in column.metrics:
+        values = _values(summary, metric, shown)
+        mean, p_value, better = statistics.fmean(values), math.nan, False
+        if plain:
+            p_value = test(plain, summary, metric, shown)
+            difference = mean - statistics.fmean(_values(plain, metric, shown))
+            better = difference < 0 if metric in LOWER_IS_BETTER else difference > 0
+        deviation = statistics.stdev(values) if len(values) > 1 else math.nan
+        marked = better and p_value < SIGNIFICANT
+        scores.append(Score(title, metric, mean, deviation, p_value, marked, math.nan))
+    return scores
+
+
+def _entry(summary: Summary, plain: Summary | None, scores: list[Score]) -> Entry:
+    first = summary.outcomes[0]
+    parameters = first.parameters
+    known = plain and plain.outcomes[0].parameters
+    added = parameters - known if parameters and known else None
+    folder = first.folder.parent
+    return Entry(summary.setting, summary.count, parameters, added, scores, folder)
+
+
+def without_paper(table: Table) -> Table:
+    """Return the table without the figures of the paper."""
+
+    def strip(entry: Entry) -> Entry:
+        return replace(entry, scores=[replace(score, paper=math.nan) for score in entry.scores])
+
+    blocks = [
+        replace(block, entries={row: strip(entry) for row, entry in block.entries.items()})
+        for block in table.blocks
+    ]
+    return replace(table, blocks=blocks, layout=replace(table.layout, paper={}))
+
+
+def over_seeds(plain: Summary, system: Summary, metric: str, shown: str) -> float:
+    """Test over seeds: Welch's t-test."""
+    return welch(_values(plain, metric, shown), _values(system, metric, shown))
+
+
+def over_drawn_examples(samples: int, seed: int) -> Test:
+    """Return the test over examples: a paired bootstrap."""
+
+    def test(plain: Summary, system: Summary, metric: str, shown: str) -> float:
+        names = {VALIDATION: "predictions", EVALUATION: "evaluation_predictions"}
+        found = over_examples(
+            plain,
+            system,
+            metric,
+            samples=samples,
+            seed=seed,
+            predictions=lambda run: getattr(run, names[shown]),
+        )
+        return found.p_value if found else math.nan
+
+    return test
