@@ -20,6 +20,7 @@ from fairseq_plugins.models._config import SyntaxTransformerConfig
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 from fairseq_plugins.prep.manifest import Manifest
 from fairseq_plugins.syntax.labels import FEATURES, SPECIAL_ID
+from fairseq_plugins.syntax.subword_tree import COLUMNS, tree_columns
 from fairseq_plugins.tasks.syntax_translation import (
     SyntaxTranslationConfig,
     SyntaxTranslationTask,
@@ -44,15 +45,27 @@ def features_of(subwords: Sequence[str]) -> dict[str, list[str]]:
     }
 
 
+def tree_of(subwords: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Parse by rule: all words depend on the alphabetically last one; ``@@`` joins subwords."""
+    begins = [True, *(not piece.endswith("@@") for piece in subwords)]
+    word_of = [sum(begins[: i + 1]) - 1 for i in range(len(subwords))]
+    firsts = [piece for piece, begin in zip(subwords, begins) if begin]
+    root = max(range(len(firsts)), key=firsts.__getitem__, default=0)
+    return tree_columns([0 if i == root else root + 1 for i in range(len(firsts))], word_of)
+
+
 class StubEncoder:
-    """Splits at spaces and tags by `features_of`."""
+    """Splits at spaces, tags by `features_of` and parses by `tree_of`."""
 
     annotator_id = "toy 1 abc"
 
     def encode(self, lines: Sequence[str]) -> list[SimpleNamespace]:
         """Encode raw lines."""
         found = [line.split() for line in lines]
-        return [SimpleNamespace(subwords=line, features=features_of(line)) for line in found]
+        return [
+            SimpleNamespace(subwords=line, features=features_of(line), tree=tree_of(line))
+            for line in found
+        ]
 
 
 class StubDecoder:
@@ -103,6 +116,7 @@ def prepare(
     dictionaries: tuple[Dictionary, Dictionary] | None = None,
     joined: bool = False,
     annotator: Mapping[str, str] = ANNOTATOR,
+    parse: bool = False,
 ) -> Path:
     """Write a prepared folder.
 
@@ -114,6 +128,7 @@ def prepare(
         dictionaries: source and target dictionary (default: of the data).
         joined: one dictionary for both sides.
         annotator: what the manifest says.
+        parse: whether to write the trees of `tree_of`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     pairs = [pair for part in splits.values() for pair in part]
@@ -133,12 +148,17 @@ def prepare(
         for name in features:
             rows = [[*FEATURES[name].ids(line[name]), SPECIAL_ID] for line in labels]
             _write(folder, split, f"en.{name}", rows, FEATURES[name])
-        streams = ["en", "de", *(f"en.{name}" for name in features)]
+        if parse:
+            trees = [tree_of(s.split()) for s, _ in part]
+            for name, rows in zip(COLUMNS, zip(*trees)):
+                _write(folder, split, f"en.{name}", [[*row, 0] for row in rows], range(1000))
+        columns = [*features, *(COLUMNS if parse else ())]
+        streams = ["en", "de", *(f"en.{name}" for name in columns)]
         counts[split] = {"lines": len(part), "tokens": dict.fromkeys(streams, 0)}
     plain = {"tokenizer": "pretokenized", "normalizer": "none", "subwords": "none"}
     segmentation = {side: {**plain, "model": None, "vocabulary": None} for side in SIDES}
     made = (list(features), segmentation, dict(annotator), counts)
-    manifest = Manifest("en", "de", *made)
+    manifest = Manifest("en", "de", *made, heads=parse)
     manifest.save(folder)
     return folder
 

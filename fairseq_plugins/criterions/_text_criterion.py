@@ -120,7 +120,7 @@ class TextCriterion(FairseqCriterion):
 
 def _gates(shares: Mapping[int, Tensor]) -> dict[str, Tensor]:
     """Sum the shares of local attention over the tokens, layer by layer."""
-    return {f"{GATE}{layer}": found.sum() for layer, found in shares.items()}
+    return {f"{GATE}{layer}": found.float().sum() for layer, found in shares.items()}
 
 
 def _tally(target: str, labels: Sequence[str], positive: str) -> _tallies.Tally:

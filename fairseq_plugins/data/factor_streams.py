@@ -12,14 +12,17 @@ from fairseq.data import ConcatDataset
 from torch import Tensor
 
 from ..syntax.labels import PAD_ID, SPECIAL_ID, Inventory
+from ..syntax.subword_tree import COLUMNS, NO_WORD, shortened_columns
 from .streams import read_stream, stream_exists, stream_prefix
+from .subword_trees import check_trees
 
 
 class FactorStreams:
-    """Rows of feature ids, one column a feature.
+    """Rows of feature ids, one column a feature; a parse tree is two columns more at the end.
 
     Args:
-        streams: one dataset a feature, all of one length.
+        streams: one dataset a column, all of one length.
+        tree: whether the last two are those of a tree (`syntax.subword_tree`).
         limit: longest row; a longer one is cut, and ends in the id of ``</s>`` again.
         ablate: called with a row and its number.
     """
@@ -28,10 +31,12 @@ class FactorStreams:
         self,
         streams: Sequence[Any],
         *,
+        tree: bool = False,
         limit: int | None = None,
         ablate: Callable[[Tensor, int], Tensor] | None = None,
     ) -> None:
         self.streams = list(streams)
+        self.tree = tree
         self.limit = limit
         self.ablate = ablate
 
@@ -42,10 +47,22 @@ class FactorStreams:
     def __getitem__(self, index: int) -> Tensor:
         """Return row ``index``, (S, F)."""
         row = torch.stack([stream[index] for stream in self.streams], dim=-1)  # (S, F)
-        if self.limit is not None and len(row) > self.limit:
-            row = row[: self.limit]
-            row[-1] = SPECIAL_ID
+        row = cut_row(row, self.limit, tree=self.tree)
         return row if self.ablate is None else self.ablate(row, int(index))
+
+
+def cut_row(row: Tensor, limit: int | None, *, tree: bool) -> Tensor:
+    """Shorten a row (S, F) to ``limit``, its ``</s>`` included, if it is longer; see above."""
+    if limit is None or len(row) <= limit:
+        return row
+    cut = row[:limit].clone()
+    cut[-1] = SPECIAL_ID
+    if tree:
+        words, heads = row[:, -len(COLUMNS) :].T.tolist()
+        left = shortened_columns(words, heads, limit - 1)
+        cut[-1, -len(COLUMNS) :] = NO_WORD
+        cut[:-1, -len(COLUMNS) :] = torch.tensor(left).T
+    return cut
 
 
 def split_parts(folder: Path, split: str, pair: str, source: str, *, combine: bool) -> list[str]:
@@ -74,13 +91,22 @@ def open_factors(
     parts: Sequence[str],
     pair: str,
     source: str,
-    features: Sequence[str],
+    columns: Sequence[str],
     *,
     upsample_primary: int = 1,
 ) -> list[Any]:
-    """Open the feature streams of a split, its parts joined as fairseq joins the tokens."""
+    """Open the feature and tree streams of a split, its parts joined as fairseq joins the tokens.
+
+    Args:
+        folder: the prepared folder.
+        parts: what `split_parts` returned.
+        pair: language pair in file names.
+        source: source language.
+        columns: names of the streams.
+        upsample_primary: how often the first part is taken.
+    """
     opened = []
-    for feature in features:
+    for feature in columns:
         datasets = [
             read_stream(stream_prefix(folder, part, pair, f"{source}.{feature}")) for part in parts
         ]
@@ -96,6 +122,7 @@ def check_split(
     source: str,
     inventories: Mapping[str, Inventory],
     *,
+    tree: bool = False,
     lines: int | None = None,
 ) -> None:
     """Refuse a split whose streams disagree.
@@ -106,6 +133,7 @@ def check_split(
         pair: language pair in file names.
         source: source language.
         inventories: feature -> its inventory.
+        tree: whether there are parse trees, too.
         lines: number of lines the manifest promises.
 
     Raises:
@@ -119,16 +147,22 @@ def check_split(
     target_prefix = stream_prefix(folder, split, pair, _other(pair, source))
     if stream_exists(target_prefix):
         _check_rows(target_prefix, len(_read(target_prefix)[0]), source_prefix, len(sizes))
-    for name, inventory in inventories.items():
+    columns = {}
+    for name in (*inventories, *(COLUMNS if tree else ())):
         prefix = stream_prefix(folder, split, pair, f"{source}.{name}")
-        found, ids = _read(prefix)
+        found, columns[name] = _read(prefix)
         _check_rows(prefix, len(found), source_prefix, len(sizes))
         for row in np.flatnonzero(found != sizes)[:1]:
             raise ValueError(
                 f"{prefix}, line {row + 1}: {found[row]} ids for the {sizes[row]} tokens of "
                 f"{source_prefix}; prepare the folder again"
             )
-        _check_ids(prefix, ids, found, inventory)
+    for name, inventory in inventories.items():
+        prefix = stream_prefix(folder, split, pair, f"{source}.{name}")
+        _check_ids(prefix, columns[name], sizes, inventory)
+    if tree:
+        prefix = stream_prefix(folder, split, pair, f"{source}.heads")
+        check_trees(str(prefix), *(columns[name] for name in COLUMNS), sizes)
 
 
 def _other(pair: str, source: str) -> str:

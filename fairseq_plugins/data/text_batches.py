@@ -62,21 +62,23 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
 
 
 def _heads(items: Sequence[dict[str, Any]]) -> Tensor:
-    """Return the heads of every row's words (B, M); those of an example stand in all its rows."""
-    rows = [item["heads"] for item in items for _ in item["lengths"]]
-    places, width = token_places(np.array([len(row) for row in rows]))
+    """Return the heads of every row's words (B, M)."""
+    rows = [row for item in items for row in item["heads"]]
+    lengths = np.array([len(row) for row in rows])
+    places, width = token_places(lengths, least=1)  # of a batch without words, too
     out = np.tile(np.arange(width), len(rows))  # (B M,) all words their own heads
     out[places] = joined(rows)
     return torch.from_numpy(out.reshape(len(rows), width))
 
 
-def token_places(lengths: np.ndarray) -> tuple[np.ndarray, int]:
+def token_places(lengths: np.ndarray, least: int = 0) -> tuple[np.ndarray, int]:
     """Return the flat places b S + s of the real tokens, (N,) in rising order, and S.
 
     Args:
         lengths: of the rows, (B,).
+        least: S is not below.
     """
-    width = int(lengths.max())
+    width = max(int(lengths.max()), least)
     padded = np.arange(len(lengths)) * width  # (B,) where each row begins in the padded batch
     packed = np.cumsum(lengths) - lengths  # (B,) where it begins among the real tokens
     return np.arange(lengths.sum()) + np.repeat(padded - packed, lengths), width

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..syntax.labels import FEATURES, SPECIAL_ID
 from .text_columns import SentenceColumns
-from .text_windows import cut_windows, shortened, word_begins
+from .text_windows import cut_trees, cut_windows, shortened, word_begins
 
 ERROR, TRUNCATE, SPLIT = "error", "truncate", "split"
 
@@ -93,7 +93,7 @@ class TextItems:
         Returns:
             ``id``; of the example's T tokens ``tokens`` and ``segments`` (T,), ``factors`` (T, F)
             if there are features, and if wanted ``word_of`` (T,), the number of each token's word
-            as `_syntax` counts; ``lengths`` of its rows; if wanted ``heads`` of all its words;
+            as `_syntax` counts; ``lengths`` of its rows; if wanted ``heads`` of each row's words;
             and if words are labelled ``words``, where among the T tokens each begins in the row it
             is labelled in, (W,).
         """
@@ -114,29 +114,35 @@ class TextItems:
             item["words"] = self._word_places(index, item["lengths"], rows, owners)
         return item
 
-    def _syntax(self, index: int, rows: list[list[Part]]) -> dict[str, np.ndarray]:
-        """Return ``word_of`` (T,), and if wanted ``heads`` (W,), of an example.
+    def _syntax(self, index: int, rows: list[list[Part]]) -> dict[str, Any]:
+        """Return ``word_of`` (T,), and if wanted ``heads``, (W,) for each row, of an example.
 
-        Words are counted over the whole example, whatever a row shows of it: those of the second
-        sentence from one number further on, so that its first word is not beside the last one of
-        the first. Special tokens are of word -1.
+        Words are counted over the example; with heads, a row that shows a part of it counts over
+        the trees that it shows (`cut_trees`), so that a long document costs it no more than those.
+        The second sentence is counted from one number further on, so that its first word is not
+        beside the last one of the first. Special tokens are of word -1.
         """
-        words = [column.words[index].astype(np.int64) for column in self.sentences]
-        gap = int(words[0][-1]) + 1 if len(words[0]) else 0  # a word that no token has
-        if len(words) > 1:
-            words[1] += gap + 1
-        pieces = []
+        pieces, trees = [], []
         for parts in rows:
+            start, row_heads = 0, []
             pieces.append(_NO_WORD)
             for number, begin, end in parts:
-                pieces += [words[number][begin:end], _NO_WORD]
-        found = {"word_of": np.concatenate(pieces)}
-        if self.reading.heads:
-            heads = [column.heads[index] for column in self.sentences]
-            if len(heads) > 1:
-                heads = [heads[0], np.array([gap]), heads[1] + (gap + 1)]
-            found["heads"] = joined(heads)
-        return found
+                column = self.sentences[number]
+                words = column.words[index].astype(np.int64)
+                count = int(words[-1]) + 1 if len(words) else 0
+                words = words[begin:end]
+                if self.reading.heads:
+                    heads = column.heads[index].astype(np.int64)
+                    if index in self._cuts:
+                        heads, first = cut_trees(heads, words)
+                        words, count = words - first, len(heads)
+                    row_heads += [np.array([start - 1])] * (number > 0)  # a word that no token has
+                    row_heads.append(heads + start)
+                pieces += [words + start, _NO_WORD]
+                start += count + 1
+            trees.append(joined(row_heads) if row_heads else None)
+        found: dict[str, Any] = {"word_of": np.concatenate(pieces)}
+        return {**found, "heads": trees} if self.reading.heads else found
 
     def _fit(self) -> None:
         """Plan the rows of the examples that are too long."""

@@ -66,6 +66,32 @@ def cut_windows(word_of: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]
     return windows, _owners(starts, ends, windows)
 
 
+def cut_trees(heads: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, int]:
+    """Keep of a sentence's trees what a part of it needs: from the first to the last word of those
+    that it shows. What else stands between them becomes roots.
+
+    A word's distances, ancestors and spans are those of its own tree, so masks stay as they were.
+
+    Args:
+        heads: index of each word's head, a root's own, (W,).
+        words: of the wordpieces that are shown, (S,).
+
+    Returns:
+        Heads of the V words that are kept, counted from the first of them, and its index.
+    """
+    if not len(words):
+        return heads[:0], 0
+    roots = heads
+    for _ in range(len(heads).bit_length()):
+        roots = roots[roots]  # (W,)
+    shown = np.zeros(len(heads), dtype=bool)
+    shown[roots[words]] = True
+    shown = shown[roots]  # (W,)
+    first, last = np.flatnonzero(shown)[[0, -1]].tolist()
+    kept = np.where(shown, heads, np.arange(len(heads)))[first : last + 1]  # (V,)
+    return kept - first, first
+
+
 def word_begins(word_of: np.ndarray) -> np.ndarray:
     """Tell of each wordpiece whether it is the first of its word, (S,)."""
     begins = np.ones(len(word_of), dtype=bool)  # (S,)

@@ -22,6 +22,7 @@ from fairseq.models.transformer.transformer_config import (
 )
 
 from ..nn.factors import COMBINATIONS, INITS, MERGES
+from ._local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, NO_LOCAL, LocalOptions
 from ._options import architecture, merged, write
 
 # Architecture -> fairseq's function for the architecture of the same body.
@@ -89,8 +90,8 @@ FlatTransformerConfig.__module__ = __name__
 
 
 @dataclass
-class SyntaxTransformerConfig(FlatTransformerConfig):
-    """fairseq's transformer options and those of the source features."""
+class SyntaxTransformerConfig(LocalOptions, FlatTransformerConfig):
+    """fairseq's transformer options and those of the source features and of local attention."""
 
     features: Optional[str] = field(
         default=None,
@@ -147,7 +148,11 @@ class SyntaxTransformerConfig(FlatTransformerConfig):
             "(as OpenNMT-py, the paper's toolkit)"
         },
     )
-    # Written by the task: name, version and hash of what tagged the training data.
+    encoder_attention: str = field(
+        default=NO_LOCAL, metadata={"help": f"the encoder's {LOCAL_HELP}"}
+    )
+    encoder_attention_layers: str = field(default=ALL_LAYERS, metadata={"help": LAYERS_HELP})
+    # Written by the task: name, version and hash of what annotated the training data.
     annotator: Optional[str] = field(default=None, metadata={"help": argparse.SUPPRESS})
 
 

@@ -2,7 +2,8 @@
 
 Sundararaman et al. 2019, "Syntax-infused Transformer". The decoder, positions, scaling and dropout
 are fairseq's; only the source embedding is ours (`nn.factors`), and the whole vector [e ; f] is
-scaled by sqrt(D) as the word embedding alone is in fairseq.
+scaled by sqrt(D) as the word embedding alone is in fairseq. ``--encoder-attention`` adds local
+attention to the encoder's layers (Li et al. 2020).
 """
 
 import logging
@@ -12,57 +13,17 @@ from typing import Any, Optional
 from fairseq.dataclass.utils import gen_parser_from_dataclass
 from fairseq.models import register_model, register_model_architecture
 from fairseq.models.transformer import TransformerModel
-from fairseq.models.transformer.transformer_encoder import TransformerEncoderBase
 from torch import Tensor, nn
 
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from . import _config, _options
+from ._encoder import SyntaxEncoder
+from ._local_encoder import OPTION, LocalPlan, plan_local
+from ._local_options import read_local, reads_heads
 from ._options import NO_FEATURES
 from ._plan import FactorPlan, plan_factors, resolve_features
 
 logger = logging.getLogger(__name__)
-
-
-class SyntaxEncoder(TransformerEncoderBase):
-    """fairseq's encoder; its token embeddings come from tokens and features together."""
-
-    def forward(
-        self,
-        src_tokens: Tensor,
-        src_lengths: Optional[Tensor] = None,
-        return_all_hiddens: bool = False,
-        token_embeddings: Optional[Tensor] = None,
-        src_factors: Optional[Tensor] = None,
-    ) -> dict[str, list[Tensor]]:
-        """Encode a batch.
-
-        Args:
-            src_tokens: word ids, (B, S).
-            src_lengths: as in fairseq.
-            return_all_hiddens: as in fairseq.
-            token_embeddings: ready-made embeddings, (B, S, D); the features are then not read.
-            src_factors: feature ids, (B, S, F), one column for each feature of the data folder.
-
-        Raises:
-            ValueError: the model reads features and there are none, or their shape does not fit.
-        """
-        if token_embeddings is None and isinstance(self.embed_tokens, FactoredEmbedding):
-            self._check(src_tokens, src_factors)
-            token_embeddings = self.embed_tokens(src_tokens, src_factors)  # (B, S, D)
-        return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
-
-    def _check(self, src_tokens: Tensor, src_factors: Optional[Tensor]) -> None:
-        if src_factors is None:
-            raise ValueError(
-                "this model reads source features and got none: use --task syntax_translation, "
-                "or SyntaxTransformerModel.from_pretrained(...).translate(...) in Python"
-            )
-        needed = max(self.embed_tokens.factors.columns) + 1
-        if src_factors.shape[:2] != src_tokens.shape or src_factors.size(2) < needed:
-            raise ValueError(
-                f"source features of shape {tuple(src_factors.shape)} do not fit source tokens of "
-                f"shape {tuple(src_tokens.shape)} and {needed} columns"
-            )
 
 
 @register_model("syntax_transformer", dataclass=_config.SyntaxTransformerConfig)
@@ -71,10 +32,12 @@ class SyntaxTransformerModel(TransformerModel):
 
     Attributes:
         features: names of the features the encoder reads, in order.
+        reads_heads: whether it reads parse trees.
     """
 
     takes_source_factors = True
     features: tuple[str, ...] = ()
+    reads_heads = False
 
     @classmethod
     def add_args(cls, parser: Any) -> None:
@@ -87,20 +50,24 @@ class SyntaxTransformerModel(TransformerModel):
         _config.resolve(cfg)
         names = resolve_features(cfg.features, available)
         text = ",".join(names) or NO_FEATURES
-        _options.write(cfg, features=text, annotator=annotator if names and annotator else None)
+        annotated = names or reads_heads(
+            read_local(getattr(cfg, "encoder_attention", None), OPTION)
+        )
+        _options.write(cfg, features=text, annotator=annotator if annotated and annotator else None)
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "SyntaxTransformerModel":
         """Build the model for a task that knows its feature inventories.
 
         Raises:
-            ValueError: another task, or features and sizes that do not fit.
+            ValueError: another task, or features, trees and sizes that do not fit.
         """
         inventories = getattr(task, "feature_inventories", None)
         if inventories is None:
             raise ValueError("syntax_transformer needs --task syntax_translation")
         args = _config.as_namespace(cfg)
         args.factor_plan = plan_factors(args, inventories)
+        args.local_plan = plan_local(args, len(inventories), trees=task.holds_trees)
         _config.check_initialisation(args)
         if args.feature_merge == "concat" and args.factor_plan.names:
             # fairseq would load it into a table of full width.
@@ -110,6 +77,7 @@ class SyntaxTransformerModel(TransformerModel):
             )
         model = super().build_model(args, task)
         model.features = args.factor_plan.names
+        model.reads_heads = args.local_plan.reads_heads
         if args.param_init == "glorot":
             glorot_(model)
         model.reset_factors(args)
@@ -131,7 +99,8 @@ class SyntaxTransformerModel(TransformerModel):
                 scale=args.feature_scale,
             )
             embed_tokens = FactoredEmbedding(embed_tokens, factors, args.feature_merge)
-        return SyntaxEncoder(args, src_dict, embed_tokens)
+        local: LocalPlan = args.local_plan
+        return SyntaxEncoder(args, src_dict, embed_tokens, local)
 
     @classmethod
     def _narrow_words(cls, args: Any, src_dict: Any, width: int) -> nn.Embedding:
@@ -149,18 +118,22 @@ class SyntaxTransformerModel(TransformerModel):
             self.encoder.embed_tokens.factors.reset_parameters(how, args.encoder_embed_dim**-0.5)
 
     def parameter_counts(self) -> dict[str, int]:
-        """Count parameters: source words, features, and the whole model (shared ones once)."""
+        """Count parameters: source words, features, gates, the whole model (shared ones once)."""
         table = self.encoder.embed_tokens
         words, factors = (table.words, table.factors) if self.features else (table, None)
         counts = {"source words": words, "source features": factors, "model": self}
-        return {
+        gates = sum(p.numel() for name, p in self.named_parameters() if ".self_attn.gate." in name)
+        return {"gates": gates} | {
             name: sum(p.numel() for p in part.parameters()) if part is not None else 0
             for name, part in counts.items()
         }
 
     def log_parameters(self) -> None:
         """Log features and parameter counts."""
-        counts = ", ".join(f"{name} {count:,}" for name, count in self.parameter_counts().items())
+        sizes = self.parameter_counts()
+        if not self.encoder.local.rules:
+            sizes.pop("gates")
+        counts = ", ".join(f"{name} {count:,}" for name, count in sizes.items())
         logger.info("features: %s; parameters: %s", ",".join(self.features) or NO_FEATURES, counts)
 
     def forward(

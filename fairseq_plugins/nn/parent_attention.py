@@ -38,7 +38,8 @@ class ParentSupervision(nn.Module):
         """
         width = qkv.shape[1] // 3
         size = width // heads
-        total, count = qkv.new_zeros(()), qkv.new_zeros(())
+        total = qkv.new_zeros((), dtype=_wide(qkv))
+        count = qkv.new_zeros((), dtype=torch.int64)  # half precision cannot count a batch's words
         for block in context.layout.blocks:
             targets, taught = context.once("parents", block, lambda b=block: _parents(context, b))
             query = block.take(qkv[:, width - size : width])  # (n, l, K)
@@ -59,7 +60,8 @@ def parent_loss(scores: Tensor, targets: Tensor, taught: Tensor) -> Tensor:
         targets: the key of each query, (n, l); any number where ``taught`` is False.
         taught: which queries have a loss, (n, l).
     """
-    chosen = scores.float().log_softmax(-1).gather(2, targets[:, :, None])[:, :, 0]  # (n, l)
+    logs = scores.log_softmax(-1, dtype=_wide(scores))  # (n, l, l)
+    chosen = logs.gather(2, targets[:, :, None])[:, :, 0]  # (n, l)
     return -torch.where(taught, chosen, 0).sum()
 
 
@@ -82,6 +84,11 @@ def parent_targets(words: Tensor, heads: Tensor) -> tuple[Tensor, Tensor]:
     found = first.gather(1, heads.gather(1, words.clamp(min=0)))  # (n, l)
     taught = (words >= 0) & (first.gather(1, slot) == place) & (found < length)
     return found.clamp(max=length - 1), taught
+
+
+def _wide(values: Tensor) -> torch.dtype:
+    """Return a type that bears sums: that of ``values``, but not half precision."""
+    return torch.promote_types(values.dtype, torch.float32)
 
 
 def _parents(context: AttentionContext, block: Block) -> tuple[Tensor, Tensor]:

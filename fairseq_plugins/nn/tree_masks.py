@@ -90,12 +90,14 @@ class TreeRule:
 
     def _near(self, words: Tensor, heads: Tensor) -> Tensor:
         """Tell which words are at most m from the word of which token, (n, W, l)."""
-        most = min(self.threshold, max(heads.shape[1] - 1, 0))  # no path is longer
-        above = torch.arange(heads.shape[1], device=heads.device).expand_as(heads)  # (n, W)
+        size = heads.shape[1]
+        kind = torch.int16 if size <= 2**15 else torch.int32  # compares faster
+        most = min(self.threshold, max(size - 1, 0))  # no path is longer
+        above = torch.arange(size, device=heads.device).expand_as(heads)  # (n, W)
         of_words, of_tokens = [], []
         for _ in range(most + 1):  # a steps above each word, and each token's word
-            of_words.append(_small(above)[:, :, None])  # (n, W, 1)
-            of_tokens.append(_small(above.gather(1, words))[:, None, :])  # (n, 1, l)
+            of_words.append(above[:, :, None].to(kind))  # (n, W, 1)
+            of_tokens.append(above.gather(1, words)[:, None, :].to(kind))  # (n, 1, l)
             above = heads.gather(1, above)
         near = of_words[0] == of_tokens[most]  # (n, W, l)
         met = torch.empty_like(near)
@@ -238,11 +240,6 @@ def _opened(
         across = segments[:, :, None] != segments[:, None, :]
         allowed |= across if columns else across & ~special[:, None, :]
     return allowed
-
-
-def _small(numbers: Tensor) -> Tensor:
-    """Return numbers of words in a type that compares faster."""
-    return numbers.to(torch.int16 if numbers.shape[1] < 2**15 else torch.int32)
 
 
 def _check_least(name: str, value: int) -> None:

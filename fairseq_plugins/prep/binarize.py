@@ -14,6 +14,7 @@ from tqdm import tqdm
 from ..data.dictionaries import build_dictionary, load_dictionary, token_ids
 from ..data.streams import StreamWriter, stream_prefix
 from ..syntax.labels import FEATURES, SPECIAL, SPECIAL_ID
+from ..syntax.subword_tree import COLUMNS, NO_WORD
 from .chunks import Chunk, read_header
 from .encoded import EncodedChunk, closed_rows
 from .manifest import Manifest
@@ -116,12 +117,14 @@ def write_split(
 def _open_writers(
     options: TranslationOptions, split: str, dictionaries: tuple[Any, Any], folder: Path
 ) -> dict[str, StreamWriter]:
-    """Open the streams of a split: source, target, features."""
+    """Open the streams of a split: source, target, features, tree."""
     sizes = {options.source_lang: len(dictionaries[0])}
     if not options.only_source:
         sizes[options.target_lang] = len(dictionaries[1])
     for name in options.feature_names:
         sizes[f"{options.source_lang}.{name}"] = len(FEATURES[name])
+    for name in COLUMNS if options.parse else ():
+        sizes[f"{options.source_lang}.{name}"] = word_numbers(options.max_characters)
     return {
         name: StreamWriter(stream_prefix(folder, split, options.pair, name), size)
         for name, size in sizes.items()
@@ -142,7 +145,14 @@ def _streams(
             rows[lang] = side.rows(ids, end)
     for name, ids in chunk.labels.items():
         rows[f"{options.source_lang}.{name}"] = closed_rows(ids, chunk.source.sizes, SPECIAL_ID)
+    for name, numbers in chunk.tree.items():
+        rows[f"{options.source_lang}.{name}"] = closed_rows(numbers, chunk.source.sizes, NO_WORD)
     return rows
+
+
+def word_numbers(max_characters: int) -> int:
+    """Return the size of the id space of words, in lines of at most so many characters."""
+    return NO_WORD + 1 + max_characters
 
 
 def _count_labels(chunk: EncodedChunk, labels: dict[str, Counter[str]]) -> None:

@@ -11,13 +11,14 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..syntax.labels import FEATURES
+from ..syntax.subword_tree import COLUMNS
 from ..syntax.subwords import joined_spans
 from .conllu import parse_block, read_blocks
 from .corpus import numbered_lines, read_chunk
@@ -70,7 +71,7 @@ def start_annotating(options: TranslationOptions, annotator: Any = None) -> None
     if options.needs_spacy and annotator is None:
         from .annotate import BUNDLED, Annotator
 
-        Context.annotator = Annotator(options.spacy_model or BUNDLED)
+        Context.annotator = Annotator(options.spacy_model or BUNDLED, parse=options.parse)
 
 
 def start_encoding(options: TranslationOptions, segmenters: tuple[Segmenter, Segmenter]) -> None:
@@ -79,7 +80,7 @@ def start_encoding(options: TranslationOptions, segmenters: tuple[Segmenter, Seg
 
 
 def annotate_chunk(chunk: Chunk) -> None:
-    """Clean, tokenise and tag the chunk's lines; write the annotated rows."""
+    """Clean, tokenise, tag and parse the chunk's lines; write the annotated rows."""
     if chunk.annotated.is_file():
         return
     options, counts = Context.options, Counter()
@@ -120,8 +121,12 @@ def encode_chunk(chunk: Chunk) -> None:
         name: np.array([i for line in lines for i in FEATURES[name].ids(line.features[name])], "u1")
         for name in features
     }
+    tree = {}
+    if Context.options.parse:
+        columns = zip(COLUMNS, zip(*(line.tree for line in lines)))
+        tree = {name: np.fromiter(chain.from_iterable(rows), "i4") for name, rows in columns}
     sides = EncodedSide.of([line.subwords for line in lines]), EncodedSide.of(goals)
-    EncodedChunk(dict(counts), *sides, labels).save(chunk.encoded)
+    EncodedChunk(dict(counts), *sides, labels, tree).save(chunk.encoded)
 
 
 def read_header(path: Path) -> dict[str, Any]:
@@ -186,7 +191,8 @@ def _given(chunk: Chunk) -> list[Any] | None:
         return None
     path, offset, number = chunk.conllu
     blocks = read_blocks(numbered_lines(path, offset, number))
-    return [parse_block(block, path) for block in islice(blocks, chunk.count)]
+    parse = Context.options.parse
+    return [parse_block(block, path, need_heads=parse) for block in islice(blocks, chunk.count)]
 
 
 def _accept(
@@ -216,6 +222,7 @@ def _pack(line: AnnotatedLine, number: int, target: str) -> dict[str, Any]:
         "n": number,
         "t": line.text,
         "u": " ".join(line.upos) if line.upos else None,
+        "h": line.heads if Context.options.parse else None,
         "y": target,
     }
     if Context.options.tokenizer == "none":
@@ -224,8 +231,8 @@ def _pack(line: AnnotatedLine, number: int, target: str) -> dict[str, Any]:
 
 
 def _unpack(row: dict[str, Any]) -> AnnotatedLine:
-    upos = row["u"].split() if row["u"] else None
+    notes = row["u"].split() if row["u"] else None, row["h"]
     if "w" in row:
-        return AnnotatedLine(row["t"], row["w"], [tuple(s) for s in row["s"]], upos)
+        return AnnotatedLine(row["t"], row["w"], [tuple(s) for s in row["s"]], *notes)
     words = row["t"].split()
-    return AnnotatedLine(row["t"], [unescape(w) for w in words], joined_spans(words), upos)
+    return AnnotatedLine(row["t"], [unescape(w) for w in words], joined_spans(words), *notes)

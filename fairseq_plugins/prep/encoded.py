@@ -10,7 +10,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -64,22 +64,29 @@ class EncodedChunk:
         outcomes: how many lines were repaired or skipped.
         source, target: the two languages; both have L lines.
         labels: per feature (N,) ids, one a source subword.
+        tree: per column of `syntax.subword_tree` (N,) numbers; empty where nothing was parsed.
     """
 
     outcomes: dict[str, int]
     source: EncodedSide
     target: EncodedSide
     labels: dict[str, np.ndarray]
+    tree: dict[str, np.ndarray] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
         """Write the chunk under a temporary name, then rename it."""
-        header = {"outcomes": self.outcomes, "features": list(self.labels)}
+        header = {
+            "outcomes": self.outcomes,
+            "features": list(self.labels),
+            "tree": list(self.tree),
+        }
         arrays: dict[str, Any] = {}
         for name in SIDES:
             side = getattr(self, name)
             header[name] = side.symbols
             arrays |= {f"{name}.numbers": side.numbers, f"{name}.sizes": side.sizes}
         arrays |= {f"labels.{name}": ids for name, ids in self.labels.items()}
+        arrays |= {f"tree.{name}": numbers for name, numbers in self.tree.items()}
         save_arrays(path, header, arrays)
 
     @classmethod
@@ -92,7 +99,8 @@ class EncodedChunk:
                 for name in SIDES
             ]
             labels = {name: archive[f"labels.{name}"] for name in header["features"]}
-        return cls(header["outcomes"], sides[0], sides[1], labels)
+            tree = {name: archive[f"tree.{name}"] for name in header["tree"]}
+        return cls(header["outcomes"], *sides, labels, tree)
 
 
 def save_arrays(path: Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from typing_extensions import Self
 
 from .. import __version__
+from ..syntax.subword_tree import COLUMNS
 
 FILE_NAME = "manifest.json"
 DECISIVE = ("annotator", "inputs", "options", "versions")  # what the folder's bytes follow from
@@ -136,6 +137,7 @@ class Manifest(FolderManifest):
         annotator: name, version and content hash of what tagged the source (empty: nothing did).
         splits: per split ``{"lines": n, "tokens": {stream: n}}``.
         alignment: counts of repaired, skipped and failed lines per split.
+        heads: whether the head of every source word is there (streams ``words`` and ``heads``).
         inputs: per input file its SHA-256 and line count.
         options: the preparation's own options.
         versions: tool -> version.
@@ -155,6 +157,7 @@ class Manifest(FolderManifest):
     inputs: dict[str, dict[str, Any]] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    heads: bool = False
 
     @property
     def pair(self) -> str:
@@ -170,6 +173,7 @@ class Manifest(FolderManifest):
             for ext in ("bin", "idx")
         ]
         names = {name for counts in self.splits.values() for name in counts["tokens"]}
+        names -= {f"{self.source_lang}.{column}" for column in COLUMNS}  # they count, plainly
         models = {
             side.get(k) for side in self.segmentation.values() for k in ("model", "vocabulary")
         }

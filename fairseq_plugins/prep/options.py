@@ -30,6 +30,7 @@ LEAST = {
     "max_words": 1,
     "max_characters": 1,
 }
+_POS = "feature 'pos'"
 SUBWORD_OPTIONS = {
     "bpe_codes": "subword_nmt",
     "bpe_vocabulary_threshold": "subword_nmt",
@@ -54,6 +55,7 @@ class TranslationOptions:
     features: str = "pos,case,subword"
     spacy_model: str = ""
     conllu: bool = False
+    parse: bool = False
     tokenizer: str = "moses"
     normalizer: str = "none"
     subwords: str = "subword_nmt"
@@ -133,8 +135,8 @@ class TranslationOptions:
             self._check_given()
         if self.needs_spacy and not self.spacy_model and self.source_lang != "en":
             raise ValueError(
-                f"feature 'pos' for {self.source_lang!r} needs --spacy-model or --conllu "
-                "(the bundled pipeline is English)"
+                f"{'--parse' if self.parse else _POS} for {self.source_lang!r} needs --spacy-model "
+                "or --conllu (the bundled pipeline is English)"
             )
 
     def _check_given(self) -> None:
@@ -155,8 +157,13 @@ class TranslationOptions:
 
     @property
     def needs_spacy(self) -> bool:
-        """Whether a spaCy pipeline tags the source."""
-        return "pos" in self.feature_names and not self.conllu
+        """Whether a spaCy pipeline annotates the source."""
+        return self.annotated and not self.conllu
+
+    @property
+    def annotated(self) -> bool:
+        """Whether something tags or parses the source."""
+        return self.parse or "pos" in self.feature_names
 
     @property
     def pair(self) -> str:
@@ -206,6 +213,8 @@ class TranslationOptions:
         body = asdict(self)
         for name in ("workers", "destdir", "overwrite"):
             body.pop(name)
+        if not self.parse:  # folders that were prepared before there was the option stay as good
+            body.pop("parse")
         return body
 
 
@@ -219,6 +228,7 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("features", "features of the source subwords, of: pos,case,subword ('' for none)", {}),
     ("spacy_model", "installed spaCy pipeline or path (default: the bundled English one)", {}),
     ("conllu", "read PREFIX.SOURCE.conllu beside each source file instead of tagging", {}),
+    ("parse", "keep each word's head as well (for --encoder-attention sla)", {}),
     ("tokenizer", f"what input lines are: {' | '.join(TOKENIZERS)}", {}),
     ("normalizer", f"punctuation normalisation before it: {' | '.join(NORMALIZERS)}", {}),
     ("subwords", f"subword method: {' | '.join(SUBWORDS)}", {}),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..syntax.labels import upos_label
-from ..syntax.subwords import align, case_of, joined_spans, locate_words, positions, spread
+from ..syntax.subword_tree import tree_columns
+from ..syntax.subwords import Span, align, case_of, joined_spans, locate_words, positions, spread
+from ..syntax.tree import project_heads
 from .annotation import Annotation, annotator_line
 from .manifest import Manifest
 from .segment import Segmenter, load_segmenter
@@ -30,6 +32,7 @@ class AnnotatedLine:
         words: W words as a reader sees them (entities undone).
         spans: W character spans in ``text``.
         upos: W parts of speech, or None where nothing tagged the line.
+        heads: W numbers of the words' heads from 1, 0 at a root; None where nothing parsed it.
         repaired: how many words took their tag from an annotation that cuts words otherwise.
         failed: whether annotation and text do not even consist of the same characters.
     """
@@ -38,6 +41,7 @@ class AnnotatedLine:
     words: list[str]
     spans: list[tuple[int, int]]
     upos: list[str] | None = None
+    heads: list[int] | None = None
     repaired: int = 0
     failed: bool = False
 
@@ -52,6 +56,7 @@ class EncodedSentence:
         features: per feature name S labels.
         word_of: S word indices.
         misaligned: how many subwords do not lie within one word.
+        tree: S numbers of words and S of their heads (see `syntax.subword_tree`), or None.
     """
 
     words: list[str]
@@ -59,6 +64,7 @@ class EncodedSentence:
     features: dict[str, list[str]] = field(default_factory=dict)
     word_of: list[int] = field(default_factory=list)
     misaligned: int = 0
+    tree: tuple[list[int], list[int]] | None = None
 
 
 def annotate_lines(
@@ -67,7 +73,7 @@ def annotate_lines(
     annotator: Any = None,
     given: Sequence[Annotation] | None = None,
 ) -> list[AnnotatedLine]:
-    """Find the words of clean lines and their parts of speech.
+    """Find the words of clean lines, their parts of speech and, where they are parsed, heads.
 
     Args:
         texts: lines as `prep.text.line_reader` returns them.
@@ -95,42 +101,63 @@ def _located(text: str, note: Annotation) -> AnnotatedLine:
     """Place an annotation's words in an untokenised line."""
     spans = note.spans if note.spans is not None else locate_words(text, note.words)
     if spans is not None:
-        return AnnotatedLine(text, note.words, spans, note.upos)
+        return AnnotatedLine(text, note.words, spans, note.upos, note.heads)
     words = text.split()
-    return AnnotatedLine(
-        text, words, joined_spans(words), _matched(words, note), len(words), failed=True
-    )
+    return _matched(text, words, joined_spans(words), note)
 
 
 def _projected(text: str, words: list[str], note: Annotation) -> AnnotatedLine:
-    """Give given words the tags of an annotation, by character offsets where they differ."""
+    """Give given words the tags and heads of an annotation, by offsets where they differ."""
     spans = joined_spans(text.split())
     if note.words == words:
-        return AnnotatedLine(text, words, spans, note.upos)
+        return AnnotatedLine(text, words, spans, note.upos, note.heads)
     line = " ".join(words)
     places = locate_words(line, note.words)
     if places is None:
-        return AnnotatedLine(text, words, spans, _matched(words, note), len(words), failed=True)
+        return _matched(text, words, spans, note)
     found = align(line, joined_spans(words), places)
     same = set(zip(places, note.words))
     repaired = sum((s, w) not in same for s, w in zip(joined_spans(words), words))
-    upos = [note.upos[i] if i >= 0 else upos_label("") for i in found.word_of]
-    return AnnotatedLine(text, words, spans, upos, repaired)
+    token_of = {word: token for word, token in enumerate(found.word_of) if token >= 0}
+    return _carried(AnnotatedLine(text, words, spans, repaired=repaired), note, token_of)
 
 
-def _matched(words: list[str], note: Annotation) -> list[str]:
-    """Tag the words that an unlike annotation shares with the line; the others become X."""
-    upos = [upos_label("")] * len(words)
+def _matched(text: str, words: list[str], spans: list[Span], note: Annotation) -> AnnotatedLine:
+    """Annotate the words that an unlike annotation shares with the line."""
     matcher = difflib.SequenceMatcher(None, words, note.words, autojunk=False)
-    for block in matcher.get_matching_blocks():
-        upos[block.a : block.a + block.size] = note.upos[block.b : block.b + block.size]
-    return upos
+    token_of = {
+        block.a + i: block.b + i
+        for block in matcher.get_matching_blocks()
+        for i in range(block.size)
+    }
+    line = AnnotatedLine(text, words, spans, repaired=len(words), failed=True)
+    return _carried(line, note, token_of)
+
+
+def _carried(line: AnnotatedLine, note: Annotation, token_of: dict[int, int]) -> AnnotatedLine:
+    """Give a line's words what is known of the tokens that they belong to.
+
+    Args:
+        line: without annotation.
+        note: of the tokens.
+        token_of: word index -> token index, in order; any other word becomes an X without a head.
+    """
+    upos = [upos_label("")] * len(line.words)
+    for word, token in token_of.items():
+        upos[word] = note.upos[token]
+    if note.heads is None:
+        return replace(line, upos=upos)
+    known = list(token_of)
+    heads = [0] * len(line.words)
+    for word, head in zip(known, project_heads(note.heads, list(token_of.values()))):
+        heads[word] = known[head - 1] + 1 if head else 0
+    return replace(line, upos=upos, heads=heads)
 
 
 def encode_line(
     line: AnnotatedLine, segmenter: Segmenter, features: Sequence[str]
 ) -> EncodedSentence:
-    """Cut a line into subwords and give each the features of its word (paper, section Model)."""
+    """Cut a line into subwords and give each what is known of its word (paper, section Model)."""
     subwords, spans = segmenter.segment(line.text)
     alignment = align(line.text, spans, line.spans)
     word_of = alignment.word_of
@@ -142,7 +169,8 @@ def encode_line(
             columns[name] = spread([case_of(word) for word in line.words], word_of)
         else:
             columns[name] = spread(line.upos or [], word_of)
-    return EncodedSentence(line.words, subwords, columns, word_of, alignment.misaligned)
+    tree = None if line.heads is None else tree_columns(line.heads, word_of)
+    return EncodedSentence(line.words, subwords, columns, word_of, alignment.misaligned, tree)
 
 
 class SourceEncoder:
@@ -152,7 +180,7 @@ class SourceEncoder:
         tokenizer, normalizer, lang: see `prep.text.line_reader`.
         segmenter: the subword model.
         features: names of the features to give.
-        annotator: what tags words, or None when ``pos`` is not among the features.
+        annotator: what tags words, and parses them where trees are wanted; None when nothing does.
     """
 
     def __init__(
@@ -187,7 +215,7 @@ class SourceEncoder:
             manifest.source_lang,
             folder_segmenter(folder, settings),
             manifest.features,
-            load_annotator(manifest) if "pos" in manifest.features else None,
+            load_annotator(manifest) if "pos" in manifest.features or manifest.heads else None,
         )
         if encoder.annotator_id != manifest.annotator_id:
             logger.warning(
@@ -258,10 +286,10 @@ def load_annotator(manifest: Manifest) -> Any:
 
     model = manifest.annotator.get("model", "")
     if model:
-        return Annotator(model)
+        return Annotator(model, parse=manifest.heads)
     if manifest.source_lang != "en":
         raise ValueError(
             f"the source ({manifest.source_lang}) was annotated outside and no pipeline is known "
             "for raw text: prepare the folder with --spacy-model, or translate a prepared folder"
         )
-    return Annotator(BUNDLED)
+    return Annotator(BUNDLED, parse=manifest.heads)

@@ -15,6 +15,8 @@ from tqdm import tqdm
 from ..data.dictionaries import load_dictionary
 from ..data.streams import read_stream, stream_prefix, write_stream
 from ..syntax.labels import FEATURES
+from ..syntax.subword_tree import COLUMNS
+from .binarize import word_numbers
 from .manifest import FILE_NAME, Manifest
 from .workspace import close_work, locked, open_work
 
@@ -79,13 +81,15 @@ def _write_split(
         source = read_stream(stream_prefix(folder, split, manifest.pair, name))
         prefix = stream_prefix(destination, split, manifest.pair, name)
         rows = (source[int(i)] for i in lines)
-        _, tokens[name] = write_stream(prefix, rows, _id_count(folder, name))
+        _, tokens[name] = write_stream(prefix, rows, _id_count(folder, manifest, name))
     manifest.splits[split] |= {"lines": len(lines), "tokens": tokens}
 
 
-def _id_count(folder: Path, stream: str) -> int:
-    """Size of a stream's id space: an inventory's, or a dictionary's (symbols on disk + own)."""
+def _id_count(folder: Path, manifest: Manifest, stream: str) -> int:
+    """Size of a stream's id space: an inventory's, a dictionary's (symbols on disk + own), …"""
     feature = stream.partition(".")[2]
     if feature in FEATURES:
         return len(FEATURES[feature])
+    if feature in COLUMNS:
+        return word_numbers(manifest.options["max_characters"])
     return len(load_dictionary(folder / f"dict.{stream}.txt"))

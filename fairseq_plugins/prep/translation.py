@@ -85,12 +85,12 @@ def make(
 
 
 def load_annotator(options: TranslationOptions) -> Any:
-    """Load what tags the source, or None where nothing does."""
+    """Load what tags and parses the source, or None where nothing does."""
     if not options.needs_spacy:
         return None
     from .annotate import BUNDLED, Annotator
 
-    return Annotator(options.spacy_model or BUNDLED)
+    return Annotator(options.spacy_model or BUNDLED, parse=options.parse)
 
 
 def scan_inputs(
@@ -138,7 +138,7 @@ def describe(
     identity: dict[str, str] = {}
     if annotator is not None:
         identity = annotator.identity()
-    elif "pos" in options.feature_names:
+    elif options.annotated:
         identity = {"name": "conllu", "version": "-"}
     inputs: dict[str, dict[str, Any]] = {
         f"{split}.{side}": {"file": str(scan.path), "sha256": scan.sha256, "lines": scan.lines}
@@ -156,6 +156,7 @@ def describe(
         inputs=inputs,
         options=options.recorded(),
         versions=tool_versions(TOOLS),
+        heads=options.parse,
     )
 
 

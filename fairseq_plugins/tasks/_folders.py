@@ -8,7 +8,7 @@ from pathlib import Path
 from ..prep.manifest import Manifest
 from ..syntax.labels import FEATURES, Inventory
 
-_SHARED = ("pair", "features", "annotator_id")
+_SHARED = ("pair", "features", "heads", "annotator_id")
 
 
 def shared_manifest(folders: Sequence[str]) -> Manifest:
@@ -17,7 +17,7 @@ def shared_manifest(folders: Sequence[str]) -> Manifest:
     Raises:
         FileNotFoundError: a folder without a manifest.
         ValueError: no folder, an unknown feature, or folders that differ in languages, features,
-            annotator or vocabulary.
+            parse trees, annotator or vocabulary.
     """
     if not folders:
         raise ValueError("no data folder is given")

@@ -11,6 +11,7 @@ from fairseq.logging import metrics
 from torch import Tensor
 
 from ..syntax.labels import SPECIAL_ID, Inventory
+from ..syntax.subword_tree import COLUMNS, NO_WORD
 
 BLEU_ORDER = 4
 
@@ -60,26 +61,29 @@ class FactorQueue:
         return factors.to(src_tokens.device)
 
 
-def shortened(sentence: Any, limit: int | None) -> tuple[list[str], dict[str, list[str]]]:
-    """Return subwords and features that take at most ``limit`` positions with their ``</s>``."""
-    end = None if limit is None else limit - 1
-    return sentence.subwords[:end], {name: row[:end] for name, row in sentence.features.items()}
+def to_factors(sentence: Any, inventories: Mapping[str, Inventory], *, tree: bool) -> Tensor:
+    """Return feature ids with those of ``</s>``, (S + 1, F).
 
-
-def to_factors(
-    features: Mapping[str, Sequence[str]], length: int, inventories: Mapping[str, Inventory]
-) -> Tensor:
-    """Return feature ids with that of ``</s>``, (length + 1, F).
+    Args:
+        sentence: has ``subwords``, ``features`` and, with ``tree``, a ``tree``; see
+            `prep.source_encoder.EncodedSentence`.
+        inventories: of the features, in column order.
+        tree: whether two columns follow that tell the parse tree.
 
     Raises:
-        ValueError: a feature that has not ``length`` labels, or an unknown label.
+        ValueError: a column that is not as long as the subwords, or an unknown label.
     """
-    columns = []
-    for name, inventory in inventories.items():
-        if len(features[name]) != length:
-            raise ValueError(f"{len(features[name])} values of {name!r} for {length} subwords")
-        columns.append([*inventory.ids(features[name]), SPECIAL_ID])
-    return torch.tensor(columns, dtype=torch.int64).reshape(len(columns), length + 1).T
+    columns = {
+        name: [*inventory.ids(sentence.features[name]), SPECIAL_ID]
+        for name, inventory in inventories.items()
+    }
+    if tree:
+        columns |= {name: [*row, NO_WORD] for name, row in zip(COLUMNS, sentence.tree)}
+    length = len(sentence.subwords) + 1
+    for name, row in columns.items():
+        if len(row) != length:
+            raise ValueError(f"{len(row) - 1} values of {name!r} for {length - 1} subwords")
+    return torch.tensor(list(columns.values())).reshape(len(columns), length).T.long()
 
 
 class Decoder(Protocol):

@@ -1,8 +1,8 @@
 """``syntax_translation``: fairseq's translation task with source features and raw-text inference.
 
 It reads folders written by ``scripts/prepare_translation.py``: fairseq's own token streams with
-one feature stream each beside the source. All features of the folder go into every batch; the
-model takes those that it was built for.
+one feature stream each beside the source, and two that tell its parse trees. All of the folder's go
+into every batch; the model takes those that it was built for.
 """
 
 from dataclasses import dataclass, field
@@ -21,10 +21,11 @@ from torch import Tensor
 
 from ..data.ablation import MODES, Ablation
 from ..data.dictionaries import token_ids
-from ..data.factor_streams import FactorStreams, check_split, open_factors, split_parts
+from ..data.factor_streams import FactorStreams, check_split, cut_row, open_factors, split_parts
 from ..data.factored_pair_dataset import FactoredPairDataset
 from ..prep.manifest import Manifest
 from ..syntax.labels import parse_features
+from ..syntax.subword_tree import COLUMNS
 from . import _folders, _generation, _warnings
 
 
@@ -60,6 +61,7 @@ class SyntaxTranslationTask(TranslationTask):
     Attributes:
         manifest: manifest of the (first) data folder.
         feature_inventories: feature -> inventory, in the column order of ``src_factors``.
+        holds_trees: whether two columns follow that tell the parse tree (`syntax.subword_tree`).
     """
 
     cfg: SyntaxTranslationConfig
@@ -71,6 +73,7 @@ class SyntaxTranslationTask(TranslationTask):
         self.folders = utils.split_paths(cfg.data)
         self.manifest = _folders.shared_manifest(self.folders)
         self.feature_inventories = _folders.load_inventories(self.folders, self.manifest)
+        self.holds_trees = self.manifest.heads
         self.ablation = self._ablation()
         self._queue = _generation.FactorQueue()
         self._sentences = 0
@@ -97,6 +100,11 @@ class SyntaxTranslationTask(TranslationTask):
         cfg.source_lang, cfg.target_lang = manifest.source_lang, manifest.target_lang
         return super().setup_task(cfg, **kwargs)
 
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns of ``src_factors``."""
+        return [*self.feature_inventories, *(COLUMNS if self.holds_trees else ())]
+
     def _ablation(self) -> Optional[Ablation]:
         available = list(self.feature_inventories)
         names = parse_features(self.cfg.ablate_features or "")
@@ -107,12 +115,9 @@ class SyntaxTranslationTask(TranslationTask):
                     f"choices: {', '.join(available) or 'none'}"
                 )
         columns = [available.index(name) for name in names]
-        _warnings.log_ablation(names, str(self.cfg.ablation_mode))
-        return (
-            Ablation(columns, str(self.cfg.ablation_mode), self.cfg.ablation_seed)
-            if names
-            else None
-        )
+        mode = str(self.cfg.ablation_mode)
+        _warnings.log_ablation(names, mode)
+        return Ablation(columns, mode, self.cfg.ablation_seed) if names else None
 
     def load_dataset(
         self, split: str, epoch: int = 1, combine: bool = False, task_cfg: Any = None, **kwargs: Any
@@ -138,26 +143,21 @@ class SyntaxTranslationTask(TranslationTask):
             self._check(folder, part)
         super().load_dataset(split, epoch=epoch, combine=combine)
         ablate = None if training and task_cfg is None else self.ablation
-        factors = self._open_factors(folder, parts, ablate) if self.feature_inventories else None
+        factors = self._open_factors(folder, parts, ablate) if self.columns else None
         self.datasets[split] = FactoredPairDataset(self.datasets[split], factors)
 
     def _check(self, folder: Path, part: str) -> None:
         promised = Manifest.load(folder).splits.get(part, {}).get("lines")
-        pair, source = self.manifest.pair, self.manifest.source_lang
-        check_split(folder, part, pair, source, self.feature_inventories, lines=promised)
+        where = (folder, part, self.manifest.pair, self.manifest.source_lang)
+        check_split(*where, self.feature_inventories, tree=self.holds_trees, lines=promised)
 
     def _open_factors(
         self, folder: Path, parts: list[str], ablate: Optional[Ablation]
     ) -> FactorStreams:
-        streams = open_factors(
-            folder,
-            parts,
-            self.manifest.pair,
-            self.manifest.source_lang,
-            list(self.feature_inventories),
-            upsample_primary=self.cfg.upsample_primary,
-        )
-        return FactorStreams(streams, limit=self._source_limit(), ablate=ablate)
+        where = (folder, parts, self.manifest.pair, self.manifest.source_lang, self.columns)
+        streams = open_factors(*where, upsample_primary=self.cfg.upsample_primary)
+        limit = self._source_limit()
+        return FactorStreams(streams, tree=self.holds_trees, limit=limit, ablate=ablate)
 
     def _source_limit(self) -> Optional[int]:
         return self.cfg.max_source_positions if self.cfg.truncate_source else None
@@ -182,7 +182,7 @@ class SyntaxTranslationTask(TranslationTask):
         if not from_checkpoint:
             model_class.complete_config(cfg, available, self.manifest.annotator_id)
         model = super().build_model(cfg, from_checkpoint)
-        if from_checkpoint and model.features:
+        if from_checkpoint and (model.features or model.reads_heads):
             self._trained_with.append(getattr(cfg, "annotator", None) or "")
             present = self.manifest.annotator_id
             self._warnings.other_annotator(self._trained_with, present, self.folders[0])
@@ -246,13 +246,12 @@ class SyntaxTranslationTask(TranslationTask):
             Token ids with their features, and their lengths.
         """
         self._warnings.segmented(lines)
-        tokens, factors = [], []
+        tokens, factors, limit = [], [], self._source_limit()
         for sentence in self.source_encoder.encode(list(lines)):
-            subwords, features = _generation.shortened(sentence, self._source_limit())
+            subwords = sentence.subwords[: None if limit is None else limit - 1]
             tokens.append(torch.tensor(token_ids(self.src_dict, subwords)))
-            row = _generation.to_factors(
-                features, len(subwords), self.feature_inventories
-            )  # (S, F)
+            row = _generation.to_factors(sentence, self.feature_inventories, tree=self.holds_trees)
+            row = cut_row(row, limit, tree=self.holds_trees)  # (S, F)
             factors.append(row if self.ablation is None else self.ablation(row, self._sentences))
             self._sentences += 1
         return _generation.InferenceTokens(tokens, factors), [len(t) for t in tokens]
@@ -278,7 +277,7 @@ class SyntaxTranslationTask(TranslationTask):
             tgt_dict=self.target_dictionary,
             constraints=constraints,
         )
-        if not self.feature_inventories:
+        if not self.columns:
             return FactoredPairDataset(pairs, None)
         return FactoredPairDataset(pairs, src_tokens.factors, observer=self._queue.put)
 
@@ -292,6 +291,6 @@ class SyntaxTranslationTask(TranslationTask):
     ) -> Any:
         """Translate a batch; interactive ones get back the features that fairseq dropped."""
         net_input = sample["net_input"]
-        if self.feature_inventories and "src_factors" not in net_input:
+        if self.columns and "src_factors" not in net_input:
             net_input["src_factors"] = self._queue.take(net_input["src_tokens"])
         return super().inference_step(generator, models, sample, prefix_tokens, constraints)

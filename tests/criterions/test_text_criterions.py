@@ -242,6 +242,15 @@ def test_gates_are_logged_as_means_over_tokens(training):
     assert values["gate_5"] == pytest.approx(float(whole[:, 0].mean()), abs=1e-3)
 
 
+def test_gates_in_half_precision_do_not_overflow():
+    golds, logits = data_of("classes", 4, 2)
+    shares = torch.full((70_000, 1), 0.999).half()
+    sample = {**sample_of("classes", golds, logits, range(4)), "ntokens": len(shares)}
+    output = criterion_of("classes")(Echo(gates={0: shares}), sample)[2]
+    values = logged("classes", [output]).get_smoothed_values()
+    assert values["gate_0"] == pytest.approx(0.999, abs=1e-3)
+
+
 @pytest.mark.parametrize("kind", LABELS)
 def test_training_logs_loss_and_accuracy_alone(kind):
     golds, logits = data_of(kind, 9, 4)

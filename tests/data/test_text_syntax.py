@@ -119,33 +119,47 @@ RULES = {
 @given(st.one_of(SINGLES, PAIRS), st.sampled_from(list(RULES)), st.integers(7, 30))
 def test_masks_of_a_batch_are_those_of_its_sentences(given, rule, limit):
     """Shortened or not, tokens of a sentence see each other as the masks of the whole have it."""
-    batch = batch_of(given, limit=limit, long_examples=TRUNCATE)
-    check_masks(batch, given, rule)
+    check_masks(given, rule, limit=limit, long_examples=TRUNCATE)
 
 
 @settings(max_examples=50, deadline=None)
 @given(SINGLES, st.sampled_from(list(RULES)), st.integers(6, 14))
 def test_masks_of_windows_are_parts_of_the_whole_sentences(given, rule, limit):
-    batch = batch_of(given, limit=limit, long_examples=SPLIT, by_word=True)
-    rows = batch["net_input"]["src_tokens"].size(0)
+    rows = check_masks(given, rule, limit=limit, long_examples=SPLIT, by_word=True)
     assert rows > len(given) or all(len(side.tokens) + 2 <= limit for (side,) in given)
-    check_masks(batch, given, rule)
 
 
-def check_masks(batch, given, rule):
-    """Compare a rule on a batch with its plain twin on each whole sentence."""
+def check_masks(given, rule, **reading):
+    """Compare a rule on a batch with its plain twin on each whole sentence; return its rows."""
+    batch = batch_of(given, **reading)
     inputs = batch["net_input"]
+    numbers = batch_of(given, words=True, heads=False, **reading)["net_input"]["word_of"]
     pair = len(given[0]) == 2
     allowed = rule(inputs["word_of"], inputs["segments"] if pair else None, inputs["heads"])
     for row, owner in enumerate(batch["owners"]):
         start = 0
         for number, side in enumerate(given[owner]):
-            words = inputs["word_of"][row]
-            places = (words >= 0) & (inputs["segments"][row] == number)
-            shown = words[places].numpy() - start
+            places = (numbers[row] >= 0) & (inputs["segments"][row] == number)
+            shown = numbers[row][places].numpy() - start  # which words of the whole sentence
             found = allowed[row][places][:, places].numpy()
             assert np.array_equal(found, RULES[rule](side.heads)[shown][:, shown])
             start += len(side.heads) + 1
+    return len(batch["owners"])
+
+
+def test_long_documents_cost_a_row_the_trees_it_shows():
+    """Fifty sentences of ten words each, in one text."""
+    side = encode(["by"] * 500)
+    side.heads = [0 if word % 10 == 0 else 10 * (word // 10) + 1 for word in range(500)]
+    for reading in ({"long_examples": TRUNCATE}, {"long_examples": SPLIT, "by_word": True}):
+        inputs = batch_of([(side,)], limit=28, **reading)["net_input"]
+        assert inputs["heads"].size(1) <= 40
+        assert inputs["word_of"].max() < inputs["heads"].size(1)
+    pair = batch_of([(side, side)], limit=29, long_examples=TRUNCATE)["net_input"]
+    assert pair["heads"].tolist() == [
+        row_of([SimpleNamespace(word_of=[], heads=side.heads[:20])] * 2)[1]
+    ]
+    assert pair["word_of"].tolist() == [[-1, *range(13), -1, *range(21, 34), -1]]
 
 
 def test_windows_keep_all_heads_and_the_numbers_of_the_sentence():

@@ -74,6 +74,18 @@ def test_the_loss_is_the_mean_over_words_of_plain_attention_of_the_last_head():
     torch.testing.assert_close(context.journal.parent_losses[0], -chosen.log().mean())
 
 
+def test_half_precision_counts_every_word():
+    """From 2048 on, every second whole number is no half; blocks come one by one."""
+    module, rows = supervised()
+    context = context_of([Row([0])] * 2048 + [Row([0, 1])] * 700)
+    torch.nn.init.zeros_(module.qkv.weight)
+    tokens = len(context.layout.places)
+    for kind in (torch.float16, torch.bfloat16):
+        module.to(kind)(rows[:1].to(kind).expand(tokens, -1), context)
+        wanted = (2048 * torch.tensor(3.0).log() + 1400 * torch.tensor(4.0).log()) / 3448
+        torch.testing.assert_close(context.journal.parent_losses[-1], wanted, rtol=1e-5, atol=0)
+
+
 def test_padding_and_the_device_change_nothing(monkeypatch):
     module, rows = supervised()
 

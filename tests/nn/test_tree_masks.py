@@ -148,6 +148,14 @@ def test_a_long_chain_needs_no_recursion():
     assert np.array_equal(between_words(AncestorRule(), heads), np.tri(2000, dtype=bool))
 
 
+def test_words_beyond_two_bytes_are_told_apart():
+    """A few tokens of a document of 40,000 words in one chain."""
+    heads = torch.arange(-1, 39_999).clamp(min=0)[None]
+    words = torch.tensor([[3, 4, 35_000, 35_001, 4 + 2**15]])
+    found = TreeRule(1, "none")(words, None, heads)[0]
+    assert torch.equal(found, (words.mT - words).abs() <= 1)
+
+
 @pytest.mark.parametrize("left", [False, True])
 def test_a_rule_does_not_see_the_batch(left):
     rows = [Row(random_heads(n, n), random_heads(3, 1)) for n in (7, 2, 5)]

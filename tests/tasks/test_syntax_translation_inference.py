@@ -16,11 +16,19 @@ LINES = [source for source, _ in TEST]
 BEAM = {"beam": 3, "max_len_b": 8}
 
 
+ATTENTION = {False: {}, True: {"encoder_attention": "sla", "tree_threshold": 1}}
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["features", "features+sla"])
+def parse(request):
+    """Whether the folder holds trees, and the model reads them."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return prepare(
-        tmp_path_factory.mktemp("data"), {"train": random_pairs(40), "test": TEST}, joined=True
-    )
+def folder(tmp_path_factory, parse):
+    splits = {"train": random_pairs(40), "test": TEST}
+    return prepare(tmp_path_factory.mktemp("data"), splits, joined=True, parse=parse)
 
 
 def sharp(model):
@@ -33,9 +41,9 @@ def sharp(model):
 
 
 @pytest.fixture(scope="module")
-def model(folder):
+def model(folder, parse):
     torch.manual_seed(1)
-    return sharp(make_model(make_task(folder)))
+    return sharp(make_model(make_task(folder), **ATTENTION[parse]))
 
 
 def generate(task, models, **options):
@@ -105,6 +113,49 @@ def test_ensemble_of_models_that_read_different_features(folder):
     together = tokens_of(generate(task, models))
     assert tokens_of(interactive(task, models, LINES, 9, 4)) == together
     assert all(together != tokens_of(generate(task, [model])) for model in models)
+
+
+@pytest.fixture(scope="module")
+def parsed(tmp_path_factory):
+    pairs = random_pairs(12, seed=6, longest=15)
+    return prepare(tmp_path_factory.mktemp("parsed"), {"test": pairs}, parse=True), pairs
+
+
+@pytest.mark.parametrize("limit", [None, 5])
+def test_raw_text_has_the_trees_of_the_folder(parsed, limit):
+    folder, pairs = parsed
+    options = {"max_source_positions": limit, "truncate_source": True} if limit else {}
+    task = make_task(folder, **options)
+    task.load_dataset("test")
+    lines = [source for source, _ in pairs]
+    tokens, _ = task.get_interactive_tokens_and_lengths(lines, None)
+    longest = 0
+    for i, (ids, row) in enumerate(zip(tokens, tokens.factors)):
+        item = task.dataset("test")[i]
+        assert torch.equal(item["source"], ids)
+        assert torch.equal(item["factors"], row)
+        longest = max(longest, len(row))
+    assert longest == limit if limit else longest > 12
+
+
+def test_trees_decide_translations_and_mix_in_ensembles(parsed):
+    folder, pairs = parsed
+    task, lines = make_task(folder), [source for source, _ in pairs]
+    near = {"tree_threshold": 1, "window": 1}
+    kinds = ("sla", "wla", "none")
+    models = [sharp(make_model(task, encoder_attention=kind, **near)) for kind in kinds]
+    found = [tokens_of(interactive(task, [model], lines, 9, 4)) for model in models]
+    assert all(one != other for k, one in enumerate(found) for other in found[:k])
+    together = tokens_of(interactive(task, models, lines, 9, 4))
+    assert tokens_of(interactive(task, models, lines, 100, 5)) == together
+    assert together not in found
+
+
+def test_trees_without_features(tmp_path):
+    task = make_task(prepare(tmp_path, {"test": TEST}, features=(), parse=True))
+    model = sharp(make_model(task, encoder_attention="sla", tree_threshold=1))
+    expected = tokens_of(generate(task, [model]))
+    assert tokens_of(interactive(task, [model], LINES, 7, 3)) == expected
 
 
 def test_features_and_tokens_out_of_step_are_noticed(folder, model):

@@ -57,6 +57,7 @@ def test_inventory_with_other_labels(folder):
     ("options", "message"),
     [
         ({"features": ("pos",)}, "differ in features"),
+        ({"parse": True}, "differ in heads: False and True"),
         ({"annotator": {"name": "other"}}, "differ in annotator_id: 'toy 1 abc' and 'other'"),
         (
             {"dictionaries": (dictionary_of(["a"]), dictionary_of(["b"]))},

@@ -10,6 +10,7 @@ from prepared_text import SIZES, batches, encode, examples, make_model, make_tas
 from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.data.text_rows import Rows
 from fairseq_plugins.models._bert_config import BertConfig
+from fairseq_plugins.prep.examples import Example
 
 PARSED = {"annotations": ("pos", "heads")}
 KINDS = {"bert_plain": (), "bert_wla": ("word_of",), "bert_sla": ("heads", "word_of")}
@@ -47,6 +48,24 @@ def test_models_get_what_they_read(parsed, kind):
     batch = only_batch(task)
     assert {*batch["net_input"]} & {"word_of", "heads"} == {*KINDS[kind]}
     assert len(model(**batch["net_input"])[0]) == 12
+
+
+@pytest.mark.parametrize(
+    "kind", ["bert_sla", "bert_wla", "bert_lisa", "bert_sgnet", "bert_syntax_masks"]
+)
+def test_a_batch_without_words_is_read(tmp_path, kind):
+    """Alone or beside others, a text of which nothing is left gives the same answer."""
+    given = [Example("0", ("",), label="no"), *examples("classes", 2)]
+    task = make_task(prepare(tmp_path, "classes", {"train": given}, **PARSED))
+    model = make_model(task, f"{kind}_tiny")
+    task.load_dataset("train")
+    answers = []
+    for count in (1, 3):
+        found = {}
+        for batch in batches(task, "train", max_sentences=count):
+            found |= zip(batch["id"].tolist(), model(**batch["net_input"])[0])
+        answers.append(found[0])
+    torch.testing.assert_close(*answers)
 
 
 @pytest.mark.parametrize("order", [["bert_sla", "bert_plain"], ["bert_plain", "bert_sla"]])

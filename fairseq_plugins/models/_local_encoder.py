@@ -1,0 +1,183 @@
+"""Local attention in fairseq's transformer encoder: which layers have it, its masks, its layer.
+
+The mathematics is `nn.local_attention`'s, the masks `nn.tree_masks`'. The weights bear fairseq's
+names, so that those of a plain transformer fit; a layer's gate comes to them.
+"""
+
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import torch
+from fairseq.models.transformer import TransformerConfig
+from fairseq.modules import MultiheadAttention
+from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
+from torch import Tensor
+
+from ..nn.local_attention import Gate, mixed_weights
+from ..nn.tree_masks import Rule
+from ..syntax.subword_tree import COLUMNS
+from ._local_options import read_layers, read_local, reads_heads, reads_words, rules
+
+OPTION = "--encoder-attention"
+
+
+@dataclass(frozen=True)
+class LocalPlan:
+    """What local attention an encoder has.
+
+    Args:
+        rules: where each kind of it may go; empty for a plain encoder.
+        layers: numbers of the layers that have it.
+        gate_bias: start of the gates' bias.
+        columns: those of ``src_factors`` that hold words and heads; empty where none are read.
+        reads_heads: whether the words' heads are needed.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    layers: tuple[int, ...] = ()
+    gate_bias: float = 0.0
+    columns: tuple[int, ...] = ()
+    reads_heads: bool = False
+
+
+def plan_local(args: Namespace, features: int, *, trees: bool) -> LocalPlan:
+    """Work out the plan from options.
+
+    Args:
+        args: resolved options.
+        features: how many columns of ``src_factors`` come before those of the tree.
+        trees: whether the data folder holds parse trees.
+
+    Raises:
+        ValueError: options that do not fit, or trees that the folder lacks.
+    """
+    names = read_local(args.encoder_attention, OPTION)
+    layers = read_layers(args.encoder_attention_layers, args.encoder_layers, f"{OPTION}-layers")
+    unit = str(args.window_unit)
+    found = rules(names, args.tree_threshold, str(args.tree_neighbours), args.window, unit)
+    if not names:
+        return LocalPlan()
+    needs_words = reads_words(names, unit)
+    if needs_words and not trees:
+        raise ValueError(
+            f"{OPTION} {','.join(names)} reads {'parse trees' if reads_heads(names) else 'words'}, "
+            "which the data folder lacks: prepare it with --parse (prepare_translation.py)"
+        )
+    columns = tuple(range(features, features + len(COLUMNS))) if needs_words else ()
+    return LocalPlan(found, layers, float(args.gate_bias_init), columns, reads_heads(names))
+
+
+@dataclass(frozen=True)
+class Openings:
+    """Who may see whom in a batch.
+
+    Args:
+        keys: which keys are no padding, (B, 1, 1, S).
+        parts: for each local attention its own openings, padding not looked at, (B, 1, S, S).
+    """
+
+    keys: Tensor
+    parts: tuple[Tensor, ...]
+
+
+def openings(
+    plan: LocalPlan, special: Tensor, padding_mask: Tensor, src_factors: Optional[Tensor]
+) -> Openings:
+    """Find out who may see whom, without waiting for the device.
+
+    Args:
+        plan: of the encoder.
+        special: True at ``</s>`` and padding, (B, S).
+        padding_mask: True at padding, (B, S).
+        src_factors: (B, S, F), or None where the plan reads no columns of it.
+    """
+    words, heads = special.long().neg(), None  # (B, S)
+    if plan.columns:
+        numbers, above = (src_factors[..., column] for column in plan.columns)  # (B, S) each
+        words = numbers - 1
+        heads = heads_of_words(numbers, above) if plan.reads_heads else None
+    parts = tuple(rule(words, None, heads)[:, None] for rule in plan.rules)  # (B, 1, S, S) each
+    return Openings(~padding_mask[:, None, None, :], parts)
+
+
+def heads_of_words(words: Tensor, heads: Tensor) -> Tensor:
+    """Gather the heads of words from the columns of their subwords.
+
+    Args:
+        words: number of each subword's word from 1, 0 where it has none, (B, S).
+        heads: number of that word's head, (B, S).
+
+    Returns:
+        For each word from 0 its head, (B, S); roots and numbers of no word are their own.
+    """
+    size = words.shape[1] + 1
+    own = torch.arange(size, device=words.device).expand(len(words), size)
+    return own.scatter(1, words, heads)[:, 1:] - 1  # subwords of one word agree
+
+
+class LocalSelfAttention(MultiheadAttention):
+    """fairseq's self-attention, mixed with local ones by a gate of each token.
+
+    Args:
+        width: D.
+        heads: H.
+        plan: of the encoder.
+        options: of fairseq's module.
+    """
+
+    def __init__(self, width: int, heads: int, plan: LocalPlan, **options: Any) -> None:
+        super().__init__(width, heads, self_attention=True, **options)
+        self.gate = Gate(width, len(plan.rules), plan.gate_bias)
+
+    def forward(
+        self, query: Tensor, *, key_padding_mask: Openings, **unused: Any
+    ) -> tuple[Tensor, None]:
+        """Attend.
+
+        Args:
+            query: hidden states, (S, B, D).
+            key_padding_mask: where fairseq's layer hands on what the encoder gave it.
+            unused: ``key`` and ``value`` are the query; weights are not returned.
+        """
+        parts = (self.q_proj(query) * self.scaling, self.k_proj(query), self.v_proj(query))
+        q, k, v = (part.unflatten(-1, (self.num_heads, -1)).permute(1, 2, 0, 3) for part in parts)
+        shares = self.gate(query.transpose(0, 1))  # (B, S, 1 + C)
+        masks = key_padding_mask
+        weights = mixed_weights(q @ k.mT, masks.parts, shares, masks.keys)  # (B, H, S, S)
+        mixed = self.dropout_module(weights) @ v  # (B, H, S, K)
+        return self.out_proj(mixed.permute(2, 0, 1, 3).flatten(2)), None
+
+    def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> None:
+        """Let the weights of plain attention in, beside a gate as it is now."""
+        super().upgrade_state_dict_named(state_dict, name)
+        given: Mapping[str, Tensor] = self.gate.state_dict(prefix=f"{name}.gate.")
+        if f"{name}.q_proj.weight" in state_dict:
+            state_dict.update({key: v for key, v in given.items() if key not in state_dict})
+
+
+class LocalEncoderLayer(TransformerEncoderLayerBase):
+    """fairseq's encoder layer; in place of a padding mask it is given `Openings`.
+
+    Args:
+        cfg: fairseq's options.
+        plan: of the encoder.
+    """
+
+    takes_openings = True
+
+    def __init__(self, cfg: TransformerConfig, plan: LocalPlan) -> None:
+        self.plan = plan
+        super().__init__(cfg)
+
+    def build_self_attention(self, embed_dim: int, cfg: TransformerConfig) -> LocalSelfAttention:
+        """Build the attention, with fairseq's options."""
+        return LocalSelfAttention(
+            embed_dim,
+            cfg.encoder.attention_heads,
+            self.plan,
+            dropout=cfg.attention_dropout,
+            q_noise=self.quant_noise,
+            qn_block_size=self.quant_noise_block_size,
+        )

@@ -1,0 +1,355 @@
+"""Local attention in the translation encoder: what it must be, must read and must not change."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from prepared import batches, make_model, make_task, prepare, random_pairs, train
+
+from fairseq_plugins.models._local_encoder import LocalPlan, heads_of_words, openings
+from fairseq_plugins.nn.tree_masks import RelationRule, TreeRule, WindowRule
+
+KINDS = ["sla", "wla", "parent", "child", "sibling", "sla,wla", "parent,child,sibling"]
+SHARP = {"tree_threshold": 1, "window": 1}
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory):
+    pairs = random_pairs(12, longest=12)
+    folder = prepare(tmp_path_factory.mktemp("parsed"), {"train": pairs}, joined=True, parse=True)
+    made = make_task(folder)
+    made.load_dataset("train")
+    return made
+
+
+@pytest.fixture(scope="module")
+def unparsed(tmp_path_factory):
+    pairs = random_pairs(12, longest=12)
+    return make_task(prepare(tmp_path_factory.mktemp("bare"), {"train": pairs}, joined=True))
+
+
+@pytest.fixture(scope="module")
+def batch(task):
+    return batches(task, "train", max_sentences=12)[0]
+
+
+@pytest.fixture(scope="module")
+def plain(task):
+    torch.manual_seed(2)
+    return make_model(task)
+
+
+def local(task, plain, kind, **options):
+    """A model with the weights of a plain one and gates of its own."""
+    model = make_model(task, encoder_attention=kind, **{**SHARP, **options})
+    model.load_state_dict(plain.state_dict())
+    return model
+
+
+def gates(model):
+    return [p for name, p in model.named_parameters() if ".gate." in name]
+
+
+def scores(model, batch, **changes):
+    with torch.no_grad():
+        return model(**{**batch["net_input"], **changes})[0]
+
+
+def close(one, other):
+    torch.testing.assert_close(one, other, rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("features", ["none", "pos,case"])
+def test_closed_gates_are_the_plain_encoder(task, batch, kind, features):
+    plain = make_model(task, features=features)
+    model = local(task, plain, kind, features=features)
+    assert not torch.allclose(scores(model, batch), scores(plain, batch), atol=1e-3)
+    for gate in gates(model):
+        torch.nn.init.constant_(gate, 0 if gate.dim() > 1 else -60)
+    close(scores(model, batch), scores(plain, batch))
+
+
+def test_none_has_nothing_new(task, plain, batch):
+    torch.manual_seed(2)
+    model = make_model(task, encoder_attention="none", tree_threshold=1, gate_bias_init=5)
+    assert model.state_dict().keys() == plain.state_dict().keys()
+    assert torch.equal(scores(model, batch), scores(plain, batch))
+    assert not model.reads_heads
+    kinds = {type(layer).__module__ for layer in model.encoder.layers}
+    assert kinds == {"fairseq.modules.transformer_layer"}
+
+
+@pytest.mark.parametrize(("kind", "far"), [("sla", {"tree_threshold": 2}), ("wla", {"window": 50})])
+def test_far_sight_is_plain_whatever_the_gates(task, plain, batch, kind, far):
+    """The trees here are two steps wide."""
+    close(scores(local(task, plain, kind, **far), batch), scores(plain, batch))
+    assert not torch.allclose(scores(local(task, plain, kind), batch), scores(plain, batch))
+
+
+@pytest.mark.parametrize(("kind", "reads"), [("sla", True), ("parent", True), ("wla", False)])
+def test_only_syntax_reads_heads(task, plain, batch, kind, reads):
+    model = local(task, plain, kind)
+    assert model.reads_heads == reads
+    factors = batch["net_input"]["src_factors"].clone()
+    factors[..., 4] = factors[..., 3].clamp(max=1)  # the first word becomes the root
+    changed = scores(model, batch, src_factors=factors)
+    assert torch.equal(changed, scores(model, batch)) != reads
+
+
+def test_subwords_and_words_are_counted(task, plain, batch):
+    by_words = local(task, plain, "wla", window_unit="words")
+    found = scores(by_words, batch)
+    assert not torch.allclose(found, scores(local(task, plain, "wla"), batch))
+    factors = batch["net_input"]["src_factors"].clone()
+    factors[..., 3] = (factors[..., 3] + 1) // 2  # pairs of words become one
+    assert not torch.equal(scores(by_words, batch, src_factors=factors), found)
+
+
+def test_relations_are_as_the_rules_say(task, batch):
+    net = batch["net_input"]
+    padding = net["src_tokens"].eq(task.src_dict.pad())
+    special = padding | net["src_tokens"].eq(task.src_dict.eos())
+    plan = LocalPlan((TreeRule(0, "none"), RelationRule("parent")), (0,), 0.0, (3, 4), True)
+    found = openings(plan, special, padding, net["src_factors"])
+    for b, row in enumerate(net["src_factors"]):
+        for i, j in torch.cartesian_prod(*[torch.arange(len(row))] * 2).tolist():
+            open_ = special[b, i] or special[b, j]
+            same = row[i, 3] == row[j, 3]
+            assert found.parts[0][b, 0, i, j] == (open_ or same)
+            assert found.parts[1][b, 0, i, j] == (open_ or same or row[i, 4] == row[j, 3])
+    assert torch.equal(found.keys[:, 0, 0], ~padding)
+
+
+def test_heads_of_words():
+    words = torch.tensor([[0, 0, 1, 1, 2, 3, 0], [1, 2, 3, 4, 5, 6, 0]])
+    heads = torch.tensor([[0, 0, 3, 3, 1, 3, 0], [2, 2, 2, 3, 4, 5, 0]])
+    found = heads_of_words(words, heads)
+    assert found.tolist() == [[2, 0, 2, 3, 4, 5, 6], [1, 1, 1, 2, 3, 4, 6]]
+
+
+def test_masks_never_wait_for_the_device():
+    """A tensor of the meta device has no values that anybody could wait for."""
+    special, padding = torch.zeros(2, 2, 9, dtype=torch.bool, device="meta").unbind()
+    factors = torch.zeros(2, 9, 4, dtype=torch.long, device="meta")
+    plan = LocalPlan((TreeRule(3), WindowRule(2, "words")), (0,), 0.0, (2, 3), True)
+    found = openings(plan, special, padding, factors)
+    assert [part.shape for part in found.parts] == [(2, 1, 9, 9)] * 2
+
+
+@pytest.mark.parametrize("kind", ["sla", "wla", "sla,parent"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_padding_and_batching_change_nothing(task, plain, batch, side, kind):
+    model = local(task, plain, kind)
+    whole, pad = scores(model, batch), task.src_dict.pad()
+    for row in range(4):
+        net = {k: v[row : row + 1] for k, v in batch["net_input"].items()}
+        real = net["src_tokens"][0].ne(pad)
+        amount = (5, 0) if side == "left" else (0, 5)
+        alone = {**net, **{k: net[k][:, real] for k in ("src_tokens", "src_factors")}}
+        padded = {
+            **alone,
+            "src_tokens": torch.nn.functional.pad(alone["src_tokens"], amount, value=pad),
+            "src_factors": torch.nn.functional.pad(alone["src_factors"], (0, 0, *amount)),
+        }
+        for inputs in (alone, padded):
+            torch.testing.assert_close(model(**inputs)[0], whole[row : row + 1], rtol=0, atol=1e-5)
+
+
+def test_padding_is_never_seen(task, plain, batch):
+    model, net = local(task, plain, "sla"), batch["net_input"]
+    pads = net["src_tokens"].eq(task.src_dict.pad())
+    assert pads.any()
+    embeddings = model.encoder.embed_tokens(net["src_tokens"], net["src_factors"])
+    changed = embeddings.masked_fill(pads[..., None], 7.0)
+    outs = [
+        model.encoder(net["src_tokens"], token_embeddings=e, src_factors=net["src_factors"])
+        for e in (embeddings, changed)
+    ]
+    real = ~pads.T
+    assert torch.equal(*(out["encoder_out"][0][real] for out in outs))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("layers", ["all", "1"])
+def test_parameters_are_counted_and_learn(task, plain, batch, kind, layers):
+    model = make_model(task, encoder_attention=kind, encoder_attention_layers=layers, **SHARP)
+    many = (2 if layers == "all" else 1) * len(kind.split(","))
+    sizes = [sum(p.numel() for p in m.parameters()) for m in (model, plain)]
+    assert sizes[0] - sizes[1] == many * (64 + 1) == model.parameter_counts()["gates"]
+    model(**batch["net_input"])[0].square().mean().backward()
+    assert len(gates(model)) == 2 * (2 if layers == "all" else 1)
+    for gate in gates(model):
+        assert (gate.grad.flatten(1).abs().amax(1) if gate.dim() > 1 else gate.grad.abs()).min() > 0
+    named = {name.split(".")[2] for name, _ in model.named_parameters() if ".gate." in name}
+    assert named == ({"0", "1"} if layers == "all" else {"1"})
+
+
+def test_a_layer_without_local_attention_is_fairseqs(task, plain, batch):
+    one, both = (local(task, plain, "sla", encoder_attention_layers=n) for n in ("1", "0,1"))
+    assert not torch.allclose(scores(one, batch), scores(both, batch))
+    torch.nn.init.constant_(one.encoder.layers[1].self_attn.gate.bias, -60)
+    torch.nn.init.zeros_(one.encoder.layers[1].self_attn.gate.weight)
+    close(scores(one, batch), scores(plain, batch))
+
+
+def test_gates_start_where_they_are_told(task, plain):
+    for bias in (0.0, -3.0):
+        model = make_model(task, encoder_attention="sla,wla", gate_bias_init=bias)
+        starts = [p for p in gates(model) if p.dim() == 1]
+        assert all((start == bias).all() for start in starts)
+
+
+def test_weights_of_a_plain_model_keep_the_gates_that_are_there(task, plain):
+    model = make_model(task, encoder_attention="sla", gate_bias_init=-1.5)
+    before = [gate.clone() for gate in gates(model)]
+    model.load_state_dict(plain.state_dict())
+    assert all(torch.equal(a, b) for a, b in zip(before, gates(model)))
+    state = model.state_dict()
+    torch.nn.init.ones_(gates(model)[0])
+    model.load_state_dict(state)
+    other = make_model(task, encoder_attention="sla")
+    other.load_state_dict(model.state_dict())
+    assert all(torch.equal(a, b) for a, b in zip(gates(model), gates(other)))
+
+
+def test_dropout_falls_once_on_the_mixture(task, plain, batch, monkeypatch):
+    model = local(task, plain, "sla", attention_dropout=0.5, encoder_attention_layers="0")
+    attention = model.encoder.layers[0].self_attn
+    seen = []
+    attention.dropout_module.register_forward_hook(lambda m, args, out: seen.append((*args, out)))
+    model.train()
+    scores(model, batch)
+    ((weights, dropped),) = seen
+    close(weights.sum(-1), torch.ones_like(weights[..., 0]))
+    assert 0.4 < (dropped[weights > 0] == 0).float().mean() < 0.6
+    model.eval()
+    scores(model, batch)
+    assert torch.equal(*seen[1])
+
+
+def test_checkpointed_activations_give_the_same_gradients(task, plain, batch):
+    models = [local(task, plain, "sla", checkpoint_activations=flag) for flag in (False, True)]
+    models[1].load_state_dict(models[0].state_dict())
+    for model in models:
+        model(**batch["net_input"])[0].square().mean().backward()
+    for one, other in zip(*(gates(model) for model in models)):
+        close(one.grad, other.grad)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision(task, plain, batch, dtype):
+    model = local(task, plain, "sla,wla")
+    low = make_model(task, encoder_attention="sla,wla", **SHARP).to(dtype)
+    low.load_state_dict(model.state_dict())
+    out = scores(low, batch)
+    assert out.dtype == dtype
+    torch.testing.assert_close(out.float(), scores(model, batch), rtol=0.1, atol=0.1)
+
+
+def test_encoder_returns_what_fairseqs_returns(task, plain, batch):
+    net = {k: batch["net_input"][k] for k in ("src_tokens", "src_lengths", "src_factors")}
+    found, expected = (
+        m.encoder(**net, return_all_hiddens=True) for m in (local(task, plain, "sla"), plain)
+    )
+    assert found.keys() == expected.keys()
+    for key in found.keys() - {"fc_results"}:
+        kinds = [[(x.shape, x.dtype) for x in out[key]] for out in (found, expected)]
+        assert kinds[0] == kinds[1], key
+    order = torch.tensor([1, 0, 2])
+    moved = plain.encoder.reorder_encoder_out(found, order)["encoder_out"][0]
+    assert torch.equal(moved, found["encoder_out"][0][:, order])
+
+
+def test_a_folder_without_parses_says_how_to_prepare_it(unparsed, tmp_path):
+    for kind, what in [("sla", "parse trees"), ("wla,child", "parse trees")]:
+        with pytest.raises(ValueError, match=f"--encoder-attention {kind} reads {what}.*--parse"):
+            make_model(unparsed, encoder_attention=kind)
+    with pytest.raises(ValueError, match=r"reads words.*--parse"):
+        make_model(unparsed, encoder_attention="wla", window_unit="words")
+    with pytest.raises(ValueError, match=r"prepare it with --parse"):
+        train(unparsed.folders[0], tmp_path, *TRAIN, "--encoder-attention", "sla")
+
+
+def test_windows_of_subwords_need_no_parses(unparsed, task, plain, batch):
+    here = make_model(unparsed, encoder_attention="wla", window=1, features="pos")
+    there = make_model(task, encoder_attention="wla", window=1, features="pos")
+    there.load_state_dict(here.state_dict())
+    unparsed.load_dataset("train")
+    bare = batches(unparsed, "train", max_sentences=12)[0]
+    assert bare["net_input"]["src_factors"].size(-1) == 3
+    assert torch.equal(scores(here, bare), scores(there, batch))
+
+
+def test_trees_are_missed_when_missing(task, batch):
+    model = make_model(task, features="none", encoder_attention="sla")
+    net = {k: v for k, v in batch["net_input"].items() if k != "src_factors"}
+    with pytest.raises(ValueError, match="got none"):
+        model(**net)
+    with pytest.raises(ValueError, match="do not fit source tokens"):
+        model(**net, src_factors=batch["net_input"]["src_factors"][..., :4])
+    make_model(task, features="none", encoder_attention="wla")(**net)
+
+
+TRAIN = ("--arch", "syntax_transformer_tiny", "--criterion", "cross_entropy", "--max-update", "4")
+TRAIN += ("--batch-size", "4", "--lr", "0.01", "--disable-validation", "--seed", "3")
+
+
+def test_training_saves_and_resumes(task, tmp_path):
+    sla = (*TRAIN, "--encoder-attention", "sla", "--tree-threshold", "1", "--gate-bias-init", "-1")
+    straight = torch.load(train(task.folders[0], tmp_path / "a", *sla), weights_only=True)
+    assert straight["cfg"]["model"]["encoder_attention"] == "sla"
+    assert straight["cfg"]["model"]["annotator"] == "toy 1 abc"
+    half = [*sla, "--max-update", "2"]
+    train(task.folders[0], tmp_path / "b", *half)
+    resumed = torch.load(train(task.folders[0], tmp_path / "b", *sla), weights_only=True)
+    moved = 0
+    for name, weight in straight["model"].items():
+        assert torch.equal(weight, resumed["model"][name]), name
+        moved += ".gate.bias" in name and bool((weight != -1).any())
+    assert moved == 2
+
+
+def test_training_starts_from_a_plain_checkpoint(task, tmp_path):
+    plain = train(task.folders[0], tmp_path / "plain", *TRAIN)
+    options = ["--encoder-attention", "sla", "--finetune-from-model", str(plain), "--lr", "1e-9"]
+    found = torch.load(train(task.folders[0], tmp_path / "sla", *TRAIN, *options))
+    for name, weight in torch.load(plain)["model"].items():
+        torch.testing.assert_close(found["model"][name], weight)
+
+
+@pytest.mark.parametrize("attention", ["sla", "wla", "none"])
+@pytest.mark.slow
+def test_only_syntax_finds_what_only_the_tree_tells(task, attention):
+    """The target is the head of the last word; words say nothing of it."""
+    torch.manual_seed(0)
+    options = {"tree_threshold": 1, "tree_neighbours": "none", "encoder_embed_dim": 32}
+    model = make_model(task, encoder_attention=attention, features="none", **options).train()
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    rate = 0.0
+    for _ in range(400):
+        net, target = head_questions(task, 32)
+        logits = model(**net)[0][:, 0]
+        rate = 0.9 * rate + 0.1 * (logits.argmax(-1) == target).float().mean().item()
+        loss = torch.nn.functional.cross_entropy(logits, target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if rate > 0.98:
+            break
+    assert rate > 0.9 if attention == "sla" else rate < 0.4
+
+
+def head_questions(task, count):
+    """Six different words in any order; the last depends on any other, and they on the first."""
+    symbols = torch.arange(4, 10)
+    words = torch.stack([symbols[torch.randperm(6)] for _ in range(count)])  # (B, 6)
+    chosen = torch.randint(0, 5, (count,))
+    tokens = torch.cat([words, torch.full((count, 1), task.src_dict.eos())], 1)  # (B, 7)
+    factors = torch.ones(count, 7, 5, dtype=torch.long)
+    factors[..., 3] = torch.tensor([1, 2, 3, 4, 5, 6, 0])
+    factors[:, 5, 4] = chosen + 1
+    factors[:, 6, 4] = 0
+    net = {"src_tokens": tokens, "src_lengths": torch.full((count,), 7), "src_factors": factors}
+    net["prev_output_tokens"] = torch.full((count, 1), task.tgt_dict.eos())
+    return net, words.gather(1, chosen[:, None])[:, 0]
