@@ -25,6 +25,9 @@ from typing import ClassVar, Protocol
 import torch
 from torch import Tensor
 
+from . import bit_sets
+
+ALL = -1  # the set of all tokens
 NEIGHBOURS = ("asymmetric", "symmetric", "none")
 UNITS = ("subwords", "words")
 RELATIONS = ("parent", "child", "sibling")
@@ -53,9 +56,9 @@ class TreeRule:
     D(i, j) is the least distance in the undirected tree from word i, or one of its neighbours
     i - 1 and i + 1 in the sentence, to word j. Words of different trees are infinitely far apart.
 
-    Two words are at most m apart when they have a common ancestor a steps above the one and b above
-    the other, a + b = m or m - 1: going on from a nearest one raises both by a step, and a root is
-    its own head.
+    Word j is at most m from word i when it lies at most m - a steps below the word that is a steps
+    above i, for some a; a root is above itself, which adds nothing. The words below a word are
+    united from those below its children, as sets of tokens (`nn.bit_sets`).
 
     Args:
         threshold: m.
@@ -77,33 +80,43 @@ class TreeRule:
 
     def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor) -> Tensor:
         """Return ``allowed`` (n, l, l); see `Rule`."""
-        near = self._near(words.clamp(min=0), heads)  # (n, W, l)
+        size = heads.shape[1]
+        owners = torch.where(words < 0, size, words)  # (n, l), special tokens belong to word W
+        own = bit_sets.gathered(owners, size + 1)  # (n, W + 1, C)
+        near = self._near(own, heads)  # (n, W, C)
         if self.neighbours != "none":
             wide = near.clone()
             wide[:, 1:] |= near[:, :-1]
             wide[:, :-1] |= near[:, 1:]
             near = wide
-        allowed = _rows_of(near, words)  # (n, l, l)
-        if self.neighbours == "symmetric":
-            allowed = allowed | allowed.mT
-        return _opened(allowed, words, segments)
+        special = own[:, size:]  # (n, 1, C)
+        rows = torch.cat([near | special, torch.full_like(special, ALL)], 1)  # (n, W + 1, C)
+        rows = bit_sets.rows_of(rows, owners)  # (n, l, C)
+        if segments is not None:
+            sides = bit_sets.gathered(torch.where(words < 0, 2, segments), 3)  # (n, 3, C)
+            rows |= bit_sets.rows_of(sides, 1 - segments)
+        allowed = bit_sets.spread(rows, words.shape[1])  # (n, l, l)
+        return allowed | allowed.mT if self.neighbours == "symmetric" else allowed
 
-    def _near(self, words: Tensor, heads: Tensor) -> Tensor:
-        """Tell which words are at most m from the word of which token, (n, W, l)."""
+    def _near(self, own: Tensor, heads: Tensor) -> Tensor:
+        """Return the tokens at most m away from each word, (n, W, C).
+
+        Args:
+            own: the tokens of each word, and of none, (n, W + 1, C).
+            heads: (n, W).
+        """
         size = heads.shape[1]
-        kind = torch.int16 if size <= 2**15 else torch.int32  # compares faster
-        most = min(self.threshold, max(size - 1, 0))  # no path is longer
-        above = torch.arange(size, device=heads.device).expand_as(heads)  # (n, W)
-        of_words, of_tokens = [], []
-        for _ in range(most + 1):  # a steps above each word, and each token's word
-            of_words.append(above[:, :, None].to(kind))  # (n, W, 1)
-            of_tokens.append(above.gather(1, words)[:, None, :].to(kind))  # (n, 1, l)
-            above = heads.gather(1, above)
-        near = of_words[0] == of_tokens[most]  # (n, W, l)
-        met = torch.empty_like(near)
-        for steps in {most, max(most - 1, 0)}:
-            for a in range(steps + 1):
-                near |= torch.eq(of_words[a], of_tokens[steps - a], out=met)
+        word = torch.arange(size, device=heads.device)
+        above, most = word.expand_as(heads), min(self.threshold, max(size - 1, 0))
+        parents = torch.where(heads == word, size, heads)  # (n, W), nobody's at a root
+        parents = parents[:, :, None].expand(-1, -1, own.shape[2])
+        below = [own]  # at most b steps below each word
+        for _ in range(most):  # no path is longer than W - 1
+            below.append(own.scatter_add(1, parents, below[-1][:, :size]))
+        near = below[most][:, :size].clone()
+        for a in range(1, most + 1):
+            above = heads.gather(1, above)  # (n, W), a steps above
+            near |= bit_sets.rows_of(below[most - a], above)
         return near
 
 

@@ -7,7 +7,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trees import Row, context_of, forests, random_heads
+from plain_trees import any_forests
+from trees import Row, context_of, random_heads
 
 from fairseq_plugins.nn.tree_masks import (
     NEIGHBOURS,
@@ -33,14 +34,14 @@ def between_words(rule, heads) -> np.ndarray:
 
 
 @settings(deadline=None)
-@given(forests(), st.integers(0, 10), st.sampled_from(NEIGHBOURS))
+@given(any_forests(), st.integers(0, 10), st.sampled_from(NEIGHBOURS))
 def test_tree_rule_equals_its_twin(heads, threshold, neighbours):
     found = between_words(TreeRule(threshold, neighbours), heads)
     assert np.array_equal(found, tree.tree_allowed(heads, threshold, neighbours))
 
 
 @settings(deadline=None)
-@given(forests())
+@given(any_forests())
 def test_relations_and_ancestors_equal_their_twins(heads):
     for relation in RELATIONS:
         found = between_words(RelationRule(relation), heads)
@@ -74,7 +75,7 @@ def test_neighbours_stop_at_the_edges():
 
 
 @settings(deadline=None)
-@given(forests(6), st.data())
+@given(any_forests(6), st.data())
 def test_subwords_share_their_words_rows_and_columns(heads, data):
     counts = data.draw(st.lists(st.integers(1, 3), min_size=len(heads), max_size=len(heads)))
     row = Row(heads, pieces=[counts])
