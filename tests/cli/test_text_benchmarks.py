@@ -123,6 +123,31 @@ def test_speed_compares_both_systems(tmp_path):
     assert "a look, not a measurement" in found.out
 
 
+@pytest.mark.slow
+def test_syntax_speed_compares_every_system_with_plain_bert(tmp_path):
+    splits = {"train": examples("classes", 20)}
+    folder = prepare(tmp_path / "data", "classes", splits, annotations=("pos", "heads"))
+    options = "--sizes tiny --equal 2x6 --batch-size 4 --steps 2 --repeats 1".split()
+    found = run(BENCHMARKS / "syntax_speed.py", folder, *options, "--device", "cpu")
+    rows = [line.split("|") for line in found.out.splitlines() if line.startswith("| tiny")]
+    work = [(row[2].strip(), row[3].strip()) for row in rows]
+    assert work == [
+        (name, system)
+        for name in ("2x6", str(folder))
+        for system in ("SLA", "WLA", "LISA", "SGNet")
+    ]
+    assert "Masks of 2x6" in found.out
+    assert "of an SLA step (tiny 2x6)" in found.out
+
+
+def test_masks_of_the_benchmark_are_those_of_its_twin():
+    module = importlib.import_module("syntax_speed")
+    batch = module.equal_batch(3, 12, argparse.Namespace(device="cpu"))
+    inputs = batch["net_input"]
+    found = module.RULE(inputs["word_of"], inputs["segments"], inputs["heads"])
+    assert (found.numpy() == module.twin(batch)).all()
+
+
 def test_speed_compares_equal_models_only(speed):
     args = argparse.Namespace(dropout=0.1, classes=2, device="cpu")
     systems = speed.build("tiny", args)
@@ -132,6 +157,23 @@ def test_speed_compares_equal_models_only(speed):
         systems[0].model.head.out.bias.add_(1.0)
     with pytest.raises(RuntimeError, match="differ by 1"):
         speed.check(systems, batch)
+
+
+def test_syntax_speed_measures_what_it_says(tmp_path):
+    """Masks of the batch equal those of the twin; a folder's batches and every system run."""
+    syntax_speed = importlib.import_module("syntax_speed")
+    args = argparse.Namespace(dropout=0.1, device="cpu", batch_size=4, steps=2)
+    args.systems = ["SLA", "WLA", "LISA", "SGNet"]
+    batch = syntax_speed.equal_batch(3, 9, args)
+    inputs = batch["net_input"]
+    allowed = syntax_speed.RULE(inputs["word_of"], inputs["segments"], inputs["heads"])
+    assert torch.equal(allowed, torch.from_numpy(syntax_speed.twin(batch)))
+    parsed = {"annotations": ("heads",)}
+    folder = prepare(tmp_path, "classes", {"train": examples("classes", 9, pairs=True)}, **parsed)
+    batches = [batch, *syntax_speed.real_batches(str(folder), args)]
+    for system in syntax_speed.build("tiny", args):
+        for one in batches:
+            system.step(one)
 
 
 def test_speed_spreads_batches_over_the_file(speed, tmp_path):
