@@ -18,7 +18,7 @@ from pathlib import Path
 
 import torch
 
-from fairseq_plugins.experiments.grid import Grid, read_prepared
+from fairseq_plugins.experiments.grid import SIZES, Grid, read_prepared
 from fairseq_plugins.experiments.grid_file import read_assignments, read_choices, read_grid
 from fairseq_plugins.experiments.grid_selection import choose, quick, resize, select, with_options
 from fairseq_plugins.experiments.run import Run
@@ -54,7 +54,7 @@ def parse_args() -> argparse.Namespace:
         metavar="NAME=V",
         help="of fairseq-train, for all; NAME= takes one away",
     )
-    add("--size", default="", help="of all systems: tiny | minilm | base | large")
+    add("--size", default="", help=f"of all systems: {' | '.join(SIZES)}")
     add("--quick", action="store_true", help="one learning rate, epoch and choice, two seeds")
     add("--jobs", type=int, default=1, metavar="N", help="runs at a time")
     add("--cpu", action="store_true", help="use no GPU")

@@ -18,9 +18,9 @@ def ancestors(heads: list[int], word: int) -> list[int]:
 
 
 @st.composite
-def any_forests(draw) -> list[int]:
-    """Heads of up to nine tokens in any order, with one root or more."""
-    order = draw(st.permutations(range(draw(st.integers(1, 9)))))
+def any_forests(draw, most: int = 9) -> list[int]:
+    """Heads of up to ``most`` tokens in any order, with one root or more."""
+    order = draw(st.permutations(range(draw(st.integers(1, most)))))
     heads = [0] * len(order)
     for place, token in enumerate(order):
         above = draw(st.integers(0, place))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from hypothesis import strategies as st
 
 from fairseq_plugins.nn.context import AttentionContext
 from fairseq_plugins.nn.packing import Layout
@@ -21,14 +20,6 @@ def random_heads(size: int, seed: int, roots: int = 1) -> list[int]:
     for place, word in enumerate(order[roots:], roots):
         heads[word] = dice.choice(order[:place]) + 1
     return heads
-
-
-@st.composite
-def forests(draw, most: int = 9) -> list[int]:
-    """Any forest of up to ``most`` words."""
-    size = draw(st.integers(1, most))
-    roots = draw(st.integers(1, size))
-    return random_heads(size, draw(st.integers(0, 10**6)), roots)
 
 
 def own_heads(heads: Sequence[int], start: int = 0) -> list[int]:

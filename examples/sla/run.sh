@@ -26,6 +26,7 @@ inject() { # treebank: sentences with errors, from the folder of a treebank's Co
     for split in train dev test; do
         file="$(find "$1" -maxdepth 1 -name "*$split.conllu" | head -1)"
         [ -n "$file" ] || { echo "error: $1 holds no file *$split.conllu" >&2; exit 1; }
+        mkdir -p "$output"
         [ -f "$output/$split.tsv" ] ||
             "$python" "$root/scripts/inject_errors.py" --conllu "$file" --output "$output/$split.tsv" --seed 1
     done

@@ -19,6 +19,8 @@ from typing import Any
 
 from ..evaluation.metrics import LOWER_IS_BETTER, NAMES
 
+SIZES = ("tiny", "minilm", "base", "large")  # ends of architectures' names
+
 Options = dict[str, Any]
 Choice = tuple[tuple[str, Any], ...]  # the values of a system's options that are lists
 

@@ -133,6 +133,13 @@ def _value(text: str) -> Any:
         raise ValueError(f"{text!r} is no value") from None
 
 
+def _text(value: Any) -> str:
+    """Read a text; nothing after the colon is an empty one."""
+    if not isinstance(value, str | None):
+        raise ValueError(f"{value!r} is no text")
+    return value or ""
+
+
 def _number(kind: type, least: float) -> Any:
     def read(value: Any) -> Any:
         found = kind(value)
@@ -155,7 +162,7 @@ def _several(kind: type, least: float) -> Any:
 
 
 _READ = {
-    "dataset": str,
+    "dataset": _text,
     "systems": _systems,
     "learning_rates": _several(float, 0.0),
     "epochs": _several(int, 1),
@@ -165,8 +172,8 @@ _READ = {
     "weight_decay": _number(float, 0.0),
     "clip_norm": _number(float, 0.0),
     "validate_every": _number(int, 0),
-    "metric": str,
-    "evaluate": str,
-    "prepare": str,
+    "metric": _text,
+    "evaluate": _text,
+    "prepare": _text,
     "options": _options,
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .grid import Grid, Options
+from .grid import SIZES, Grid, Options
 
 
 def quick(grid: Grid) -> Grid:
@@ -96,11 +96,21 @@ def resize(grid: Grid, size: str) -> Grid:
 
     Args:
         grid: of any size.
-        size: ``tiny``, ``minilm``, ``base`` or ``large``.
+        size: one of `SIZES`.
+
+    Raises:
+        ValueError: another size, or an architecture that does not end with one.
     """
+    if size not in SIZES:
+        raise ValueError(f"--size {size!r}: choices are {', '.join(SIZES)}")
     systems = {}
     for name, options in grid.systems.items():
         kind, _, old = options["arch"].rpartition("_")
+        if old not in SIZES:
+            raise ValueError(
+                f"--size {size}: {options['arch']!r} does not end with its size, one of "
+                f"{', '.join(SIZES)}"
+            )
         stem = name.removesuffix(f"_{old}")
         systems[f"{stem}_{size}"] = {**options, "arch": f"{kind}_{size}"}
     return replace(grid, systems=systems)

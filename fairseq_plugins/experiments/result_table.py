@@ -6,10 +6,10 @@ import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
+from .grid import SIZES
 from .outcomes import Outcome, Setting
 from .paper_tables import LABELS, Column, Layout
 
-SIZES = ("tiny", "minilm", "base", "large")
 SIGNIFICANT = 0.05
 
 

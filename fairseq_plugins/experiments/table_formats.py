@@ -90,8 +90,11 @@ def _notes(table: Table, test: str) -> Iterator[str]:
     else:
         yield "No arrows: nothing could be tested against BERT of the same size (two seeds a side)."
     if not all(math.isnan(score.paper) for score in scores):
-        own = {row.size for row in table.rows} <= table.layout.paper.keys()
-        yield f"[In brackets: Li et al. (2020), {'the same' if own else 'base'} size.]"
+        sizes, printed = {row.size for row in table.rows}, table.layout.paper.keys()
+        whose = "the same" if sizes <= printed else "base"
+        if whose == "base" and sizes & printed - {"base"}:
+            whose = f"base size; beside {', '.join(sorted(sizes & printed))}, the same"
+        yield f"[In brackets: Li et al. (2020), {whose} size.]"
     yield (
         "Learning rate, epochs and choices of each system are those with the best mean on the "
         "validation set, among those with most seeds:"

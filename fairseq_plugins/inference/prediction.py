@@ -11,6 +11,7 @@ the order of the input, and do not depend on how it was cut into batches.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -22,7 +23,7 @@ from fairseq import utils
 from torch import Tensor
 
 from ..prep.examples import Example
-from ..prep.text_encoder import EncodedSentence, TextEncoder
+from ..prep.text_encoder import EncodedSentence, TextEncoder, needs_annotator
 from . import prediction_records as records
 from .prediction_inputs import Wanted, examples_of, kept_examples
 from .text_checkpoints import DEFAULT, Paths, find_checkpoints, load_models
@@ -91,8 +92,8 @@ class Predictor:
 
     @cached_property
     def encoder(self) -> TextEncoder:
-        """What turns raw text into wordpieces with features; made at first use."""
-        return TextEncoder.from_folder(self.folder, self.manifest)
+        """What turns raw text into wordpieces and what the models read; made at first use."""
+        return TextEncoder.from_folder(self.folder, read_part(self.manifest, self.task))
 
     @property
     def wanted(self) -> Wanted:
@@ -240,6 +241,17 @@ class Predictor:
         labels, probabilities = zip(*found)
         gold = None if gold is None else tuple(gold)
         return records.WordPrediction(name, tuple(words), labels, probabilities, gold)
+
+
+def read_part(manifest: Any, task: Any) -> Any:
+    """Return a folder's manifest without annotations that its models' answers do not depend on.
+
+    So nobody waits for a parser, or must have one, where it changes nothing.
+    """
+    read = {*(task.features or ()), *(["heads"] if task.predicts_by_heads else [])}
+    kept = [name for name in manifest.annotations if name in read]
+    changes = {} if needs_annotator(manifest.tokenize, kept) else {"annotator": {}}
+    return replace(manifest, annotations=kept, **changes)
 
 
 def check_split(manifest: Any, split: str, folder: Path) -> None:

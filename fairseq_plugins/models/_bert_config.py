@@ -141,7 +141,11 @@ class BertConfig(LocalOptions):
         default=None, metadata={"help": "dropout before the output layer (default: --dropout)"}
     )
     freeze_layers: int = field(
-        default=0, metadata={"help": "keep the embeddings and the first N layers as they are"}
+        default=0,
+        metadata={
+            "help": "keep the embeddings and the first N layers as they are; their features and "
+            "gates, which are new, learn"
+        },
     )
     # Written by the task: what the model was trained for.
     target: Optional[str] = field(default=None, metadata={"help": argparse.SUPPRESS})

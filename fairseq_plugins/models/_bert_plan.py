@@ -1,6 +1,7 @@
 """From the options of a BERT model to sizes, with the checks."""
 
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Optional
 
@@ -148,7 +149,8 @@ def check_vocabulary(dictionary: Any, vocabulary: bytes, folder: Path) -> None:
 
 
 def freeze(encoder: BertEncoder, layers: int) -> None:
-    """Keep the embeddings (features apart, which are new) and the first layers as they are.
+    """Keep the embeddings and the first layers as they are, but for features and gates: these are
+    new, and learn.
 
     Raises:
         ValueError: there are not so many layers.
@@ -160,4 +162,24 @@ def freeze(encoder: BertEncoder, layers: int) -> None:
     for name, parameter in encoder.embeddings.named_parameters():
         parameter.requires_grad = name.startswith("features")
     for layer in encoder.layers[:layers]:
-        layer.requires_grad_(False)
+        for name, parameter in layer.named_parameters():
+            parameter.requires_grad = name.startswith("attention.mixer.")
+
+
+def fill_new_parts(
+    state: dict[str, Any], own: Mapping[str, Any], parts: Mapping[str, str]
+) -> list[str]:
+    """Give a state the parts that it lacks altogether, as they are in the model; names them.
+
+    Args:
+        state: parameters of a checkpoint; changed in place. Parts of which it has some stay.
+        own: the model's parameters.
+        parts: name of a part -> what the names of its parameters contain.
+    """
+    filled = []
+    for part, mark in parts.items():
+        new = {name: value for name, value in own.items() if mark in name}
+        if new and not any(mark in name for name in state):
+            state.update(new)
+            filled.append(part)
+    return filled

@@ -101,18 +101,18 @@ class SyntaxEncoder(TransformerEncoderBase):
         x = x.masked_fill(padding_mask[..., None], 0).transpose(0, 1)  # (S, B, D)
         special = padding_mask | src_tokens.eq(self.dictionary.eos())
         masks = openings(self.local, special, padding_mask, src_factors)
-        states = [x]
+        states = [x] if every else []
         for layer in self.layers:
             local = getattr(layer, "takes_openings", False)
             x = layer(x, encoder_padding_mask=masks if local else padding_mask)
-            states.append(x)
+            states += [x] if every else []
         if self.layer_norm is not None:
             x = self.layer_norm(x)
         return {
             "encoder_out": [x],  # (S, B, D)
             "encoder_padding_mask": [padding_mask],
             "encoder_embedding": [embedding],
-            "encoder_states": states if every else [],
+            "encoder_states": states,
             "fc_results": [],
             "src_tokens": [],
             "src_lengths": [(~padding_mask).sum(1, keepdim=True, dtype=torch.int32)],  # (B, 1)

@@ -37,10 +37,14 @@ class SyntaxPlan:
     mix: str
 
     @property
+    def predicts_by_heads(self) -> bool:
+        """Whether the model's answers depend on parse trees; supervised heads learn alone."""
+        return any(rule.needs_heads for rule in self.rules) or self.ancestor_layers > 0
+
+    @property
     def reads_heads(self) -> bool:
-        """Whether the model needs parse trees."""
-        trees = any(rule.needs_heads for rule in self.rules)
-        return trees or self.parent_weight > 0 or self.ancestor_layers > 0
+        """Whether the model needs parse trees, be it to learn."""
+        return self.predicts_by_heads or self.parent_weight > 0
 
     @property
     def reads_words(self) -> bool:

@@ -29,6 +29,12 @@ from ._syntax_plan import SyntaxPlan, check_trees, read_syntax
 logger = logging.getLogger(__name__)
 
 WORD_LABELS = "word_labels"
+# What a model may have beside a plain one, and how its parameters are recognised.
+NEW_PARTS = {
+    "features": "embeddings.features.",
+    "gates": "attention.mixer.",
+    "syntax-guided layers": "encoder.top.",
+}
 
 
 @register_model(FAMILY, dataclass=BertConfig)
@@ -45,7 +51,8 @@ class BertModel(BaseFairseqModel):
         takes_text: marks models that the text tasks accept.
         features: names of the features it reads, in the column order of ``src_factors``.
         reads_words: whether it reads ``word_of``.
-        reads_heads: whether it reads ``heads``.
+        reads_heads: whether it reads ``heads``, be it to learn.
+        predicts_by_heads: whether its answers depend on them.
     """
 
     takes_text = True
@@ -63,6 +70,7 @@ class BertModel(BaseFairseqModel):
         self.features = features
         self.reads_words = plan is not None and plan.reads_words
         self.reads_heads = plan is not None and plan.reads_heads
+        self.predicts_by_heads = plan is not None and plan.predicts_by_heads
         self.parent_weight = 0.0 if plan is None else plan.parent_weight
 
     @classmethod
@@ -128,6 +136,13 @@ class BertModel(BaseFairseqModel):
             shape = replace(shape, pooler=False)
         state = huggingface.load_state(folder, shape)  # complete, or an error
         self.encoder.load_state_dict({**self.encoder.state_dict(), **state})
+
+    def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> None:
+        """Let a plainer model's weights in (``--finetune-from-model``); what it lacks is new."""
+        super().upgrade_state_dict_named(state_dict, name)
+        filled = _bert_plan.fill_new_parts(state_dict, self.state_dict(), NEW_PARTS)
+        if filled:
+            logger.warning("the checkpoint has no %s: they start anew", " and no ".join(filled))
 
     def max_positions(self) -> int:
         """Longest input in wordpieces, specials included."""

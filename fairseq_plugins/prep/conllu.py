@@ -156,6 +156,8 @@ def _checked_rows(
             continue
         if first != len(words) + 1 or (last is not None and last < first):
             raise ValueError(f"{path}:{number}: id {fields[0]!r} where {len(words) + 1} is due")
+        if last is not None and any(first <= end for end, _ in ranges.values()):
+            raise ValueError(f"{path}:{number}: multiword token {fields[0]} overlaps another")
         if last is None:
             words.append((number, fields))
         else:

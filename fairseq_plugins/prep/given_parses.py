@@ -1,14 +1,15 @@
 """Parses given as CoNLL-U beside a file of examples, in place of a spaCy pipeline.
 
-The CoNLL-U file holds the sentences of the examples in their order: of a pair those of the first
-text, then those of the second. A text may be several CoNLL-U sentences: as many are taken as its
-characters need, white space apart, and their trees stand side by side.
+The CoNLL-U file holds the sentences of the examples in their order, rows that are passed over
+apart: of a pair those of the first text, then those of the second. A text may be several CoNLL-U
+sentences: as many are taken as its characters need, white space apart, and their trees stand side
+by side.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from .conllu import parse_block, read_blocks
 from .corpus import numbered_lines
 from .examples import Example
 from .manifest import sha256
+from .readers.reading import UNLABELLED
 
 NAME = "conllu"
 SNIPPET = 40  # characters of a text that a message shows
@@ -49,10 +51,19 @@ class ParseFile:
         path: of the CoNLL-U file.
         examples: file of the examples, for messages.
         need_heads: whether every sentence must be one tree.
+        passed_over: reason -> how many rows of that file have been no examples so far.
     """
 
-    def __init__(self, path: Path, examples: Path, *, need_heads: bool) -> None:
+    def __init__(
+        self,
+        path: Path,
+        examples: Path,
+        *,
+        need_heads: bool,
+        passed_over: Mapping[str, int] | None = None,
+    ) -> None:
         self.path, self.examples, self.need_heads = path, examples, need_heads
+        self.passed_over = {} if passed_over is None else passed_over
         self._blocks = read_blocks(numbered_lines(path, 0, 1))
         self._last = 0  # line
 
@@ -75,7 +86,7 @@ class ParseFile:
             if words := parse_block(block, self.path).words:
                 raise ValueError(
                     f"{self.path}:{block[0][0]}: too many sentences: {_snippet(''.join(words))!r} "
-                    f"comes after those of all examples of {self.examples}"
+                    f"comes after those of all examples of {self.examples}{self._hint()}"
                 )
 
     def _take(self, text: str, example: Example) -> Annotation:
@@ -95,11 +106,17 @@ class ParseFile:
             if not wanted.startswith(spelt, done):
                 raise ValueError(
                     f"{self.path}:{block[0][0]}: the sentence {_snippet(spelt)!r} is not what "
-                    f"{place} has there, {_snippet(wanted[done:])!r}"
+                    f"{place} has there, {_snippet(wanted[done:])!r}{self._hint()}"
                 )
             parts.append(part)
             done += len(spelt)
         return _side_by_side(parts)
+
+    def _hint(self) -> str:
+        """Tell of rows whose sentences must not be there."""
+        counts = {kind: n for kind, n in self.passed_over.items() if n and kind != UNLABELLED}
+        hint = " (no sentence is due of {} rows before it that were passed over: {})"
+        return hint.format(sum(counts.values()), ", ".join(counts)) if counts else ""
 
 
 def _side_by_side(parts: Sequence[Annotation]) -> Annotation:

@@ -226,7 +226,12 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("validpref", "comma-separated valid file prefixes (the first is 'valid')", {}),
     ("testpref", "comma-separated test file prefixes", {}),
     ("features", "features of the source subwords, of: pos,case,subword ('' for none)", {}),
-    ("spacy_model", "installed spaCy pipeline or path (default: the bundled English one)", {}),
+    (
+        "spacy_model",
+        "installed spaCy pipeline or path (default: the bundled English one); beside --conllu it "
+        "is for raw text in inference",
+        {},
+    ),
     ("conllu", "read PREFIX.SOURCE.conllu beside each source file instead of tagging", {}),
     ("parse", "keep each word's head as well (for --encoder-attention sla)", {}),
     ("tokenizer", f"what input lines are: {' | '.join(TOKENIZERS)}", {}),

@@ -82,24 +82,28 @@ def read_examples(
     """
     source, read = options.source, options.read
     if not options.valid_fraction or split not in ("train", "valid"):
-        yield from _parsed(options, scan, read_split(source, split, scan.path, read, dropped))
+        examples = read_split(source, split, scan.path, read, dropped)
+        yield from _parsed(options, scan, examples, dropped)
         return
     counts = dropped if split == "train" else None  # rows passed over are counted once
-    examples = _parsed(options, scan, read_split(source, "train", scan.path, read, counts))
-    for number, found in enumerate(examples):
+    examples = read_split(source, "train", scan.path, read, counts)
+    for number, found in enumerate(_parsed(options, scan, examples, counts)):
         if is_held_out(number, options.valid_fraction, options.seed) == (split == "valid"):
             yield found
 
 
 def _parsed(
-    options: TextOptions, scan: TextScan, examples: Iterator[Example]
+    options: TextOptions,
+    scan: TextScan,
+    examples: Iterator[Example],
+    dropped: Counter[str] | None,
 ) -> Iterator[tuple[Example, Parses | None]]:
     """Put the parses beside the examples of a whole file."""
     if scan.conllu is None:
         yield from ((example, None) for example in examples)
         return
     need_heads = "heads" in options.annotation_names
-    parses = ParseFile(scan.conllu, scan.path, need_heads=need_heads)
+    parses = ParseFile(scan.conllu, scan.path, need_heads=need_heads, passed_over=dropped)
     for example in examples:
         yield example, parses.take(example)
     parses.close()

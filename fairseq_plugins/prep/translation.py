@@ -36,6 +36,7 @@ logger = logging.getLogger(__name__)
 
 TOOLS = ("sacremoses", "subword-nmt", "sentencepiece", "spacy", "numpy")
 ESCAPED_SHARE = 0.01
+FAILED_SHARE = 0.1  # of lines whose annotation is of other characters: more is no accident
 
 
 def prepare(options: TranslationOptions) -> Manifest:
@@ -85,12 +86,16 @@ def make(
 
 
 def load_annotator(options: TranslationOptions) -> Any:
-    """Load what tags and parses the source, or None where nothing does."""
-    if not options.needs_spacy:
+    """Load what tags and parses the source, or None where nothing does.
+
+    A pipeline beside given annotations is for raw text later on: that it is there is seen now.
+    """
+    if not (options.needs_spacy or (options.annotated and options.spacy_model)):
         return None
     from .annotate import BUNDLED, Annotator
 
-    return Annotator(options.spacy_model or BUNDLED, parse=options.parse)
+    found = Annotator(options.spacy_model or BUNDLED, parse=options.parse)
+    return found if options.needs_spacy else None
 
 
 def scan_inputs(
@@ -140,6 +145,8 @@ def describe(
         identity = annotator.identity()
     elif options.annotated:
         identity = {"name": "conllu", "version": "-"}
+        if model := options.spacy_model:  # for raw text
+            identity["model"] = str(Path(model).resolve()) if Path(model).exists() else model
     inputs: dict[str, dict[str, Any]] = {
         f"{split}.{side}": {"file": str(scan.path), "sha256": scan.sha256, "lines": scan.lines}
         for split, sides in scans.items()
@@ -219,4 +226,10 @@ def report(manifest: Manifest, folder: Path) -> None:
             ", ".join(f"{n} {stream} tokens" for stream, n in counts["tokens"].items()),
             f"; {notes}" if notes else "",
         )
+        if notes.get("failed_lines", 0) > FAILED_SHARE * counts["lines"]:
+            logger.warning(
+                "%s: THE ANNOTATION OF %d LINES OUT OF %d IS OF OTHER CHARACTERS: is line i that "
+                "of line i? --on-misalignment error names the first",
+                *(split, notes["failed_lines"], counts["lines"]),
+            )
     logger.info("prepared %s", folder)

@@ -65,7 +65,8 @@ class TextTask(FairseqTask):
         features: features that the model reads, in the column order of ``src_factors``; None
             before there is a model.
         reads_words: whether any model reads the word of each token.
-        reads_heads: whether any model reads the words' heads.
+        reads_heads: whether any model reads the words' heads, be it to learn.
+        predicts_by_heads: whether the answers of any model depend on them.
         positive: the label that F1 is about; empty if there is none.
     """
 
@@ -79,7 +80,7 @@ class TextTask(FairseqTask):
         self.dictionary = dictionary
         self.positive = _text_checks.positive_label(cfg.positive_label, manifest, self.folder)
         self.features: Optional[tuple[str, ...]] = None
-        self.reads_words = self.reads_heads = False
+        self.reads_words = self.reads_heads = self.predicts_by_heads = False
         self._limit = cfg.max_positions
         self._warnings = _warnings.Warnings()
 
@@ -128,7 +129,7 @@ class TextTask(FairseqTask):
             model_class.complete_config(cfg, self.manifest)
         model = super().build_model(cfg, from_checkpoint)
         self._serve(model)
-        annotated = {*model.features, *(["heads"] if _reads(model, "heads") else [])}
+        annotated = {*model.features, *(["heads"] if model.predicts_by_heads else [])}
         if from_checkpoint and annotated & set(self.manifest.annotations):
             trained = getattr(cfg, "annotator", None) or ""
             present = self.manifest.annotator_id
@@ -137,9 +138,10 @@ class TextTask(FairseqTask):
 
     def _serve(self, model: Any) -> None:
         """Note what the datasets must give the model; an ensemble gets what any of it reads."""
-        _text_checks.check_heads(_reads(model, "heads"), self.manifest, self.folder)
-        self.reads_heads = self.reads_heads or _reads(model, "heads")
-        self.reads_words = self.reads_words or self.reads_heads or _reads(model, "words")
+        _text_checks.check_heads(model.predicts_by_heads, self.manifest, self.folder)
+        self.reads_heads = self.reads_heads or model.reads_heads
+        self.predicts_by_heads = self.predicts_by_heads or model.predicts_by_heads
+        self.reads_words = self.reads_words or self.reads_heads or model.reads_words
         if self.features not in (None, tuple(model.features)):
             sides = [",".join(names) or "none" for names in (self.features, model.features)]
             raise ValueError(
@@ -192,13 +194,13 @@ class TextTask(FairseqTask):
             ValueError: streams that disagree, missing labels, or an example that is too long.
         """
         where = (self.folder, self.manifest, split)
-        sentences = _text_folders.read_sentences(
-            *where, self.features or (), heads=self.reads_heads
-        )
+        heads = self.predicts_by_heads if for_prediction else self.reads_heads
+        _text_checks.check_heads(heads, self.manifest, self.folder)
+        sentences = _text_folders.read_sentences(*where, self.features or (), heads=heads)
         training = split == self.cfg.train_subset and task_cfg is None and not for_prediction
         self.datasets[split] = TextDataset(
             sentences,
-            self._reading(),
+            self._reading(heads),
             gold=_text_folders.read_gold(*where, required=not for_prediction),
             order=str(self.cfg.batch_order) if training else FILE,
             name_of=partial(_text_folders.name_example, self.folder, split),
@@ -212,7 +214,7 @@ class TextTask(FairseqTask):
             message = "%s %s: %d of %d examples are longer than %d tokens; --long-examples %s"
             logger.info(message, self.folder, split, *counts, self.cfg.long_examples)
 
-    def _reading(self) -> Reading:
+    def _reading(self, heads: bool) -> Reading:
         return Reading(
             cls=self.dictionary.bos(),
             sep=self.dictionary.eos(),
@@ -220,7 +222,7 @@ class TextTask(FairseqTask):
             features=self.features or (),
             by_word=self.manifest.target == WORD_LABELS,
             words=self.reads_words,
-            heads=self.reads_heads,
+            heads=heads,
             limit=self._limit,
             long_examples=str(self.cfg.long_examples),
         )
@@ -236,7 +238,7 @@ class TextTask(FairseqTask):
 
         Raises:
             ValueError: an example with another number of sentences, one that is too long, or one
-                that was not parsed for a model that reads heads.
+                that was not parsed for a model whose answers depend on it.
         """
         names = [f"example {i}" for i in (ids or range(1, len(sentences) + 1))]
         columns = _text_folders.take_sentences(
@@ -244,16 +246,12 @@ class TextTask(FairseqTask):
             self.manifest.sentences,
             self.features or (),
             names,
-            heads=self.reads_heads,
+            heads=self.predicts_by_heads,
         )
-        return TextDataset(columns, self._reading(), name_of=names.__getitem__)
+        reading = self._reading(self.predicts_by_heads)
+        return TextDataset(columns, reading, name_of=names.__getitem__)
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
         """Log losses as fairseq does, and the task's metrics from their counts."""
         super().reduce_metrics(logging_outputs, criterion)
         criterion.log_metrics(logging_outputs)
-
-
-def _reads(model: Any, what: str) -> bool:
-    """Whether a model reads ``words`` or ``heads``."""
-    return bool(getattr(model, f"reads_{what}", False))

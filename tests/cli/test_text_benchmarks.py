@@ -159,9 +159,10 @@ def test_speed_compares_equal_models_only(speed):
         speed.check(systems, batch)
 
 
-def test_syntax_speed_measures_what_it_says(tmp_path):
+def test_syntax_speed_measures_what_it_says(tmp_path, monkeypatch):
     """Masks of the batch equal those of the twin; a folder's batches and every system run."""
     syntax_speed = importlib.import_module("syntax_speed")
+    monkeypatch.setattr(syntax_speed, "VOCABULARY", syntax_speed.FIRST_WORD + 9)
     args = argparse.Namespace(dropout=0.1, device="cpu", batch_size=4, steps=2)
     args.systems = ["SLA", "WLA", "LISA", "SGNet"]
     batch = syntax_speed.equal_batch(3, 9, args)

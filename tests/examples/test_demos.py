@@ -103,6 +103,21 @@ def test_a_treebank_without_its_files_is_refused(project, tmp_path):
     assert (status, err) == (1, f"error: {tmp_path / 'ud'} holds no file *train.conllu\n")
 
 
+def test_errors_are_injected_into_a_treebank_where_nothing_was_before(project, tmp_path):
+    (tmp_path / "ud").mkdir()
+    for split in ("train", "dev", "test"):
+        (tmp_path / "ud" / f"xx-ud-{split}.conllu").touch()
+    python = tmp_path / "venv" / "bin" / "python"  # SCRIPT --conllu FILE --output FILE ...
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\ncase "$1" in *inject_errors.py) : > "$5";; *) exit 3;; esac\n')
+    python.chmod(0o755)
+    variables = {"RAW": str(tmp_path / "ud"), "VENV": str(tmp_path / "venv")}
+    status, _, err = example(project, "sla", "ewt_errors", **variables)
+    assert (status, err) == (3, "")  # of the preparation
+    found = sorted(path.name for path in (project / "data-bin" / "ewt_errors_raw").iterdir())
+    assert found == ["dev.tsv", "test.tsv", "train.tsv"]
+
+
 def test_what_was_prepared_needs_no_raw_data_and_sizes_have_folders_of_their_own(project):
     for name in ("cola", "cola_base"):
         folder = project / "data-bin" / name

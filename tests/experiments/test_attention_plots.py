@@ -87,7 +87,7 @@ def test_any_label_is_drawn_as_it_is(tmp_path) -> None:
 
 
 def test_long_sentences_and_single_cells_are_drawn(tmp_path) -> None:
-    plot_attention([panel(T=60, S=50)], tmp_path / "long")
+    plot_attention([panel(T=60, S=12)], tmp_path / "long")
     zero = AttentionPanel("zero", np.zeros((1, 1)), ["a"], ["b"])
     plot_attention([zero], tmp_path / "zero")
     assert ">ziel59</text>" in svg(tmp_path / "long")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,7 @@ def test_sla_grids_are_the_papers(path):
     }
     wanted = {
         "bert_plain": {},
-        "bert_lisa": {},
+        "bert_lisa": {"parent-loss-weight": [1.0, 0.1]},
         "bert_sgnet": {"ancestor-layers": [1, 3]},
         "bert_wla": {"window": [3, 4, 5]},
         "bert_sla": {"tree-threshold": [3, 4]},
@@ -159,12 +160,29 @@ GOOD = "dataset: cola\nsystems: [a]\n"
         ("dataset: c\nsystems: [{arch: a, x: [b/c]}]", "'x': .* no name for a folder"),
         ("dataset: c\nsystems: [{arch: [a, b]}]", "neither an architecture"),
         (GOOD + "options: {window: [3, 4]}", "'window': .* is no single value"),
+        (GOOD + "evaluate: [test]", r"evaluate: \['test'\] is no text"),
     ],
 )
 def test_grid_file_names_what_is_wrong(tmp_path, text, message):
     with pytest.raises(ValueError, match=message) as error:
         read_grid(written(tmp_path, text))
     assert "grid.yaml" in str(error.value)
+
+
+def test_what_is_left_empty_is_not_there(tmp_path):
+    empty = "".join(f"{key}:\n" for key in ("metric", "evaluate", "prepare"))
+    assert read_grid(written(tmp_path, GOOD + empty)) == read_grid(written(tmp_path, GOOD))
+
+
+def test_readme_counts_the_runs_of_its_commands():
+    readme = (EXAMPLES / "sla" / "README.md").read_text()
+    grid = read_grid(EXAMPLES / "sla" / "configs" / "cola.yaml")
+    assert f"whole grid: {len([*grid.cells()])} runs" in readme
+    command = re.search(r"sh cola (--learning-rates.*?) # (\d+) runs", readme, re.DOTALL)
+    words = command[1].replace("\\", "").split()
+    choices = words[words.index("--choices") + 1 :]
+    part = select(grid, learning_rates=[5e-5], epochs=[3], seeds=[1, 2, 3])
+    assert len([*choose(part, read_choices(choices)).cells()]) == int(command[2])
 
 
 def test_grid_file_that_is_missing_is_named(tmp_path):
@@ -297,6 +315,10 @@ def test_resized_systems_have_other_architectures_and_folders():
         "bert_sla_base": {"arch": "bert_sla_base", "window": [3, 4]},
         "far_base": {"arch": "bert_wla_base", "window": 9},
     }
+    with pytest.raises(ValueError, match="--size 'huge': choices are tiny, minilm, base, large"):
+        resize(Grid("toy", systems), "huge")
+    with pytest.raises(ValueError, match="'bert_sla' does not end with its size, one of tiny"):
+        resize(Grid("toy", {"a": {"arch": "bert_sla"}}), "large")
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,18 @@ def test_what_is_worse_or_has_one_seed_is_not_marked(tmp_path):
     assert cells(table_of([tmp_path]))[-1][2:] == ["90.00 [60.0]", "1"]
 
 
+def test_whose_size_the_papers_figures_are_is_told(tmp_path):
+    for sizes, told in (
+        (("minilm",), "base size.]"),
+        (("base", "large"), "the same size.]"),
+        (("minilm", "base"), "base size.]"),
+        (("minilm", "large"), "base size; beside large, the same size.]"),
+    ):
+        root = tmp_path / "-".join(sizes)
+        fill(root, "cola", "mcc", {f"bert_sla_{size}": [0.3] for size in sizes})
+        assert f"Li et al. (2020), {told}" in format_markdown([table_of([root])], "a test")
+
+
 def test_nothing_is_tested_without_bert(tmp_path):
     fill(tmp_path, "cola", "mcc", {SLA: [0.3, 0.31], "bert_plain_base": [0.1, 0.11]})
     text = format_markdown([table_of([tmp_path])], "a test")

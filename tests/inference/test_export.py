@@ -48,7 +48,7 @@ def prepare(folder: Path, kind: str, target: str) -> Path:
         sentences=1,
         tokenizer={**SETTINGS, "lowercase": kind == "uncased"},
         tokenize="whitespace",
-        annotations=["pos"],
+        annotations=["pos", "heads"],
     ).save(folder)
     return folder
 
@@ -78,10 +78,14 @@ def checkpoint(
     return folder / "checkpoint_best.pt", state
 
 
-@pytest.mark.parametrize("kind", ["uncased", "cased"])
+@pytest.mark.parametrize(
+    ("arch", "kind"),
+    [("bert_plain", "uncased"), ("bert_plain", "cased"), ("bert_lisa", "uncased")],
+)
 @pytest.mark.parametrize("target", ["classes", "word_labels"])
-def test_export_writes_the_encoder_and_its_vocabulary(tmp_path, kind, target) -> None:
-    path, state = checkpoint(tmp_path, kind=kind, target=target, layer_norm_eps=1e-4)
+def test_export_writes_the_encoder_and_its_vocabulary(tmp_path, arch, kind, target) -> None:
+    """A supervised head (LISA) is BERT's own."""
+    path, state = checkpoint(tmp_path, arch, kind=kind, target=target, layer_norm_eps=1e-4)
     out = tmp_path / "out" / "bert"
     export_checkpoint(path.parent, out)
     shape = read_config(out)
@@ -105,9 +109,19 @@ def test_a_checkpoint_that_started_from_a_directory_needs_it_no_more(tmp_path) -
     assert torch.equal(words, state["encoder.embeddings.words.weight"])
 
 
-def test_a_model_with_features_is_refused(tmp_path) -> None:
-    path, _ = checkpoint(tmp_path, "bert_pos")
-    with pytest.raises(ValueError, match=r"checkpoint_best\.pt: the encoder adds features"):
+@pytest.mark.parametrize(
+    ("arch", "message"),
+    [
+        ("bert_pos", "the encoder adds features"),
+        ("bert_sla", "layer 0 attends by LocalMixer"),
+        ("bert_wla", "layer 0 attends by LocalMixer"),
+        ("bert_syntax_masks", "layer 0 attends by LocalMixer"),
+        ("bert_sgnet", "the encoder has syntax-guided layers on top"),
+    ],
+)
+def test_a_model_that_is_more_than_bert_is_refused(tmp_path, arch, message) -> None:
+    path, _ = checkpoint(tmp_path, arch)
+    with pytest.raises(ValueError, match=rf"checkpoint_best\.pt: {message}"):
         export_checkpoint(path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

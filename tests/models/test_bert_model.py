@@ -17,6 +17,9 @@ from fairseq_plugins.pretrained import huggingface
 POS = 19  # 17 parts of speech, padding, special
 
 
+SYNTAX = {"local_attention": "sla,wla,child", "parent_loss_weight": 1.0, "ancestor_layers": 1}
+
+
 def net_input(features=0):
     tokens = torch.tensor([[2, 4, 5, 6, 3], [2, 7, 3, 0, 0]])
     sample = {"src_tokens": tokens, "segments": torch.zeros_like(tokens)}
@@ -192,19 +195,20 @@ def test_attention_weights_come_on_request():
 
 @pytest.mark.parametrize("padded", [False, True])
 @pytest.mark.parametrize(("target", "labels"), [("classes", list("ab")), ("word_labels", ["O"])])
-def test_accelerator_is_never_waited_for(target, labels, padded):
+@pytest.mark.parametrize("given", [{}, SYNTAX], ids=["plain", "syntax"])
+def test_accelerator_is_never_waited_for(target, labels, padded, given):
     """Tensors without numbers stand for a GPU: reading one back, which would wait, is an error."""
-    model = build("bert_pos", manifest(target=target, labels=labels), dropout=0.1).to("meta")
+    about = manifest(target=target, labels=labels)
+    model = build("bert_pos", about, dropout=0.1, **given).to("meta")
     tokens = torch.zeros(2, 4, dtype=torch.long, device="meta")
-    inputs = {name: tokens for name in ("src_tokens", "segments")}
+    inputs = {name: tokens for name in ("src_tokens", "segments", "word_of", "heads")}
     inputs |= {"src_factors": tokens[..., None], "places": tokens.flatten()[2 * padded :]}
     for need_weights in (False, True):
         logits, extra = model.train()(**inputs, word_rows=tokens[0], need_weights=need_weights)
-        logits.sum().backward()
-        assert [weights.shape for weights in extra["attention"]] == [
-            (2, 2, 4, 4)
-        ] * 3 * need_weights
-    assert all(p.grad is not None for p in model.parameters())
+        (logits.sum() + sum(extra["losses"].values())).backward()
+        shapes = [(2, 2, 4, 4)] * (3 + given.get("ancestor_layers", 0)) * need_weights
+        assert [weights.shape for weights in extra["attention"]] == shapes
+    assert all(p.grad is not None for p in model.parameters())  # so says DDP, too
 
 
 def test_pairs_need_two_segments():

@@ -16,7 +16,7 @@ from fairseq_plugins.models._bert_config import KINDS, SIZES
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.attention import GlobalMixer
 from fairseq_plugins.nn.local_attention import LocalMixer
-from fairseq_plugins.nn.tree_masks import TreeRule, WindowRule
+from fairseq_plugins.nn.tree_masks import AncestorRule, TreeRule, WindowRule
 
 KINDS_OF_SYNTAX = ["bert_sla", "bert_wla", "bert_lisa", "bert_sgnet", "bert_syntax_masks"]
 ROWS = [Row(list(range(12))), Row([0, 1], [2, 0])]  # a chain is longer than any default reaches
@@ -99,6 +99,21 @@ def test_what_a_model_reads_follows_from_its_parts():
     assert without == ["bert_plain", "bert_wla"]
 
 
+def test_every_option_reaches_its_part():
+    values = {"tree_threshold": 2, "tree_neighbours": "none", "window": 3, "window_unit": "words"}
+    values |= {"gate_bias_init": -1.5, "attention_dropout": 0.3, "ancestor_layers": 2}
+    values |= {"ancestor_mask": "span", "ancestor_mix": "fixed"}
+    encoder = build(local_attention="wla,sla", **values).encoder
+    mixers = [layer.attention.mixer for layer in [*encoder.layers, *encoder.top.layers]]
+    assert mixers[0].rules == (WindowRule(3, "words"), TreeRule(2, "none"))
+    assert mixers[0].gate.bias.tolist() == [-1.5, -1.5]
+    assert [mixer.rules for mixer in mixers[3:]] == [(AncestorRule(span=True),)] * 2
+    assert {mixer.dropout for mixer in mixers} == {0.3}
+    assert [mixer.layer for mixer in mixers[:3]] == [0, 1, 2]
+    assert encoder.top.mix is None
+    assert build("bert_sgnet").encoder.top.mix is not None
+
+
 def test_local_attention_in_some_layers_leaves_the_others_plain():
     model = build("bert_sla", local_layers="0,2")
     kinds = [type(layer.attention.mixer) for layer in model.encoder.layers]
@@ -172,9 +187,7 @@ def test_the_parent_loss_is_weighed_and_averaged_over_layers():
 
 @pytest.mark.parametrize("kind", KINDS_OF_SYNTAX)
 def test_batch_equals_single(kind):
-    model = build(kind)
-    wanted = torch.cat([model(**net_input([row]))[0] for row in ROWS[:1]])
-    inputs = net_input()
+    model, inputs = build(kind), net_input()
     width = len(ROWS[0].words)
     alone = net_input([ROWS[0]])
     alone["src_tokens"] = inputs["src_tokens"][:1, :width]
@@ -184,13 +197,39 @@ def test_batch_equals_single(kind):
 
 @pytest.mark.parametrize("kind", KINDS_OF_SYNTAX)
 def test_saved_and_loaded_models_agree(kind, tmp_path):
-    model = build(kind, ancestor_layers=1 if kind == "bert_sgnet" else 0)
+    model = build(kind)
     torch.save(model.state_dict(), tmp_path / "model.pt")
-    other = build(kind, ancestor_layers=1 if kind == "bert_sgnet" else 0)
+    other = build(kind)
     for parameter in other.parameters():
         parameter.data.normal_()
     other.load_state_dict(torch.load(tmp_path / "model.pt", weights_only=True))
     assert torch.equal(model(**net_input())[0], other(**net_input())[0])
+
+
+def test_gates_of_frozen_layers_learn():
+    model = build("bert_sla", manifest(target="word_labels"), freeze_layers=3, **QUIET)
+    model(**net_input(), word_rows=torch.arange(1, 13))[0].square().sum().backward()
+    layers = dict(model.encoder.layers.named_parameters())
+    learning = {name for name, p in layers.items() if p.grad is not None}
+    assert learning == {name for name in layers if ".gate." in name}
+    assert len(learning) == 2 * 3
+
+
+@pytest.mark.parametrize("arch", [*KINDS_OF_SYNTAX, "bert_pos"])
+def test_a_plain_checkpoint_starts_any_kind(arch, caplog):
+    """New parts start as they are; a checkpoint that has a part must have it whole."""
+    model, plain = build(arch), loud(build())
+    own = {name: value.clone() for name, value in model.state_dict().items()}
+    model.load_state_dict(plain.state_dict())  # as --finetune-from-model does
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, plain.state_dict().get(name, own[name])), name
+    assert ("they start anew" in caplog.text) is (arch != "bert_lisa")
+    for name in own.keys() - plain.state_dict().keys():
+        damaged = {key: value for key, value in own.items() if key != name}
+        if name.startswith("encoder.embeddings.features"):
+            continue  # of one tensor
+        with pytest.raises(RuntimeError, match=name):
+            model.load_state_dict(damaged)
 
 
 def test_a_checkpoint_of_a_tree_reader_knows_its_parser():

@@ -156,6 +156,37 @@ def test_sentences_of_no_example_are_refused(raw) -> None:
     refuse(raw, r"valid\.conllu:6: too many sentences: 'Thedogcan' comes after .*valid\.tsv")
 
 
+def test_sentences_of_rows_that_are_passed_over_are_explained(raw) -> None:
+    rows = [("The dog can", "yes"), ("", "yes"), ("a rose", "yes")]
+    write_table(raw / "valid.tsv", ("text", "label"), *rows)
+    write_conllu(raw / "valid.conllu", [DOG, ROSE])
+    manifest = prepare(options_for(raw, "right", on_empty="skip"))
+    assert manifest.splits["valid"]["examples"] == 2
+    write_conllu(raw / "valid.conllu", [DOG, DOG, ROSE])
+    message = r"'Thedogcan' is not what .*tsv:4 has there, 'arose' \(no sentence is due of 1 rows"
+    refuse(raw, message, on_empty="skip")
+
+
+def test_stopped_and_rerun_gives_the_same_bytes(raw, monkeypatch) -> None:
+    monkeypatch.setattr(text_chunks, "CHUNK_EXAMPLES", 1)
+    prepare(options_for(raw, "straight"))
+    for step in range(10):  # writes two files after the examples of each of five chunks
+        write, left = text_chunks.write_text, [step]
+
+        def stop(path, text, write=write, left=left):
+            if not left[0]:
+                raise KeyboardInterrupt
+            left[0] -= 1
+            write(path, text)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(text_chunks, "write_text", stop)
+            with pytest.raises(KeyboardInterrupt):
+                prepare(options_for(raw, f"out{step}"))
+        prepare(options_for(raw, f"out{step}"))
+        assert contents(raw / f"out{step}") == contents(raw / "straight")
+
+
 def test_parts_of_speech_need_no_heads(raw) -> None:
     write_conllu(raw / "valid.conllu", [[("a", "DET", "_"), ("rose", "NOUN", 7)]])
     manifest = prepare(options_for(raw, annotations="pos"))

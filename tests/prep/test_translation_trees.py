@@ -9,7 +9,7 @@ from raw_corpora import contents, invented_pairs, make_options, stream_rows, wri
 from raw_text import RuleParser
 
 from fairseq_plugins.data.factor_streams import check_split
-from fairseq_plugins.prep import source_encoder, translation
+from fairseq_plugins.prep import annotate, chunks, source_encoder, translation
 from fairseq_plugins.prep.manifest import Manifest
 from fairseq_plugins.prep.source_encoder import SourceEncoder
 from fairseq_plugins.prep.subset import choose_lines, write_subset
@@ -76,6 +76,28 @@ def test_workers_make_the_same_bytes(tokenizer, tmp_path, rule_parser, small_chu
     assert contents(tmp_path / "1") == contents(tmp_path / "3")
 
 
+@pytest.mark.parametrize("step", ["annotate", "encode"])
+def test_stopped_and_rerun_gives_the_same_bytes(
+    step, tmp_path, rule_parser, small_chunks, monkeypatch
+) -> None:
+    texts = write_corpus(tmp_path)
+    prepare(make_options(tmp_path / "straight", parse=True, **texts))
+    work, done = getattr(chunks, f"{step}_chunk"), []
+
+    def stop(chunk):
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        done.append(chunk.number)
+        work(chunk)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(chunks, f"{step}_chunk", stop)
+        with pytest.raises(KeyboardInterrupt):
+            prepare(make_options(tmp_path / "out", parse=True, **texts))
+    prepare(make_options(tmp_path / "out", parse=True, **texts))
+    assert contents(tmp_path / "out") == contents(tmp_path / "straight")
+
+
 def test_without_parse_nothing_changes(tmp_path, rule_parser) -> None:
     texts = write_corpus(tmp_path)
     plain = prepare(make_options(tmp_path / "plain", **texts))
@@ -139,10 +161,36 @@ class TestConllu:
         assert self.prepare(tmp_path, ["a b", "c"]) == [[2, 0], [0]]
         assert self.manifest.annotator_id == "conllu -"
 
+    def test_a_pipeline_beside_them_is_for_raw_text(self, tmp_path, monkeypatch) -> None:
+        asked = []
+
+        def load(model, *, parse):
+            asked.append((model, parse))
+            return RuleParser()
+
+        monkeypatch.setattr(annotate, "Annotator", load)
+        self.write(tmp_path, [("1", "a", "0"), ("2", "b", "1")])
+        assert self.prepare(tmp_path, ["a b"], spacy_model="xx") == [[0, 1]]
+        assert (asked, self.manifest.annotator["model"]) == ([("xx", True)], "xx")
+        manifest = Manifest.load(tmp_path / "out")
+        (raw,) = SourceEncoder.from_folder(tmp_path / "out", manifest).encode(["a b"])
+        assert asked == [("xx", True)] * 2
+        assert raw.tree == ([1, 2], [2, 2])  # of the rule
+
     def test_multiword_tokens_are_one_word(self, tmp_path) -> None:
         parts = [("2-3", "zum", "_"), ("2", "zu", "4"), ("3", "dem", "4")]
         self.write(tmp_path, [("1", "geh", "0"), *parts, ("4", "Haus", "1")])
         assert self.prepare(tmp_path, ["geh zum Haus"]) == [[0, 3, 1]]
+
+    def test_annotation_that_slipped_by_a_line_is_told(self, tmp_path, caplog) -> None:
+        rows = [[("1", form, "0")] for form in "abcdefghijklmnopqrst"]
+        lines = [form for ((_, form, _),) in rows]
+        self.write(tmp_path, *rows)
+        self.prepare(tmp_path, ["x", *lines[1:]])
+        assert "OTHER CHARACTERS" not in caplog.text  # one of twenty
+        self.write(tmp_path, *rows[1:], rows[0])
+        self.prepare(tmp_path, lines, overwrite=True)
+        assert "ANNOTATION OF 20 LINES OUT OF 20 IS OF OTHER CHARACTERS" in caplog.text
 
     @pytest.mark.parametrize("policy", ["repair", "error", "skip"])
     def test_words_cut_otherwise_follow_the_policy(self, policy, tmp_path) -> None:

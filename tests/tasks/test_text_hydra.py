@@ -21,6 +21,8 @@ def configuration(folder, save_dir, task, metric):
             "pretrained": "none",
             **{"hidden_size": 16, "intermediate_size": 32},
             **{"dropout": 0.0, "attention_dropout": 0.0},
+            **{"local_attention": "sla,wla", "tree_neighbours": "symmetric", "local_layers": "1"},
+            **{"parent_loss_weight": 0.5, "ancestor_layers": 1, "ancestor_mask": "span"},
         },
         "criterion": {"_name": task},
         "optimizer": {"_name": "bert_adamw"},
@@ -47,7 +49,9 @@ def by_command(tmp_path, folder, metric):
     """Run the same on the command line; return its last checkpoint."""
     options = "--arch bert_pos_tiny --optimizer bert_adamw --lr-scheduler linear_warmup --lr 0.01 "
     options += f"--max-update {UPDATES} --best-checkpoint-metric {metric} --user-dir {USER_DIR} "
-    options += "--maximize-best-checkpoint-metric"
+    options += "--maximize-best-checkpoint-metric --local-attention sla,wla --local-layers 1 "
+    options += "--tree-neighbours symmetric --parent-loss-weight 0.5 --ancestor-layers 1 "
+    options += "--ancestor-mask span"
     run("fairseq-train", *arguments(folder, tmp_path / "other", *options.split()))
     return state_of(tmp_path / "other" / LAST)
 
@@ -55,7 +59,7 @@ def by_command(tmp_path, folder, metric):
 @pytest.mark.parametrize("kind", [pytest.param("classes", marks=pytest.mark.slow), "errors"])
 def test_hydra_trains_what_the_command_line_trains(tmp_path, kind):
     splits = {name: examples(kind, 60, seed) for seed, name in enumerate(("train", "valid"))}
-    folder = prepare(tmp_path / "bin", kind, splits)
+    folder = prepare(tmp_path / "bin", kind, splits, annotations=("pos", "heads"))
     task = "text_classification" if kind == "classes" else "sequence_labeling"
     config = configuration(folder, tmp_path / "run", task, METRIC[kind])
     one, other = by_hydra(tmp_path, config), by_command(tmp_path, folder, METRIC[kind])

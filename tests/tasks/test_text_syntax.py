@@ -156,6 +156,30 @@ def test_checkpoint_that_reads_trees_needs_a_folder_with_them(parsed, unparsed):
         make_task(unparsed).build_model(saved.copy(), from_checkpoint=True)
 
 
+def test_supervised_heads_need_no_parse_to_predict(parsed, unparsed):
+    """Only to learn; the answers are the same with and without."""
+    saved = saved_config(parsed, "bert_lisa_tiny")
+    tasks = [make_task(folder) for folder in (parsed, unparsed)]
+    torch.manual_seed(1)
+    model = tasks[0].build_model(saved.copy(), from_checkpoint=True).eval()
+    tasks[1].build_model(saved.copy(), from_checkpoint=True)
+    given = examples("classes", 12, pairs=True)
+    raw = [[encode(text.split()) for text in e.texts] for e in given]
+    for sides in raw:
+        sides[0].heads = None
+    answers = [model(**only_batch(tasks[0])["net_input"])[0]]
+    for task in tasks:
+        task.load_dataset("train", for_prediction=True)
+        for dataset in (task.dataset("train"), task.build_dataset_for_inference(raw)):
+            inputs = dataset.collater([dataset[i] for i in range(12)])["net_input"]
+            assert "heads" not in inputs
+            answers.append(model(**inputs)[0])
+    assert all(torch.equal(found, answers[1]) for found in answers[2:])
+    torch.testing.assert_close(answers[0].sort(0)[0], answers[1].sort(0)[0])
+    with pytest.raises(ValueError, match=f"{unparsed} was prepared without: prepare it with"):
+        tasks[1].load_dataset("train")
+
+
 @pytest.mark.parametrize(("kind", "warned"), [("bert_sla", True), ("bert_wla", False)])
 def test_trees_of_another_annotator_are_told_once(parsed, tmp_path, caplog, kind, warned):
     saved = saved_config(parsed, f"{kind}_tiny")

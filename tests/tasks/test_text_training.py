@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 from cli.commands import LONGEST_RUN, SCRIPTS, USER_DIR, differences, run, state_of, training_state
-from prepared_text import LABELS, METRIC, arguments, examples, prepare
+from prepared_text import LABELS, METRIC, arguments, examples, prepare, train
 
 SIZES = {"train": 203, "valid": 45, "more": 30}
 EPOCHS = 4
@@ -21,7 +21,7 @@ LAST = "checkpoint_last.pt"
 
 def prepared(root: Path, kind: str) -> Path:
     splits = {name: examples(kind, n, seed) for seed, (name, n) in enumerate(SIZES.items())}
-    return prepare(root, kind, splits)
+    return prepare(root, kind, splits, annotations=("pos", "heads"))
 
 
 def run_train(folder: Path, save_dir: Path, kind: str, options: str = ""):
@@ -132,6 +132,26 @@ def straight(folders, tmp_path_factory):
     return save_dir
 
 
+SYNTAX = "--arch bert_sla_tiny --features pos --local-attention sla,wla --tree-threshold 1 "
+SYNTAX += "--parent-loss-weight 0.5 --ancestor-layers 1"
+
+
+@pytest.mark.parametrize("kind", ["classes", "errors"])
+def test_resumed_run_of_a_tree_reader_equals_the_straight_one(folders, tmp_path, kind):
+    """Gates, supervised heads, layers on top and windows of long examples, in this process."""
+    options = f"{SYNTAX} --max-update 6 --save-interval-updates 3 --num-attention-heads 2 "
+    options += "--dropout 0.1 --attention-dropout 0.1 --max-positions 12 --disable-validation "
+    options += f"--long-examples {'truncate' if kind == 'classes' else 'split'}"
+    straight = train(folders[kind], tmp_path / "straight", *options.split())
+    (tmp_path / "resumed").mkdir()
+    shutil.copy(straight / "checkpoint_1_3.pt", tmp_path / "resumed" / LAST)
+    resumed = train(folders[kind], tmp_path / "resumed", *options.split())
+    one, other = (training_state(path / LAST) for path in (straight, resumed))
+    assert differences(one, other) == []
+    begun = training_state(straight / "checkpoint_1_3.pt")
+    assert any(".gate." in place for place in differences(begun["model"], one["model"]))
+
+
 def two_workers(folder: Path, save_dir: Path, kind: str, options: str) -> str:
     """Train in two processes; return the log."""
     fixed = f"{options} --best-checkpoint-metric {METRIC[kind]} --maximize-best-checkpoint-metric"
@@ -148,6 +168,20 @@ def two_workers(folder: Path, save_dir: Path, kind: str, options: str) -> str:
     )
     assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-3000:]
     return found.stdout
+
+
+@pytest.mark.slow
+def test_two_workers_train_a_tree_reader_as_one_with_twice_the_batches(folders, tmp_path):
+    """Every parameter has its gradient, that of a last gate which only [CLS] would read as well."""
+    options = f"{SYNTAX} --max-update 4 --num-attention-heads 2 --disable-validation"
+    one = train(
+        folders["classes"], tmp_path / "one", *options.split(), "--batch-size=8", "--update-freq=2"
+    )
+    log = two_workers(folders["classes"], tmp_path / "two", "classes", options)
+    assert "as rank 1" in log
+    assert "gate_0" in log
+    states = [state_of(path / LAST)["model"] for path in (one, tmp_path / "two")]
+    torch.testing.assert_close(*states, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.slow
