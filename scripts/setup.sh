@@ -39,6 +39,7 @@ if [ ! -x "$VENV/bin/python" ]; then
         "$python" -m venv "$VENV"
     fi
 fi
+has pip || "$VENV/bin/python" -m ensurepip --upgrade >/dev/null # a set-up that was stopped half-way
 good_python "$VENV/bin/python" || { say "error: $VENV is not Python 3.10 to 3.12"; exit 1; }
 pip() { PYTHONWARNINGS=ignore "$VENV/bin/python" -m pip --disable-pip-version-check install --quiet "$@"; }
 
