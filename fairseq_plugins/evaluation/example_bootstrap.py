@@ -1,9 +1,9 @@
 """Paired bootstrap over examples: would another test set of this kind have told the same?
 
 The examples are drawn with replacement, the same ones for both systems, and the metric is computed
-anew. A system may be several runs (seeds): its score is their mean. As in `significance`, the
-p-value is the share of resamples whose difference strays from the mean one by at least the observed
-difference.
+anew. A system may be several runs (seeds): its score is their mean. The p-value is twice the share
+of resamples in which the other system is at least as good, ties included, so that it agrees with
+the interval beside it: where 0 lies within the interval, p is not small.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ def bootstrap(
         float(np.mean([run(weights) for run in better]) - np.mean([run(weights) for run in worse]))
         for weights in (np.ones(count, dtype=np.int64), *drawn)
     )
-    away = np.abs(np.array(resampled) - np.mean(resampled)) >= abs(observed)
-    p_value = (float(away.sum()) + 1) / (samples + 1) if observed else 1.0
+    contrary = int((np.sign(observed) * np.array(resampled) <= 0).sum())
+    p_value = min(1.0, 2 * (contrary + 1) / (samples + 1)) if observed else 1.0
     low, high = np.percentile(resampled, [2.5, 97.5]).tolist()
     return Bootstrap(observed, p_value, low, high, count, samples)
 

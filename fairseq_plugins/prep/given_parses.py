@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from os.path import commonprefix
 from pathlib import Path
 
 from .annotation import Annotation
@@ -104,9 +105,10 @@ class ParseFile:
             part = parse_block(block, self.path, need_heads=self.need_heads)
             spelt = "".join("".join(word.split()) for word in part.words)
             if not wanted.startswith(spelt, done):
+                found, due = _apart(spelt, wanted[done:])
                 raise ValueError(
-                    f"{self.path}:{block[0][0]}: the sentence {_snippet(spelt)!r} is not what "
-                    f"{place} has there, {_snippet(wanted[done:])!r}{self._hint()}"
+                    f"{self.path}:{block[0][0]}: the sentence {found!r} is not what "
+                    f"{place} has there, {due!r}{self._hint()}"
                 )
             parts.append(part)
             done += len(spelt)
@@ -130,6 +132,14 @@ def _side_by_side(parts: Sequence[Annotation]) -> Annotation:
         before = len(heads)
         heads += [head + before if head else 0 for head in part.heads or ()]
     return Annotation(words, upos, heads=heads)
+
+
+def _apart(found: str, due: str) -> tuple[str, str]:
+    """Return snippets of two texts that show where they begin to differ."""
+    same = len(commonprefix([found, due]))
+    start = same - SNIPPET // 2 if same > SNIPPET // 2 else 0
+    lead = "…" if start else ""
+    return lead + _snippet(found[start:]), lead + _snippet(due[start:])
 
 
 def _snippet(text: str) -> str:

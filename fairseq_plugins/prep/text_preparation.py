@@ -209,7 +209,8 @@ def report(manifest: TextManifest, folder: Path) -> None:
         if counts["tokens"] > LONG_WORDS * counts["words"]:
             logger.warning(
                 "%s: %.0f wordpieces a word: text without blanks between words, such as Chinese, "
-                "needs --tokenize characters or given words",
+                "needs --tokenize characters, or words that are given (in the data, or by CoNLL-U "
+                "with --tokenize spacy)",
                 split,
                 counts["tokens"] / max(counts["words"], 1),
             )

@@ -59,7 +59,7 @@ def test_clear_difference_is_significant_and_chance_is_not(target):
     clear = bootstrap(worse, better, metric, samples=200)
     assert clear.difference > 0.05
     assert clear.low > 0
-    assert clear.p_value < 0.01
+    assert clear.p_value < 0.02
     assert (clear.examples, clear.samples) == (COUNT, 200)
     back = bootstrap(better, worse, metric, samples=200)
     assert back.difference == pytest.approx(-clear.difference)
@@ -80,6 +80,17 @@ def test_chance_differences_have_even_p_values():
         for seed in range(40)
     ]
     assert stats.kstest(found, "uniform").pvalue > 1e-3
+
+
+def test_a_difference_that_ties_in_many_resamples_is_not_sure():
+    """One lucky example: without it in the sample both systems are alike."""
+    gold = ["0", "1"] * 40
+    constant = Answers("a", "classes", [str(i) for i in range(80)], gold, ["1"] * 80)
+    lucky = Answers("b", "classes", constant.ids, gold, ["0", *["1"] * 79])
+    found = bootstrap([constant], [lucky], "mcc", samples=300)
+    assert found.difference > 0
+    assert found.low <= 0
+    assert found.p_value > 0.3
 
 
 def test_seed_decides_the_resamples():
