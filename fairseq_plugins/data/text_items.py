@@ -170,10 +170,7 @@ class TextItems:
         return [[(i, 0, end) for i, end in enumerate(shortened(lengths, room))]], None
 
     def _split(self, index: int, room: int) -> tuple[list[list[Part]], np.ndarray]:
-        try:
-            spans, owners = cut_windows(self.sentences[0].words[index], room)
-        except ValueError as error:
-            raise ValueError(f"{self.name_of(index)}: {error}; raise --max-positions") from None
+        spans, owners = cut_windows(self.sentences[0].words[index], room)
         return [[(0, begin, end)] for begin, end in spans.tolist()], owners
 
     def _whole(self, index: int) -> list[Part]:

@@ -34,6 +34,9 @@ def shortened(lengths: Sequence[int], room: int) -> list[int]:
 def cut_windows(word_of: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
     """Cut a sentence into windows of whole words; one that fits stays whole.
 
+    Of a word that alone does not fit (a web address) the last wordpieces are in no window; its
+    label hangs on the first one.
+
     Args:
         word_of: word of each of S wordpieces, 0-based, non-decreasing, none left out.
         room: wordpieces that fit in a window.
@@ -41,20 +44,10 @@ def cut_windows(word_of: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]
     Returns:
         Spans (K, 2), begin and end of the windows in wordpieces; and for each of the W words the
         window (W,) it is labelled in.
-
-    Raises:
-        ValueError: a word alone does not fit.
     """
-    size = len(word_of)
     starts = np.flatnonzero(word_begins(word_of))  # (W,)
-    ends = np.append(starts[1:], size)  # (W,)
-    longest = int((ends - starts).argmax())
-    if ends[longest] - starts[longest] > room:
-        raise ValueError(
-            f"word {longest + 1} alone has {ends[longest] - starts[longest]} wordpieces, "
-            f"but only {room} fit"
-        )
-    spans, word = [], 0
+    ends = np.minimum(np.append(starts[1:], len(word_of)), starts + room)  # (W,)
+    spans, word, size = [], 0, ends[-1]
     while size - starts[word] > room:
         begin = starts[word]
         last = int(np.searchsorted(ends, begin + room, side="right")) - 1

@@ -50,7 +50,10 @@ class LocalOptions(FairseqDataclass):
     )
     gate_bias_init: float = field(
         default=0.0,
-        metadata={"help": "start of the gates' bias: 0 gives all attentions equal weight (half to a single local one)"},
+        metadata={
+            "help": "start of the gates' bias: 0 gives all attentions equal weight (half to a "
+            "single local one)"
+        },
     )
 
 

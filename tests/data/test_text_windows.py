@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -70,6 +69,19 @@ def test_last_window_is_full():
     assert spans.tolist() == [[0, 100], [5, 105]]
 
 
-def test_word_that_fits_in_no_window_is_refused():
-    with pytest.raises(ValueError, match="word 2 alone has 5 wordpieces, but only 4 fit"):
-        cut_windows(words_of([1, 5, 1]), 4)
+@settings(max_examples=200)
+@given(WORD_SIZES.filter(lambda sizes: sum(sizes) > 3), st.integers(1, 3))
+def test_of_a_word_that_fits_in_no_window_the_end_is_left_out(sizes, room):
+    spans, owners = cut_windows(words_of(sizes), room)
+    starts = np.cumsum(sizes) - sizes
+    shown = starts + np.minimum(sizes, room)
+    assert np.all(spans[:, 1] - spans[:, 0] <= room)
+    for owner, start, end in zip(owners, starts, shown):
+        begin, stop = spans[owner]
+        assert begin <= start < end <= stop
+
+
+def test_a_long_word_does_not_take_its_neighbours_window():
+    spans, owners = cut_windows(words_of([1, 5, 1]), 4)
+    assert spans.tolist() == [[0, 1], [1, 5], [6, 7]]
+    assert owners.tolist() == [0, 1, 2]
