@@ -26,6 +26,7 @@ CELL = 0.25  # inches; shrinks for long sentences
 LONGEST_SIDE = 11.0  # inches of matrix
 MAX_LABEL = 28  # characters
 ARC_STEP = 0.11  # inches by which an arc rises above those within it
+LABEL_GAP = 0.05  # inches between matrix and labels
 ARC_GAP = 0.08  # inches between labels and arcs
 ARC_COLOR = "0.35"
 TRANSLATION = ("target subwords", "source subwords")
@@ -89,8 +90,9 @@ def plot_attention(
         for panel, matrix, ax in zip(panels, matrices, axes):
             image = _draw_matrix(ax, panel, matrix, top=top, cell=cell, font=font)
             ax.set_ylabel(sides[0])
-            rise = _draw_arcs(ax, panel.arcs, label=_label_height(ax))
-            plain(ax.set_title(panel.title, pad=8 + 72 * rise, fontweight="bold"))
+            label = _label_height(ax)
+            pad = 8 + 72 * (label + _draw_arcs(ax, panel.arcs, label=label))  # points
+            plain(ax.set_title(panel.title, y=1.0, pad=pad, fontweight="bold"))
         _add_color_bar(figure, image, axes)
         if title:
             plain(figure.suptitle(title, fontsize=12))
@@ -175,9 +177,10 @@ def _shorten(label: str) -> str:
 
 
 def _label_height(ax: Axes) -> float:
-    """Return the height of the column labels in inches."""
+    """Return how far the column labels reach above the matrix, in inches."""
     figure = ax.get_figure()
-    return max(label.get_window_extent().height for label in ax.get_xticklabels()) / figure.dpi
+    tallest = max(label.get_window_extent().height for label in ax.get_xticklabels())
+    return tallest / figure.dpi + LABEL_GAP
 
 
 def arc_levels(arcs: Sequence[Arc]) -> list[int]:
