@@ -1,7 +1,7 @@
 """Attention matrices side by side, as PNG and SVG. Nothing here opens a checkpoint.
 
 Two papers' figures are of this form: Sundararaman et al. 2019, Figure 3 (attention of each target
-subword over the source subwords), and Li et al. 2021, "Improving BERT with Syntax-aware Local
+subword over the source subwords), and Li et al. 2020, "Improving BERT with Syntax-aware Local
 Attention", Figure 3 (attention of each token over its sentence; dependency arcs stand above the
 columns, and rectangles mark where the second system looks more than the first).
 """

@@ -1,6 +1,6 @@
 """How much models look locally, layer by layer: numbers to the table behind the figure.
 
-Li et al. 2021, "Improving BERT with Syntax-aware Local Attention", Figure 2: gate values averaged
+Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", Figure 2: gate values averaged
 over all input tokens of each layer.
 """
 

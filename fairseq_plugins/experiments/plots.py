@@ -1,7 +1,7 @@
 """Curves, as PNG and SVG. Nothing here opens a log or a checkpoint.
 
 ``plot_curves`` draws Sundararaman et al. 2019, Table 1 (BLEU against the share of the training
-data); ``plot_gates`` Li et al. 2021, "Improving BERT with Syntax-aware Local Attention", Figure 2
+data); ``plot_gates`` Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", Figure 2
 (gate values in different layers).
 """
 

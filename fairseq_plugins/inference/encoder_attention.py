@@ -1,6 +1,6 @@
 """Attention of an encoder over its own sentence, with the parse that belongs to it.
 
-Li et al. 2021, "Improving BERT with Syntax-aware Local Attention", Figure 3: scores averaged over
+Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", Figure 3: scores averaged over
 all heads and all layers, [CLS] and [SEP] left out. Rows attend to columns.
 """
 

@@ -1,6 +1,6 @@
 """How much an encoder looks locally: the mean gate of each layer over all tokens.
 
-Li et al. 2021, "Improving BERT with Syntax-aware Local Attention", Figure 2. A token's gate is the
+Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", Figure 2. A token's gate is the
 share of its attention that is local, 1 minus that of global attention; [CLS] and [SEP] are tokens
 as all others are.
 """

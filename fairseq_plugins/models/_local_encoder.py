@@ -32,14 +32,17 @@ class LocalPlan:
         layers: numbers of the layers that have it.
         gate_bias: start of the gates' bias.
         columns: those of ``src_factors`` that hold words and heads; empty where none are read.
-        reads_heads: whether the words' heads are needed.
     """
 
     rules: tuple[Rule, ...] = ()
     layers: tuple[int, ...] = ()
     gate_bias: float = 0.0
     columns: tuple[int, ...] = ()
-    reads_heads: bool = False
+
+    @property
+    def reads_heads(self) -> bool:
+        """Whether the words' heads are needed."""
+        return any(rule.needs_heads for rule in self.rules)
 
 
 def plan_local(args: Namespace, features: int, *, trees: bool) -> LocalPlan:
@@ -66,7 +69,7 @@ def plan_local(args: Namespace, features: int, *, trees: bool) -> LocalPlan:
             "which the data folder lacks: prepare it with --parse (prepare_translation.py)"
         )
     columns = tuple(range(features, features + len(COLUMNS))) if needs_words else ()
-    return LocalPlan(found, layers, float(args.gate_bias_init), columns, reads_heads(names))
+    return LocalPlan(found, layers, float(args.gate_bias_init), columns)
 
 
 @dataclass(frozen=True)

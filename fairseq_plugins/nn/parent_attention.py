@@ -14,15 +14,11 @@ Letters: n sentences of l tokens in a block, H heads of size K, D = H K, W words
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor, nn
 
+from .context import AttentionContext
 from .packing import Block
-
-if TYPE_CHECKING:
-    from .context import AttentionContext
 
 
 class ParentSupervision(nn.Module):

@@ -111,7 +111,7 @@ def test_relations_are_as_the_rules_say(task, batch):
     net = batch["net_input"]
     padding = net["src_tokens"].eq(task.src_dict.pad())
     special = padding | net["src_tokens"].eq(task.src_dict.eos())
-    plan = LocalPlan((TreeRule(0, "none"), RelationRule("parent")), (0,), 0.0, (3, 4), True)
+    plan = LocalPlan((TreeRule(0, "none"), RelationRule("parent")), (0,), 0.0, (3, 4))
     found = openings(plan, special, padding, net["src_factors"])
     for b, row in enumerate(net["src_factors"]):
         for i, j in torch.cartesian_prod(*[torch.arange(len(row))] * 2).tolist():
@@ -133,7 +133,7 @@ def test_masks_never_wait_for_the_device():
     """A tensor of the meta device has no values that anybody could wait for."""
     special, padding = torch.zeros(2, 2, 9, dtype=torch.bool, device="meta").unbind()
     factors = torch.zeros(2, 9, 4, dtype=torch.long, device="meta")
-    plan = LocalPlan((TreeRule(3), WindowRule(2, "words")), (0,), 0.0, (2, 3), True)
+    plan = LocalPlan((TreeRule(3), WindowRule(2, "words")), (0,), 0.0, (2, 3))
     found = openings(plan, special, padding, factors)
     assert [part.shape for part in found.parts] == [(2, 1, 9, 9)] * 2
 
