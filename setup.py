@@ -40,6 +40,7 @@ setup(
         "scipy",
         "PyYAML",
         "matplotlib",
+        "nltk",
         "tqdm",
     ],
     extras_require={

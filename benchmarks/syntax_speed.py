@@ -1,7 +1,8 @@
 #!/usr/bin/env python
-"""Training step of SLA, WLA, LISA and SGNet over our plain BERT; what the tree masks cost.
+"""Training step of SLA, DABERT and their rivals over our plain BERT; what the tree masks cost.
 
 python benchmarks/syntax_speed.py data-bin/cola --sizes minilm base --equal 8x128 32x32
+python benchmarks/syntax_speed.py --sizes base --equal 8x128 --systems DABERT DABERT-literal
 
 A step is forward, loss, backward, clipping, fused AdamW. The systems start from the same weights,
 live in one process and take turns, batch by batch. Equal batches (B x S) have no padding and random
@@ -19,6 +20,7 @@ import platform
 import random
 import statistics
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from functools import partial
 from types import SimpleNamespace
 
@@ -27,16 +29,13 @@ import torch
 from paired_steps import LEAST_REPEATS, Batch, System, measure, now
 from torch import Tensor, nn
 
-from fairseq_plugins.models._bert_config import SIZES
-from fairseq_plugins.nn.ancestor_attention import SyntaxLayers
-from fairseq_plugins.nn.attention import GlobalMixer, SelfAttention
+from fairseq_plugins.models._bert_config import KINDS, SIZES, BertConfig
+from fairseq_plugins.models._syntax_plan import read_syntax
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
 from fairseq_plugins.nn.context import AttentionContext
 from fairseq_plugins.nn.heads import ClassificationHead
-from fairseq_plugins.nn.local_attention import Gate, LocalMixer
 from fairseq_plugins.nn.packing import Layout
-from fairseq_plugins.nn.parent_attention import ParentSupervision
-from fairseq_plugins.nn.tree_masks import TreeRule, WindowRule
+from fairseq_plugins.nn.tree_masks import TreeRule
 from fairseq_plugins.syntax import tree
 from fairseq_plugins.tasks.text_classification import (
     TextClassificationConfig,
@@ -45,7 +44,16 @@ from fairseq_plugins.tasks.text_classification import (
 
 VOCABULARY, FIRST_WORD, CLASSES = 30522, 1000, 2
 RULE = TreeRule()
-BARS = {"SLA": 1.10}
+SYSTEMS = {
+    "plain": "bert_plain",
+    "SLA": "bert_sla",
+    "WLA": "bert_wla",
+    "LISA": "bert_lisa",
+    "SGNet": "bert_sgnet",
+    "DABERT": "dabert",
+    "DABERT-literal": "dabert_literal",
+}
+BARS = {"SLA": 1.10, "DABERT": 1.15}
 
 
 class Classifier(nn.Module):
@@ -53,18 +61,10 @@ class Classifier(nn.Module):
 
     def __init__(self, shape: BertShape, system: str) -> None:
         super().__init__()
-
-        def attention(layer: int) -> SelfAttention:
-            rule = {"SLA": RULE, "WLA": WindowRule()}.get(system)
-            mixer = GlobalMixer(shape.attention_dropout)
-            if rule is not None:
-                gate = Gate(shape.hidden)
-                mixer = LocalMixer((rule,), gate, shape.attention_dropout, layer)
-            supervision = ParentSupervision() if system == "LISA" else None
-            return SelfAttention(shape.hidden, shape.heads, mixer, supervision)
-
-        top = SyntaxLayers(shape) if system == "SGNet" else None
-        self.encoder = BertEncoder(shape, attention, top=top)
+        known = {spec.name: spec.default for spec in fields(BertConfig)}
+        known |= {**KINDS[SYSTEMS[system]], "num_hidden_layers": shape.layers}
+        plan = read_syntax(argparse.Namespace(**known))
+        self.encoder = BertEncoder(shape, plan.attention(shape), top=plan.top(shape))
         self.head = ClassificationHead(shape.hidden, CLASSES, shape.dropout)
 
     def forward(self, batch: Batch) -> Tensor:
@@ -83,17 +83,18 @@ class Classifier(nn.Module):
         return logits
 
 
-def build(size: str, args: argparse.Namespace) -> list[System]:
-    """Make plain BERT and its rivals from the same random weights."""
+def build(size: str, args: argparse.Namespace, systems: Sequence[str]) -> list[System]:
+    """Make systems with the random weights of the first where they share parts."""
     hidden, layers, heads, inner = SIZES[size].values()
     shape = BertShape(
         VOCABULARY, hidden, layers, heads, inner, dropout=args.dropout,
         attention_dropout=args.dropout,
     )  # fmt: skip
     torch.manual_seed(1)
-    models = {name: Classifier(shape, name) for name in ["plain", *args.systems]}
+    models = {name: Classifier(shape, name) for name in systems}
+    first = copy.deepcopy(models[systems[0]].state_dict()) if len(systems) > 1 else {}
     for model in models.values():
-        model.load_state_dict(copy.deepcopy(models["plain"].state_dict()), strict=False)
+        model.load_state_dict(first, strict=False)
         model.to(args.device)
     return [
         System(name, model, torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True))
@@ -173,7 +174,7 @@ def report_steps(
     size: str, name: str, batches: Sequence[Batch], args: argparse.Namespace
 ) -> dict[str, float]:
     """Print a row for each system; return the median seconds of a step."""
-    systems = build(size, args)
+    systems = build(size, args, ["plain", *args.systems])
     seconds = measure(systems, batches, args.repeats)
     medians = {s.name: statistics.median(found) for s, found in zip(systems, seconds)}
     for system, found in list(zip(systems, seconds))[1:]:
@@ -217,7 +218,8 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("data", nargs="*", help="prepared folders with classes and parses")
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=["minilm"])
     parser.add_argument("--equal", nargs="*", default=["8x128", "32x32"], metavar="BxS")
-    parser.add_argument("--systems", nargs="*", default=["SLA", "WLA", "LISA", "SGNet"])
+    rivals = list(SYSTEMS)[1:]
+    parser.add_argument("--systems", nargs="*", choices=rivals, default=rivals)
     parser.add_argument("--batch-size", type=int, default=32, help="examples of the folders")
     parser.add_argument("--steps", type=int, default=4, help="batches of a folder in a repeat")
     parser.add_argument("--repeats", type=int, default=9, help=f"at least {LEAST_REPEATS} count")
@@ -244,9 +246,12 @@ def main() -> None:
             work = {name: [equal_batch(*map(int, name.split("x")), args)] for name in args.equal}
             work |= {folder: real_batches(folder, args) for folder in args.data}
             for name, batches in work.items():
-                steps[f"{size} {name}"] = report_steps(size, name, batches, args)["SLA"]
+                found = report_steps(size, name, batches, args)
+                if "SLA" in found:
+                    steps[f"{size} {name}"] = found["SLA"]
         print()
-    report_masks(args, steps)
+    if args.masks_only or "SLA" in args.systems:
+        report_masks(args, steps)
     if args.repeats < LEAST_REPEATS:
         print(f"Fewer than {LEAST_REPEATS} repeats: a look, not a measurement.")
 

@@ -24,7 +24,7 @@ def manifest(**changes):
     values = {
         "target": "classes",
         "labels": ["0", "1"],
-        "annotations": ["pos", "heads"],
+        "annotations": ["pos", "heads", "similarity"],
         "annotator_id": "en_small 1 abc",
         "options": {"pretrained": "none"},
         "sentences": 1,

@@ -21,6 +21,8 @@ from . import _tallies
 
 SCORE, WORD_LABELS = "score", "word_labels"
 GATE = "gate_"
+FUSION = ("fusion_gate_", "filter_gate_")
+SHARES = (GATE, *FUSION)  # logged as means over the tokens
 
 
 class TextCriterion(FairseqCriterion):
@@ -56,7 +58,8 @@ class TextCriterion(FairseqCriterion):
         Args:
             model: returns logits (n, C), (n, 1) or (W, C), and ``losses``: names and means of
                 auxiliary losses, already weighted; and maybe ``gates``: layers and the shares of
-                their local attentions, (N, C).
+                their local attentions, (N, C), and ``fusion``: layers and the fusion and filter
+                gates of their dual attention, (N, 2).
             sample: batch of `data.text_dataset`.
             reduce: part of fairseq's interface; the loss is always one number.
 
@@ -78,6 +81,7 @@ class TextCriterion(FairseqCriterion):
         output |= {"loss": loss.detach(), "sample_size": size}
         output |= {"ntokens": sample["ntokens"], "nsentences": sample["nsentences"]}
         output |= _gates(extra.get("gates", {}))
+        output |= _fusion_gates(extra.get("fusion", {}))
         if not model.training:
             output |= self.tally.count(logits.detach(), sample)
         elif self.target != SCORE:
@@ -93,14 +97,15 @@ class TextCriterion(FairseqCriterion):
     def reduce_metrics(cls, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
         """Log losses in nats, each the mean over targets, and training's share of right ones.
 
-        Beside them the mean share of local attention over the tokens, ``gate_<layer>``.
+        Beside them the mean share of local attention over the tokens, ``gate_<layer>``, and of
+        the gates of dual attention, ``fusion_gate_<layer>`` and ``filter_gate_<layer>``.
         """
         size = sum(float(output["sample_size"]) for output in logging_outputs)
         if not size:
             return
         tokens = sum(float(output["ntokens"]) for output in logging_outputs)
         for name in logging_outputs[0]:
-            if name.startswith(GATE):
+            if name.startswith(SHARES):
                 share = sum(float(output[name]) for output in logging_outputs)
                 metrics.log_scalar(name, share / tokens, tokens, round=3)
             if name.startswith("loss") or name == "right":
@@ -121,6 +126,15 @@ class TextCriterion(FairseqCriterion):
 def _gates(shares: Mapping[int, Tensor]) -> dict[str, Tensor]:
     """Sum the shares of local attention over the tokens, layer by layer."""
     return {f"{GATE}{layer}": found.float().sum() for layer, found in shares.items()}
+
+
+def _fusion_gates(gates: Mapping[int, Tensor]) -> dict[str, Tensor]:
+    """Sum both gates of dual attention over the tokens, layer by layer."""
+    return {
+        f"{name}{layer}": column
+        for layer, found in gates.items()
+        for name, column in zip(FUSION, found.float().sum(0))
+    }
 
 
 def _tally(target: str, labels: Sequence[str], positive: str) -> _tallies.Tally:

@@ -14,8 +14,9 @@ from fairseq.dataclass import ChoiceEnum
 from ..nn.ancestor_attention import MIXES
 from ..nn.bert import ACTIVATIONS
 from ..nn.infusion import INITS, MERGES
+from ._dual_options import NO_LAYERS, DualOptions
 from ._local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, NO_LOCAL, LocalOptions
-from ._options import NO_FEATURES, architecture, write
+from ._options import NO_FEATURES, architecture, preset, write
 
 FAMILY = "bert_plain"  # the registered model whose values all others are
 NO_CHECKPOINT = "none"
@@ -51,7 +52,13 @@ PLAIN: dict[str, Any] = {
     "local_attention": NO_LOCAL,
     "parent_loss_weight": 0.0,
     "ancestor_layers": 0,
+    "dual_layers": NO_LAYERS,
+    "difference": "l1",
+    "guide": "additive",
+    "fusion_output": "add",
+    "similarity_layers": NO_LAYERS,
 }
+DUAL = {**PLAIN, "dual_layers": "0"}
 KINDS: dict[str, dict[str, Any]] = {
     "bert_plain": PLAIN,
     "bert_pos": {**PLAIN, "features": "pos"},
@@ -60,6 +67,14 @@ KINDS: dict[str, dict[str, Any]] = {
     "bert_lisa": {**PLAIN, "parent_loss_weight": 1.0},
     "bert_sgnet": {**PLAIN, "ancestor_layers": 1},
     "bert_syntax_masks": {**PLAIN, "local_attention": "parent,child,sibling"},
+    "bert_uer": {**PLAIN, "similarity_layers": "0"},
+    "dabert": DUAL,
+    "dabert_literal": {
+        **DUAL,
+        "difference": "signed",
+        "guide": "concat",
+        "fusion_output": "replace",
+    },
 }
 ARCHITECTURES: dict[str, dict[str, Any]] = {
     **{kind: {**SIZES["base"], **values} for kind, values in KINDS.items()},
@@ -71,16 +86,12 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
 }
 
 
-def _preset(text: str) -> Any:
-    return field(default=None, metadata={"help": f"{text} (default: as the architecture says)"})
-
-
 def _given(text: str) -> Any:
     return field(default=None, metadata={"help": f"{text} (default: the checkpoint's, or BERT's)"})
 
 
 @dataclass
-class BertConfig(LocalOptions):
+class BertConfig(LocalOptions, DualOptions):
     """Options of BERT with a task on top."""
 
     pretrained: Optional[str] = field(
@@ -90,7 +101,7 @@ class BertConfig(LocalOptions):
             "from random weights (default: the one the data folder was prepared for)"
         },
     )
-    features: Optional[str] = _preset(
+    features: Optional[str] = preset(
         "token features that join the word embedding: pos,case or none"
     )
     feature_merge: ChoiceEnum(MERGES) = field(
@@ -107,13 +118,13 @@ class BertConfig(LocalOptions):
         default="normal",
         metadata={"help": "start of the features: N(0, 0.02), or zero (exactly BERT at step 0)"},
     )
-    local_attention: Optional[str] = _preset(LOCAL_HELP)
+    local_attention: Optional[str] = preset(LOCAL_HELP)
     local_layers: str = field(default=ALL_LAYERS, metadata={"help": LAYERS_HELP})
-    parent_loss_weight: Optional[float] = _preset(
+    parent_loss_weight: Optional[float] = preset(
         "LISA: weight of the loss that teaches every layer's last head to attend to each word's "
         "parent; 0 for none"
     )
-    ancestor_layers: Optional[int] = _preset(
+    ancestor_layers: Optional[int] = preset(
         "SGNet: further layers on top in which words see only their ancestors in the tree"
     )
     ancestor_mask: ChoiceEnum(["exact", "span"]) = field(
@@ -127,10 +138,10 @@ class BertConfig(LocalOptions):
         default="scalar",
         metadata={"help": "SGNet: weights of both outputs learnt (scalar), or half each (fixed)"},
     )
-    hidden_size: Optional[int] = _preset("width of the encoder")
-    num_hidden_layers: Optional[int] = _preset("number of layers")
-    num_attention_heads: Optional[int] = _preset("attention heads of a layer")
-    intermediate_size: Optional[int] = _preset("width of the feed-forward layers")
+    hidden_size: Optional[int] = preset("width of the encoder")
+    num_hidden_layers: Optional[int] = preset("number of layers")
+    num_attention_heads: Optional[int] = preset("attention heads of a layer")
+    intermediate_size: Optional[int] = preset("width of the feed-forward layers")
     max_position_embeddings: Optional[int] = _given("longest input in wordpieces")
     type_vocab_size: Optional[int] = _given("number of segment embeddings")
     hidden_act: Optional[ChoiceEnum(list(ACTIVATIONS))] = _given("activation")
@@ -143,8 +154,8 @@ class BertConfig(LocalOptions):
     freeze_layers: int = field(
         default=0,
         metadata={
-            "help": "keep the embeddings and the first N layers as they are; their features and "
-            "gates, which are new, learn"
+            "help": "keep the embeddings and the first N layers as they are; their features, gates "
+            "and dual attention, which are new, learn"
         },
     )
     # Written by the task: what the model was trained for.

@@ -149,8 +149,8 @@ def check_vocabulary(dictionary: Any, vocabulary: bytes, folder: Path) -> None:
 
 
 def freeze(encoder: BertEncoder, layers: int) -> None:
-    """Keep the embeddings and the first layers as they are, but for features and gates: these are
-    new, and learn.
+    """Keep the embeddings and the first layers as they are, but for features, gates and dual
+    attention: these are new, and learn.
 
     Raises:
         ValueError: there are not so many layers.
@@ -163,7 +163,7 @@ def freeze(encoder: BertEncoder, layers: int) -> None:
         parameter.requires_grad = name.startswith("features")
     for layer in encoder.layers[:layers]:
         for name, parameter in layer.named_parameters():
-            parameter.requires_grad = name.startswith("attention.mixer.")
+            parameter.requires_grad = name.startswith(("attention.mixer.", "attention.dual."))
 
 
 def fill_new_parts(

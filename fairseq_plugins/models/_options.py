@@ -2,12 +2,17 @@
 
 from argparse import Namespace
 from contextlib import nullcontext
-from dataclasses import fields
+from dataclasses import field, fields
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 NO_FEATURES = "none"  # what --features says for a model that reads none
+
+
+def preset(text: str) -> Any:
+    """Make an option that an architecture presets: None until it is resolved."""
+    return field(default=None, metadata={"help": f"{text} (default: as the architecture says)"})
 
 
 def merged(cfg: Any, config_class: type) -> Namespace:

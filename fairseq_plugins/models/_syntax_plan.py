@@ -11,6 +11,7 @@ from ..nn.bert import BertShape
 from ..nn.local_attention import Gate, LocalMixer
 from ..nn.parent_attention import ParentSupervision
 from ..nn.tree_masks import Rule
+from ._dual_options import DualPlan, read_dual
 from ._local_options import read_layers, read_local, rules
 
 
@@ -26,6 +27,7 @@ class SyntaxPlan:
         ancestor_layers: number of syntax-guided layers on top.
         span: whether their ancestors are those of SG-Net's program.
         mix: how they are mixed with what is below.
+        dual: of difference attention and word similarities.
     """
 
     rules: tuple[Rule, ...]
@@ -35,6 +37,7 @@ class SyntaxPlan:
     ancestor_layers: int
     span: bool
     mix: str
+    dual: DualPlan
 
     @property
     def predicts_by_heads(self) -> bool:
@@ -49,22 +52,30 @@ class SyntaxPlan:
     @property
     def reads_words(self) -> bool:
         """Whether the model needs to know the word of each token."""
-        return self.reads_heads or bool(self.rules)
+        return self.reads_heads or bool(self.rules) or self.dual.reads_words
 
     def attention(self, shape: BertShape) -> Callable[[int], SelfAttention]:
         """Return what makes the self-attention of a layer."""
 
         def make(layer: int) -> SelfAttention:
             supervision = ParentSupervision() if self.parent_weight > 0 else None
-            return SelfAttention(shape.hidden, shape.heads, self._mixer(shape, layer), supervision)
+            return SelfAttention(
+                shape.hidden,
+                shape.heads,
+                self._mixer(shape, layer),
+                supervision,
+                self.dual.dual(shape.hidden, shape.attention_dropout, layer),
+            )
 
         return make
 
     def _mixer(self, shape: BertShape, layer: int) -> Mixer:
-        if not self.rules or layer not in self.layers:
-            return GlobalMixer(shape.attention_dropout)
+        similar = layer in self.dual.similar_layers
+        unread = layer in self.dual.layers and not self.dual.reads_affinity
+        if not self.rules or layer not in self.layers or unread:
+            return GlobalMixer(shape.attention_dropout, similar)
         gate = Gate(shape.hidden, len(self.rules), self.gate_bias)
-        return LocalMixer(self.rules, gate, shape.attention_dropout, layer)
+        return LocalMixer(self.rules, gate, shape.attention_dropout, layer, similar)
 
     def top(self, shape: BertShape) -> Optional[SyntaxLayers]:
         """Return the layers on top, or None."""
@@ -98,6 +109,7 @@ def read_syntax(args: Namespace) -> SyntaxPlan:
         ancestor_layers=layers,
         span=str(args.ancestor_mask) == "span",
         mix=str(args.ancestor_mix),
+        dual=read_dual(args),
     )
 
 

@@ -2,8 +2,9 @@
 
 Every architecture is a value of one model: sizes, features (``bert_pos``), local attention
 (``bert_sla``, ``bert_wla``, ``bert_syntax_masks``), supervised heads (``bert_lisa``), layers on top
-(``bert_sgnet``); all of them combine. The mathematics lives in `nn`; here options become its parts,
-and a Hugging Face checkpoint its weights.
+(``bert_sgnet``), difference attention (``dabert``), word similarities (``bert_uer``); all of them
+combine. The mathematics lives in `nn`; here options become its parts, and a Hugging Face checkpoint
+its weights.
 """
 
 import json
@@ -23,6 +24,7 @@ from ..pretrained import huggingface
 from ..syntax.labels import FEATURES
 from . import _bert_plan
 from ._bert_config import ARCHITECTURES, FAMILY, NO_CHECKPOINT, BertConfig, resolve
+from ._dual_options import check_pairs, check_similarity
 from ._options import merged, write
 from ._syntax_plan import SyntaxPlan, check_trees, read_syntax
 
@@ -33,6 +35,7 @@ WORD_LABELS = "word_labels"
 NEW_PARTS = {
     "features": "embeddings.features.",
     "gates": "attention.mixer.",
+    "dual attention": "attention.dual.",
     "syntax-guided layers": "encoder.top.",
 }
 
@@ -53,6 +56,7 @@ class BertModel(BaseFairseqModel):
         reads_words: whether it reads ``word_of``.
         reads_heads: whether it reads ``heads``, be it to learn.
         predicts_by_heads: whether its answers depend on them.
+        reads_similarity: whether it reads ``similarity``.
     """
 
     takes_text = True
@@ -71,6 +75,7 @@ class BertModel(BaseFairseqModel):
         self.reads_words = plan is not None and plan.reads_words
         self.reads_heads = plan is not None and plan.reads_heads
         self.predicts_by_heads = plan is not None and plan.predicts_by_heads
+        self.reads_similarity = plan is not None and plan.dual.reads_similarity
         self.parent_weight = 0.0 if plan is None else plan.parent_weight
 
     @classmethod
@@ -91,7 +96,9 @@ class BertModel(BaseFairseqModel):
         names = _bert_plan.read_features(args.features)
         _bert_plan.check_features(names, manifest)
         plan = read_syntax(args)
+        check_pairs(plan.dual, manifest)
         check_trees(plan, manifest)
+        check_similarity(plan.dual, manifest)
         checkpoint = args.pretrained or manifest.options.get("pretrained") or NO_CHECKPOINT
         write(
             cfg,
@@ -150,9 +157,10 @@ class BertModel(BaseFairseqModel):
 
     def parameter_counts(self) -> dict[str, int]:
         """Count parameters: BERT, features, attention beside BERT's, head, all, trainable ones."""
-        gates = [layer.attention.mixer for layer in self.encoder.layers]
+        layers = [layer.attention for layer in self.encoder.layers]
+        beside = [part for layer in layers for part in (layer.mixer, layer.dual)]
         features = _size(self.encoder.embeddings.features)
-        attention = _size(self.encoder.top, *gates)
+        attention = _size(self.encoder.top, *beside)
         return {
             "encoder": _size(self.encoder) - features - attention,
             "features": features,
@@ -177,6 +185,7 @@ class BertModel(BaseFairseqModel):
         word_rows: Optional[Tensor] = None,
         word_of: Optional[Tensor] = None,
         heads: Optional[Tensor] = None,
+        similarity: Optional[Tensor] = None,
         need_weights: bool = False,
     ) -> tuple[Tensor, dict[str, Any]]:
         """Score examples, or the words of examples.
@@ -191,11 +200,14 @@ class BertModel(BaseFairseqModel):
             word_of: (B, S) number of each token's word in its row, -1 at special tokens, for a
                 model that reads words.
             heads: (B, W) head of each word, for a model that reads trees.
+            similarity: (B, W, W) from 0 to 1, for a model that reads word similarities.
             need_weights: whether to return attention weights.
 
         Returns:
             Logits (B, C) or (W, C); ``losses`` (named auxiliary losses), ``gates`` (layer number ->
-            shares of its C local attentions (N, C), for layers that have them) and ``attention``
+            shares of its C local attentions (N, C), for layers that have them), ``fusion`` (layer
+            number -> fusion and filter gate (N, 2), for layers with dual attention), ``difference``
+            (layer number -> weights of its difference attention (B, H, T, S)) and ``attention``
             (one (B, H, T, S) a layer, those on top included).
         """
         output = self.encoder(
@@ -205,6 +217,7 @@ class BertModel(BaseFairseqModel):
             src_factors,
             words=word_of,
             heads=heads,
+            similarity=similarity,
             need_weights=need_weights,
         )
         if isinstance(self.head, TaggingHead):
@@ -215,6 +228,8 @@ class BertModel(BaseFairseqModel):
         return logits, {
             "losses": self._losses(journal.parent_losses),
             "gates": journal.gates,
+            "fusion": journal.fusions,
+            "difference": journal.differences,
             "attention": output.weights,
         }
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from .context import AttentionContext
-from .dropout import check_rate
+from .dropout import Dropout
 from .masks import masked_softmax
 from .packed_attention import PackedAttention
 from .packing import Block, Layout
@@ -27,19 +27,22 @@ class Mixer(nn.Module):
 
     Args:
         dropout: on the attention weights, in training.
+        similar: whether scores are multiplied by the similarity of the tokens' words (Xia et al.
+            2021, "UER-BERT").
 
     Raises:
         ValueError: a rate below 0, or not below 1.
     """
 
-    def __init__(self, dropout: float = 0.0) -> None:
+    def __init__(self, dropout: float = 0.0, similar: bool = False) -> None:
         super().__init__()
-        self.dropout = check_rate(dropout)
+        self.dropout = Dropout(dropout)
+        self.similar = similar
 
     @property
     def drop(self) -> float:
         """Rate of dropout now: none outside training."""
-        return self.dropout if self.training else 0.0
+        return self.dropout.p if self.training else 0.0
 
     def forward(
         self,
@@ -74,6 +77,15 @@ class Mixer(nn.Module):
             mixed.append(block.give(found.transpose(1, 2)).flatten(1))  # (., D)
             weights.append(table)
         return torch.cat(mixed), _joined(weights, context.layout) if need_weights else None
+
+    def packs(self, context: AttentionContext, need_weights: bool) -> bool:
+        """Whether `nn.packed_attention` does the work; it makes plain scores and shows none."""
+        return context.layout.by_length and not need_weights and not self.similar
+
+    def scores(self, query: Tensor, key: Tensor, block: Block, context: AttentionContext) -> Tensor:
+        """Return Q K' / sqrt(K) of one block, (n, H, l, l), by similarity where that is wanted."""
+        found = query @ key.mT * query.shape[-1] ** -0.5
+        return found * context.similarity_of(block)[:, None].to(found) if self.similar else found
 
     def extras(self, rows: Tensor, context: AttentionContext) -> Tensor | None:
         """Return what `mix` needs of each token beside its query, key and value, (N, E)."""
@@ -120,7 +132,7 @@ class GlobalMixer(Mixer):
         need_weights: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
         """Mix values; see `Mixer`."""
-        if need_weights or not self.drop or not context.layout.by_length:
+        if not self.drop or not self.packs(context, need_weights):
             return super().forward(qkv, heads, rows, context, need_weights=need_weights)
         blocks = context.layout.blocks
         plain = [(None,)] * len(blocks)
@@ -138,14 +150,14 @@ class GlobalMixer(Mixer):
         need_weights: bool,
     ) -> tuple[Tensor, Tensor | None]:
         """Mix one block by the fused kernel, or openly when weights are asked for."""
-        if not need_weights:
+        if not need_weights and not self.similar:
             mixed = functional.scaled_dot_product_attention(
                 query, key, value, block.allowed, dropout_p=self.drop
             )
             return mixed, None
-        scores = query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5  # (n, H, l, l)
+        scores = self.scores(query, key, block, context)  # (n, H, l, l)
         weights = masked_softmax(scores, block.allowed)  # (n, H, l, l)
-        return functional.dropout(weights, self.drop) @ value, weights
+        return self.dropout(weights) @ value, weights
 
 
 class SelfAttention(nn.Module):
@@ -156,6 +168,8 @@ class SelfAttention(nn.Module):
         heads: H.
         mixer: how values are mixed (default: plain attention without dropout).
         supervision: teaches the last head to find each word's parent, where the batch has trees.
+        dual: joins the mixed values with another attention over the same queries, keys and values,
+            before the output map; see `nn.dual_attention`.
 
     Raises:
         ValueError: the heads do not divide the width.
@@ -167,6 +181,7 @@ class SelfAttention(nn.Module):
         heads: int,
         mixer: Mixer | None = None,
         supervision: ParentSupervision | None = None,
+        dual: nn.Module | None = None,
     ) -> None:
         super().__init__()
         if hidden % heads:
@@ -176,6 +191,7 @@ class SelfAttention(nn.Module):
         self.out = nn.Linear(hidden, hidden)
         self.mixer = GlobalMixer() if mixer is None else mixer
         self.supervision = supervision
+        self.dual = dual
 
     def forward(
         self, rows: Tensor, context: AttentionContext, *, need_weights: bool = False
@@ -193,7 +209,12 @@ class SelfAttention(nn.Module):
         qkv = self.qkv(rows)  # (N, 3 D)
         if self.supervision is not None and context.heads is not None:
             context.journal.parent_losses.append(self.supervision(qkv, self.heads, context))
-        mixed, weights = self.mixer(qkv, self.heads, rows, context, need_weights=need_weights)
+        mixed = weights = None
+        if self.dual is None or self.dual.reads_affinity or need_weights:
+            mixed, weights = self.mixer(qkv, self.heads, rows, context, need_weights=need_weights)
+        if self.dual is not None:
+            mixed = mixed if self.dual.reads_affinity else None
+            mixed = self.dual(mixed, qkv, self.heads, rows, context, need_weights=need_weights)
         return self.out(mixed), weights
 
 

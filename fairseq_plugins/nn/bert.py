@@ -215,6 +215,7 @@ class BertEncoder(nn.Module):
         *,
         words: Tensor | None = None,
         heads: Tensor | None = None,
+        similarity: Tensor | None = None,
         need_weights: bool = False,
         need_layers: bool = False,
     ) -> BertOutput:
@@ -227,11 +228,12 @@ class BertEncoder(nn.Module):
             factors: feature ids (B, S, F), for an encoder with features.
             words: word of each token (B, S), -1 at special tokens, for attention that asks.
             heads: head of each word (B, W), for attention that asks.
+            similarity: how alike words are (B, W, W), for attention that asks.
             need_weights: whether to return attention weights.
             need_layers: whether to return the states of all layers.
         """
         layout = Layout.of(tokens.eq(self.shape.padding), places)
-        context = AttentionContext(layout, segments, words, heads)
+        context = AttentionContext(layout, segments, words, heads, similarity)
         rows = self.embeddings(tokens, segments, layout, factors)  # (N, D)
         weights, states = [], [rows]
         for layer in self.layers:

@@ -23,10 +23,16 @@ class Journal:
     Attributes:
         gates: layer number -> share of each of its C local attentions, (N, C), without gradient.
         parent_losses: one number a supervised layer, with gradient.
+        differences: layer number -> weights of its difference attention, (B, H, T, S), where
+            weights were asked for.
+        fusions: layer number -> fusion gate and filter gate of its dual attention, (N, 2), without
+            gradient.
     """
 
     gates: dict[int, Tensor] = field(default_factory=dict)
     parent_losses: list[Tensor] = field(default_factory=list)
+    differences: dict[int, Tensor] = field(default_factory=dict)
+    fusions: dict[int, Tensor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,7 @@ class AttentionContext:
         words: (B, S), number of each token's word in its row, -1 at special tokens; see
             `nn.tree_masks`.
         heads: (B, W), head of each word; roots and unused numbers are their own.
+        similarity: (B, W, W), how alike words are, from 0 to 1.
         journal: what layers tell.
     """
 
@@ -46,6 +53,7 @@ class AttentionContext:
     segments: Tensor | None = None
     words: Tensor | None = None
     heads: Tensor | None = None
+    similarity: Tensor | None = None
     journal: Journal = field(default_factory=Journal)
     _made: dict[Any, Any] = field(default_factory=dict, repr=False)
 
@@ -82,6 +90,25 @@ class AttentionContext:
         if self.heads is None:
             raise ValueError("this encoder reads parse trees, but the batch has no heads")
         return self.heads[block.sentences]
+
+    def similarity_of(self, block: Block) -> Tensor:
+        """Return how alike the words of a block's tokens are, (n, l, l); 1 with special tokens.
+
+        Raises:
+            ValueError: the batch has no similarities.
+        """
+        if self.similarity is None:
+            raise ValueError("this encoder reads the similarity of words, but the batch has none")
+        return self.once("similarity", block, lambda: self._spread(block))
+
+    def _spread(self, block: Block) -> Tensor:
+        words = self.words_of(block)  # (n, l)
+        known = words.clamp(min=0)
+        sentence = torch.arange(len(words), device=words.device)[:, None, None]  # (n, 1, 1)
+        table = self.similarity[block.sentences]  # (n, W, W)
+        found = table[sentence, known[:, :, None], known[:, None, :]]  # (n, l, l)
+        special = words < 0  # (n, l)
+        return found.masked_fill(special[:, :, None] | special[:, None, :], 1.0)
 
     def allowed(self, rule: Rule, block: Block) -> Tensor:
         """Return who may see whom in a block by a rule, (n, l, l); padding is not looked at."""

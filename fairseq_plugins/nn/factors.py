@@ -21,6 +21,8 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
+from .checks import check_choice
+
 COMBINATIONS = ("sum", "concat")
 MERGES = ("concat", "overlay", "add")
 INITS = ("normal", "glorot", "zero")
@@ -54,7 +56,7 @@ class FactorEmbedding(nn.Module):
     ) -> None:
         super().__init__()
         columns = tuple(range(len(sizes)) if columns is None else columns)
-        _check_choice("combine", combine, COMBINATIONS)
+        check_choice("combine", combine, COMBINATIONS)
         if not len(sizes) == len(dims) == len(columns):
             raise ValueError(
                 f"{len(sizes)} features, {len(dims)} widths and {len(columns)} columns: "
@@ -83,7 +85,7 @@ class FactorEmbedding(nn.Module):
             std: standard deviation of the whole feature vector before ``scale``; summed tables
                 share it, each starting at ``std / sqrt(K)``. Used by ``normal`` alone.
         """
-        _check_choice("how", how, INITS)
+        check_choice("how", how, INITS)
         if self.combine == "sum":
             std = std / math.sqrt(len(self.tables))
         for table in self.tables.values():
@@ -125,7 +127,7 @@ class FactoredEmbedding(nn.Module):
         self, words: nn.Embedding, factors: FactorEmbedding, merge: str = "concat"
     ) -> None:
         super().__init__()
-        _check_choice("merge", merge, MERGES)
+        check_choice("merge", merge, MERGES)
         width, d = words.embedding_dim, factors.embedding_dim
         if merge == "add" and width != d:
             raise ValueError(f"add: words are {width} wide and features {d}; they must agree")
@@ -177,8 +179,3 @@ def glorot_(module: nn.Module) -> None:
         if isinstance(part, nn.Embedding) and part.padding_idx is not None:
             with torch.no_grad():
                 part.weight[part.padding_idx].zero_()
-
-
-def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} is {value!r}; choices: {', '.join(choices)}")

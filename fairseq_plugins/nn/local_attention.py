@@ -66,6 +66,7 @@ class LocalMixer(Mixer):
         gate: weighs global and local attention; None: attention is local alone.
         dropout: on the mixed weights.
         layer: number of the layer, under which the shares are told.
+        similar: see `Mixer`.
 
     Raises:
         ValueError: several rules and no gate, or none.
@@ -77,8 +78,9 @@ class LocalMixer(Mixer):
         gate: Gate | None = None,
         dropout: float = 0.0,
         layer: int = 0,
+        similar: bool = False,
     ) -> None:
-        super().__init__(dropout)
+        super().__init__(dropout, similar)
         if not rules or (gate is None and len(rules) > 1):
             raise ValueError(f"{len(rules)} rules of attention without a gate to weigh them")
         self.rules = tuple(rules)
@@ -95,7 +97,7 @@ class LocalMixer(Mixer):
         need_weights: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
         """Mix values; see `Mixer`."""
-        if need_weights or not context.layout.by_length:
+        if not self.packs(context, need_weights):
             return super().forward(qkv, heads, rows, context, need_weights=need_weights)
         blocks, shares = context.layout.blocks, self.extras(rows, context)
         first = () if self.gate is None else (None,)
@@ -124,10 +126,10 @@ class LocalMixer(Mixer):
         need_weights: bool,
     ) -> tuple[Tensor, Tensor | None]:
         """Mix one block openly."""
-        scores = query @ key.mT * query.shape[-1] ** -0.5  # (n, H, l, l)
+        scores = self.scores(query, key, block, context)  # (n, H, l, l)
         allowed = [context.allowed(rule, block)[:, None] for rule in self.rules]
         weights = mixed_weights(scores, allowed, extras, keys=block.allowed)
-        return functional.dropout(weights, self.drop) @ value, weights
+        return self.dropout(weights) @ value, weights
 
 
 def mixed_weights(

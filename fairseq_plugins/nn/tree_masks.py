@@ -7,6 +7,7 @@ token of a row may attend to the token of a column:
     WindowRule     distance in the sentence <= k                                 (WLA)
     RelationRule   the column is the row's parent, child or sibling              (Syntax-BERT)
     AncestorRule   the column is an ancestor of the row, or itself               (SGNet)
+    CrossRule      the column is in the other sentence of the pair               (DABERT, option)
 
 Words are counted over the whole row of a batch; a sentence pair leaves one number between its
 sentences unused, so that no neighbour lies in the other sentence. Every subword has its word's row
@@ -26,6 +27,7 @@ import torch
 from torch import Tensor
 
 from . import bit_sets
+from .checks import check_choice, check_least
 
 ALL = -1  # the set of all tokens
 NEIGHBOURS = ("asymmetric", "symmetric", "none")
@@ -75,8 +77,8 @@ class TreeRule:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        _check_least("tree threshold", self.threshold)
-        _check_choice("tree neighbours", self.neighbours, NEIGHBOURS)
+        check_least("tree threshold", self.threshold)
+        check_choice("tree neighbours", self.neighbours, NEIGHBOURS)
 
     def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor) -> Tensor:
         """Return ``allowed`` (n, l, l); see `Rule`."""
@@ -138,8 +140,8 @@ class WindowRule:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        _check_least("window", self.width)
-        _check_choice("window unit", self.unit, UNITS)
+        check_least("window", self.width)
+        check_choice("window unit", self.unit, UNITS)
 
     def __call__(
         self, words: Tensor, segments: Tensor | None, heads: Tensor | None = None
@@ -168,7 +170,7 @@ class RelationRule:
 
     def __post_init__(self) -> None:
         """Check the value."""
-        _check_choice("relation", self.relation, RELATIONS)
+        check_choice("relation", self.relation, RELATIONS)
 
     def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor) -> Tensor:
         """Return ``allowed`` (n, l, l); see `Rule`."""
@@ -184,6 +186,20 @@ class RelationRule:
                 (parents != known)[:, :, None] & (parents != known)[:, None, :]
             )
         return _opened(related | (row == column), words, segments)
+
+
+@dataclass(frozen=True)
+class CrossRule:
+    """Tokens of the other sentence (Wang et al. 2022, "cross-attention between sentence pairs")."""
+
+    needs_heads: ClassVar[bool] = False
+
+    def __call__(
+        self, words: Tensor, segments: Tensor | None, heads: Tensor | None = None
+    ) -> Tensor:
+        """Return ``allowed`` (n, l, l); see `Rule`."""
+        nothing = words.new_zeros(*words.shape, words.shape[1], dtype=torch.bool)  # (n, l, l)
+        return _opened(nothing, words, segments)
 
 
 @dataclass(frozen=True)
@@ -253,13 +269,3 @@ def _opened(
         across = segments[:, :, None] != segments[:, None, :]
         allowed |= across if columns else across & ~special[:, None, :]
     return allowed
-
-
-def _check_least(name: str, value: int) -> None:
-    if value < 0:
-        raise ValueError(f"a {name} of {value}: must be at least 0")
-
-
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} {value!r}: choices are {', '.join(choices)}")

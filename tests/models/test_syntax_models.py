@@ -50,7 +50,8 @@ def loud(model: BertModel, gate_bias: float | None = None) -> BertModel:
 @pytest.mark.parametrize("kind", KINDS_OF_SYNTAX)
 def test_every_kind_has_every_size(kind):
     assert {kind, *(f"{kind}_{size}" for size in SIZES)} <= set(ARCH_MODEL_REGISTRY)
-    assert set(KINDS) == {"bert_plain", "bert_pos", *KINDS_OF_SYNTAX}
+    others = {"bert_plain", "bert_pos", "bert_uer", "dabert", "dabert_literal"}
+    assert set(KINDS) == {*others, *KINDS_OF_SYNTAX}
 
 
 def added(arch: str, **given) -> int:
@@ -108,7 +109,7 @@ def test_every_option_reaches_its_part():
     assert mixers[0].rules == (WindowRule(3, "words"), TreeRule(2, "none"))
     assert mixers[0].gate.bias.tolist() == [-1.5, -1.5]
     assert [mixer.rules for mixer in mixers[3:]] == [(AncestorRule(span=True),)] * 2
-    assert {mixer.dropout for mixer in mixers} == {0.3}
+    assert {mixer.dropout.p for mixer in mixers} == {0.3}
     assert [mixer.layer for mixer in mixers[:3]] == [0, 1, 2]
     assert encoder.top.mix is None
     assert build("bert_sgnet").encoder.top.mix is not None
