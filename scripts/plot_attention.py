@@ -4,10 +4,13 @@ python scripts/plot_attention.py "She lights the lamp." --out figure --checkpoin
     runs/quickstart/baseline/checkpoint_last.pt runs/quickstart/syntax/checkpoint_last.pt
 python scripts/plot_attention.py "A film full of fresh air." --out figure --checkpoints \
     runs/wla runs/sla --names WLA SLA
+python scripts/plot_attention.py "He needs new hardware." "He needs new software." --layer 0 \
+    --words --out figure --checkpoints runs/plain runs/dabert
 
 Of a translation model: the decoder's attention over the source while it translates. Of a BERT: the
 attention of each token over the sentence, with dependency arcs above; rectangles mark the cells
-that grow most from the first model to the others.
+that grow most from the first model to the others. Of a layer with dual attention (DABERT): affinity
+and difference attention as its gate weighs them, or one of them alone (--attention).
 """
 
 from __future__ import annotations
@@ -24,11 +27,12 @@ from fairseq_plugins.experiments.attention_plots import (
 )
 from fairseq_plugins.experiments.figures import check_stem
 from fairseq_plugins.inference import attention, encoder_attention, prediction
+from fairseq_plugins.inference.attention_tables import KINDS
 from fairseq_plugins.inference.text_checkpoints import TASKS, find_checkpoints, recorded_options
 from fairseq_plugins.prep.options import explain
 
 OVER_ITSELF = ("attending tokens", "attended tokens")
-ENCODER_ONLY = ("words", "no_arcs", "highlight")
+ENCODER_ONLY = ("words", "no_arcs", "highlight", "attention")
 HIGHLIGHT = 6
 
 
@@ -56,6 +60,14 @@ def parse_args() -> argparse.Namespace:
         help="layer from 0 (default: the decoder's last; of a BERT the mean over layers)",
     )
     add("--head", type=int, help="one head from 0 (default: mean over heads)")
+    add(
+        "--attention",
+        nargs="+",
+        choices=KINDS,
+        metavar="KIND",
+        help=f"of a BERT, one for all or one a checkpoint: {', '.join(KINDS)} (default: fused in "
+        "layers with dual attention, affinity in others)",
+    )
     add("--words", action="store_true", help="of a BERT: join wordpieces to words")
     add("--no-arcs", action="store_true", help="of a BERT: draw no parse")
     add(
@@ -68,6 +80,8 @@ def parse_args() -> argparse.Namespace:
     args = parser.parse_args()
     if args.names and len(args.names) != len(args.checkpoints):
         parser.error(f"{len(args.names)} names for {len(args.checkpoints)} checkpoints")
+    if args.attention and len(args.attention) not in (1, len(args.checkpoints)):
+        parser.error(f"{len(args.attention)} attentions for {len(args.checkpoints)} checkpoints")
     if args.highlight is not None and args.highlight < 0:
         parser.error(f"--highlight {args.highlight}: must be at least 0")
     return args
@@ -96,11 +110,15 @@ def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[Atte
 
 def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[AttentionPanel]:
     """Read the sentence with every checkpoint, and compare the others with the first."""
-    names = args.names or [str(recorded_options(path)["model"].get("_name")) for path in paths]
+    kinds = args.attention or [None]
+    kinds = kinds * len(paths) if len(kinds) == 1 else kinds
+    names = args.names or [_title(path, kind) for path, kind in zip(paths, kinds)]
     found = []
-    for path in paths:
+    for path, kind in zip(paths, kinds):
         predictor = prediction.load([path], args.data, cpu=args.cpu)
-        one = encoder_attention.attend(predictor, args.sentence, layer=args.layer, head=args.head)
+        one = encoder_attention.attend(
+            predictor, args.sentence, layer=args.layer, head=args.head, kind=kind
+        )
         found.append(one.by_word() if args.words else one)
     if not args.no_arcs and any(one.heads is None for one in found):
         print("no arcs where the prepared folder names no pipeline that parses", file=sys.stderr)
@@ -117,6 +135,12 @@ def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[Attentio
         )
         for name, one, marked in zip(names, found, marks)
     ]
+
+
+def _title(path: Path, kind: str | None) -> str:
+    """Name a panel by architecture, and by the attention that was asked for."""
+    name = str(recorded_options(path)["model"].get("_name"))
+    return f"{name}, {kind}" if kind else name
 
 
 def draw(args: argparse.Namespace) -> list[Path]:

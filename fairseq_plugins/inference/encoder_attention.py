@@ -17,6 +17,7 @@ import torch
 from ..prep.examples import Example
 from ..prep.text_encoder import EncodedSentence, TextEncoder
 from .attention import check_choice
+from .attention_tables import select_tables
 from .prediction import Predictor
 from .prediction_inputs import examples_of
 
@@ -68,6 +69,7 @@ def attend(
     *,
     layer: int | None = None,
     head: int | None = None,
+    kind: str | None = None,
 ) -> EncoderAttention:
     """Read a raw sentence, or a pair, and return the attention of its tokens.
 
@@ -76,10 +78,11 @@ def attend(
         texts: one sentence; two for a model of pairs.
         layer: one layer from 0 (default: the mean over layers).
         head: one head from 0 (default: the mean over heads).
+        kind: which attention of a layer; see `attention_tables.select_tables`.
 
     Raises:
         ValueError: an empty sentence, another number of sentences, a text that is too long for
-            the model, or no such layer or head.
+            the model, or no such layer, head or attention.
     """
     (example,) = examples_of([texts[0] if len(texts) == 1 else tuple(texts)], predictor.wanted)
     (sentences,) = predictor.encoder.encode([example])
@@ -90,13 +93,9 @@ def attend(
         )
     dataset = predictor.task.build_dataset_for_inference([sentences])
     (sample,) = predictor.batches(dataset)
-    tables = predictor.outputs(sample, need_weights=True)[0][1]["attention"]
-    check_choice("layer", layer, len(tables))
-    check_choice("head", head, tables[0].shape[1])
-    means = [
-        (table[0].double().mean(0) if head is None else table[0, head].double()).cpu()  # (S, S)
-        for table in (tables if layer is None else [tables[layer]])
-    ]
+    tables = select_tables(predictor.outputs(sample, need_weights=True)[0][1], kind, layer)
+    check_choice("head", head, len(tables[0]))
+    means = [(table.mean(0) if head is None else table[head]).cpu() for table in tables]  # (S, S)
     shown = _shown(sentences)  # (P,)
     weights = (sum(means) / len(means)).numpy()[np.ix_(shown, shown)]  # (P, P)
     symbols = predictor.task.source_dictionary.symbols

@@ -145,7 +145,7 @@ class Predictor:
             answers = self._answers(dataset, batch_size, max_tokens)
             for example, sentences, rows in zip(part, encoded, answers):
                 gold = example.word_labels if self._by_word else example.label
-                yield self._prediction(example.id, rows, sentences[0].words, gold)
+                yield self.prediction(example.id, rows, sentences[0].words, gold)
 
     def encode(
         self, examples: Iterable[Example], count: int = BATCHES_AHEAD * BATCH_SIZE
@@ -176,10 +176,14 @@ class Predictor:
         kept = kept_examples(self.folder / f"{split}.examples.jsonl", len(dataset), counts)
         answers = self._answers(dataset, batch_size, max_tokens)
         for index, ((name, words), rows) in enumerate(zip(kept, answers)):
-            gold = None if dataset.gold is None else dataset.gold[index]
-            if gold is not None and self.target != "score":
-                gold = [self.labels[i] for i in gold] if self._by_word else self.labels[gold]
-            yield self._prediction(name, rows, words, gold)
+            yield self.prediction(name, rows, words, self.gold_of(dataset, index))
+
+    def gold_of(self, dataset: Any, index: int) -> Any:
+        """Return the gold label or labels of an example by name, or its score; None without."""
+        gold = None if dataset.gold is None else dataset.gold[index]
+        if gold is None or self.target == "score":
+            return gold
+        return [self.labels[i] for i in gold] if self._by_word else self.labels[gold]
 
     def load_split(self, split: str) -> Any:
         """Load a split of the prepared folder as a dataset.
@@ -202,10 +206,12 @@ class Predictor:
             for batch in dataset.batch_by_size(
                 indices, max_tokens=max_tokens, max_sentences=batch_size
             ):
-                sample = dataset.collater([dataset[int(i)] for i in batch])
-                if self.device.type == "cuda":
-                    sample = utils.move_to_cuda(sample, self.device)
-                yield sample
+                yield self.batch(dataset, batch)
+
+    def batch(self, dataset: Any, indices: Iterable[int]) -> dict[str, Any]:
+        """Return some examples of a dataset as a batch, on the device."""
+        sample = dataset.collater([dataset[int(i)] for i in indices])
+        return utils.move_to_cuda(sample, self.device) if self.device.type == "cuda" else sample
 
     @torch.no_grad()
     def outputs(self, sample: dict[str, Any], **wanted: Any) -> list[tuple[Tensor, dict[str, Any]]]:
@@ -229,9 +235,17 @@ class Predictor:
                 yield found.pop(place)
                 place += 1
 
-    def _prediction(
-        self, name: str, rows: Tensor, words: Sequence[str], gold: Any
+    def prediction(
+        self, name: str, rows: Tensor, words: Sequence[str] = (), gold: Any = None
     ) -> records.Prediction:
+        """Turn an answer into a prediction.
+
+        Args:
+            name: of the example.
+            rows: mean probabilities or score, (R, C); see `prediction_records.mean_answer`.
+            words: the R words, for labels of words.
+            gold: see `gold_of`.
+        """
         if self.target == "score":
             gold = None if gold is None else float(gold)
             return records.ScorePrediction(name, rows.item(), gold)
@@ -249,6 +263,7 @@ def read_part(manifest: Any, task: Any) -> Any:
     So nobody waits for a parser, or must have one, where it changes nothing.
     """
     read = {*(task.features or ()), *(["heads"] if task.predicts_by_heads else [])}
+    read |= {"similarity"} if task.reads_similarity else set()
     kept = [name for name in manifest.annotations if name in read]
     changes = {} if needs_annotator(manifest.tokenize, kept) else {"annotator": {}}
     return replace(manifest, annotations=kept, **changes)

@@ -35,15 +35,16 @@ EXPECTED = {
 
 
 class Echo(torch.nn.Module):
-    """Returns the logits it is given, a loss of its own, and shares of local attention."""
+    """Returns the logits it is given, a loss of its own, and gates of its attention."""
 
-    def __init__(self, losses=None, gates=None):
+    def __init__(self, losses=None, gates=None, fusion=None):
         super().__init__()
         self.losses = losses or {}
         self.gates = gates or {}
+        self.fusion = fusion or {}
 
     def forward(self, logits):
-        return logits, {"losses": self.losses, "gates": self.gates}
+        return logits, {"losses": self.losses, "gates": self.gates, "fusion": self.fusion}
 
 
 def criterion_of(kind):
@@ -234,12 +235,15 @@ def test_gates_are_logged_as_means_over_tokens(training):
     outputs, shares = [], [torch.rand(3, 2), torch.rand(9, 2)]
     for found in shares:
         sample = {**sample_of("classes", golds, logits, range(4)), "ntokens": len(found)}
-        model = Echo(gates={0: found / 2, 5: found[:, :1]}).train(training)
+        gates = {0: found / 2, 5: found[:, :1]}
+        model = Echo(gates=gates, fusion={3: found}).train(training)
         outputs.append(criterion_of("classes")(model, sample)[2])
     whole = torch.cat(shares)
     values = logged("classes", outputs).get_smoothed_values()
     assert values["gate_0"] == pytest.approx(float(whole.sum(1).mean()) / 2, abs=1e-3)
     assert values["gate_5"] == pytest.approx(float(whole[:, 0].mean()), abs=1e-3)
+    assert values["fusion_gate_3"] == pytest.approx(float(whole[:, 0].mean()), abs=1e-3)
+    assert values["filter_gate_3"] == pytest.approx(float(whole[:, 1].mean()), abs=1e-3)
 
 
 def test_gates_in_half_precision_do_not_overflow():

@@ -1,0 +1,84 @@
+"""Which of a model's attentions is looked at.
+
+A layer with dual attention (Wang et al. 2022, "DABERT") has two, and a gate g_i that says how much
+of the first each token i takes:
+
+    affinity     the layer's own attention, as in any BERT
+    difference   where queries and keys are far apart
+    fused        g_i affinity_i + (1 - g_i) difference_i; their mean where the gate was taken away
+
+The paper's Figure 3 shows BERT's attention and that of DABERT "after dual attention".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .attention import check_choice
+
+AFFINITY, DIFFERENCE, FUSED = "affinity", "difference", "fused"
+KINDS = (AFFINITY, DIFFERENCE, FUSED)
+
+
+def select_tables(
+    extra: Mapping[str, Any], kind: str | None = None, layer: int | None = None
+) -> list[Tensor]:
+    """Return the attention of a model in the layers that are looked at.
+
+    Args:
+        extra: what the model says beside its logits about one sentence or pair, without padding,
+            with ``need_weights=True``.
+        kind: one of `KINDS` (default: `FUSED` in layers with dual attention, `AFFINITY` in others).
+        layer: one layer from 0 (default: all that have this attention; for `FUSED` all layers,
+            those without dual attention with their affinity).
+
+    Returns:
+        One table (H, T, S) a layer; rows attend to columns.
+
+    Raises:
+        ValueError: an unknown kind, no such layer, or a layer without that attention.
+    """
+    if kind not in (None, *KINDS):
+        raise ValueError(f"unknown attention {kind!r}; choices: {', '.join(KINDS)}")
+    check_choice("layer", layer, len(extra["attention"]))
+    if kind in (DIFFERENCE, FUSED):
+        _check_dual(sorted(extra.get("difference", ())), kind, layer)
+    if layer is not None:
+        layers = [layer]
+    elif kind == DIFFERENCE:
+        layers = sorted(extra["difference"])
+    else:
+        layers = range(len(extra["attention"]))
+    return [_table(extra, kind, number) for number in layers]
+
+
+def _check_dual(dual: list[int], kind: str, layer: int | None) -> None:
+    """Refuse what only layers with dual attention have."""
+    if not dual:
+        raise ValueError(
+            f"this model has no {kind} attention, because no layer of it has dual attention; "
+            f"choices: {AFFINITY}"
+        )
+    if layer not in (None, *dual):
+        raise ValueError(
+            f"layer {layer} has no {kind} attention, because it has no dual attention; choices: "
+            f"{AFFINITY} in this layer, or layer {', '.join(map(str, dual))}"
+        )
+
+
+def _table(extra: Mapping[str, Any], kind: str | None, layer: int) -> Tensor:
+    """Return one layer's attention, (H, T, S)."""
+    affinity = extra["attention"][layer][0].double()
+    difference = extra.get("difference", {}).get(layer)
+    if kind == AFFINITY or difference is None:
+        return affinity
+    difference = difference[0].double()
+    if kind == DIFFERENCE:
+        return difference
+    gates = extra.get("fusion", {}).get(layer)  # (T, 2)
+    share = 0.5 if gates is None else gates[:, :1].double()  # (T, 1)
+    return torch.lerp(difference, affinity, torch.as_tensor(share).to(affinity))

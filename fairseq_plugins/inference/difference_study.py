@@ -1,0 +1,253 @@
+"""Which words of a pair a model holds to be different, beside what it says about the pair.
+
+Wang et al. 2022, "DABERT", section 4.4 (case study). A word's strength is the difference attention
+that it receives from the other sentence: with d_ij, row i attends to column j, the mean over heads
+(and layers),
+
+    strength(word) = sum_{j in word} mean_{i in the other sentence} d_ij
+
+so that the strengths of a sentence's words sum to 1 at most. A word here is what BERT cuts into
+wordpieces: punctuation stands for itself, so that it lends no word its strength.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..models import _bert_config, _dual_options
+from ..prep.corpus import numbered_lines
+from ..prep.examples import Example
+from ..prep.wordpiece import WordPieces
+from .attention_tables import DIFFERENCE, select_tables
+from .prediction import Predictor
+from .prediction_records import Prediction, mean_answer
+from .text_checkpoints import check, recorded_options
+
+CONTINUED = "##"  # what a wordpiece begins with that goes on with a word
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class SentenceStrengths:
+    """A sentence and how different its words are from the other one.
+
+    Args:
+        text: as it was given.
+        spans: begin and end of each of its W words in the text, in order.
+        strengths: of each word, (W,); 0 for words beyond what the model reads.
+    """
+
+    text: str
+    spans: list[Span]
+    strengths: np.ndarray
+
+
+@dataclass(frozen=True)
+class StudiedPair:
+    """A pair of sentences as a model sees it.
+
+    Args:
+        prediction: what it says; with the gold label where that is known.
+        sentences: both of them.
+    """
+
+    prediction: Prediction
+    sentences: tuple[SentenceStrengths, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Both sentences as they were given."""
+        return tuple(sentence.text for sentence in self.sentences)
+
+
+def check_difference(path: Path) -> None:
+    """Refuse a checkpoint without difference attention, before anything of it is built.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a model without; names those that have it. Or one that is none of ours.
+    """
+    check(path)
+    options = recorded_options(path)["model"]
+    layers = options.get("dual_layers") or _dual_options.NO_LAYERS
+    if layers != _dual_options.NO_LAYERS and options.get("ablate") != _dual_options.WITHOUT:
+        return
+    why = "--dual-layers none" if layers == _dual_options.NO_LAYERS else "--ablate difference"
+    kinds = [
+        kind
+        for kind, values in _bert_config.KINDS.items()
+        if values["dual_layers"] != _dual_options.NO_LAYERS
+    ]
+    raise ValueError(
+        f"{path} is of architecture {options['_name']!r} and has no difference attention ({why}); "
+        f"those with dual attention have: {', '.join(kinds)}"
+    )
+
+
+def study_examples(
+    predictor: Predictor, examples: Iterable[Example], layer: int | None = None
+) -> Iterator[StudiedPair]:
+    """Study raw pairs as they come.
+
+    Args:
+        predictor: what `prediction.load` returned; of an ensemble the first model's attention is
+            shown, and the prediction of all.
+        examples: pairs; gold labels are handed on.
+        layer: one layer from 0 (default: the mean over those with dual attention).
+
+    Raises:
+        ValueError: a pair too long for the model, or a layer without dual attention.
+    """
+    for part, _, dataset in predictor.encode(examples, 1):
+        yield _study(predictor, dataset, 0, part[0], layer)
+
+
+def study_split(
+    predictor: Predictor,
+    split: str,
+    layer: int | None = None,
+    *,
+    most: int | None = None,
+    wrong_only: bool = False,
+) -> Iterator[StudiedPair]:
+    """Study pairs of a prepared split, in its order.
+
+    Args:
+        predictor: see `study_examples`.
+        split: of the prepared folder.
+        layer: see `study_examples`.
+        most: how many pairs at most (default: all).
+        wrong_only: only those that the model gets wrong.
+
+    Raises:
+        FileNotFoundError: a file of the split is missing.
+        ValueError: no such split or layer; no gold classes where wrong predictions are wanted.
+    """
+    dataset = predictor.load_split(split)
+    kept = _kept_texts(predictor.folder / f"{split}.examples.jsonl", len(dataset))
+    if wrong_only and (predictor.target != "classes" or dataset.gold is None):
+        lack = "scores" if predictor.target == "score" else "no gold labels"
+        raise ValueError(
+            f"only a class with its gold label can be wrong, but split {split!r} of "
+            f"{predictor.folder} has {lack}"
+        )
+    chosen = _wrong(predictor, split) if wrong_only else range(len(dataset))
+    for index in islice(chosen, most):
+        name, texts = kept[index]
+        example = Example(name, texts, label=predictor.gold_of(dataset, index))
+        yield _study(predictor, dataset, index, example, layer)
+
+
+def _wrong(predictor: Predictor, split: str) -> Iterator[int]:
+    """Yield the places of wrong predictions in a split."""
+    for index, made in zip(count(), predictor.predict_split(split)):
+        if made.gold is not None and made.answer != made.gold:
+            yield index
+
+
+def _kept_texts(path: Path, size: int) -> list[tuple[str, tuple[str, ...]]]:
+    """Read the id and the texts of a split's examples.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a line that is no pair, or another number of examples.
+    """
+    kept = []
+    for number, line in numbered_lines(path, 0, 1):
+        try:
+            row = json.loads(line)
+            first, second = map(str, row["texts"])
+            kept.append((str(row["id"]), (first, second)))
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise ValueError(f"{path}:{number}: no pair; prepare the folder again") from None
+    if len(kept) != size:
+        raise ValueError(f"{path} has {len(kept)} examples, the split {size}; prepare again")
+    return kept
+
+
+def _study(
+    predictor: Predictor, dataset: Any, index: int, example: Example, layer: int | None
+) -> StudiedPair:
+    """Read one example of a dataset, and look at the difference attention."""
+    sample = predictor.batch(dataset, [index])
+    found = predictor.outputs(sample, need_weights=True)
+    rows = mean_answer(predictor.target, [logits for logits, _ in found])
+    tables = select_tables(found[0][1], DIFFERENCE, layer)
+    table = sum(table.mean(0) for table in tables).cpu().numpy() / len(tables)  # (S, S)
+    segments = dataset.items[index]["segments"]  # (S,)
+    places = sentence_places(segments)
+    symbols = predictor.task.source_dictionary.symbols
+    pieces = WordPieces(predictor.task.source_dictionary, predictor.manifest.tokenizer)
+    sentences = []
+    for number, (text, columns) in enumerate(zip(example.texts, dataset.items.sentences)):
+        word_of = bert_words([symbols[token] for token in columns.tokens[index]])
+        spans = word_spans(text, pieces.encode_text(text)[1], word_of)
+        strengths = word_strengths(table, places[1 - number], places[number], word_of)
+        sentences.append(SentenceStrengths(text, spans, strengths))
+    return StudiedPair(predictor.prediction(example.id, rows, gold=example.label), tuple(sentences))
+
+
+def sentence_places(segments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the wordpieces of both sentences stand in ``[CLS] a [SEP] b [SEP]``.
+
+    Args:
+        segments: of each token, (S,).
+    """
+    border = int((segments == 0).sum())
+    return np.arange(1, border - 1), np.arange(border, len(segments) - 1)
+
+
+def bert_words(pieces: Sequence[str]) -> np.ndarray:
+    """Return the number of the word that each of P wordpieces belongs to, (P,)."""
+    return np.cumsum([not piece.startswith(CONTINUED) for piece in pieces]) - 1
+
+
+def word_strengths(
+    table: np.ndarray, others: np.ndarray, own: np.ndarray, word_of: Sequence[int]
+) -> np.ndarray:
+    """Return how much attention the words of a sentence receive from the other one.
+
+    Args:
+        table: difference attention, (S, S), rows attend to columns.
+        others: rows of the other sentence's wordpieces.
+        own: columns of this sentence's wordpieces, the first P of them where it was shortened.
+        word_of: the number of each wordpiece's word, at least P.
+
+    Returns:
+        One sum a word, (W,).
+    """
+    received = table[np.ix_(others, own)].mean(0)  # (P,)
+    return np.bincount(word_of[: len(own)], received, minlength=int(word_of[-1]) + 1)
+
+
+def word_spans(text: str, spans: Sequence[Span], word_of: Sequence[int]) -> list[Span]:
+    """Return where words stand in a text, from their first piece to their last.
+
+    Args:
+        text: the sentence.
+        spans: begin and end of each wordpiece in it, P.
+        word_of: the number of each wordpiece's word, P.
+
+    Raises:
+        ValueError: these are not the wordpieces of the text.
+    """
+    if not spans and len(word_of) == 1:  # nothing in it that BERT can see: one unknown word
+        return [(0, len(text))]
+    if len(spans) != len(word_of):
+        raise ValueError(
+            f"{text[:80]!r} has {len(spans)} wordpieces, the prepared folder {len(word_of)}; "
+            "prepare it again"
+        )
+    found: dict[int, Span] = {}
+    for word, (begin, end) in zip(map(int, word_of), spans):
+        first, last = found.get(word, (begin, end))
+        found[word] = (min(first, begin), max(last, end))
+    return [found[word] for word in sorted(found)]
