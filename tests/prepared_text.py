@@ -78,7 +78,21 @@ def encode(words: Sequence[str]) -> SimpleNamespace:
             "case": FEATURES["case"].ids([case_of(word) for word in words]),
         },
         heads=heads_of(words),
+        similarity=None,
     )
+
+
+def encode_texts(texts: Sequence[str]) -> list[SimpleNamespace]:
+    """Encode an example; the words of a pair are compared."""
+    sides = [encode(text.split()) for text in texts]
+    if len(sides) == 2:
+        sides[1].similarity = similarity_of(*(side.words for side in sides))
+    return sides
+
+
+def similarity_of(first: Sequence[str], second: Sequence[str]) -> list[int]:
+    """Compare words by rule: for each of ``second`` one number for every word of ``first``."""
+    return [255 if a == b else (ord(a[0]) * ord(b[0])) % 255 for b in second for a in first]
 
 
 def sentence(rng: random.Random, longest: int = 9) -> list[str]:
@@ -185,12 +199,15 @@ def prepare(
 def _write(
     prefix: Path, part: Sequence[Example], labels: Sequence[str], annotations: Sequence[str]
 ) -> dict[str, int]:
-    found = [[encode(text.split()) for text in example.texts] for example in part]
+    found = [encode_texts(example.texts) for example in part]
+    if "similarity" in annotations:
+        rows = [second.similarity for _, second in found]
+        _stream(prefix, "similarity1", rows, 256)
     for k in range(len(part[0].texts)):
         sides = [sentences[k] for sentences in found]
         _stream(prefix, f"tokens{k}", [side.tokens for side in sides], len(VOCABULARY))
         _stream(prefix, f"words{k}", [side.word_of for side in sides], 600)
-        for name in ("case", *annotations):
+        for name in ("case", *(name for name in annotations if name != "similarity")):
             rows = [side.heads if name == "heads" else side.features[name] for side in sides]
             _stream(prefix, f"{name}{k}", rows, 600 if name == "heads" else 20)
     labelled = _write_gold(prefix, part, labels)

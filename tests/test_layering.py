@@ -43,6 +43,8 @@ MAY_USE = {
         "scripts/english_scores.py",
     },
     "matplotlib": {"experiments"},
+    "nltk": {"prep/wordnet.py"},
+    "nltk": {"prep/wordnet.py"},
 }
 
 

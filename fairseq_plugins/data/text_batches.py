@@ -33,7 +33,8 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
         ``segments`` (B, S), ``src_lengths`` (B,), ``places`` (N,); ``src_factors`` (B, S, F) if
         there are features; if the items tell, ``word_of`` (B, S), the number of each token's word
         in its row, -1 at special tokens and padding, and ``heads`` (B, M), the number of the head
-        of each of at most M words, its own at a root, a gap between sentences and padding;
+        of each of at most M words, its own at a root, a gap between sentences and padding, and
+        ``similarity`` (B, M, M) of words, from 0 to 1, see `_similarity`;
         ``word_rows`` (W,), and beside ``net_input`` ``words_per_example`` (n,), if words are
         labelled.
     """
@@ -50,6 +51,8 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
             )
     if "heads" in items[0]:
         net_input["heads"] = _heads(items)
+    if "similarity" in items[0]:
+        net_input["similarity"] = _similarity([item["similarity"] for item in items])
     batch = {
         "id": torch.tensor([item["id"] for item in items]),
         "nsentences": len(items),
@@ -69,6 +72,24 @@ def _heads(items: Sequence[dict[str, Any]]) -> Tensor:
     out = np.tile(np.arange(width), len(rows))  # (B M,) all words their own heads
     out[places] = joined(rows)
     return torch.from_numpy(out.reshape(len(rows), width))
+
+
+def _similarity(tables: Sequence[np.ndarray]) -> Tensor:
+    """Return how similar all words of each pair are, (B, M, M), counted as `_heads` does.
+
+    It is 1 within a sentence, at the gap between the sentences and at padding, and the same the
+    other way round.
+
+    Args:
+        tables: (V, W) for each pair, of its second to its first sentence's words, in 255ths.
+    """
+    width = max(sum(table.shape) + 1 for table in tables)
+    out = np.ones((len(tables), width, width), dtype=np.float32)  # (B, M, M)
+    for square, table in zip(out, tables):
+        second, first = table.shape
+        square[first + 1 : first + 1 + second, :first] = table / np.float32(255)
+        square[:first, first + 1 : first + 1 + second] = table.T / np.float32(255)
+    return torch.from_numpy(out)
 
 
 def token_places(lengths: np.ndarray, least: int = 0) -> tuple[np.ndarray, int]:

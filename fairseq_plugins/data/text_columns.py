@@ -1,4 +1,5 @@
-"""The streams of a prepared text folder as columns: tokens, words, features, heads, gold labels.
+"""The streams of a prepared text folder as columns: tokens, words, features, heads, word
+similarities, gold labels.
 
 Rows of numbers lie one after another in one array, so that a split is read at once and checked
 without loops. The same columns come from raw text at inference.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -30,6 +31,7 @@ class Encoded(Protocol):
     word_of: Sequence[int]
     features: dict[str, Sequence[int]]
     heads: Sequence[int] | None
+    similarity: Sequence[int] | None
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,15 @@ class SentenceColumns:
         words: word of each wordpiece.
         features: feature -> one id a word.
         heads: index from 0 of each word's head, a root's own for a root; None where not wanted.
+        similarity: for each word of a second sentence one number for every word of the first, from
+            0 to 255 for 1; None for first sentences, and where not wanted.
     """
 
     tokens: Rows
     words: Rows
     features: dict[str, Rows]
     heads: Rows | None = None
+    similarity: Rows | None = None
 
     @classmethod
     def read(
@@ -116,6 +121,20 @@ class SentenceColumns:
         """Number of words of each sentence."""
         return self.words.lasts + 1
 
+    def comparing(self, similarity: Rows, first: SentenceColumns, what: str) -> SentenceColumns:
+        """Return these second sentences with the similarity of their words to those of the first.
+
+        Args:
+            similarity: a number for every pair of words; see `SentenceColumns`.
+            first: the first sentences.
+            what: names the numbers in messages.
+
+        Raises:
+            ValueError: there are more or fewer numbers than pairs of words; names the example.
+        """
+        check_lengths(what, similarity, self.word_counts * first.word_counts)
+        return replace(self, similarity=similarity)
+
 
 def _raw_parents(sentences: Sequence[Encoded], words: Rows, name_of: Callable[[int], str]) -> Rows:
     """Return the heads of raw text as `parents_of` does."""
@@ -128,6 +147,22 @@ def _raw_parents(sentences: Sequence[Encoded], words: Rows, name_of: Callable[[i
     heads = Rows.of(sentence.heads for sentence in sentences)
     check_lengths("heads of raw text", heads, words.lasts + 1, PIPELINE)
     return parents_of("heads of raw text", heads, PIPELINE)
+
+
+def raw_similarity(second: Sequence[Encoded], name_of: Callable[[int], str]) -> Rows:
+    """Take the word similarities of raw text from the second sentences.
+
+    Raises:
+        ValueError: words were not compared.
+    """
+    for index, sentence in enumerate(second):
+        if sentence.similarity is None:
+            raise ValueError(
+                f"the words of {name_of(index)} were not compared, but the model reads their "
+                "similarity; prepare the folder with --annotations similarity beside what it has, "
+                "so that the words of raw text are compared as well"
+            )
+    return Rows.of(sentence.similarity for sentence in second)
 
 
 class Gold:

@@ -31,6 +31,7 @@ class Reading:
         by_word: whether words are labelled.
         words: whether the model wants to know the word of each token.
         heads: whether it wants to know the words' heads, too.
+        similarity: whether it wants to know how similar the words of a pair are, too.
         limit: most tokens of a row, specials included; None for any number.
         long_examples: what becomes of longer ones: `ERROR`, `TRUNCATE`, or `SPLIT`.
     """
@@ -42,6 +43,7 @@ class Reading:
     by_word: bool = False
     words: bool = False
     heads: bool = False
+    similarity: bool = False
     limit: int | None = None
     long_examples: str = ERROR
 
@@ -93,9 +95,10 @@ class TextItems:
         Returns:
             ``id``; of the example's T tokens ``tokens`` and ``segments`` (T,), ``factors`` (T, F)
             if there are features, and if wanted ``word_of`` (T,), the number of each token's word
-            as `_syntax` counts; ``lengths`` of its rows; if wanted ``heads`` of each row's words;
-            and if words are labelled ``words``, where among the T tokens each begins in the row it
-            is labelled in, (W,).
+            as `_syntax` counts; ``lengths`` of its rows; if wanted ``heads`` of each row's words,
+            and ``similarity`` (V, W) of the V words of the second sentence to the W of the first,
+            in 255ths; and if words are labelled ``words``, where among the T tokens each begins in
+            the row it is labelled in, (W,).
         """
         rows, owners = self._cuts.get(index) or ([self._whole(index)], None)
         columns = zip(*(self._row(index, parts) for parts in rows))
@@ -108,7 +111,7 @@ class TextItems:
         }
         if factors:
             item["factors"] = joined(factors[0])
-        if self.reading.words or self.reading.heads:
+        if self.reading.words or self.reading.heads or self.reading.similarity:
             item |= self._syntax(index, rows)
         if self.reading.by_word:
             item["words"] = self._word_places(index, item["lengths"], rows, owners)
@@ -118,31 +121,56 @@ class TextItems:
         """Return ``word_of`` (T,), and if wanted ``heads``, (W,) for each row, of an example.
 
         Words are counted over the example; with heads, a row that shows a part of it counts over
-        the trees that it shows (`cut_trees`), so that a long document costs it no more than those.
-        The second sentence is counted from one number further on, so that its first word is not
-        beside the last one of the first. Special tokens are of word -1.
+        the trees that it shows (`cut_trees`), so that a long document costs it no more than those;
+        with similarities alone, over the words that it shows. The second sentence is counted from
+        one number further on, so that its first word is not beside the last one of the first.
+        Special tokens are of word -1.
         """
-        pieces, trees = [], []
+        pieces, trees, spans = [], [], []
         for parts in rows:
-            start, row_heads = 0, []
+            start, row_heads, spans = 0, [], []
             pieces.append(_NO_WORD)
-            for number, begin, end in parts:
-                column = self.sentences[number]
-                words = column.words[index].astype(np.int64)
-                count = int(words[-1]) + 1 if len(words) else 0
-                words = words[begin:end]
-                if self.reading.heads:
-                    heads = column.heads[index].astype(np.int64)
-                    if index in self._cuts:
-                        heads, first = cut_trees(heads, words)
-                        words, count = words - first, len(heads)
-                    row_heads += [np.array([start - 1])] * (number > 0)  # a word that no token has
+            for part in parts:
+                words, heads, span = self._words(index, part)
+                if heads is not None:
+                    row_heads += [np.array([start - 1])] * (start > 0)  # a word that no token has
                     row_heads.append(heads + start)
                 pieces += [words + start, _NO_WORD]
-                start += count + 1
+                spans.append(span)
+                start += len(span) + 1
             trees.append(joined(row_heads) if row_heads else None)
         found: dict[str, Any] = {"word_of": np.concatenate(pieces)}
-        return {**found, "heads": trees} if self.reading.heads else found
+        if self.reading.heads:
+            found["heads"] = trees
+        if self.reading.similarity:
+            found["similarity"] = self._similarity(index, *spans)
+        return found
+
+    def _words(self, index: int, part: Part) -> tuple[np.ndarray, np.ndarray | None, range]:
+        """Return what a row counts of one sentence.
+
+        Returns:
+            The word of each wordpiece, (S,), and if wanted the words' heads, (W,), both counted
+            from the first word of the range that is the third.
+        """
+        number, begin, end = part
+        column, cut = self.sentences[number], index in self._cuts
+        words = column.words[index].astype(np.int64)
+        count, shown = _count(words), words[begin:end]
+        if self.reading.heads:
+            heads, first = column.heads[index].astype(np.int64), 0
+            if cut:
+                heads, first = cut_trees(heads, shown)
+            return shown - first, heads, range(first, first + len(heads))
+        if self.reading.similarity and cut:
+            count = _count(shown)
+        return shown, None, range(count)
+
+    def _similarity(self, index: int, first: range, second: range) -> np.ndarray:
+        """Return how similar words of a pair are, (V, W), of the words in two ranges."""
+        width, height = (_count(column.words[index]) for column in self.sentences)
+        table = self.sentences[1].similarity[index].reshape(height, width)
+        return table[second.start : second.stop, first.start : first.stop]
 
     def _fit(self) -> None:
         """Plan the rows of the examples that are too long."""
@@ -213,6 +241,11 @@ class TextItems:
         before = np.cumsum([0, *lengths[:-1]])  # (K,) tokens in earlier rows
         begins = np.array([parts[0][1] for parts in rows])  # (K,)
         return before[owners] + 1 + starts - begins[owners]  # (W,)
+
+
+def _count(words: np.ndarray) -> int:
+    """Return how many words wordpieces are of; words are counted from 0."""
+    return int(words[-1]) + 1 if len(words) else 0
 
 
 def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:

@@ -143,7 +143,7 @@ def _parsed(predictor: Predictor, example: Example) -> Sequence[EncodedSentence]
     manifest = predictor.manifest
     if not manifest.annotator.get("model"):
         return ()
-    both = list(dict.fromkeys([*manifest.annotations, "heads"]))
+    both = [*(name for name in manifest.annotations if name == "pos"), "heads"]
     try:
         encoder = TextEncoder.from_folder(predictor.folder, replace(manifest, annotations=both))
         return encoder.encode([example])[0]

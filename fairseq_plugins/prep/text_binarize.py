@@ -9,8 +9,9 @@ from pathlib import Path
 from ..data.streams import StreamWriter
 from ..syntax.labels import FEATURES
 from .text_chunks import MOST_WORDS, EncodedExamples, TextChunk
-from .text_manifest import TextManifest
+from .text_manifest import SIMILARITY, TextManifest
 from .text_scan import TextScan
+from .word_similarity import FULL
 
 
 class SplitWriter:
@@ -31,6 +32,7 @@ class SplitWriter:
         self.amiss: Counter[str] = Counter(scan.dropped)
         self.longest = 0
         widths = {"tokens": pieces, "words": MOST_WORDS, "heads": MOST_WORDS}
+        widths[SIMILARITY] = FULL + 1
         widths |= {name: len(inventory) for name, inventory in FEATURES.items()}
         sizes = {name: widths[name[:-1]] for name in manifest.streams()}
         self.scores = manifest.target == "score" and scan.labelled > 0

@@ -205,4 +205,6 @@ def _streams(k: int, sentences: Sequence[EncodedSentence]) -> dict[str, Rows]:
         found[f"{name}{k}"] = Rows.of([sentence.features[name] for sentence in sentences])
     if sentences[0].heads is not None:
         found[f"heads{k}"] = Rows.of([sentence.heads or [] for sentence in sentences])
+    if sentences[0].similarity is not None:
+        found[f"similarity{k}"] = Rows.of([sentence.similarity or [] for sentence in sentences])
     return found

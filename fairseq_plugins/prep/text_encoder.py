@@ -16,8 +16,9 @@ from .annotation import Annotation, annotator_line
 from .examples import Example
 from .given_parses import NAME as GIVEN
 from .given_parses import Parses
-from .text_manifest import VOCABULARY, TextManifest
+from .text_manifest import SIMILARITY, VOCABULARY, TextManifest
 from .text_words import Words, split_at_blanks, split_at_characters
+from .word_similarity import WordSimilarity, reopen_similarity
 from .wordpiece import WordPieces
 
 logger = logging.getLogger(__name__)
@@ -35,6 +36,7 @@ class EncodedSentence:
         words: W words.
         features: per feature name W ids; ``pos`` only where words are tagged.
         heads: W numbers of heads from 1, 0 at a root; None where nothing parsed.
+        similarity: of the second sentence of a pair, see `WordSimilarity.table`; otherwise None.
         misaligned: how many wordpieces do not lie within one word.
         repaired: how many words the annotator cut otherwise, or have no wordpiece of their own.
     """
@@ -44,6 +46,7 @@ class EncodedSentence:
     words: list[str]
     features: dict[str, list[int]]
     heads: list[int] | None = None
+    similarity: list[int] | None = None
     misaligned: int = 0
     repaired: int = 0
 
@@ -55,9 +58,10 @@ class TextEncoder:
         wordpieces: the tokeniser.
         tokenize: what the words of raw text are: ``whitespace``, ``characters`` (each Chinese
             character is one), or ``spacy``: the annotator's.
-        annotations: what the words carry, of ``pos`` and ``heads``.
+        annotations: what the words carry, of ``pos``, ``heads`` and ``similarity``.
         annotator: `prep.annotate.Annotator`, or `prep.given_parses.GivenParses` where `encode` is
             handed all parses, or None where nothing needs it.
+        similarity: compares the words of a pair, where the annotations say so.
     """
 
     def __init__(
@@ -66,12 +70,14 @@ class TextEncoder:
         tokenize: str = "whitespace",
         annotations: Sequence[str] = (),
         annotator: Any = None,
+        similarity: WordSimilarity | None = None,
     ) -> None:
         if annotator is None and needs_annotator(tokenize, annotations):
             raise ValueError(f"{', '.join(annotations) or tokenize} needs a spaCy pipeline")
-        self.wordpieces, self.tokenize = wordpieces, tokenize
-        self.annotations = tuple(annotations)
-        self.annotator = annotator
+        if similarity is None and SIMILARITY in annotations:
+            raise ValueError(f"{SIMILARITY} needs WordNet")
+        self.wordpieces, self.tokenize, self.annotations = wordpieces, tokenize, tuple(annotations)
+        self.annotator, self.similarity = annotator, similarity
 
     @property
     def annotator_id(self) -> str:
@@ -83,7 +89,8 @@ class TextEncoder:
         """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
 
         Raises:
-            FileNotFoundError, ValueError: there is no pipeline for raw text, or not any more.
+            FileNotFoundError, ValueError: there is no pipeline for raw text, or not any more; or no
+                WordNet, where words are compared.
         """
         model = manifest.annotator.get("model", "")
         if manifest.annotator.get("name") == GIVEN and not model:
@@ -96,6 +103,7 @@ class TextEncoder:
             manifest.tokenize,
             manifest.annotations,
             load_annotator(manifest.tokenize, manifest.annotations, model),
+            reopen_similarity(folder, manifest.inputs) if manifest.compares_words else None,
         )
         if encoder.annotator_id != manifest.annotator_id:
             logger.warning(
@@ -131,7 +139,14 @@ class TextEncoder:
             given += [example.words] * len(example.texts)
         notes = None if parses is None else [note for row in parses for note in row]
         encoded = iter(self._encode(texts, given, notes))
-        return [tuple(next(encoded) for _ in example.texts) for example in examples]
+        return [self._compared([next(encoded) for _ in example.texts]) for example in examples]
+
+    def _compared(self, sentences: list[EncodedSentence]) -> tuple[EncodedSentence, ...]:
+        """Compare the words of a pair, if that is wanted."""
+        if self.similarity is not None and len(sentences) == 2:
+            table = self.similarity.table(*(sentence.words for sentence in sentences))
+            sentences[1] = replace(sentences[1], similarity=table)
+        return tuple(sentences)
 
     def _encode(
         self,
@@ -180,7 +195,7 @@ class TextEncoder:
         return Words.of(words), ([token for _, token in pairs], [word for word, _ in pairs])
 
     def _annotate(self, sentences: list[list[str]]) -> Sequence[Annotation | None]:
-        if not self.annotations:
+        if not needs_annotator("", self.annotations):
             return [None] * len(sentences)
         return self.annotator.annotate_words(sentences)
 
@@ -269,7 +284,7 @@ def check_characters(text: str, place: str) -> None:
 
 def needs_annotator(tokenize: str, annotations: Sequence[str]) -> bool:
     """Whether a spaCy pipeline has work to do."""
-    return tokenize == "spacy" or bool(annotations)
+    return tokenize == "spacy" or bool({*annotations} - {SIMILARITY})
 
 
 def load_annotator(tokenize: str, annotations: Sequence[str], model: str = "") -> Any:

@@ -18,7 +18,8 @@ TARGETS = {
     "score": "text_classification",
     "word_labels": "sequence_labeling",
 }
-ANNOTATIONS = ("pos", "heads")
+SIMILARITY = "similarity"
+ANNOTATIONS = ("pos", "heads", SIMILARITY)
 TOKENIZE = ("whitespace", "characters", "spacy")
 SETTINGS = ("lowercase", "strip_accents", "chinese_characters")
 COUNTS = ("examples", "labelled")
@@ -39,13 +40,15 @@ class TextManifest(FolderManifest):
         tokenizer: ``lowercase``, ``strip_accents``, ``chinese_characters`` of the wordpieces.
         tokenize: what words are, of `TOKENIZE` (see `prep.text_encoder`); given words always stay
             as given.
-        annotations: what the words carry, of ``pos`` and ``heads``; their case always.
+        annotations: what the words carry, of ``pos``, ``heads`` and, in pairs,
+            ``similarity``; their case always.
         annotator: name, version and content hash of what annotated them (empty: nothing did);
             ``model`` names the spaCy pipeline for raw text.
         splits: per split ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``,
             ``longest`` (wordpieces of the longest example with its special tokens).
         alignment: counts of words and wordpieces that met otherwise than expected, per split.
-        inputs: per input file its SHA-256.
+        inputs: per input file its SHA-256; ``wordnet`` is the database of word similarities, with
+            its version and the rule.
         options: the preparation's own options.
         versions: tool -> version.
         submission: how the benchmark's server wants predictions (empty: no server).
@@ -73,11 +76,18 @@ class TextManifest(FolderManifest):
     versions: dict[str, str] = field(default_factory=dict)
     submission: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def compares_words(self) -> bool:
+        """Whether the folder says how similar the words of a pair are."""
+        return SIMILARITY in self.annotations
+
     def streams(self) -> dict[str, str]:
         """Name the streams of a split, its labels apart: stream -> what one id stands for."""
         names = {"tokens": "wordpiece", "words": "wordpiece", "case": "word"}
-        names |= dict.fromkeys(self.annotations, "word")
-        return {f"{name}{k}": unit for k in range(self.sentences) for name, unit in names.items()}
+        names |= {name: "word" for name in self.annotations if name != SIMILARITY}
+        found = {f"{name}{k}": unit for k in range(self.sentences) for name, unit in names.items()}
+        # of each word of the second sentence, one number for every word of the first
+        return found | ({f"{SIMILARITY}1": "pair of words"} if self.compares_words else {})
 
     def files(self, folder: Path) -> list[Path]:
         """Every file that belongs to the prepared folder, the manifest apart.
@@ -132,6 +142,8 @@ class TextManifest(FolderManifest):
             yield f"'tokenize' is {self.tokenize!r}; choices are {', '.join(TOKENIZE)}"
         if not set(self.annotations) <= set(ANNOTATIONS):
             yield f"'annotations' are {self.annotations}; choices are {', '.join(ANNOTATIONS)}"
+        if self.compares_words and self.sentences != 2:
+            yield f"'annotations' are {self.annotations}, but only pairs have a {SIMILARITY}"
         if (self.target == "score") == bool(self.labels):
             yield f"target {self.target!r} does not go with the labels {self.labels}"
         if len(set(self.labels)) != len(self.labels):

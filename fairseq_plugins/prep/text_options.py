@@ -13,7 +13,7 @@ from .datasets import DATASETS, Dataset, find_splits
 from .options import CORES, add_flags
 from .readers.options import HELP, ReadOptions
 from .text_encoder import needs_annotator
-from .text_manifest import ANNOTATIONS, TOKENIZE
+from .text_manifest import ANNOTATIONS, SIMILARITY, TOKENIZE
 
 NO_ANNOTATIONS = "none"
 OWN_FILES = {"train": "train_file", "valid": "valid_file", "test": "test_file"}
@@ -43,6 +43,7 @@ class TextOptions:
     tokenize: str = "whitespace"
     annotations: str = "pos,heads"
     spacy_model: str = ""
+    wordnet: str = ""
     read: ReadOptions = field(default_factory=ReadOptions)
     workers: int = CORES
     overwrite: bool = False
@@ -63,15 +64,21 @@ class TextOptions:
                 "nothing to prepare: give --raw-dir, or --train-file, --valid-file, --test-file"
             )
         if self.spacy_model and not self.needs_spacy:
-            raise ValueError("--spacy-model has no work to do: --annotations none splits at blanks")
+            raise ValueError(f"--spacy-model has no work to do: {self._asked} splits at blanks")
         if self.has_parses and not self.needs_spacy:
-            raise ValueError("CoNLL-U files have no work to do: --annotations none needs no parses")
+            raise ValueError(f"CoNLL-U files have no work to do: {self._asked} needs no parses")
+        if self.wordnet and not self.compares_words:
+            raise ValueError(f"--wordnet has no work to do: {self._asked} has no {SIMILARITY}")
         if self.read.labels and self.source.labels is not None:
             raise ValueError(
                 f"--labels: {self.dataset} has its own labels, {', '.join(self.source.labels)}"
             )
         if self.read.labels and self.source.target == "score":
             raise ValueError(f"--labels: {self.dataset} has scores and no labels")
+
+    @property
+    def _asked(self) -> str:
+        return f"--annotations {self.annotations}"
 
     @property
     def source(self) -> Dataset:
@@ -82,6 +89,11 @@ class TextOptions:
     def needs_spacy(self) -> bool:
         """Whether a spaCy pipeline, or parses in its place, have work to do."""
         return needs_annotator(self.tokenize, self.annotation_names)
+
+    @property
+    def compares_words(self) -> bool:
+        """Whether WordNet has work to do."""
+        return SIMILARITY in self.annotation_names
 
     @property
     def has_parses(self) -> bool:
@@ -165,6 +177,7 @@ class TextOptions:
             "destdir",
             "overwrite",
             "raw_dir",
+            "wordnet",
             *OWN_FILES.values(),
             *PARSES.values(),
         ):
@@ -195,13 +208,19 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
         "pipeline's words, or those of the CoNLL-U files); given words stay",
         {},
     ),
-    ("annotations", f"what words carry: any of {','.join(ANNOTATIONS)}, or {NO_ANNOTATIONS}", {}),
+    (
+        "annotations",
+        f"what words carry: any of {','.join(ANNOTATIONS)}, or {NO_ANNOTATIONS}; {SIMILARITY} "
+        "compares the words of a pair by WordNet",
+        {},
+    ),
     (
         "spacy_model",
         "installed spaCy pipeline or path (default: the bundled English one; beside CoNLL-U files "
         "none, and the one given here is for raw text in prediction)",
         {},
     ),
+    ("wordnet", "folder of the WordNet database (default: where it is usually installed)", {}),
     ("workers", "processes", {}),
     ("overwrite", "replace a folder that another preparation finished", {}),
 )

@@ -33,6 +33,7 @@ from .text_encoder import TextEncoder, load_annotator
 from .text_manifest import LABELS, VOCABULARY, TextManifest
 from .text_options import TextOptions
 from .text_scan import TextScan, decide_labels, headline, read_examples, scan_files
+from .word_similarity import WordSimilarity
 from .wordpiece import WordPieces
 from .workers import run_jobs
 from .workspace import (
@@ -105,7 +106,8 @@ def describe(options: TextOptions, files: dict[str, Path]) -> tuple[TextManifest
     vocabulary = BertDictionary(content, str(directory / VOCABULARY))
     names, tokenize = options.annotation_names, options.tokenize
     annotator = choose_annotator(options, files)
-    encoder = TextEncoder(WordPieces(vocabulary, settings), tokenize, names, annotator)
+    compared = WordSimilarity(options.wordnet) if options.compares_words else None
+    encoder = TextEncoder(WordPieces(vocabulary, settings), tokenize, names, annotator, compared)
     read = {
         f"{split}.beside" if k else split: path
         for split, first in files.items()
@@ -114,6 +116,8 @@ def describe(options: TextOptions, files: dict[str, Path]) -> tuple[TextManifest
     read |= {f"{split}.conllu": path for split, path in options.conllu_files(files).items()}
     inputs = {name: {"file": str(path), "sha256": sha256(path)} for name, path in read.items()}
     digest = hashlib.sha256(content).hexdigest()
+    if compared is not None:
+        inputs["wordnet"] = compared.identity()
     inputs["vocabulary"] = {"file": str(directory), "sha256": digest}
     source = options.source
     manifest = TextManifest(
@@ -124,7 +128,7 @@ def describe(options: TextOptions, files: dict[str, Path]) -> tuple[TextManifest
         annotator=annotator.identity() if annotator is not None else {},
         inputs=inputs,
         options=options.recorded(),
-        versions=tool_versions(TOOLS),
+        versions=tool_versions((*TOOLS, "nltk") if compared is not None else TOOLS),
         submission={split: dict(form) for split, form in source.submission.items()},
     )
     return manifest, Tools(vocabulary, encoder)

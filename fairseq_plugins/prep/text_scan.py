@@ -18,6 +18,7 @@ from .datasets import collect_labels, read_split
 from .examples import Example
 from .given_parses import ParseFile, Parses
 from .text_encoder import check_characters
+from .text_manifest import SIMILARITY
 from .text_options import TextOptions
 
 
@@ -143,6 +144,11 @@ def scan_files(options: TextOptions, files: dict[str, Path]) -> dict[str, TextSc
                 f"{scan.path} has {scan.sentences} sentences an example, {first.path} "
                 f"{first.sentences}"
             )
+    if options.compares_words and first.sentences == 1:
+        raise ValueError(
+            f"{first.path} has single sentences: --annotations {options.annotations} would compare "
+            f"the words of pairs; leave {SIMILARITY} out"
+        )
     return scans
 
 

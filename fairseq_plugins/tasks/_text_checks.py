@@ -74,6 +74,20 @@ def check_heads(reads_heads: bool, manifest: TextManifest, folder: Path) -> None
         )
 
 
+def check_similarity(reads_similarity: bool, manifest: TextManifest, folder: Path) -> None:
+    """Refuse a folder without word similarities for a model that reads them.
+
+    Raises:
+        ValueError: says how to prepare it.
+    """
+    if reads_similarity and not manifest.compares_words:
+        names = ",".join((*manifest.annotations, "similarity"))
+        raise ValueError(
+            f"the model reads the similarity of words, but {folder} was prepared without: prepare "
+            f"it with --annotations {names} (pairs of sentences, and WordNet)"
+        )
+
+
 def check_best_metric(cfg: Any, known: Sequence[str]) -> None:
     """Refuse a ``--best-checkpoint-metric`` that validation does not log, or that is misread.
 

@@ -6,7 +6,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..data.text_columns import STORED_FEATURES, Gold, SentenceColumns, read_ids
+from ..data.text_columns import (
+    STORED_FEATURES,
+    Gold,
+    SentenceColumns,
+    raw_similarity,
+    read_ids,
+)
+from ..data.text_rows import Rows
 from ..prep.text_manifest import LABELS, TextManifest
 
 
@@ -38,6 +45,7 @@ def read_sentences(
     features: Iterable[str],
     *,
     heads: bool = False,
+    similarity: bool = False,
 ) -> list[SentenceColumns]:
     """Read the first, and for pairs the second sentences of a split.
 
@@ -47,6 +55,7 @@ def read_sentences(
         split: name of the split.
         features: what the model reads.
         heads: whether it reads heads.
+        similarity: whether it reads the similarity of words.
 
     Raises:
         FileNotFoundError: no such split, or a missing stream.
@@ -68,6 +77,9 @@ def read_sentences(
                 f"{folder}: split {split!r} has {len(column.tokens)} examples, but the manifest "
                 f"says {promised}; prepare the folder again"
             )
+    if similarity:
+        path = folder / f"{split}.similarity1"
+        columns[1] = columns[1].comparing(Rows.read(path), columns[0], str(path))
     return columns
 
 
@@ -78,6 +90,7 @@ def take_sentences(
     names: Sequence[str],
     *,
     heads: bool = False,
+    similarity: bool = False,
 ) -> list[SentenceColumns]:
     """Take examples from the encoder of raw text.
 
@@ -87,23 +100,24 @@ def take_sentences(
         features: what the model reads.
         names: of the examples.
         heads: whether the model reads heads.
+        similarity: whether it reads the similarity of words.
 
     Raises:
-        ValueError: an example with another number of sentences, or one that was not parsed.
+        ValueError: an example with another number of sentences, one that was not parsed, or one
+            whose words were not compared.
     """
     for name, sentences in zip(names, examples):
         if len(sentences) != number:
             raise ValueError(f"{name} has {len(sentences)} texts; this task takes {number}")
     stored = stored_features(features)
-    return [
-        SentenceColumns.of(
-            [sentences[place] for sentences in examples],
-            stored,
-            heads=heads,
-            name_of=names.__getitem__,
-        )
-        for place in range(number)
+    sides = [[sentences[place] for sentences in examples] for place in range(number)]
+    columns = [
+        SentenceColumns.of(side, stored, heads=heads, name_of=names.__getitem__) for side in sides
     ]
+    if similarity:
+        numbers = raw_similarity(sides[1], names.__getitem__)
+        columns[1] = columns[1].comparing(numbers, columns[0], "similarities of raw text")
+    return columns
 
 
 def stored_features(features: Iterable[str]) -> list[str]:

@@ -67,6 +67,7 @@ class TextTask(FairseqTask):
         reads_words: whether any model reads the word of each token.
         reads_heads: whether any model reads the words' heads, be it to learn.
         predicts_by_heads: whether the answers of any model depend on them.
+        reads_similarity: whether any model reads the similarity of words.
         positive: the label that F1 is about; empty if there is none.
     """
 
@@ -81,6 +82,7 @@ class TextTask(FairseqTask):
         self.positive = _text_checks.positive_label(cfg.positive_label, manifest, self.folder)
         self.features: Optional[tuple[str, ...]] = None
         self.reads_words = self.reads_heads = self.predicts_by_heads = False
+        self.reads_similarity = False
         self._limit = cfg.max_positions
         self._warnings = _warnings.Warnings()
 
@@ -118,7 +120,7 @@ class TextTask(FairseqTask):
 
         Raises:
             ValueError: a model that is none of ours, or one that does not fit the folder: that was
-                trained for other labels, or reads heads that the folder lacks.
+                trained for other labels, or reads heads or similarities that the folder lacks.
         """
         model_class = _text_checks.model_class_of(cfg, self.NAME)
         if from_checkpoint:
@@ -139,9 +141,12 @@ class TextTask(FairseqTask):
     def _serve(self, model: Any) -> None:
         """Note what the datasets must give the model; an ensemble gets what any of it reads."""
         _text_checks.check_heads(model.predicts_by_heads, self.manifest, self.folder)
+        _text_checks.check_similarity(model.reads_similarity, self.manifest, self.folder)
         self.reads_heads = self.reads_heads or model.reads_heads
         self.predicts_by_heads = self.predicts_by_heads or model.predicts_by_heads
-        self.reads_words = self.reads_words or self.reads_heads or model.reads_words
+        self.reads_similarity = self.reads_similarity or model.reads_similarity
+        syntax = self.reads_heads or self.reads_similarity
+        self.reads_words = self.reads_words or syntax or model.reads_words
         if self.features not in (None, tuple(model.features)):
             sides = [",".join(names) or "none" for names in (self.features, model.features)]
             raise ValueError(
@@ -196,7 +201,9 @@ class TextTask(FairseqTask):
         where = (self.folder, self.manifest, split)
         heads = self.predicts_by_heads if for_prediction else self.reads_heads
         _text_checks.check_heads(heads, self.manifest, self.folder)
-        sentences = _text_folders.read_sentences(*where, self.features or (), heads=heads)
+        sentences = _text_folders.read_sentences(
+            *where, self.features or (), heads=heads, similarity=self.reads_similarity
+        )
         training = split == self.cfg.train_subset and task_cfg is None and not for_prediction
         self.datasets[split] = TextDataset(
             sentences,
@@ -223,6 +230,7 @@ class TextTask(FairseqTask):
             by_word=self.manifest.target == WORD_LABELS,
             words=self.reads_words,
             heads=heads,
+            similarity=self.reads_similarity,
             limit=self._limit,
             long_examples=str(self.cfg.long_examples),
         )
@@ -238,7 +246,7 @@ class TextTask(FairseqTask):
 
         Raises:
             ValueError: an example with another number of sentences, one that is too long, or one
-                that was not parsed for a model whose answers depend on it.
+                that was not parsed or compared for a model whose answers depend on it.
         """
         names = [f"example {i}" for i in (ids or range(1, len(sentences) + 1))]
         columns = _text_folders.take_sentences(
@@ -247,6 +255,7 @@ class TextTask(FairseqTask):
             self.features or (),
             names,
             heads=self.predicts_by_heads,
+            similarity=self.reads_similarity,
         )
         reading = self._reading(self.predicts_by_heads)
         return TextDataset(columns, reading, name_of=names.__getitem__)
