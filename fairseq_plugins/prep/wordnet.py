@@ -55,6 +55,12 @@ class WordNet:
         self.reader, self.folder = reader, folder
         self.version = str(reader.get_version() or "unknown")
 
+    def read_lists(self) -> None:
+        """Read the lists of irregular and of common words now, not at the first question."""
+        for part in PARTS.values():
+            self._exceptions(part)
+            self._common(part)
+
     @lru_cache(maxsize=100_000)  # noqa: B019 (a database lives as long as its process)
     def base(self, form: str, part: str) -> str | None:
         """Return a word's base form (``mice`` -> ``mouse``), or None where WordNet lacks it.
@@ -183,7 +189,7 @@ def open_wordnet(folder: str | Path | None = None) -> WordNet:
         def open(self, file: str) -> Any:
             if file == "lexnames":
                 return io.StringIO("".join(f"{i} {name} 0\n" for i, name in enumerate(LEXNAMES)))
-            return super().open(file)
+            return (found / file).open(encoding="utf-8")  # NLTK's own stream is slower
 
         def map_wn(self, version: str = "wordnet") -> None:
             return None

@@ -1,0 +1,1 @@
+"""The ten transformations of the DABERT paper's Table 3, after TextFlint's definitions."""
