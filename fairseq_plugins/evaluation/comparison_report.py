@@ -102,9 +102,9 @@ def _as_text(examples: Sequence[Example], names: tuple[str, str], metric: str) -
     for example in examples:
         yield f"sentence {example.id}: {metric} {example.gap:+.1f} for {names[1]}"
         if example.source is not None:
-            yield f"  {'source':<{width}}  {_one_line(example.source)}"
-        yield f"  {'reference':<{width}}  {_one_line(example.gold)}"
-        marked = _marked(example, _TEXT_MARKS, _one_line)
+            yield f"  {'source':<{width}}  {one_line(example.source)}"
+        yield f"  {'reference':<{width}}  {one_line(example.gold)}"
+        marked = _marked(example, _TEXT_MARKS, one_line)
         scores = example.first_score, example.second_score
         for name, text, value in zip(names, marked, scores):
             yield f"  {name:<{width}}  {text}  ({value:.1f})"
@@ -114,12 +114,15 @@ def _as_text(examples: Sequence[Example], names: tuple[str, str], metric: str) -
 def _as_markdown(examples: Sequence[Example], names: tuple[str, str], metric: str) -> Iterable[str]:
     """Yield a table, one row an example, with a source column if any source is known."""
     with_source = any(example.source is not None for example in examples)
-    heads = [*(["Source"] if with_source else []), "Reference", *map(_escape, names)]
+    heads = [*(["Source"] if with_source else []), "Reference", *map(escape_markdown, names)]
     yield f"| # | {' | '.join(heads)} | {metric} |"
     yield f"|{'---|' * (len(heads) + 2)}"
     for example in examples:
-        cells = [str(example.id), *([_escape(example.source or "")] if with_source else [])]
-        cells += [_escape(example.gold), *_marked(example, _MARKDOWN_MARKS, _escape)]
+        cells = [str(example.id), *([escape_markdown(example.source or "")] if with_source else [])]
+        cells += [
+            escape_markdown(example.gold),
+            *_marked(example, _MARKDOWN_MARKS, escape_markdown),
+        ]
         scores = f"{example.first_score:.1f} / {example.second_score:.1f}"
         yield f"| {' | '.join([*cells, scores])} |"
 
@@ -127,12 +130,12 @@ def _as_markdown(examples: Sequence[Example], names: tuple[str, str], metric: st
 def _as_tsv(examples: Sequence[Example], names: tuple[str, str], metric: str) -> Iterable[str]:
     """Yield a header and one row an example, the hits of each side in columns of their own."""
     heads = [f"{metric} {name}" for name in names] + [f"only {name} right" for name in names]
-    yield "\t".join(map(_one_line, ["id", "gap", *heads, "source", "reference", *names]))
+    yield "\t".join(map(one_line, ["id", "gap", *heads, "source", "reference", *names]))
     for e in examples:
         hits = [_hits(e.first, e.second, e.gold), _hits(e.second, e.first, e.gold)]
         numbers = [f"{value:.2f}" for value in (e.gap, e.first_score, e.second_score)]
         texts = [e.source or "", e.gold, e.first, e.second]
-        yield "\t".join([str(e.id), *numbers, *map(_one_line, hits + texts)])
+        yield "\t".join([str(e.id), *numbers, *map(one_line, hits + texts)])
 
 
 def _hits(output: str, other: str, gold: str) -> str:
@@ -155,11 +158,11 @@ def _marked(
     return first, second
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Replace tabs and line separators by spaces, so that a cell stays a cell."""
     return _BREAKS.sub(" ", text)
 
 
-def _escape(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Make text safe inside a Markdown table."""
-    return _MARKDOWN.sub(r"\\\1", _one_line(text))
+    return _MARKDOWN.sub(r"\\\1", one_line(text))

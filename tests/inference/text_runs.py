@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -13,12 +14,12 @@ SUBMISSION = {"test": {"file": "Toy.tsv", "labels": {"yes": "entailment", "no": 
 OPTIONS = "--max-update 120 --disable-validation --features case --no-epoch-checkpoints".split()
 
 
-def make_runs(root: Path) -> Path:
+def make_runs(root: Path, kinds: Sequence[str] = KINDS) -> Path:
     """Make of each kind a folder (``classes-data``), a trained run and one of disturbed weights.
 
     Examples of classes and scores are pairs.
     """
-    for kind in KINDS:
+    for kind in kinds:
         pairs = kind != "entities"
         splits = {
             "train": examples(kind, 200, 1, pairs=pairs),

@@ -1,0 +1,268 @@
+"""Predict perturbed sets and what they were made from: what ``scripts/robustness.py`` does.
+
+Everything that can be refused is refused before the first prediction: all checkpoints, prepared
+folders and sets are checked first. Then one checkpoint after another is loaded, once, and what
+several sets have in common is predicted once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tqdm import tqdm
+
+from ..evaluation.comparison_report import short_names
+from ..evaluation.example_bootstrap import Answers
+from ..evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
+from ..prep.examples import Example
+from ..prep.perturbed_sets import PerturbedExamples, expected_of, read_sets
+from ..prep.text_manifest import TextManifest
+from .prediction import BATCH_SIZE, Predictor, load
+from .prediction_outputs import opened
+from .prediction_records import Prediction, ScorePrediction
+from .text_checkpoints import check, find_checkpoints, prepared_folder, recorded_options
+
+WHOLE = "original"
+Texts = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class System:
+    """A system to try.
+
+    Args:
+        name: what the table calls it.
+        checkpoints: one for each of its runs; an ensemble is joined by ``:``.
+    """
+
+    name: str
+    checkpoints: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RobustnessOptions:
+    """What to try on what.
+
+    Args:
+        systems: to be compared with the first.
+        sets: folders and files of perturbed sets.
+        output: predictions go into this folder.
+        data: prepared folder (default: the one of each training).
+        batch_size: most examples of a batch.
+        max_tokens: most wordpieces of a batch.
+        long_examples: what becomes of examples that are too long (default: as in training).
+        cpu: compute on the CPU even where there is a GPU.
+    """
+
+    systems: Sequence[System]
+    sets: Sequence[str]
+    output: Path
+    data: str | None = None
+    batch_size: int = BATCH_SIZE
+    max_tokens: int | None = None
+    long_examples: str | None = None
+    cpu: bool = False
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of it.
+
+    Args:
+        manifest: of the first system's prepared folder.
+        sets: the perturbed sets.
+        systems: what each system answered.
+    """
+
+    manifest: TextManifest
+    sets: list[PerturbedExamples]
+    systems: list[SystemAnswers]
+
+
+def parse_systems(given: Sequence[str], names: Sequence[str] | None = None) -> list[System]:
+    """Read systems as they are given on the command line.
+
+    Args:
+        given: run folders or checkpoints, ``NAME=PATH``, or ``NAME=PATH,PATH`` for several runs.
+        names: of all systems (default: those given, or what tells their paths apart).
+
+    Raises:
+        ValueError: another number of names than of systems, a name that is no folder name or stands
+            twice, or no path.
+    """
+    parts = [_named(text) for text in given]
+    paths = [tuple(path for path in text.split(",") if path) for _, text in parts]
+    for text, found in zip(given, paths):
+        if not found:
+            raise ValueError(f"system {text!r} has no checkpoint")
+    if names is None:
+        short = short_names([found[0] for found in paths])
+        names = [name or other for (name, _), other in zip(parts, short)]
+    if len(names) != len(parts):
+        raise ValueError(f"--names gives {len(names)} names for {len(parts)} systems")
+    for name in names:
+        if list(names).count(name) > 1:
+            raise ValueError(f"two systems are called {name!r}: give others by --names")
+        if not name or name in (".", "..") or set(name) & set("/\\\0\n\t"):
+            raise ValueError(f"system {name!r}: the name must be good for a folder, give --names")
+    return [System(name, found) for name, found in zip(names, paths)]
+
+
+def _named(text: str) -> tuple[str, str]:
+    """Split ``NAME=PATH``; the name is empty where there is none."""
+    name, sign, path = text.partition("=")
+    return ("", text) if not sign or Path(text).exists() else (name, path)
+
+
+def try_systems(options: RobustnessOptions) -> Trial:
+    """Check everything, predict, and write predictions as JSON lines.
+
+    They go to ``OUTPUT/SYSTEM/RUN/SET.jsonl``, of the examples before to ``SET.original.jsonl``, of
+    the whole split to ``original.jsonl``; runs count from 1.
+
+    Raises:
+        FileNotFoundError: a checkpoint, prepared folder or set is not there.
+        ValueError: one that is damaged or refused; systems or sets that do not go together.
+    """
+    checked = [
+        (system, path, *_checked(path, options.data))
+        for system in options.systems
+        for path in system.checkpoints
+    ]
+    manifest = _common(checked)
+    sets = read_sets(options.sets, manifest)
+    answered = []
+    for system in options.systems:
+        runs = []
+        for number, path in enumerate(system.checkpoints, start=1):
+            folder = options.output / system.name / str(number)
+            runs.append(_try_run(path, sets, options, folder))
+        arch = next(arch for one, _, _, arch in checked if one is system)
+        answered.append(SystemAnswers(system.name, arch, system.checkpoints, runs))
+    return Trial(manifest, sets, answered)
+
+
+def _checked(path: str, data: str | None) -> tuple[TextManifest, str]:
+    """Check a checkpoint (or all of an ensemble) without building it.
+
+    Returns:
+        The manifest of its prepared folder, and its architecture (empty for an ablation).
+    """
+    found = find_checkpoints(path)
+    tasks = [check(checkpoint) for checkpoint in found]
+    manifest = TextManifest.load(prepared_folder(found[0], tasks[0], data))
+    try:
+        expected_of(manifest)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    model = recorded_options(found[0])["model"]
+    whole = model.get("ablate", "none") == "none"
+    return manifest, str(model["_name"]) if whole else ""
+
+
+def _common(checked: Sequence[tuple[System, str, TextManifest, str]]) -> TextManifest:
+    """Refuse systems that read or answer differently; return the first's manifest."""
+    _, first_path, first, _ = checked[0]
+    for _, path, manifest, _ in checked[1:]:
+        for name in ("dataset", "target", "labels", "sentences"):
+            one, other = getattr(first, name), getattr(manifest, name)
+            if one != other:
+                raise ValueError(
+                    f"{first_path} and {path} cannot be compared: their {name} are {one!r} and "
+                    f"{other!r}"
+                )
+    return first
+
+
+def _try_run(
+    path: str, sets: Sequence[PerturbedExamples], options: RobustnessOptions, folder: Path
+) -> RunAnswers:
+    """Load one run, predict everything, write it."""
+    overrides = {"long_examples": options.long_examples} if options.long_examples else {}
+    predictor = load(path, options.data, cpu=options.cpu, **overrides)
+    known = _predict_all(predictor, sets, options, folder.parent.name)
+    found = {}
+    for one in sets:
+        before = None
+        if one.originals is not None:
+            made = _made(one.originals, known)
+            before = _write(folder / f"{one.name}.{WHOLE}.jsonl", made, one.originals)
+        made = _made(one.perturbed, known)
+        found[one.name] = SetAnswers(
+            _write(folder / f"{one.name}.jsonl", made, one.perturbed), before
+        )
+    return RunAnswers(found, _predict_whole(predictor, sets, options, folder))
+
+
+def _predict_all(
+    predictor: Predictor, sets: Sequence[PerturbedExamples], options: RobustnessOptions, name: str
+) -> dict[Texts, Prediction]:
+    """Predict every text or pair of texts of all sets once."""
+    unique: dict[Texts, Example] = {}
+    for one in sets:
+        for example in (*one.perturbed, *(one.originals or ())):
+            named = f"{one.source}: example {example.id}"
+            unique.setdefault(example.texts, Example(named, example.texts, line=example.line))
+    made = predictor.predict_examples(
+        unique.values(), batch_size=options.batch_size, max_tokens=options.max_tokens
+    )
+    bar = tqdm(made, name, len(unique), unit=" examples", disable=None)
+    return dict(zip(unique, bar))
+
+
+def _made(examples: Iterable[Example], known: dict[Texts, Prediction]) -> list[Prediction]:
+    """Return the prediction of each example, with its own id and gold label."""
+    made = []
+    for example in examples:
+        prediction = known[example.texts]
+        is_score = isinstance(prediction, ScorePrediction)
+        gold = float(example.label) if is_score else example.label
+        made.append(replace(prediction, id=example.id, gold=gold))
+    return made
+
+
+def _predict_whole(
+    predictor: Predictor,
+    sets: Sequence[PerturbedExamples],
+    options: RobustnessOptions,
+    folder: Path,
+) -> Answers | None:
+    """Predict the split that the sets were made from, if the prepared folder has it."""
+    split = whole_split(predictor.manifest, sets)
+    if split is None:
+        return None
+    limits = {"batch_size": options.batch_size, "max_tokens": options.max_tokens}
+    made = list(predictor.predict_split(split, **limits))
+    return _write(folder / f"{WHOLE}.jsonl", made)
+
+
+def whole_split(manifest: TextManifest, sets: Sequence[PerturbedExamples]) -> str | None:
+    """Return the split of a prepared folder that all sets were made from; None if it has none.
+
+    It must be the same file, as its hash tells, with gold labels throughout.
+    """
+    origins = {(one.dataset, one.split, one.source_hash) for one in sets if one.split}
+    if len(origins) != 1:
+        return None
+    ((dataset, split, source_hash),) = origins
+    counts = manifest.splits.get(split)
+    if dataset != manifest.dataset or not counts or counts["labelled"] != counts["examples"]:
+        return None
+    prepared = manifest.inputs.get(split, {}).get("sha256")
+    return split if source_hash and prepared == source_hash else None
+
+
+def _write(
+    path: Path, made: Sequence[Prediction], examples: Sequence[Example] | None = None
+) -> Answers:
+    """Write predictions as JSON lines, with their texts if these are given; return the answers."""
+    texts = [{"texts": example.texts} for example in examples or ()] or [{}] * len(made)
+    with opened(path) as stream:
+        for prediction, more in zip(made, texts):
+            stream.write(json.dumps({**prediction.record(), **more}, ensure_ascii=False) + "\n")
+    target = "score" if isinstance(made[0], ScorePrediction) else "classes"
+    ids, gold, predicted = zip(*((one.id, one.gold, one.answer) for one in made))
+    return Answers(str(path), target, list(ids), list(gold), list(predicted))

@@ -1,0 +1,147 @@
+"""What a model reads and answers: the measure that files of other hands are checked against.
+
+The same class has several names: ``entailment`` is ``entails`` in SciTail and ``ENTAILMENT`` in
+SICK, ``not_entailment`` is ``non-entailment`` in TextFlint. For a model of two classes, one of
+which is entailment, whatever is no entailment is the other one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..examples import Example
+
+ENTAILMENT = "entailment"
+MEANINGS = {
+    "entailment": ENTAILMENT,
+    "entails": ENTAILMENT,
+    "neutral": "neutral",
+    "contradiction": "contradiction",
+    "not_entailment": "not entailment",
+    "non-entailment": "not entailment",
+}
+KINDS = {1: "single sentences", 2: "pairs of sentences"}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a model reads and answers.
+
+    Args:
+        target: ``classes`` or ``score``.
+        labels: the model's classes in the order of their ids; empty for a score.
+        sentences: 1, or 2 for pairs.
+    """
+
+    target: str
+    labels: tuple[str, ...]
+    sentences: int
+
+    def example(self, row: tuple[str, tuple[Any, ...], Any], where: str, line: int = 0) -> Example:
+        """Make an example of a row's id, texts and gold label.
+
+        Args:
+            row: these three.
+            where: what errors call the row: its file and line.
+            line: in its file.
+
+        Raises:
+            ValueError: texts of another number or kind, an empty one, no label, or one that the
+                model does not know.
+        """
+        name, texts, label = row
+        self.check_sentences(len(texts), where)
+        for text in texts:
+            if not isinstance(text, str) or not text.strip():
+                raise ValueError(f"{where}: {text!r} is no sentence")
+        return Example(name, tuple(texts), label=self.label(label, where), line=line)
+
+    def check_sentences(self, count: int, where: str) -> None:
+        """Refuse examples of one sentence for a model of pairs, and the other way round.
+
+        Raises:
+            ValueError: such an example.
+        """
+        if count != self.sentences:
+            raise ValueError(
+                f"{where}: {KINDS[count]}, but the model reads {KINDS[self.sentences]}"
+            )
+
+    def label(self, written: Any, where: str) -> str:
+        """Return a gold label as the model calls it; a score stays as it is written.
+
+        Raises:
+            ValueError: no label, one that the model does not know, or no finite number.
+        """
+        text = "" if written is None else str(written).strip()
+        if not text:
+            raise ValueError(f"{where}: no gold label: robustness needs one for every example")
+        if self.target == "score":
+            if not _is_number(text):
+                raise ValueError(f"{where}: score {text!r} is no finite number")
+            return text
+        found = text if text in self.labels else self._of_like_meaning(text)
+        if found is None:
+            raise ValueError(
+                f"{where}: gold label {text!r} is none of the model's; choices: "
+                f"{', '.join(self.labels)}"
+            )
+        return found
+
+    def _of_like_meaning(self, text: str) -> str | None:
+        """Return the model's label that means the same as a label of inference, if there is one."""
+        meaning = MEANINGS.get(text.lower())
+        ours = {MEANINGS.get(label.lower()): label for label in self.labels}
+        if meaning in ours and meaning is not None:
+            return ours[meaning]
+        if meaning is None or len(ours) != 2 or ENTAILMENT not in ours:
+            return None
+        return next(label for other, label in ours.items() if other != ENTAILMENT)
+
+
+def json_object(text: str, where: str) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises:
+        ValueError: no JSON, or something else; names ``where``.
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{where}: no JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{where}: expected a JSON object, found {text.strip()[:40]!r}")
+    return found
+
+
+def check_same_pairs(
+    originals: list[Example], perturbed: list[Example], paths: tuple[Path, Path]
+) -> None:
+    """Refuse two files that do not hold the same examples, before and after.
+
+    Raises:
+        ValueError: another number of examples, or another id; with both files.
+    """
+    before, after = paths
+    for one, other in zip(originals, perturbed):
+        if one.id != other.id:
+            raise ValueError(
+                f"{after}:{other.line}: id {other.id!r}, but {before}:{one.line} has {one.id!r}: "
+                "they must hold the same examples in the same order"
+            )
+    if len(originals) != len(perturbed):
+        raise ValueError(
+            f"{after} has {len(perturbed)} examples, {before} {len(originals)}: they must hold "
+            "the same ones, before and after"
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text)) and "_" not in text
+    except ValueError:
+        return False

@@ -1,0 +1,97 @@
+"""scripts/robustness.py and scripts/compare_predictions.py on what it writes."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from cli.commands import SCRIPTS, run
+from inference.text_runs import make_runs
+from perturbed_corpora import LABELS, prepare_test, swapped, write_folder
+
+ROBUSTNESS = str(SCRIPTS / "robustness.py")
+COMPARE = str(SCRIPTS / "compare_predictions.py")
+COUNT = 30
+HASH = "a" * 64
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """Runs, a prepared folder for them and a perturbed set of its test split."""
+    root = make_runs(tmp_path_factory.mktemp("robustness"), ["classes"])
+    before = prepare_test(root, COUNT, HASH)
+    write_folder(
+        root / "sets" / "SwapAnt", before, swapped(before, LABELS), sha256=HASH, dataset="plain"
+    )
+    return root
+
+
+def arguments(root, output, *more):
+    runs = [f"{name}={root / path}" for name, path in (("BERT", "classes2"), ("ours", "classes1"))]
+    fixed = ["--sets", root / "sets", "--output", output, "--data", root / "data", "--cpu"]
+    return [*runs, *fixed, *more]
+
+
+def test_table_files_and_examples(root, tmp_path):
+    output = tmp_path / "new" / "paws"
+    found = run(ROBUSTNESS, *arguments(root, output))
+    assert found.out == output.with_suffix(".md").read_text(encoding="utf-8")
+    assert "| system | runs | original (n=30) | SA (n=30) |" in found.out
+    rows = list(csv.DictReader(output.with_suffix(".csv").open()))
+    assert [row["system"] for row in rows] == ["BERT", "BERT", "ours", "ours"]
+    cells = json.loads(output.with_suffix(".json").read_text())["cells"]
+    for cell in cells:
+        name = "original" if cell["set"] == "original" else cell["set"]
+        path = output / cell["system"] / "1" / f"{name}.jsonl"
+        answers = [json.loads(line) for line in path.read_text().splitlines()]
+        right = sum(one["label"] == one["gold"] for one in answers)
+        assert cell["score"] == pytest.approx(right / COUNT)
+    assert cells[3]["score"] > 0.9  # it learnt what "good" means, before and after
+    files = [output / name / "1" / "SwapAnt.jsonl" for name in ("BERT", "ours")]
+    again = run(
+        COMPARE, *files, "--max", 3, "--markdown", tmp_path / "t.md", "--tsv", tmp_path / "t"
+    )
+    assert "{+Bob+}" in again.out
+    assert "BERT  wrong" in again.out
+    assert "ours  right" in again.out
+    assert again.out.splitlines()[-1].endswith("such examples shown")
+    assert "<b>Bob</b>" in (tmp_path / "t.md").read_text()
+    assert (tmp_path / "t").read_text().startswith("id\tgold\tgap\tBERT label\tBERT probability\t")
+
+
+def test_refusals_are_one_line(root, tmp_path):
+    output = tmp_path / "out"
+    (tmp_path / "x.json").write_text("{")
+    for more, told in (
+        (["--samples", -1], "--samples is -1"),
+        (["--names", "one"], "--names gives 1 names for 2 systems"),
+        (["--sets", tmp_path / "none"], "no such file or folder"),
+        (["--sets", tmp_path / "x.json"], "x.json: no JSON"),
+        (["--data", tmp_path / "none"], "is not there"),
+    ):
+        found = run(ROBUSTNESS, *arguments(root, output, *more), fails=True)
+        (line,) = [line for line in found.err.splitlines() if line.startswith("error: ")]
+        assert told in line
+        assert "Traceback" not in found.err
+        assert not list(tmp_path.glob("out*"))
+
+
+def test_comparisons_that_make_no_sense_are_refused(tmp_path):
+    row = {"id": "0", "label": "a", "probabilities": {"a": 0.9, "b": 0.1}, "gold": "a"}
+    classes = tmp_path / "a.jsonl"
+    classes.write_text(json.dumps(row) + "\n")
+    plain = tmp_path / "x.txt"
+    plain.write_text("hello\n")
+    for arguments_, told in (
+        ([classes, classes, "--metric", "bleu"], "--metric is for translations"),
+        ([classes, classes, "--names", "x"], "--names gives 1 names for 2 systems"),
+        ([classes, plain], "x.txt, line 1: no JSON"),
+        ([classes], "two systems at least"),
+        ([plain, plain, plain, "--gold", plain], "3 systems were given"),
+        ([plain, plain, "--gold", plain, "--positive", "a"], "--positive: translations"),
+        ([tmp_path / "none", plain], "no such file"),
+    ):
+        found = run(COMPARE, *arguments_, fails=True)
+        assert told in found.err
+        assert "Traceback" not in found.err
