@@ -130,6 +130,7 @@ def real_batches(folder: str, args: argparse.Namespace) -> list[Batch]:
     """Take batches of a prepared folder's training set in its own order, evenly spread."""
     task = TextClassificationTask.setup_task(TextClassificationConfig(data=folder))
     reads = {"features": (), "reads_words": True, "reads_heads": True, "predicts_by_heads": True}
+    reads |= {"reads_similarity": False, "needs_pairs": False}
     task._serve(SimpleNamespace(**reads, max_positions=lambda: 512))
     task.load_dataset("train")
     dataset, size = task.dataset("train"), args.batch_size

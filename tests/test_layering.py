@@ -44,7 +44,6 @@ MAY_USE = {
     },
     "matplotlib": {"experiments"},
     "nltk": {"prep/wordnet.py"},
-    "nltk": {"prep/wordnet.py"},
 }
 
 

@@ -24,7 +24,6 @@ import numpy as np
 from ..models import _bert_config, _dual_options
 from ..prep.corpus import numbered_lines
 from ..prep.examples import Example
-from ..prep.wordpiece import WordPieces
 from .attention_tables import DIFFERENCE, select_tables
 from .prediction import Predictor
 from .prediction_records import Prediction, mean_answer
@@ -185,11 +184,10 @@ def _study(
     segments = dataset.items[index]["segments"]  # (S,)
     places = sentence_places(segments)
     symbols = predictor.task.source_dictionary.symbols
-    pieces = WordPieces(predictor.task.source_dictionary, predictor.manifest.tokenizer)
     sentences = []
     for number, (text, columns) in enumerate(zip(example.texts, dataset.items.sentences)):
         word_of = bert_words([symbols[token] for token in columns.tokens[index]])
-        spans = word_spans(text, pieces.encode_text(text)[1], word_of)
+        spans = word_spans(text, predictor.wordpieces.encode_text(text)[1], word_of)
         strengths = word_strengths(table, places[1 - number], places[number], word_of)
         sentences.append(SentenceStrengths(text, spans, strengths))
     return StudiedPair(predictor.prediction(example.id, rows, gold=example.label), tuple(sentences))

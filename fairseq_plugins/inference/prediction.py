@@ -24,6 +24,7 @@ from torch import Tensor
 
 from ..prep.examples import Example
 from ..prep.text_encoder import EncodedSentence, TextEncoder, needs_annotator
+from ..prep.wordpiece import WordPieces
 from . import prediction_records as records
 from .prediction_inputs import Wanted, examples_of, kept_examples
 from .text_checkpoints import DEFAULT, Paths, find_checkpoints, load_models
@@ -94,6 +95,11 @@ class Predictor:
     def encoder(self) -> TextEncoder:
         """What turns raw text into wordpieces and what the models read; made at first use."""
         return TextEncoder.from_folder(self.folder, read_part(self.manifest, self.task))
+
+    @cached_property
+    def wordpieces(self) -> WordPieces:
+        """What cuts text into wordpieces, without what models read beside them."""
+        return WordPieces(self.task.source_dictionary, self.manifest.tokenizer)
 
     @property
     def wanted(self) -> Wanted:

@@ -91,6 +91,11 @@ class DualPlan:
         return bool(self.similar_layers)
 
     @property
+    def needs_pairs(self) -> bool:
+        """Whether there must be two sentences to compare."""
+        return bool(self.layers or self.similar_layers)
+
+    @property
     def reads_affinity(self) -> bool:
         """Whether layers with dual attention read their own attention."""
         return self.fusion["ablate"] != "affinity"
@@ -142,7 +147,7 @@ def read_dual(args: Namespace) -> DualPlan:
             "init": str(args.fusion_init),
             "ablate": ablate,
         },
-        similar_layers=_layers(args, "similarity_layers"),
+        similar_layers=_similarity_layers(args, layers),
     )
 
 
@@ -176,6 +181,17 @@ def check_similarity(plan: DualPlan, manifest: Any) -> None:
             "this model reads the similarity of words, but the data folder was prepared without: "
             "prepare it with --annotations similarity beside what it has now (needs WordNet)"
         )
+
+
+def _similarity_layers(args: Namespace, dual: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the layers that read similarities; ``dual`` are those with dual attention."""
+    found = _layers(args, "similarity_layers")
+    if found and str(args.ablate) == "affinity" and set(found) <= set(dual):
+        raise ValueError(
+            f"--similarity-layers {args.similarity_layers}: --ablate affinity leaves these layers "
+            "no scores to multiply"
+        )
+    return found
 
 
 def _layers(args: Namespace, name: str) -> tuple[int, ...]:

@@ -57,6 +57,7 @@ class BertModel(BaseFairseqModel):
         reads_heads: whether it reads ``heads``, be it to learn.
         predicts_by_heads: whether its answers depend on them.
         reads_similarity: whether it reads ``similarity``.
+        needs_pairs: whether it compares the two sentences of a pair, and takes nothing else.
     """
 
     takes_text = True
@@ -76,6 +77,7 @@ class BertModel(BaseFairseqModel):
         self.reads_heads = plan is not None and plan.reads_heads
         self.predicts_by_heads = plan is not None and plan.predicts_by_heads
         self.reads_similarity = plan is not None and plan.dual.reads_similarity
+        self.needs_pairs = plan is not None and plan.dual.needs_pairs
         self.parent_weight = 0.0 if plan is None else plan.parent_weight
 
     @classmethod

@@ -81,7 +81,7 @@ class BertOutput:
         layout: where they stand in the batch.
         weights: attention weights of every layer, (B, H, T, S) each; empty unless asked for.
         layers: hidden states (N, D) before the first and after every layer; empty unless asked for.
-        journal: what the layers told: shares of local attention, losses of supervised heads.
+        journal: what the layers told.
     """
 
     rows: Tensor

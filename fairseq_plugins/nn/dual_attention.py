@@ -41,10 +41,15 @@ def distances(query: Tensor, key: Tensor, difference: str) -> Tensor:
         difference: one of `DIFFERENCES`.
 
     Returns:
-        (n, H, T, S), in single precision at least. No tensor with T, S and K axes is kept.
+        (n, H, T, S), in single precision at least, under autocast as well. No tensor with T, S and
+        K axes is kept.
     """
     wide = torch.promote_types(query.dtype, torch.float32)
-    query, key = query.to(wide), key.to(wide)
+    with torch.autocast(query.device.type, enabled=False):
+        return _distances(query.to(wide), key.to(wide), difference)
+
+
+def _distances(query: Tensor, key: Tensor, difference: str) -> Tensor:
     if difference == SIGNED:
         return query.sum(-1)[..., :, None] - key.sum(-1)[..., None, :]
     if difference == "squared":
@@ -103,7 +108,8 @@ class DifferenceMixer(Mixer):
             crossing = context.allowed(self.rule, block)[:, None]  # (n, 1, l, l)
             allowed = crossing if allowed is None else crossing & allowed
         if self.difference == SIGNED and self.rule is None and not need_weights:
-            query = query[:, :, :1]  # all queries attend alike: one row serves them all, O(S D)
+            # All queries attend alike: one row, with one draw of dropout, serves them all, O(S D).
+            query = query[:, :, :1]
         scores = distances(query, key, self.difference) * query.shape[-1] ** -0.5  # (n, H, T, S)
         weights = masked_softmax(scores, allowed).to(value.dtype)
         mixed = self.dropout(weights) @ value  # (n, H, T, K)

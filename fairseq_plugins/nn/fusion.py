@@ -38,7 +38,7 @@ INITS = ("normal", "zero")
 # Table 5; what each leaves out, and what stands in its place:
 ABLATIONS = (
     "none",
-    "affinity",  # D alone is fused, and nothing of A is left
+    "affinity",  # v = d^ with d- = d, f of v alone, and l is the result: nothing of A is left
     "difference",  # plain attention: no fusion at all
     "guide",  # d- = d, a- = a
     "fusion-gate",  # v = (a^ + d^) / 2
@@ -147,10 +147,11 @@ class Guide(nn.Module):
     def _scores(self, key: Tensor, query: Tensor | None) -> Tensor:
         """Return (n, l, l), or (n, 1, l) where all queries ask alike; keys, queries (n, l, P)."""
         wide = torch.promote_types(key.dtype, torch.float32)
-        weight = self.weight.to(wide)
-        if query is None:
-            return (key.to(wide).tanh() @ weight)[:, None]
-        return AdditiveScores.apply(query.to(wide), key.to(wide), weight)
+        key, weight = key.to(wide), self.weight.to(wide)
+        with torch.autocast(key.device.type, enabled=False):  # which would take products in half
+            if query is None:
+                return (key.tanh() @ weight)[:, None]
+            return AdditiveScores.apply(query.to(wide), key, weight)
 
 
 class AdaptiveFusion(nn.Module):

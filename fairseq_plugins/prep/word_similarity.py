@@ -13,8 +13,9 @@ so stay BERT's; the same for all wordpieces of a word; and between words of two 
 with c the lowest common ancestor of s and t, which is Wu and Palmer's similarity (1994) as NLTK has
 it. Four things differ here. Special tokens have 1 with all others (there [CLS] and [SEP] have 0
 with one sentence or both). The same spelling, case apart, is always 1 (there only where WordNet
-lacks the word, or has it in just this form). Punctuation goes from the ends of a word alone (there from everywhere in the text, which
-makes ``cant`` of ``can't``). S is rounded to 1/255, one byte a pair of words.
+lacks the word, or has it in just this form). Punctuation goes from the ends of a word alone (there
+from everywhere in the text, which makes ``cant`` of ``can't``). S is rounded to 1/255, one byte a
+pair of words.
 """
 
 from __future__ import annotations

@@ -203,10 +203,17 @@ def check_plain(encoder: BertEncoder) -> None:
             "and without them it would compute something else"
         )
     for number, layer in enumerate(encoder.layers):
-        if type(layer.attention.mixer) is not GlobalMixer:
+        mixer, other = layer.attention.mixer, None
+        if type(mixer) is not GlobalMixer:
+            other = f"attends by {type(mixer).__name__}"
+        elif mixer.similar:
+            other = "attends by the similarity of words"
+        elif layer.attention.dual is not None:
+            other = "has dual attention"
+        if other is not None:
             raise ValueError(
-                f"layer {number} attends by {type(layer.attention.mixer).__name__}; a BERT "
-                "directory has no place for that, and without it it would compute something else"
+                f"layer {number} {other}; a BERT directory has no place for that, and without it "
+                "it would compute something else"
             )
 
 

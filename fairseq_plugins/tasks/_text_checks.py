@@ -74,6 +74,18 @@ def check_heads(reads_heads: bool, manifest: TextManifest, folder: Path) -> None
         )
 
 
+def check_pairs(needs_pairs: bool, manifest: TextManifest, folder: Path) -> None:
+    """Refuse a folder of single sentences for a model that compares the two of a pair.
+
+    Raises:
+        ValueError: says so.
+    """
+    if needs_pairs and manifest.sentences < 2:
+        raise ValueError(
+            f"the model compares the two sentences of a pair, but {folder} has single sentences"
+        )
+
+
 def check_similarity(reads_similarity: bool, manifest: TextManifest, folder: Path) -> None:
     """Refuse a folder without word similarities for a model that reads them.
 

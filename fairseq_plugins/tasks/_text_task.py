@@ -120,7 +120,8 @@ class TextTask(FairseqTask):
 
         Raises:
             ValueError: a model that is none of ours, or one that does not fit the folder: that was
-                trained for other labels, or reads heads or similarities that the folder lacks.
+                trained for other labels or for pairs, or reads heads or similarities that the
+                folder lacks.
         """
         model_class = _text_checks.model_class_of(cfg, self.NAME)
         if from_checkpoint:
@@ -141,6 +142,7 @@ class TextTask(FairseqTask):
     def _serve(self, model: Any) -> None:
         """Note what the datasets must give the model; an ensemble gets what any of it reads."""
         _text_checks.check_heads(model.predicts_by_heads, self.manifest, self.folder)
+        _text_checks.check_pairs(model.needs_pairs, self.manifest, self.folder)
         _text_checks.check_similarity(model.reads_similarity, self.manifest, self.folder)
         self.reads_heads = self.reads_heads or model.reads_heads
         self.predicts_by_heads = self.predicts_by_heads or model.predicts_by_heads

@@ -134,10 +134,21 @@ def test_syntax_speed_compares_every_system_with_plain_bert(tmp_path):
     assert work == [
         (name, system)
         for name in ("2x6", str(folder))
-        for system in ("SLA", "WLA", "LISA", "SGNet")
+        for system in ("SLA", "WLA", "LISA", "SGNet", "DABERT", "DABERT-literal")
     ]
     assert "Masks of 2x6" in found.out
     assert "of an SLA step (tiny 2x6)" in found.out
+
+
+@pytest.mark.slow
+def test_peak_memory_compares_systems_with_plain_bert():
+    options = "--sizes tiny --equal 2x64 --systems DABERT --steps 1".split()
+    found = run(BENCHMARKS / "peak_memory.py", *options, "--device", "cpu")
+    (row,) = [line.split("|") for line in found.out.splitlines() if line.startswith("| tiny")]
+    assert [cell.strip() for cell in row[1:4]] == ["tiny", "2x64", "DABERT"]
+    ours, plain, ratio = (float(cell) for cell in row[4:7])
+    assert ours > 0 < plain
+    assert ratio == pytest.approx(ours / plain, abs=0.05)
 
 
 def test_masks_of_the_benchmark_are_those_of_its_twin():
@@ -164,7 +175,7 @@ def test_syntax_speed_measures_what_it_says(tmp_path, monkeypatch):
     syntax_speed = importlib.import_module("syntax_speed")
     monkeypatch.setattr(syntax_speed, "VOCABULARY", syntax_speed.FIRST_WORD + 9)
     args = argparse.Namespace(dropout=0.1, device="cpu", batch_size=4, steps=2)
-    args.systems = ["SLA", "WLA", "LISA", "SGNet"]
+    args.systems = ["SLA", "WLA", "LISA", "SGNet", "DABERT"]
     batch = syntax_speed.equal_batch(3, 9, args)
     inputs = batch["net_input"]
     allowed = syntax_speed.RULE(inputs["word_of"], inputs["segments"], inputs["heads"])
@@ -172,7 +183,7 @@ def test_syntax_speed_measures_what_it_says(tmp_path, monkeypatch):
     parsed = {"annotations": ("heads",)}
     folder = prepare(tmp_path, "classes", {"train": examples("classes", 9, pairs=True)}, **parsed)
     batches = [batch, *syntax_speed.real_batches(str(folder), args)]
-    for system in syntax_speed.build("tiny", args):
+    for system in syntax_speed.build("tiny", args, ["plain", *args.systems]):
         for one in batches:
             system.step(one)
 

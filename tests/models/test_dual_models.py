@@ -285,6 +285,7 @@ def test_a_folder_without_similarities_is_refused():
         ({"similarity_layers": "0,0"}, "--similarity-layers '0,0' names a layer twice"),
         ({"guide_dim": 0}, "--guide-dim 0: must be at least 1"),
         ({"dual_layers": "none", "ablate": "guide"}, "--ablate guide: there is no dual attention"),
+        ({"similarity_layers": "0", "ablate": "affinity"}, "0: --ablate affinity leaves these"),
     ],
 )
 def test_wrong_options_are_refused(given, message):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from itertools import product
 
 import pytest
 import torch
-from trees import on_an_accelerator
+from trees import Row, context_of, on_an_accelerator
 
 from fairseq_plugins.nn.attention import GlobalMixer, Mixer, SelfAttention
 from fairseq_plugins.nn.context import AttentionContext
@@ -151,3 +153,29 @@ def test_one_padded_block_equals_blocks_without_padding(batch, module, need_weig
     torch.testing.assert_close(found, wanted)
     if need_weights:
         torch.testing.assert_close(other, table)
+
+
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("padded_block", [True, False])
+def test_tokens_have_the_similarity_of_their_words(left, padded_block, monkeypatch):
+    """Special tokens have 1 with all tokens, both ways; loops over the real tokens say so."""
+    if padded_block:
+        on_an_accelerator(monkeypatch)
+    rows = [Row([0, 1], [0], pieces=[[2, 1], [3]]), Row([0], [0, 1, 1]), Row([0], [0])]
+    laid_out = context_of(rows, left=left)
+    words = laid_out.heads.shape[1]
+    table = torch.rand(len(rows), words, words)
+    context = replace(laid_out, similarity=table)
+    seen = 0
+    for block in context.layout.blocks:
+        found = context.similarity_of(block)  # (n, l, l)
+        for number, square in zip(range(len(rows))[block.sentences], found):
+            own = rows[number].words
+            start = block.length - len(own) if left else 0
+            for i, j in product(range(len(own)), repeat=2):
+                wanted = 1.0
+                if own[i] >= 0 and own[j] >= 0:
+                    wanted = table[number, own[i], own[j]].item()
+                assert square[start + i, start + j].item() == wanted
+            seen += 1
+    assert seen == len(rows)

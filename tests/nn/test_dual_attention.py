@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import pytest
 import torch
@@ -16,7 +17,7 @@ from fairseq_plugins.nn.dual_attention import (
     DualAttention,
     distances,
 )
-from fairseq_plugins.nn.fusion import AdaptiveFusion
+from fairseq_plugins.nn.fusion import GUIDES, AdaptiveFusion, Guide
 from fairseq_plugins.nn.local_attention import Gate, LocalMixer
 from fairseq_plugins.nn.tree_masks import CrossRule, TreeRule
 
@@ -102,6 +103,20 @@ def test_half_precision_sums_in_single():
     query = torch.randn(1, 2, 4, 64, dtype=torch.float16)
     for difference in DIFFERENCES:
         assert distances(query, query, difference).dtype == torch.float32
+
+
+def test_autocast_takes_no_digits_from_scores():
+    torch.manual_seed(1)
+    query, key = torch.randn(2, 1, 2, 4, 64) + 9
+    guides = [Guide(64, 64, kind) for kind in GUIDES]
+    for work in (
+        *(partial(distances, query, key, difference) for difference in DIFFERENCES),
+        *(partial(guide._scores, key[:, 0], query[:, 0]) for guide in guides[:1]),
+        *(partial(guide._scores, key[:, 0], None) for guide in guides),
+    ):
+        plain = work()
+        with torch.autocast("cpu", torch.bfloat16):
+            assert torch.equal(work(), plain)
 
 
 @pytest.mark.parametrize("difference", DIFFERENCES)

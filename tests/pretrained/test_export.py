@@ -82,6 +82,13 @@ def test_an_encoder_that_computes_something_else_is_refused() -> None:
     encoder.layers[1].attention.mixer = torch.nn.Identity()  # has no parameters, yet differs
     with pytest.raises(ValueError, match="layer 1 attends by Identity"):
         check_plain(encoder)
+    encoder = BertEncoder(shape_of())
+    encoder.layers[1].attention.dual = torch.nn.Identity()
+    with pytest.raises(ValueError, match="layer 1 has dual attention"):
+        check_plain(encoder)
+    encoder.layers[0].attention.mixer.similar = True
+    with pytest.raises(ValueError, match="layer 0 attends by the similarity of words"):
+        check_plain(encoder)
 
 
 def test_a_vocabulary_larger_than_its_table_is_refused(tmp_path) -> None:

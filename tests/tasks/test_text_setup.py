@@ -98,6 +98,19 @@ def test_checkpoint_of_other_labels_is_refused(folders, tmp_path):
         make_task(folders["score"]).build_model(saved, from_checkpoint=True)
 
 
+def test_checkpoint_that_compares_pairs_is_refused_single_sentences(folders, tmp_path):
+    pairs = prepare(tmp_path, "classes", {"train": examples("classes", 3, pairs=True)})
+    for arch in ("dabert_tiny", "bert_plain_tiny"):
+        saved = saved_config(pairs, arch)
+        make_task(pairs).build_model(saved, from_checkpoint=True)
+        if arch == "bert_plain_tiny":
+            make_task(folders["classes"]).build_model(saved, from_checkpoint=True)
+        else:
+            message = f"two sentences of a pair, but {folders['classes']} has single sentences"
+            with pytest.raises(ValueError, match=message):
+                make_task(folders["classes"]).build_model(saved, from_checkpoint=True)
+
+
 def saved_config(folder, arch="bert_plain_tiny", **given):
     """Return the model's options as a checkpoint holds them."""
     cfg = OmegaConf.structured(BertConfig(**{**SIZES, **given}))
