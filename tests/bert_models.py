@@ -7,11 +7,13 @@ from types import SimpleNamespace
 
 import torch
 from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
+from trees import context_of
 
 from fairseq_plugins.data.bert_dictionary import BertDictionary
 from fairseq_plugins.models.bert import BertModel
 
 VOCABULARY = "".join(f"{w}\n" for w in ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]).encode()
+QUIET = {"dropout": 0.0, "attention_dropout": 0.0}
 SMALL = {
     "hidden_size": 16,
     "num_hidden_layers": 3,
@@ -50,3 +52,44 @@ def build(arch="bert_plain", about=None, vocabulary=VOCABULARY, **given) -> Bert
     return BertModel.build_model(
         cfg, SimpleNamespace(source_dictionary=BertDictionary(vocabulary))
     ).eval()
+
+
+def net_input(rows, *, factors=False) -> dict[str, torch.Tensor]:
+    """Make a batch of random tokens with all that a model may read."""
+    context = context_of(rows)
+    padding = context.layout.padding_mask
+    generator = torch.Generator().manual_seed(3)
+    tokens = torch.randint(4, 12, padding.shape, generator=generator).masked_fill(padding, 0)
+    sample = {"src_tokens": tokens, "segments": context.segments}
+    sample |= {"word_of": context.words, "heads": context.heads}
+    if factors:
+        ids = torch.randint(1, 7, (*padding.shape, 1), generator=generator)
+        sample["src_factors"] = ids.masked_fill(padding[..., None], 0)
+    words = context.heads.shape[1]
+    sample["similarity"] = torch.rand(len(rows), words, words, generator=generator)
+    return sample
+
+
+def loud(model: BertModel, gate_bias: float | None = None) -> BertModel:
+    """Give a model weights that matter, the same to parts of one name."""
+    for name, parameter in model.named_parameters():
+        if gate_bias is not None and name.endswith("gate.bias"):
+            parameter.data.fill_(gate_bias)
+            continue
+        generator = torch.Generator().manual_seed(sum(name.encode()))
+        parameter.data.normal_(std=0.5, generator=generator)
+    return model
+
+
+def added(arch: str, about=None, **given) -> int:
+    """Parameters beside those of plain BERT, counted without memory for them."""
+    size = arch.rpartition("_")[2]
+    counts = []
+    for name, own in ((arch, given), (f"bert_plain_{size}", {})):
+        cfg = options(name, **own)
+        BertModel.complete_config(cfg, about or manifest())
+        with torch.device("meta"):
+            task = SimpleNamespace(source_dictionary=BertDictionary(VOCABULARY))
+            counts.append(BertModel.build_model(cfg, task).parameter_counts())
+    assert counts[0]["attention"] == counts[0]["model"] - counts[1]["model"]
+    return counts[0]["attention"]

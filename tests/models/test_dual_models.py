@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from bert_models import SMALL, VOCABULARY, build, manifest, options
+from bert_models import QUIET, SMALL, VOCABULARY, added, build, loud, manifest, net_input, options
 from fairseq.models import ARCH_MODEL_REGISTRY
 from trees import Row, context_of
 
@@ -18,48 +18,10 @@ from fairseq_plugins.nn.fusion import ABLATIONS
 KINDS = ["dabert", "dabert_literal", "bert_uer"]
 PAIRS = manifest(sentences=2)
 ROWS = [Row([0, 1, 2], [2, 0], pieces=[[1, 2, 1], [1, 1]]), Row([0], [0, 1, 1, 1])]
-QUIET = {"dropout": 0.0, "attention_dropout": 0.0}
-
-
-def net_input(rows=ROWS, *, factors=False) -> dict[str, torch.Tensor]:
-    context = context_of(rows)
-    padding = context.layout.padding_mask
-    generator = torch.Generator().manual_seed(3)
-    tokens = torch.randint(4, 12, padding.shape, generator=generator).masked_fill(padding, 0)
-    words = context.heads.shape[1]
-    table = torch.rand(len(rows), words, words, generator=generator)
-    sample = {"src_tokens": tokens, "segments": context.segments, "similarity": table}
-    sample |= {"word_of": context.words, "heads": context.heads}
-    if factors:
-        ids = torch.randint(1, 7, (*padding.shape, 1), generator=generator)
-        sample["src_factors"] = ids.masked_fill(padding[..., None], 0)
-    return sample
 
 
 def made(arch: str, **given) -> BertModel:
     return build(arch, PAIRS, **given)
-
-
-def loud(model: BertModel) -> BertModel:
-    """Give a model weights that matter, the same to parts of one name."""
-    for name, parameter in model.named_parameters():
-        generator = torch.Generator().manual_seed(sum(name.encode()))
-        parameter.data.normal_(std=0.5, generator=generator)
-    return model
-
-
-def added(arch: str, **given) -> int:
-    """Parameters beside those of plain BERT, counted without memory for them."""
-    size = arch.rpartition("_")[2]
-    counts = []
-    for name, options_of in ((arch, given), (f"bert_plain_{size}", {})):
-        cfg = options(name, **options_of)
-        BertModel.complete_config(cfg, PAIRS)
-        with torch.device("meta"):
-            task = SimpleNamespace(source_dictionary=BertDictionary(VOCABULARY))
-            counts.append(BertModel.build_model(cfg, task).parameter_counts())
-    assert counts[0]["attention"] == counts[0]["model"] - counts[1]["model"]
-    return counts[0]["attention"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -68,13 +30,13 @@ def test_every_kind_has_every_size(kind):
 
 
 def test_added_parameters():
-    assert added("dabert_base") == 5_120_000  # 5,120,002 with the biases that cancel
+    assert added("dabert_base", PAIRS) == 5_120_000  # 5,120,002 with the biases that cancel
     guides = 2 * (768 * 128 + 128)  # what cancels in the printed form: W_a and its bias, twice
-    assert added("dabert_literal_base") == 5_120_000 - guides
-    assert added("dabert_base", dual_layers="0,3") == 2 * 5_120_000
-    assert added("dabert_base", ablate="difference") == 0
-    assert added("dabert_base", ablate="regulation") == 0
-    assert added("bert_uer_base") == 0
+    assert added("dabert_literal_base", PAIRS) == 5_120_000 - guides
+    assert added("dabert_base", PAIRS, dual_layers="0,3") == 2 * 5_120_000
+    assert added("dabert_base", PAIRS, ablate="difference") == 0
+    assert added("dabert_base", PAIRS, ablate="regulation") == 0
+    assert added("bert_uer_base", PAIRS) == 0
 
 
 def test_every_option_reaches_its_part():
@@ -131,7 +93,7 @@ def test_what_a_model_reads_follows_from_its_parts():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_new_parameter_learns_and_every_kind_differs_from_plain_bert(kind):
-    model, sample = loud(made(kind, **QUIET)), net_input()
+    model, sample = loud(made(kind, **QUIET)), net_input(ROWS)
     plain = loud(made("bert_plain", **QUIET))
     logits, _ = model(**sample)
     assert (logits - plain(**{**sample, "similarity": None})[0]).abs().max() > 1e-3
@@ -143,7 +105,7 @@ def test_every_new_parameter_learns_and_every_kind_differs_from_plain_bert(kind)
 
 @pytest.mark.parametrize("ablate", ABLATIONS[1:])
 def test_every_ablation_differs_from_the_whole_and_one_is_plain(ablate):
-    sample = net_input()
+    sample = net_input(ROWS)
     logits, _ = loud(made("dabert", ablate=ablate, **QUIET))(**sample)
     assert (logits - loud(made("dabert", **QUIET))(**sample)[0]).abs().max() > 1e-4
     plain = loud(made("bert_plain", **QUIET))(**sample)[0]
@@ -151,7 +113,7 @@ def test_every_ablation_differs_from_the_whole_and_one_is_plain(ablate):
 
 
 def test_a_zero_start_is_plain_bert_at_step_0_through_the_model():
-    sample = net_input()
+    sample = net_input(ROWS)
     plain = made("bert_plain", **QUIET)
     for init, same in (("zero", True), ("normal", False)):
         model = made("dabert", fusion_init=init, **QUIET)
@@ -170,7 +132,7 @@ def test_features_trees_similarity_and_dual_attention_meet_in_one_encoder():
         "ancestor_layers": 1,
         "dual_layers": "0,1",
     }
-    model, sample = loud(made("dabert", **together, **QUIET)).train(), net_input(factors=True)
+    model, sample = loud(made("dabert", **together, **QUIET)).train(), net_input(ROWS, factors=True)
     logits, extra = model(**sample)
     assert set(extra["gates"]) == {0, 1, 2}
     assert set(extra["fusion"]) == {0, 1}
@@ -192,13 +154,13 @@ def test_features_trees_similarity_and_dual_attention_meet_in_one_encoder():
 
 def test_without_affinity_local_gates_of_the_layer_are_not_made():
     model = made("dabert", local_attention="wla", ablate="affinity", **QUIET)
-    loud(model)(**net_input())[0].sum().backward()
+    loud(model)(**net_input(ROWS))[0].sum().backward()
     assert all(p.grad is not None for p in model.encoder.layers[0].attention.parameters())
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_batch_equals_single(kind):
-    model, sample = loud(made(kind, **QUIET)), net_input()
+    model, sample = loud(made(kind, **QUIET)), net_input(ROWS)
     together, _ = model(**sample)
     for b, row in enumerate(ROWS):
         size, words = len(row.words), len(row.heads)
@@ -210,7 +172,7 @@ def test_batch_equals_single(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_saved_and_loaded_models_agree(kind, tmp_path):
-    model, sample = loud(made(kind, **QUIET)), net_input()
+    model, sample = loud(made(kind, **QUIET)), net_input(ROWS)
     torch.save(model.state_dict(), tmp_path / "model.pt")
     other = made(kind, **QUIET)
     other.load_state_dict(torch.load(tmp_path / "model.pt", weights_only=True))
@@ -219,7 +181,7 @@ def test_saved_and_loaded_models_agree(kind, tmp_path):
 
 def test_word_similarity_multiplies_scores():
     """Weights are the softmax of scores times the similarity of the tokens' words."""
-    model, sample = loud(made("bert_uer", num_hidden_layers=1, **QUIET)), net_input()
+    model, sample = loud(made("bert_uer", num_hidden_layers=1, **QUIET)), net_input(ROWS)
     shown = model(**sample, need_weights=True)[1]["attention"][0]  # (B, H, S, S)
     ones = {**sample, "similarity": torch.ones_like(sample["similarity"])}
     assert (shown - model(**ones, need_weights=True)[1]["attention"][0]).abs().max() > 1e-3

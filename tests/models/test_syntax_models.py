@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from bert_models import SMALL, VOCABULARY, build, manifest, options
+from bert_models import QUIET, SMALL, VOCABULARY, added, build, loud, manifest, net_input, options
 from fairseq.models import ARCH_MODEL_REGISTRY
-from trees import Row, context_of
+from trees import Row
 
 from fairseq_plugins.data.bert_dictionary import BertDictionary
 from fairseq_plugins.models._bert_config import KINDS, SIZES
@@ -20,31 +20,6 @@ from fairseq_plugins.nn.tree_masks import AncestorRule, TreeRule, WindowRule
 
 KINDS_OF_SYNTAX = ["bert_sla", "bert_wla", "bert_lisa", "bert_sgnet", "bert_syntax_masks"]
 ROWS = [Row(list(range(12))), Row([0, 1], [2, 0])]  # a chain is longer than any default reaches
-QUIET = {"dropout": 0.0, "attention_dropout": 0.0}
-
-
-def net_input(rows=ROWS, *, factors=False) -> dict[str, torch.Tensor]:
-    context = context_of(rows)
-    padding = context.layout.padding_mask
-    generator = torch.Generator().manual_seed(3)
-    tokens = torch.randint(4, 12, padding.shape, generator=generator).masked_fill(padding, 0)
-    sample = {"src_tokens": tokens, "segments": context.segments}
-    sample |= {"word_of": context.words, "heads": context.heads}
-    if factors:
-        ids = torch.randint(1, 7, (*padding.shape, 1), generator=generator)
-        sample["src_factors"] = ids.masked_fill(padding[..., None], 0)
-    return sample
-
-
-def loud(model: BertModel, gate_bias: float | None = None) -> BertModel:
-    """Give a model weights that matter, the same to parts of one name."""
-    for name, parameter in model.named_parameters():
-        if gate_bias is not None and name.endswith("gate.bias"):
-            parameter.data.fill_(gate_bias)
-            continue
-        generator = torch.Generator().manual_seed(sum(name.encode()))
-        parameter.data.normal_(std=0.5, generator=generator)
-    return model
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_SYNTAX)
@@ -52,20 +27,6 @@ def test_every_kind_has_every_size(kind):
     assert {kind, *(f"{kind}_{size}" for size in SIZES)} <= set(ARCH_MODEL_REGISTRY)
     others = {"bert_plain", "bert_pos", "bert_uer", "dabert", "dabert_literal"}
     assert set(KINDS) == {*others, *KINDS_OF_SYNTAX}
-
-
-def added(arch: str, **given) -> int:
-    """Parameters beside those of plain BERT, counted without memory for them."""
-    size = arch.rpartition("_")[2]
-    counts = []
-    for name in (arch, f"bert_plain_{size}"):
-        cfg = options(name, **given)
-        BertModel.complete_config(cfg, manifest())
-        with torch.device("meta"):
-            task = SimpleNamespace(source_dictionary=BertDictionary(VOCABULARY))
-            counts.append(BertModel.build_model(cfg, task).parameter_counts())
-    assert counts[0]["attention"] == counts[0]["model"] - counts[1]["model"]
-    return counts[0]["attention"]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +47,7 @@ def test_added_parameters_are_the_papers(kind, base, large):
 def test_architectures_are_values_of_one_model():
     spelled = build(local_attention="sla", tree_threshold=2)
     named = build("bert_sla", tree_threshold=2)
-    inputs = net_input()
+    inputs = net_input(ROWS)
     assert torch.equal(spelled(**inputs)[0], named(**inputs)[0])
     window = build(local_attention="wla", window=2)
     rules = [m.encoder.layers[0].attention.mixer.rules for m in (named, window)]
@@ -119,7 +80,7 @@ def test_local_attention_in_some_layers_leaves_the_others_plain():
     model = build("bert_sla", local_layers="0,2")
     kinds = [type(layer.attention.mixer) for layer in model.encoder.layers]
     assert kinds == [LocalMixer, GlobalMixer, LocalMixer]
-    gates = model(**net_input())[1]["gates"]
+    gates = model(**net_input(ROWS))[1]["gates"]
     assert sorted(gates) == [0, 2]
 
 
@@ -128,7 +89,7 @@ def test_every_new_parameter_learns_and_every_kind_differs_from_plain_bert(kind)
     tagging = manifest(target="word_labels")
     model, plain = loud(build(kind, tagging, **QUIET)), loud(build("bert_plain", tagging, **QUIET))
     state = plain.state_dict()
-    inputs = {**net_input(), "word_rows": torch.arange(1, 13)}
+    inputs = {**net_input(ROWS), "word_rows": torch.arange(1, 13)}
     logits, extra = model(**inputs)
     alike = torch.allclose(logits, plain(**inputs)[0])
     assert alike is (kind == "bert_lisa")  # a loss alone
@@ -141,7 +102,7 @@ def test_every_new_parameter_learns_and_every_kind_differs_from_plain_bert(kind)
 def test_the_last_gate_learns_nothing_where_only_cls_is_read():
     """[CLS] sees all tokens locally as well, so there its two attentions are one."""
     model = loud(build("bert_sla", **QUIET))
-    model(**net_input())[0].square().sum().backward()
+    model(**net_input(ROWS))[0].square().sum().backward()
     gates = [layer.attention.mixer.gate for layer in model.encoder.layers]
     assert [bool(gate.weight.grad.abs().sum() > 0) for gate in gates] == [True, True, False]
 
@@ -149,7 +110,7 @@ def test_the_last_gate_learns_nothing_where_only_cls_is_read():
 def test_a_gate_that_starts_closed_is_plain_bert():
     plain = loud(build(**QUIET))
     model = loud(build("bert_sla", **QUIET), gate_bias=float("-inf"))
-    inputs = net_input()
+    inputs = net_input(ROWS)
     torch.testing.assert_close(model(**inputs)[0], plain(**inputs)[0], atol=1e-6, rtol=0)
     tables = [m(**inputs, need_weights=True)[1]["attention"] for m in (model, plain)]
     assert all(torch.equal(a, b) for a, b in zip(*tables))
@@ -166,7 +127,7 @@ def test_features_trees_windows_supervision_and_ancestors_meet_in_one_encoder():
         ancestor_layers=2,
         **QUIET,
     )
-    inputs = net_input(factors=True)
+    inputs = net_input(ROWS, factors=True)
     logits, extra = model(**inputs, need_weights=True)
     assert len(extra["attention"]) == SMALL["num_hidden_layers"] + 2
     assert extra["gates"][0].shape == (int(inputs["src_tokens"].ne(0).sum()), 3)
@@ -176,7 +137,7 @@ def test_features_trees_windows_supervision_and_ancestors_meet_in_one_encoder():
 
 
 def test_the_parent_loss_is_weighed_and_averaged_over_layers():
-    inputs = net_input()
+    inputs = net_input(ROWS)
     once, twice = (
         build("bert_lisa", parent_loss_weight=w, **QUIET)(**inputs)[1]["losses"]["parent"]
         for w in (1.0, 2.0)
@@ -188,7 +149,7 @@ def test_the_parent_loss_is_weighed_and_averaged_over_layers():
 
 @pytest.mark.parametrize("kind", KINDS_OF_SYNTAX)
 def test_batch_equals_single(kind):
-    model, inputs = build(kind), net_input()
+    model, inputs = build(kind), net_input(ROWS)
     width = len(ROWS[0].words)
     alone = net_input([ROWS[0]])
     alone["src_tokens"] = inputs["src_tokens"][:1, :width]
@@ -204,12 +165,12 @@ def test_saved_and_loaded_models_agree(kind, tmp_path):
     for parameter in other.parameters():
         parameter.data.normal_()
     other.load_state_dict(torch.load(tmp_path / "model.pt", weights_only=True))
-    assert torch.equal(model(**net_input())[0], other(**net_input())[0])
+    assert torch.equal(model(**net_input(ROWS))[0], other(**net_input(ROWS))[0])
 
 
 def test_gates_of_frozen_layers_learn():
     model = build("bert_sla", manifest(target="word_labels"), freeze_layers=3, **QUIET)
-    model(**net_input(), word_rows=torch.arange(1, 13))[0].square().sum().backward()
+    model(**net_input(ROWS), word_rows=torch.arange(1, 13))[0].square().sum().backward()
     layers = dict(model.encoder.layers.named_parameters())
     learning = {name for name, p in layers.items() if p.grad is not None}
     assert learning == {name for name in layers if ".gate." in name}

@@ -276,8 +276,7 @@ def test_ablated_parts_have_no_parameters():
     }
 
 
-def test_half_of_the_gates_follow_their_equations():
-    """Gates that are told are those of equations 6 and 7: share of affinity, what passes."""
+def test_ablated_gates_are_told_as_what_stands_in_their_place():
     for ablate, share, passed in (("fusion-gate", 0.5, None), ("filter-gate", None, 1.0)):
         context = context_of([ROW])
         module_of(ablate=ablate)(states(), context)
