@@ -2,9 +2,10 @@
 
 python scripts/report_table.py runs/cola runs/rte runs/wnut17 --output runs/table
 python scripts/report_table.py runs --layout sla1
+python scripts/report_table.py runs/dabert_rte --layout dabert5
 
 Best setting of every system on the validation set; mean and deviation over seeds; an arrow where a
-system is better than BERT of its size with p < 0.05; beside them the figures of Li et al. (2020).
+system is better than BERT of its size with p < 0.05; beside them the papers' figures.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def parse_args() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("folders", nargs="+", type=Path, metavar="RUNS", help="folders of runs, or above them")
-    add("--layout", default="", help=f"{' | '.join(LAYOUTS)} (default: all that have a dataset)")
+    add("--layout", default="", help=f"{' | '.join(LAYOUTS)} (default: all that fit)")
     add("--test", default="seeds", choices=("seeds", "examples"), help="Welch's t, or bootstrap")
     add("--samples", type=int, default=1000, help="resamples of the bootstrap")
     add("--seed", type=int, default=12345, help="of the bootstrap")

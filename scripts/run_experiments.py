@@ -20,7 +20,15 @@ import torch
 
 from fairseq_plugins.experiments.grid import SIZES, Grid, read_prepared
 from fairseq_plugins.experiments.grid_file import read_assignments, read_choices, read_grid
-from fairseq_plugins.experiments.grid_selection import choose, quick, resize, select, with_options
+from fairseq_plugins.experiments.grid_selection import (
+    choose,
+    contrast,
+    preset,
+    quick,
+    resize,
+    select,
+    with_options,
+)
 from fairseq_plugins.experiments.run import Run
 from fairseq_plugins.experiments.runner import execute
 
@@ -45,7 +53,14 @@ def parse_args() -> argparse.Namespace:
         nargs="+",
         default=(),
         metavar="NAME=V,V",
-        help="only these of systems' choices",
+        help="only these of the grid's choices",
+    )
+    add(
+        "--contrast",
+        nargs="+",
+        default=(),
+        metavar="NAME=V,V",
+        help="beside each system another for each of these values",
     )
     add(
         "--options",
@@ -55,6 +70,7 @@ def parse_args() -> argparse.Namespace:
         help="of fairseq-train, for all; NAME= takes one away",
     )
     add("--size", default="", help=f"of all systems: {' | '.join(SIZES)}")
+    add("--preset", action="store_true", help="first learning rate, epochs and choices")
     add("--quick", action="store_true", help="one learning rate, epoch and choice, two seeds")
     add("--jobs", type=int, default=1, metavar="N", help="runs at a time")
     add("--cpu", action="store_true", help="use no GPU")
@@ -68,6 +84,8 @@ def selected(args: argparse.Namespace) -> Grid:
     grid = read_grid(args.grid)
     if args.size:
         grid = resize(grid, args.size)
+    if args.preset:
+        grid = preset(grid)
     if args.quick:
         grid = quick(grid)
     grid = select(
@@ -77,7 +95,7 @@ def selected(args: argparse.Namespace) -> Grid:
         epochs=args.epochs,
         seeds=args.seeds,
     )
-    grid = choose(grid, read_choices(args.choices))
+    grid = contrast(choose(grid, read_choices(args.choices)), read_choices(args.contrast))
     return with_options(grid, read_assignments(args.options))
 
 

@@ -1,9 +1,9 @@
 """Grids of fine-tuning runs: their cells, and the options of ``fairseq-train`` for each.
 
 A system is an architecture, or a name for one with options of its own: a variant is a value. An
-option of a system that is a list is a choice to be made, as the learning rate is: every value is
-run. A cell is one run: system, choice, learning rate, number of epochs, seed. The number of updates
-follows from the size of the training set, since warm-up and decay are laid out over all of them.
+option that is a list is a choice to be made, as the learning rate is: every value is run. A cell is
+one run: system, choice, learning rate, number of epochs, seed. The number of updates follows from
+the size of the training set, since warm-up and decay are laid out over all of them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ class Grid:
         evaluate: split that the best checkpoint is tried on at the end, if it has labels; empty for
             none. It chooses nothing.
         prepare: options of ``scripts/prepare_text.py`` that the dataset needs.
-        options: further options of ``fairseq-train`` for all systems; True is a bare flag.
+        options: further options of ``fairseq-train`` for all systems; True is a bare flag, a list
+            is a choice.
     """
 
     dataset: str
@@ -70,12 +71,19 @@ class Grid:
     def cells(self) -> Iterator[Cell]:
         """Yield all runs, seed by seed, so that an interrupted grid has whole comparisons."""
         systems = [
-            (name, choice) for name, options in self.systems.items() for choice in choices(options)
+            (name, choice)
+            for name, options in self.systems.items()
+            for choice in choices({**self.options, **options})
         ]
         for seed, epochs, rate, (name, choice) in product(
             self.seeds, self.epochs, self.learning_rates, systems
         ):
             yield Cell(name, rate, epochs, seed, choice)
+
+
+def variant(system: str, option: str, value: Any) -> str:
+    """Return what a system with another value of an option is called."""
+    return f"{system}-{option}-{value}"
 
 
 def choices(options: Options) -> list[Choice]:
@@ -165,8 +173,20 @@ def chief_metric(grid: Grid, manifest: Mapping[str, Any]) -> str:
 
 
 def total_updates(grid: Grid, cell: Cell, data: PreparedData) -> int:
-    """Return the number of updates of a run: whole epochs, the last batch of each included."""
-    return math.ceil(data.examples / grid.batch_size) * cell.epochs
+    """Return the number of updates of a run: whole epochs, the last batch of each included.
+
+    Raises:
+        ValueError: the option ``batch-size`` of this run is no number of examples.
+    """
+    size = _own_options(grid, cell).get("batch-size", grid.batch_size)
+    if not isinstance(size, int) or size < 1:
+        raise ValueError(f"option 'batch-size' of {cell.system}: {size!r} is no number from 1 on")
+    return math.ceil(data.examples / size) * cell.epochs
+
+
+def _own_options(grid: Grid, cell: Cell) -> Options:
+    """Return what the grid, the system and the choice say, the last of them weighing most."""
+    return {**grid.options, **grid.systems[cell.system], **dict(cell.choice)}
 
 
 def train_options(grid: Grid, cell: Cell, data: PreparedData) -> Options:
@@ -191,7 +211,7 @@ def train_options(grid: Grid, cell: Cell, data: PreparedData) -> Options:
     if grid.validate_every:
         every = grid.validate_every
         options |= {"validate-interval-updates": every, "save-interval-updates": every}
-    options |= {**grid.options, **grid.systems[cell.system], **dict(cell.choice)}
+    options |= _own_options(grid, cell)
     return {name: value for name, value in options.items() if value is not None}
 
 

@@ -7,7 +7,7 @@
       - {arch: bert_sla_minilm, tree-threshold: [3, 4]}  # a choice, made on the validation set
     learning_rates: [5e-5, 4e-5]
     seeds: [1, 2, 3]
-    options: {max-positions: 128}
+    options: {max-positions: 128, dropout: [0.1, 0.2]}  # of all systems; again a list is a choice
 
 Keys are the fields of `Grid`.
 """
@@ -68,13 +68,18 @@ def _systems(value: Any) -> dict[str, Options]:
         name = str(entry.get("name", entry["arch"]))
         if name in found or Path(name).name != name:
             raise ValueError(f"{name!r} is named twice, or no name for a folder")
-        options = {key: given for key, given in entry.items() if key != "name"}
-        choices = {key: given for key, given in options.items() if isinstance(given, list)}
-        for key, values in choices.items():
-            _check_choice(key, values)
-        single = {key: given for key, given in options.items() if key not in choices}
-        found[name] = _options(single) | choices
+        found[name] = _open_options({key: v for key, v in entry.items() if key != "name"})
     return found
+
+
+def _open_options(value: Any) -> Options:
+    """Read options, those with several values among them."""
+    if not isinstance(value, dict):
+        return _options(value)  # which says what is wrong
+    choices = {str(key): given for key, given in value.items() if isinstance(given, list)}
+    for key, values in choices.items():
+        _check_choice(key, values)
+    return _options({key: v for key, v in value.items() if str(key) not in choices}) | choices
 
 
 def _check_choice(key: Any, values: list[Any]) -> None:
@@ -175,5 +180,5 @@ _READ = {
     "metric": _text,
     "evaluate": _text,
     "prepare": _text,
-    "options": _options,
+    "options": _open_options,
 }

@@ -6,22 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .grid import SIZES, Grid, Options
+from .grid import SIZES, Grid, Options, variant
 
 
-def quick(grid: Grid) -> Grid:
-    """Return the smallest grid that still shows every table.
-
-    One learning rate, one epoch, two seeds, and the first value of every choice.
-    """
+def preset(grid: Grid) -> Grid:
+    """Return the grid with the first learning rate, length and value of every choice."""
     systems = {name: _first(options) for name, options in grid.systems.items()}
     return replace(
         grid,
         systems=systems,
         learning_rates=grid.learning_rates[:1],
-        epochs=(1,),
-        seeds=grid.seeds[:2],
+        epochs=grid.epochs[:1],
+        options=_first(grid.options),
     )
+
+
+def quick(grid: Grid) -> Grid:
+    """Return the smallest grid that still shows every table: `preset`, one epoch, two seeds."""
+    return replace(preset(grid), epochs=(1,), seeds=grid.seeds[:2])
 
 
 def _first(options: Options) -> Options:
@@ -54,18 +56,18 @@ def select(
 
 
 def choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
-    """Return the grid with other values of its systems' choices.
+    """Return the grid with other values of its choices.
 
     Args:
         grid: the whole grid.
-        given: option -> values, in every system that has this option as a choice.
+        given: option -> values, wherever this option is a choice.
 
     Raises:
         ValueError: no system has such a choice; names those there are.
     """
     open_ = {
         name
-        for options in grid.systems.values()
+        for options in (grid.options, *grid.systems.values())
         for name, value in options.items()
         if isinstance(value, list)
     }
@@ -73,13 +75,28 @@ def choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
         if name not in open_:
             choices = ", ".join(sorted(open_)) or "none in this grid"
             raise ValueError(f"no system has a choice {name!r}; choices: {choices}")
-    systems = {
-        name: {
+
+    def chosen(options: Options) -> Options:
+        return {
             key: list(given[key]) if key in given and isinstance(value, list) else value
             for key, value in options.items()
         }
-        for name, options in grid.systems.items()
-    }
+
+    systems = {name: chosen(options) for name, options in grid.systems.items()}
+    return replace(grid, systems=systems, options=chosen(grid.options))
+
+
+def contrast(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
+    """Return the grid with further systems: each of its own with one option changed.
+
+    Args:
+        grid: with the systems as they are, which stay.
+        given: option -> values, each of which makes a system `variant`; one change at a time.
+    """
+    systems = dict(grid.systems)
+    for system, options in grid.systems.items():
+        for name, values in given.items():
+            systems |= {variant(system, name, v): {**options, name: v} for v in values}
     return replace(grid, systems=systems)
 
 

@@ -42,6 +42,7 @@ class Outcome:
         last: metrics at its last one.
         folder: where it lies.
         arch: its architecture.
+        ablated: the part of it that was taken out; may be empty.
         positive: label that F1 and error metrics are about; may be empty.
         parameters: how many its model has; 0 if nothing tells.
         gates: layer -> mean local share of attention at its best validation.
@@ -55,6 +56,7 @@ class Outcome:
     last: dict[str, float]
     folder: Path
     arch: str = ""
+    ablated: str = ""
     positive: str = ""
     parameters: int = 0
     gates: dict[int, float] = field(default_factory=dict)
@@ -131,6 +133,7 @@ def _outcome(folder: Path, result: dict[str, Any]) -> Outcome:
     """Put together what lies in a run's folder."""
     tried = folder / EVALUATION
     tried = _read(tried) if tried.is_file() else {"of": "", "metrics": {}}
+    options = result.get("options", {})
     setting = Setting(
         result["system"],
         result["learning_rate"],
@@ -143,7 +146,8 @@ def _outcome(folder: Path, result: dict[str, Any]) -> Outcome:
         result["best"],
         result["last"],
         folder,
-        arch=result.get("options", {}).get("arch", setting.system),
+        arch=options.get("arch", setting.system),
+        ablated=str(options.get("ablate", "none")).replace("none", ""),
         positive=result["positive"],
         parameters=result.get("parameters") or parameters(folder / LOG),
         gates={int(layer): value for layer, value in result.get("gates", {}).items()},

@@ -6,7 +6,7 @@ import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
-from .grid import SIZES
+from .grid import SIZES, variant
 from .outcomes import Outcome, Setting
 from .paper_tables import LABELS, Column, Layout
 
@@ -19,7 +19,7 @@ class Row:
 
     Args:
         size: of its architecture.
-        kind: of its architecture, such as ``bert_sla``.
+        kind: of its architecture, such as ``bert_sla``, with what was taken out of it.
         name: the system's, if it is called otherwise; else empty.
     """
 
@@ -130,12 +130,23 @@ class Table:
 
 def row_of(run: Outcome) -> Row:
     """Return the row that a run belongs to."""
-    name = "" if run.setting.system == run.arch else run.setting.system
+    size, kind = _parts(run.arch)
+    system, own = run.setting.system, [run.arch]
+    if run.ablated:
+        own.append(variant(run.arch, "ablate", run.ablated))
+        kind = variant(kind, "ablate", run.ablated)
+        if kind not in LABELS:
+            return Row(size, kind, own[-1] if system in own else system)
+    return Row(size, kind, "" if system in own else system)
+
+
+def _parts(arch: str) -> tuple[str, str]:
+    """Return size and kind of an architecture."""
     for kind in LABELS:
         for size in SIZES:
-            if run.arch == f"{kind}_{size}":
-                return Row(size, kind, name)
-    if run.arch in LABELS:  # BERT's own size
-        return Row("base", run.arch, name)
-    kind, _, size = run.arch.rpartition("_")
-    return Row(size, kind, name)
+            if arch == f"{kind}_{size}":
+                return size, kind
+    if arch in LABELS:  # BERT's own size
+        return "base", arch
+    kind, _, size = arch.rpartition("_")
+    return size, kind

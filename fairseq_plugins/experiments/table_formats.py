@@ -51,16 +51,18 @@ def _cells(table: Table, row: Row) -> Iterator[str]:
         yield "–" if mean is None else f"{mean:.1f}{paper}"
     for block in table.blocks:
         entry = block.entries.get(row)
-        yield from map(_score, entry.scores) if entry else ["–"] * len(block.column.metrics)
+        arrow = " ↓" if table.layout.marks_worse else " ↑"
+        scores = [_score(score, arrow) for score in entry.scores] if entry else []
+        yield from scores if entry else ["–"] * len(block.column.metrics)
         yield str(entry.seeds) if entry else "–"
 
 
-def _score(score: Score) -> str:
+def _score(score: Score, arrow: str) -> str:
     """Show a score: mean (deviation), arrow, [figure of the paper]."""
     scale = 1 if score.metric in _UNSCALED else 100
     text = f"{scale * score.mean:.2f}"
     text += "" if math.isnan(score.deviation) else f" ({scale * score.deviation:.2f})"
-    text += " ↑" * score.marked
+    text += arrow * score.marked
     return text + _figure(score.paper)
 
 
@@ -82,19 +84,24 @@ def _parameters(table: Table, row: Row) -> str:
 
 def _notes(table: Table, test: str) -> Iterator[str]:
     """Yield what a reader has to know."""
+    first = LABELS[table.layout.baseline]
     scores = [s for block in table.blocks for entry in block.entries.values() for s in entry.scores]
     scale = "" if any(score.metric in _UNSCALED for score in scores) else " × 100"
     yield f"Scores{scale} of the best checkpoint: mean (standard deviation) over n seeds."
     if not all(math.isnan(score.p_value) for score in scores):
-        yield f"↑: better than BERT of the same size, p < {SIGNIFICANT}, {test}."
+        sign = "↓: worse" if table.layout.marks_worse else "↑: better"
+        yield f"{sign} than {first} of the same size, p < {SIGNIFICANT}, {test}."
     else:
-        yield "No arrows: nothing could be tested against BERT of the same size (two seeds a side)."
+        yield (
+            f"No arrows: nothing could be tested against {first} of the same size (two seeds a "
+            "side)."
+        )
     if not all(math.isnan(score.paper) for score in scores):
         sizes, printed = {row.size for row in table.rows}, table.layout.paper.keys()
         whose = "the same" if sizes <= printed else "base"
         if whose == "base" and sizes & printed - {"base"}:
             whose = f"base size; beside {', '.join(sorted(sizes & printed))}, the same"
-        yield f"[In brackets: Li et al. (2020), {whose} size.]"
+        yield f"[In brackets: {table.layout.source}, {whose} size.]"
     yield (
         "Learning rate, epochs and choices of each system are those with the best mean on the "
         "validation set, among those with most seeds:"

@@ -1,8 +1,8 @@
 """Runs of several datasets -> the tables of `paper_tables`, filled in.
 
 Every system stands with its best setting on the validation set (`seeds.chosen_settings`); what is
-shown may be another split. A score is marked where it is better than BERT's of the same size with
-p < 0.05.
+shown may be another split. A score is marked where it is better than BERT's of the same size, or
+worse than that of the table's own baseline, with p < 0.05.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from pathlib import Path
 from ..evaluation.metrics import LOWER_IS_BETTER
 from .comparisons import over_examples, welch
 from .outcomes import Outcomes, read_outcomes
-from .paper_tables import LAYOUTS, PLAIN, Column, Layout
+from .paper_tables import LAYOUTS
 from .result_table import SIGNIFICANT, Block, Entry, Row, Score, Table, row_of
 from .run import RESULT
 from .seeds import Summary, chosen_settings, summarize
+from .table_layouts import PLAIN, Column, Layout
 
 VALIDATION, EVALUATION = "best", "evaluation"  # fields of an outcome: whose metrics are shown
 # Two systems' runs, metric and what is shown -> p-value, nan where there is none.
@@ -50,7 +51,7 @@ def find_outcomes(folders: Iterable[str | Path]) -> list[Outcomes]:
 
 
 def make_tables(found: Sequence[Outcomes], layout: str, test: Test) -> list[Table]:
-    """Fill the layout in, or, where none is named, all that have a dataset.
+    """Fill the layout in, or, where none is named, all that fit the runs.
 
     Args:
         found: the runs.
@@ -58,24 +59,51 @@ def make_tables(found: Sequence[Outcomes], layout: str, test: Test) -> list[Tabl
         test: of significance.
 
     Raises:
-        ValueError: an unknown layout, no run of its datasets, or runs that do not go together.
+        ValueError: an unknown layout, no run that stands in it, or runs that do not go together.
     """
     if layout and layout not in LAYOUTS:
         raise ValueError(f"--layout {layout!r}: choices are {', '.join(LAYOUTS)}")
-    layouts = [LAYOUTS[layout]] if layout else [*LAYOUTS.values()]
-    if not layout:
-        layouts[-1] = _with_unknown(layouts[-1], found)
+    layouts = [LAYOUTS[layout]] if layout else _fitting(found)
     tables = [_table(one, found, test) for one in layouts]
     tables = [table for table in tables if table.blocks]
     if not tables:
         there = ", ".join(sorted({one.dataset for one in found}))
-        raise ValueError(f"--layout {layout!r}: no run of its datasets; there are {there}")
+        raise ValueError(
+            f"--layout {layout!r}: none of these runs stands in it; they are on {there}"
+        )
     return tables
+
+
+def _fitting(found: Sequence[Outcomes]) -> list[Layout]:
+    """Return the layouts with a system of their own on one of their datasets.
+
+    A dataset that none of them has is in the first layout that knows it, or in the last of all.
+    """
+    *papers, others = LAYOUTS.values()
+    kinds = {(one.dataset, row_of(run).kind) for one in found for run in one.runs}
+    there = {dataset for dataset, _ in kinds}
+    chosen = [
+        one
+        for one in papers
+        if any(dataset in one.datasets and kind in one.own for dataset, kind in kinds)
+    ]
+    for dataset in there.difference(others.datasets, *(one.datasets for one in chosen)):
+        first = [one for one in papers if dataset in one.datasets and not one.only][:1]
+        chosen += [one for one in first if one not in chosen]
+    return [*(one for one in papers if one in chosen), _with_unknown(others, found)]
+
+
+def _shows(layout: Layout, row: Row) -> bool:
+    """Tell whether a system stands in a table."""
+    if layout.only:
+        return row.kind in layout.only
+    owners = [one for one in LAYOUTS.values() if row.kind in one.own]
+    return not owners or not layout.own or layout in owners
 
 
 def _with_unknown(layout: Layout, found: Sequence[Outcomes]) -> Layout:
     """Return the layout with the datasets that no layout has, each with its own metric."""
-    known = {column.dataset for one in LAYOUTS.values() for column in one.columns}
+    known = {dataset for one in LAYOUTS.values() for dataset in one.datasets}
     others = {one.dataset: one.metric for one in found if one.dataset not in known}
     own = (Column(name, name, ((metric, metric),)) for name, metric in sorted(others.items()))
     return replace(layout, columns=(*layout.columns, *own))
@@ -85,26 +113,35 @@ def _table(layout: Layout, found: Sequence[Outcomes], test: Test) -> Table:
     blocks = []
     for column in layout.columns:
         parts = [one for one in found if one.dataset == column.dataset]
-        if parts:
-            blocks.append(_block(column, parts, layout, test))
+        block = _block(column, parts, layout, test)
+        if block.entries and column.split in ("", block.split):
+            blocks.append(block)
     rows = {row for block in blocks for row in block.entries}
     return Table(layout, blocks, sorted(rows, key=lambda row: row.order))
 
 
 def _block(column: Column, parts: Sequence[Outcomes], layout: Layout, test: Test) -> Block:
     """Choose the settings of one dataset's systems, and compare them."""
-    summaries = _chosen(parts)
+    summaries = {row: s for row, s in _chosen(parts).items() if _shows(layout, row)}
     splits = {run.evaluated for summary in summaries.values() for run in summary.outcomes}
-    tested = column.tested and len(splits) == 1 and "" not in splits
+    wanted = {column.split} if column.split else splits - {""}
+    tested = (column.tested or bool(column.split)) and len(splits) == 1 and splits == wanted
+    shown = EVALUATION if tested else VALIDATION
     entries = {}
     for row, summary in summaries.items():
-        plain = None if row == Row(row.size, PLAIN) else summaries.get(Row(row.size, PLAIN))
-        scores = _scores(column, (plain, summary), EVALUATION if tested else VALIDATION, test)
-        figures = layout.figures(row.size, row.kind, column.dataset) if not row.name else ()
+        first, plain = (_other(summaries, row, kind) for kind in (layout.baseline, PLAIN))
+        scores = _scores(column, (first, summary), shown, test, worse=layout.marks_worse)
+        figures = layout.figures(row.size, row.kind, column) if not row.name else ()
         scores = [replace(score, paper=f) for score, f in zip(scores, figures)] or scores
         entries[row] = _entry(summary, plain, scores)
-    split = splits.pop() if tested else parts[0].validation
+    split = splits.pop() if tested else next((part.validation for part in parts), "")
     return Block(column, split, tested, [part.root for part in parts], entries)
+
+
+def _other(summaries: dict[Row, Summary], row: Row, kind: str) -> Summary | None:
+    """Return the system of a kind and of the row's size that the row can be compared with."""
+    other = Row(row.size, kind)
+    return None if row == other else summaries.get(other)
 
 
 def _chosen(parts: Sequence[Outcomes]) -> dict[Row, Summary]:
@@ -154,20 +191,33 @@ def _values(summary: Summary, metric: str, shown: str) -> list[float]:
 
 
 def _scores(
-    column: Column, pair: tuple[Summary | None, Summary], shown: str, test: Test
+    column: Column,
+    pair: tuple[Summary | None, Summary],
+    shown: str,
+    test: Test,
+    *,
+    worse: bool = False,
 ) -> list[Score]:
-    """Return all metrics of a system, each compared with BERT's."""
-    plain, summary = pair
+    """Return all metrics of a system, each compared with the baseline's.
+
+    Args:
+        column: whose metrics.
+        pair: baseline and system.
+        shown: field of an outcome.
+        test: of significance.
+        worse: whether what is worse is marked, and not what is better.
+    """
+    first, summary = pair
     scores = []
     for title, metric in column.metrics:
         values = _values(summary, metric, shown)
-        mean, p_value, better = statistics.fmean(values), math.nan, False
-        if plain:
-            p_value = test(plain, summary, metric, shown)
-            difference = mean - statistics.fmean(_values(plain, metric, shown))
-            better = difference < 0 if metric in LOWER_IS_BETTER else difference > 0
+        mean, p_value, differs = statistics.fmean(values), math.nan, False
+        if first:
+            p_value = test(first, summary, metric, shown)
+            difference = mean - statistics.fmean(_values(first, metric, shown))
+            differs = difference < 0 if worse != (metric in LOWER_IS_BETTER) else difference > 0
         deviation = statistics.stdev(values) if len(values) > 1 else math.nan
-        marked = better and p_value < SIGNIFICANT
+        marked = differs and p_value < SIGNIFICANT
         scores.append(Score(title, metric, mean, deviation, p_value, marked, math.nan))
     return scores
 

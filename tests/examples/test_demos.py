@@ -1,9 +1,10 @@
-"""The invented corpora of examples/glue and examples/tagging, and the commands of the examples."""
+"""The invented corpora of the examples, and their commands."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from fairseq_plugins.nn.fusion import ABLATIONS
 from fairseq_plugins.prep.datasets import DATASETS, find_splits, read_split
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +25,7 @@ def made(kind: str, folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("kind", ["glue", "tagging"])
+@pytest.mark.parametrize("kind", ["glue", "tagging", "dabert"])
 def test_demo_has_the_same_bytes_every_time(kind, tmp_path):
     assert made(kind, tmp_path / "one") == made(kind, tmp_path / "two") != {}
 
@@ -62,6 +64,33 @@ def test_tagging_demo_has_new_names_in_validation(tmp_path):
     assert not names["train"] & (names["valid"] | names["test"])
 
 
+def test_dabert_demo_differs_by_a_word_and_the_word_decides(tmp_path):
+    made("dabert", tmp_path)
+    dataset = DATASETS["qqp"]
+    rows = {s: [*read_split(dataset, s, p)] for s, p in find_splits(dataset, tmp_path).items()}
+    assert {split: len(part) for split, part in rows.items()} == {
+        "train": 640,
+        "valid": 160,
+        "test": 80,
+    }
+    assert {row.label for row in rows["test"]} == {None}
+    verbs = {"buy", "purchase", "build", "construct", "choose", "select", "fix", "repair"}
+    for row in rows["train"] + rows["valid"]:
+        bags = [Counter(re.findall(r"\w+", text.lower())) for text in row.texts]
+        gone, new = bags[0] - bags[1], bags[1] - bags[0]
+        same_words = not (
+            {*gone, *new}
+            - verbs
+            - {"where", "in", "which", "place", "why", "does"}
+            - {"what", "makes"}
+        )
+        assert same_words == (row.label == "1")
+    labels = Counter(row.label for row in rows["valid"])
+    assert min(labels.values()) > 0.4 * len(rows["valid"])
+    firsts = [row.texts[0] for part in rows.values() for row in part]
+    assert len({*firsts}) == len(firsts)
+
+
 @pytest.fixture
 def project(tmp_path):
     """A project of its own, with the same scripts and examples."""
@@ -84,14 +113,14 @@ def example(project: Path, kind: str, *arguments: str, **variables: str) -> tupl
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("kind", ["glue", "tagging", "sla"])
+@pytest.mark.parametrize("kind", ["glue", "tagging", "sla", "dabert"])
 def test_examples_say_what_they_need_in_one_line(project, kind):
     status, out, _ = example(project, kind)
     assert (status, f"bash examples/{kind}/run.sh demo --quick" in out) == (0, True)
     status, _, err = example(project, kind, "nothing", "--quick")
     assert (status, err.count("\n")) == (2, 1)
-    assert "no configs/nothing.yaml; choices: c" in err
-    name = "conll2003" if kind == "tagging" else "cola"
+    assert re.search("no configs/nothing.yaml; choices: [cd]", err)
+    name = {"tagging": "conll2003", "dabert": "rte"}.get(kind, "cola")
     status, _, err = example(project, kind, name)
     assert (status, err) == (2, "error: set RAW to the folder with the official files\n")
     assert not (project / "data-bin").exists()
@@ -144,6 +173,58 @@ MANIFEST = {
     "metric": "mcc",
     "splits": {name: {"examples": 9, "labelled": 9} for name in ("train", "valid")},
 }
+
+
+def prepared(project: Path, dataset: str, folder: str) -> None:
+    """Write as much of a prepared folder as a dry run reads."""
+    path = project / "data-bin" / folder
+    path.mkdir(parents=True)
+    (path / "manifest.json").write_text(json.dumps({**MANIFEST, "dataset": dataset}))
+
+
+def test_dabert_is_ablated_by_one_command_at_the_preset(project):
+    prepared(project, "rte", "dabert_rte")
+    prepared(project, "rte", "mine")
+    arguments = ("rte", "--ablation", "--preset", "--seeds", "1", "--dry-run")
+    status, out, err = example(project, "dabert", *arguments)
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert len(lines) == 7
+    for line, part in zip(lines, ("", *ABLATIONS[1:])):
+        assert "--arch dabert_minilm " in line
+        assert f"--ablate {part}" in line if part else "--ablate" not in line
+        assert "runs/dabert_rte/dabert_minilm" in line
+        for preset in ("--lr 2e-05", "--batch-size 32", "--clip-norm 10.0", "--dropout 0.1"):
+            assert preset in line
+    base = ("rte", "--ablation", "--preset", "--seeds", "1", "--dry-run")
+    status, out, err = example(project, "dabert", *base, SIZE="base", NAME="mine")
+    assert (status, err, out.count("--arch dabert_base ")) == (0, "", 7)
+    assert out.count("data-bin/mine ") == 7
+
+
+def test_dabert_runs_its_systems_in_folders_of_its_own(project):
+    prepared(project, "rte", "dabert_rte")
+    status, out, err = example(project, "dabert", "rte", "--preset", "--seeds", "1", "--dry-run")
+    assert (status, err) == (0, "")
+    found = re.findall(r"--arch (\w+) ", out)
+    kinds = ("bert_plain", "bert_syntax_masks", "bert_uer", "dabert", "dabert_literal")
+    assert found == [f"{kind}_minilm" for kind in kinds]
+    assert out.count("runs/dabert_rte/") == 5
+
+
+@pytest.mark.slow
+def test_dabert_demo_ends_with_its_tables(project):
+    status, out, err = example(project, "dabert", "demo", "--quick", "--cpu", "--seeds", "1")
+    assert status == 0, err
+    table = (project / "runs" / "dabert_demo" / "table.md").read_text()
+    assert out.endswith(table)
+    assert "| DABERT, as printed |" in table
+    arguments = ("demo", "--ablation", "--quick", "--cpu", "--seeds", "1", "--no-predictions")
+    status, out, err = example(project, "dabert", *arguments)
+    assert status == 0, err
+    table = (project / "runs" / "dabert_demo" / "table.md").read_text()
+    assert all(f"| w/o {name}" in table for name in ("Affi", "Diff", "Guide", "Gate", "Regulation"))
+    assert table.count("Wang et al. 2022, Table") == 2
 
 
 @pytest.mark.slow
