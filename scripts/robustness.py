@@ -95,7 +95,10 @@ def report(args: argparse.Namespace) -> str:
 def _column(one: PerturbedExamples) -> Column:
     labels = {example.label for example in one.perturbed}
     only = labels.pop() if len(labels) == 1 else ""
-    return Column(one.name, len(one.perturbed), one.dataset, one.split, str(one.source), only)
+    both = zip(one.originals or (), one.perturbed)
+    untouched = sum(before.texts == after.texts for before, after in both)
+    where = (one.dataset, one.split, str(one.source))
+    return Column(one.name, len(one.perturbed), *where, only, untouched)
 
 
 def main() -> int:

@@ -15,7 +15,12 @@ python="$VENV/bin/python"; [ -x "$python" ] || python=python
 names=()
 while [ $# -gt 0 ] && [ "${1#-}" = "$1" ]; do names+=("$1"); shift; done
 if [ ${#names[@]} -eq 0 ]; then exec bash "$root/scripts/run_example.sh" "$folder" --help; fi
-raw="${RAW:-}" own="${NAME:-}"; if [ -e "$raw" ]; then raw="$(realpath "$raw")"; fi
+raw="${RAW:-}" own="${NAME:-}"
+if [ -n "$own" ] && [ ${#names[@]} -gt 1 ]; then
+    echo "error: NAME=$own is for one dataset, not for ${names[*]}" >&2
+    exit 2
+fi
+if [ -e "$raw" ]; then raw="$(realpath "$raw")"; fi
 for name in "${names[@]}"; do
     RAW="$raw"; if [ -n "$raw" ] && [ -d "$raw/$name" ]; then RAW="$raw/$name"; fi
     NAME="${own:-$prefix$name${SIZE:+_$SIZE}}" RAW="$RAW" bash "$root/scripts/run_example.sh" "$folder" "$name" "$@"

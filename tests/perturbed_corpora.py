@@ -6,12 +6,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
 from prepared_text import prepare
 
 from fairseq_plugins.prep.examples import Example
+from fairseq_plugins.prep.perturbed_sets import read_sets
 
 LABELS = ("no", "yes")
+INFERENCE = ["entailment", "neutral", "contradiction"]
 
 # dataset -> file and row of its split "test" or "valid"
 FORMS = {
@@ -128,3 +132,29 @@ def samples(
 ) -> list[dict]:
     """Return examples as TextFlint's samples."""
     return [{**dict(zip(fields, e.texts)), "y": e.label, "sample_id": int(e.id)} for e in examples]
+
+
+def textflint(folder, before, after, name="SwapWord_3"):
+    """Write a pair of TextFlint's files; return that of the transformed samples."""
+    write_json_lines(folder / f"ori_{name}.json", before)
+    return write_json_lines(folder / f"trans_{name}.json", after)
+
+
+def model(labels=("0", "1"), *, dataset="paws_wiki", target="classes", sentences=2, **read):
+    """Stand for the manifest of a prepared folder."""
+    known = {"labels": list(labels), "dataset": dataset, "target": target, "sentences": sentences}
+    return SimpleNamespace(**known, options={"read": read})
+
+
+def edit(path, old, new):
+    """Replace a text that must be there, once."""
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+
+
+def refusal(paths, manifest=None, error=ValueError):
+    """Return why sets are refused."""
+    with pytest.raises(error) as caught:
+        read_sets(paths, manifest or model())
+    return str(caught.value)

@@ -45,6 +45,10 @@ class TextPrediction:
         """Whether the label is the true one."""
         return self.label == self.gold
 
+    def probability(self, label: str | None) -> float:
+        """Return the probability of a class; 0 of one that the system does not tell of."""
+        return self.probabilities.get(label, 0.0)
+
 
 @dataclass(frozen=True)
 class TextExample:
@@ -197,7 +201,7 @@ def _example(said: Sequence[TextPrediction], gap: float, texts: Mapping[str, Tex
 
 def _gap(said: Sequence[TextPrediction], side: int) -> float:
     """Return how much more probable the true class is to one system than to the others, in %."""
-    chances = [one.probabilities.get(one.gold, 0.0) for one in said]
+    chances = [one.probability(one.gold) for one in said]
     others = chances[:side] + chances[side + 1 :]
     return 100 * (chances[side] - math.fsum(others) / len(others))
 

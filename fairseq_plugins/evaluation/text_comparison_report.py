@@ -118,7 +118,7 @@ def _as_tsv(examples: Sequence[TextExample], names: list[str], positive: str) ->
     for example in examples:
         cells = [example.id, example.gold, f"{example.gap:.2f}"]
         for said in example.said:
-            cells += [said.label, f"{said.probabilities[positive or said.label]:.6f}"]
+            cells += [said.label, f"{said.probability(positive or said.label):.6f}"]
         both = (*example.texts, "", "")[:2]
         cells += [*both, *(" ".join(words) for words in _differing(both))]
         yield "\t".join(map(one_line, cells))
@@ -131,7 +131,7 @@ def _text_names(texts: Texts) -> list[str]:
 def _chance(said: TextPrediction, positive: str) -> str:
     """Show a probability: that of the positive class, or of the answer."""
     of = f"{positive}: " if positive else ""
-    return f"{of}{100 * said.probabilities[positive or said.label]:.2f}%"
+    return f"{of}{100 * said.probability(positive or said.label):.2f}%"
 
 
 def _marked(

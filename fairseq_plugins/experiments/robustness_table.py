@@ -35,6 +35,7 @@ class Column:
         dataset, split: that was changed; empty if unknown.
         source: folder or file.
         only_label: the gold label of all changed examples, if they have but one.
+        untouched: how many of the examples are as they were before.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Column:
     split: str = ""
     source: str = ""
     only_label: str = ""
+    untouched: int = 0
 
     @property
     def title(self) -> str:
@@ -177,6 +179,9 @@ def _notes(table: RobustnessTable) -> Iterator[str]:
     for label in sorted({column.only_label for column in table.columns} - {""}):
         titles = ", ".join(c.title for c in table.columns if c.only_label == label)
         yield f"{titles}: all gold labels are {label}, so a system that says nothing else has 100."
+    for column in table.columns:
+        if column.untouched:
+            yield f"{column.title}: {column.untouched:,} of its examples are as they were before."
     figures = [table.figure(s, column) for s in table.systems for column in table.columns]
     if not all(map(math.isnan, figures)):
         yield "[In brackets: Wang et al. (2022), Table 3.]"

@@ -18,14 +18,13 @@ from ..evaluation.comparison_report import short_names
 from ..evaluation.example_bootstrap import Answers
 from ..evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
 from ..prep.examples import Example
-from ..prep.perturbed_sets import PerturbedExamples, expected_of, read_sets
+from ..prep.perturbed_sets import WHOLE, PerturbedExamples, expected_of, read_sets
 from ..prep.text_manifest import TextManifest
 from .prediction import BATCH_SIZE, Predictor, load
 from .prediction_outputs import opened
 from .prediction_records import Prediction, ScorePrediction
 from .text_checkpoints import check, find_checkpoints, prepared_folder, recorded_options
 
-WHOLE = "original"
 Texts = tuple[str, ...]
 
 
@@ -91,13 +90,16 @@ def parse_systems(given: Sequence[str], names: Sequence[str] | None = None) -> l
 
     Raises:
         ValueError: another number of names than of systems, a name that is no folder name or stands
-            twice, or no path.
+            twice, no path, or one twice.
     """
     parts = [_named(text) for text in given]
     paths = [tuple(path for path in text.split(",") if path) for _, text in parts]
     for text, found in zip(given, paths):
         if not found:
             raise ValueError(f"system {text!r} has no checkpoint")
+        twice = next((path for path in found if found.count(path) > 1), None)
+        if twice is not None:
+            raise ValueError(f"system {text!r} names {twice!r} twice: its runs are to differ")
     if names is None:
         short = short_names([found[0] for found in paths])
         names = [name or other for (name, _), other in zip(parts, short)]

@@ -19,6 +19,7 @@ from .readers.options import ReadOptions
 from .readers.textflint import TRANSFORMED, read_textflint, transformation_of, transformed_file
 from .text_manifest import TextManifest
 
+WHOLE = "original"  # what is called so is before, not after
 KINDS = (
     f"a folder with {RECORD} (scripts/perturb.py), {TRANSFORMED}_NAME_N.json (TextFlint), or "
     "AdvGLUE's dev.json"
@@ -116,6 +117,9 @@ def _places(path: str | Path) -> Iterator[tuple[Path, str]]:
 
 
 def _is_set(path: Path) -> bool:
+    """Whether it is a set; a hidden folder is what a killed run of scripts/perturb.py left."""
+    if path.name.startswith("."):
+        return False
     return (path / RECORD).is_file() or (path.is_file() and transformed_file(path) is not None)
 
 
@@ -147,9 +151,18 @@ def _read_options(manifest: TextManifest) -> ReadOptions:
 
 
 def _check_names(sets: Sequence[PerturbedExamples]) -> None:
-    """Refuse two sets of one name: a table has one column for each."""
+    """Refuse two sets of one name, for a table has one column for each, and names of other files.
+
+    A file of predictions is called by the name; what ends in `WHOLE` is that of the originals.
+    """
     first: dict[str, PerturbedExamples] = {}
     for one in sets:
+        name = one.name
+        if not name.strip(". ") or set(name) & set("/\\\0\t\n") or name.endswith(WHOLE):
+            raise ValueError(
+                f"{one.source}: transformation {name!r} cannot name a file of predictions; such "
+                f"names are no paths, and do not end in {WHOLE!r}"
+            )
         other = first.setdefault(one.name, one)
         if other is not one:
             raise ValueError(f"{other.source} and {one.source} are both {one.name}: name one")

@@ -8,7 +8,7 @@ import json
 import pytest
 from cli.commands import SCRIPTS, run
 from inference.text_runs import make_runs
-from perturbed_corpora import LABELS, prepare_test, swapped, write_folder
+from perturbed_corpora import LABELS, pairs, prepare_test, swapped, write_folder
 
 ROBUSTNESS = str(SCRIPTS / "robustness.py")
 COMPARE = str(SCRIPTS / "compare_predictions.py")
@@ -58,6 +58,14 @@ def test_table_files_and_examples(root, tmp_path):
     assert again.out.splitlines()[-1].endswith("such examples shown")
     assert "<b>Bob</b>" in (tmp_path / "t.md").read_text()
     assert (tmp_path / "t").read_text().startswith("id\tgold\tgap\tBERT label\tBERT probability\t")
+
+
+def test_examples_kept_as_they_were_are_counted(root, tmp_path):
+    before = pairs(3, LABELS)
+    after = [before[0], *swapped(before[1:], LABELS)]
+    kept = write_folder(tmp_path / "x", before, after, dataset="plain", keep=True)
+    found = run(ROBUSTNESS, *arguments(root, tmp_path / "out", "--sets", kept, "--samples", 0))
+    assert "SA: 1 of its examples are as they were before." in found.out
 
 
 def test_refusals_are_one_line(root, tmp_path):

@@ -119,6 +119,17 @@ def test_texts_may_stand_elsewhere(tmp_path):
         compare_text_files(files, kept)
 
 
+def test_a_class_without_a_probability_has_none(tmp_path):
+    lacking = {"id": "0", "label": "0", "probabilities": {"0": 1.0}, "gold": "1"}
+    files = [
+        write(tmp_path / "a.jsonl", [lacking]),
+        write(tmp_path / "b.jsonl", [record(0, 0.9, "1")]),
+    ]
+    found = compare_text_files(files)
+    for style, shown in (("text", "1: 0.00%"), ("markdown", "1: 0.00%"), ("tsv", "\t0.000000\t")):
+        assert shown in format_text_examples(found, names=("a", "b"), style=style)
+
+
 def test_predictions_are_told_from_translations(files, tmp_path):
     assert holds_predictions(files[0])
     for text in ("", "S-0\thello\n", "12\n", '{"id": 3}\n', "[]\n"):

@@ -202,6 +202,13 @@ def test_dabert_is_ablated_by_one_command_at_the_preset(project):
     assert out.count("data-bin/mine ") == 7
 
 
+@pytest.mark.parametrize("kind", ["sla", "dabert"])
+def test_a_name_of_ones_own_is_for_one_dataset(project, kind):
+    status, out, err = example(project, kind, "mrpc", "rte", "--dry-run", NAME="mine")
+    assert (status, out) == (2, "")
+    assert err == "error: NAME=mine is for one dataset, not for mrpc rte\n"
+
+
 def test_dabert_runs_its_systems_in_folders_of_its_own(project):
     prepared(project, "rte", "dabert_rte")
     status, out, err = example(project, "dabert", "rte", "--preset", "--seeds", "1", "--dry-run")

@@ -88,6 +88,14 @@ def test_sets_of_one_label_are_told():
     assert "all gold labels" not in format_markdown(table(BERT))
 
 
+def test_examples_that_were_not_changed_are_told():
+    one = [Column("SwapAnt", COUNT, untouched=7), Column("AddPunc", COUNT)]
+    found = system("a", "", 20, whole=False)
+    text = format_markdown(table(found, columns=one))
+    assert "SA: 7 of its examples are as they were before." in text
+    assert "AP: " not in text
+
+
 def test_other_sets_stand_behind_by_name():
     names = ("Zeal", "AdvGLUE-rte", "SwapSyn", "SwapAnt")
     one = system("a", "", 20, sets=names, whole=False)

@@ -183,6 +183,7 @@ def test_systems_are_named():
         (["a", "b"], ["x", "x"], "two systems are called 'x'"),
         (["a"], ["x/y"], "must be good for a folder"),
         (["x=,"], None, "'x=,' has no checkpoint"),
+        (["x=a,b,a"], None, "'x=a,b,a' names 'a' twice"),
     ):
         with pytest.raises(ValueError, match=told):
             parse_systems(given, names)

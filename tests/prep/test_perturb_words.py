@@ -55,6 +55,16 @@ def test_parts_of_dates_times_and_scores_stay(text) -> None:
     assert all(numbers.other_number(sentence, i, Random(1)) is None for i in range(len(words)))
 
 
+@pytest.mark.parametrize("text", ["Twenty-two", "sixty - nine", "ninety two"])
+def test_units_behind_tens_stay_below_ten(text) -> None:
+    spans = tuple(match.span() for match in re.finditer(r"\w+", text))
+    sentence = Sentence(text, tuple(text[a:b] for a, b in spans), ("NUM", "NUM"), spans)
+    new = {numbers.other_number(sentence, 1, Random(seed)) for seed in range(99)}
+    assert new == {*"two three four five six seven eight nine".split()} - {sentence.words[1]}
+    alone = {numbers.other_number(made("two/NUM"), 0, Random(seed)) for seed in range(99)}
+    assert {"ten", "eleven", "twelve"} <= alone
+
+
 @pytest.mark.parametrize("word", ["one", "One", "1", "0", "747th", "\u0663"])
 def test_numbers_that_nothing_changes_stay(word) -> None:
     assert numbers.other_number(made(f"{word}/NUM"), 0, Random(1)) is None
@@ -152,6 +162,15 @@ def test_names_are_not_months_nor_words_that_are_written_small() -> None:
     assert names.words == {"Ida", "Oslo"}
     assert names.others == {(1, False): [("Ida",)], (1, True): [("Oslo",)]}
     assert collect_names(texts[::-1]) == names
+
+
+@pytest.mark.parametrize("fields", ["first", "second"])
+def test_names_change_in_both_sentences_whatever_was_asked_for(resources, fields) -> None:
+    """The label is kept, and would be wrong where one sentence still names somebody else."""
+    pair = made("Eva/PROPN sleeps/VERB"), made("Eva/PROPN rests/VERB")
+    (texts, _), _ = run("SwapNamedEnt", pair, fields=fields, resources=resources)
+    assert "Eva" not in " ".join(texts)
+    assert texts[0].split()[0] == texts[1].split()[0]
 
 
 def test_names_without_another_of_their_kind_stay(resources) -> None:

@@ -1,15 +1,14 @@
-"""Perturbed sets: folders of scripts/perturb.py, TextFlint's files, AdvGLUE's."""
+"""Perturbed sets: folders of scripts/perturb.py, AdvGLUE's file; and labels of other hands."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from perturbed_corpora import pairs, samples, swapped, write_folder, write_json_lines
+from perturbed_corpora import INFERENCE, edit, model, pairs, refusal, swapped, write_folder
 from raw_datasets import write_raw
 
 from fairseq_plugins.prep.datasets import DATASETS, find_splits
@@ -19,34 +18,12 @@ from fairseq_plugins.prep.perturbation.perturb import perturb
 from fairseq_plugins.prep.perturbed_sets import read_sets
 from fairseq_plugins.prep.readers.expected import MEANINGS, Expected
 
-INFERENCE = ["entailment", "neutral", "contradiction"]
-
-
-def model(labels=("0", "1"), *, dataset="paws_wiki", target="classes", sentences=2, **read):
-    """Stand for the manifest of a prepared folder."""
-    known = {"labels": list(labels), "dataset": dataset, "target": target, "sentences": sentences}
-    return SimpleNamespace(**known, options={"read": read})
-
-
-def edit(path, old, new):
-    """Replace a text that must be there, once."""
-    text = path.read_text()
-    assert text.count(old) == 1
-    path.write_text(text.replace(old, new))
-
 
 @pytest.fixture
 def folder(tmp_path):
     """A perturbed set of 3 changed pairs among 4."""
     before = pairs(4)
     return write_folder(tmp_path / "SwapAnt", before, [before[0], *swapped(before[1:])])
-
-
-def refusal(paths, manifest=None, error=ValueError):
-    """Return why sets are refused."""
-    with pytest.raises(error) as caught:
-        read_sets(paths, manifest or model())
-    return str(caught.value)
 
 
 def test_a_folder_gives_changed_pairs_and_their_originals(folder):
@@ -101,6 +78,19 @@ def test_a_folder_of_folders_gives_all_once(folder, tmp_path):
     assert [one.name for one in found] == ["NumWord", "SwapAnt"]
     write_folder(tmp_path / "again", pairs(2), swapped(pairs(2)), name="NumWord")
     assert "are both NumWord" in refusal([tmp_path])
+
+
+def test_what_a_killed_run_left_is_no_set(folder, tmp_path):
+    folder.rename(tmp_path / ".SwapAnt.tmp12")
+    assert "holds no perturbed set" in refusal([tmp_path], error=FileNotFoundError)
+
+
+@pytest.mark.parametrize("name", ["../SwapAnt", "a\\b", "", "..", "original", "SwapAnt.original"])
+def test_names_of_other_files_are_refused(name, tmp_path):
+    """Predictions are written under the name of the set."""
+    path = write_folder(tmp_path / "x", pairs(2), swapped(pairs(2)), name=name)
+    told = refusal([path])
+    assert f"{path}: transformation {name!r} cannot name a file" in told
 
 
 def test_labels_are_called_as_the_model_calls_them(tmp_path):
@@ -178,66 +168,6 @@ def test_nothing_there_is_told(tmp_path):
     assert "holds no perturbed set" in refusal([tmp_path], error=FileNotFoundError)
     (tmp_path / "x.txt").write_text("x")
     assert "is no perturbed set; expected a folder with" in refusal([tmp_path / "x.txt"])
-
-
-def textflint(folder, before, after, name="SwapWord_3"):
-    """Write a pair of TextFlint's files; return that of the transformed samples."""
-    write_json_lines(folder / f"ori_{name}.json", before)
-    return write_json_lines(folder / f"trans_{name}.json", after)
-
-
-def test_textflint_samples_find_their_originals(tmp_path):
-    before = pairs(2)
-    after = samples([swapped(before)[1], swapped(before)[0], swapped(before)[1]])
-    path = textflint(tmp_path, samples(before), after)
-    for given_ in (path, tmp_path, tmp_path / "ori_SwapWord_3.json"):
-        (one,) = read_sets([given_], model())
-        assert (one.name, one.source) == ("SwapAnt", path)
-        assert [e.id for e in one.originals] == ["1", "0", "1"] == [e.id for e in one.perturbed]
-        assert one.originals[0].texts == before[1].texts
-    assert len(read_sets([path, path.with_name("ori_SwapWord_3.json")], model())) == 1
-
-
-def test_textflint_without_ids_goes_by_lines(tmp_path):
-    before = [{k: v for k, v in s.items() if k != "sample_id"} for s in samples(pairs(2))]
-    path = textflint(tmp_path, before, before)
-    (one,) = read_sets([path], model())
-    assert [e.texts for e in one.originals] == [e.texts for e in pairs(2)]
-    textflint(tmp_path, before[:1], before)
-    assert "has 2 examples" in refusal([path])
-
-
-def test_textflint_inference_is_named_as_the_model_names_it(tmp_path):
-    fields = ("premise", "hypothesis")
-    before = samples(pairs(2, ("neutral", "entailment")), fields)
-    after = samples(pairs(2, ("non-entailment", "contradiction")), fields)
-    path = textflint(tmp_path, before, after, "SwapAnt_2")
-    (one,) = read_sets([path], model(["entailment", "not_entailment"], dataset="rte"))
-    assert [e.label for e in one.originals] == ["entailment", "not_entailment"]
-    assert {e.label for e in one.perturbed} == {"not_entailment"}
-    three = refusal([path], model(INFERENCE, dataset="snli"))
-    assert "trans_SwapAnt_2.json:2: gold label 'non-entailment' is none of the model's" in three
-
-
-def test_textflint_faults_are_named(tmp_path):
-    good = samples(pairs(2))
-    path = textflint(tmp_path, good, good)
-    cases = [
-        ('"y": "1"', '"y": "2"', "trans_SwapWord_3.json:1: gold label '2'"),
-        ('"y": "1"', '"y": null', "trans_SwapWord_3.json:1: no gold label"),
-        ('"sample_id": 1', '"sample_id": 8', "trans_SwapWord_3.json:2: sample_id 8 is in no line"),
-        ('"sentence2": "Bob sees the bad', '"third": "Bob', "expected y and one of: sentence1"),
-        ('"y": "1", "sample_id": 0}', '"y": "1"', "trans_SwapWord_3.json:1: no JSON"),
-    ]
-    for old, new, told in cases:
-        text = path.read_text()
-        edit(path, old, new)
-        assert told in refusal([path])
-        path.write_text(text)
-    path.write_text(path.read_text().splitlines()[0])
-    assert "ori_SwapWord_3.json:2: sample_id 1 is in no line" in refusal([path])
-    (tmp_path / "ori_SwapWord_3.json").unlink()
-    assert "no such file of original samples" in refusal([path], error=FileNotFoundError)
 
 
 def advglue(path, **tasks):

@@ -23,7 +23,9 @@ JOINED_BEFORE = re.compile(r"\d\s?[-–/:]\s?$")  # part of a span, a date, a ti
 JOINED_BEHIND = re.compile(r"\s?[-–/:]\s?\d")
 YEAR = re.compile(r"1[1-9]\d\d|20\d\d")
 LAST_DAY = 28
+UNITS = 8  # two to nine
 BACK, AHEAD = 30, 9  # how far a year goes
+TENS = re.compile(rf"\b({'|'.join(WORDS[2])})[-–\s]+$", re.IGNORECASE)  # twenty-two
 
 
 def change_number(
@@ -53,10 +55,10 @@ def other_number(sentence: Sentence, i: int, random: Random) -> str | None:
     ``one`` and ``1`` stay, and are not made: the noun beside them would have to change.
     """
     word, written = sentence.lower(i), sentence.words[i]
-    if word in CLASS_OF:
-        options = [other for other in CLASS_OF[word] if other != word]
-        return in_case_of(random.choice(options), written)
     first, last = sentence.spans[i]
+    if word in CLASS_OF:
+        known = CLASS_OF[word][:UNITS] if TENS.search(sentence.text[:first]) else CLASS_OF[word]
+        return in_case_of(random.choice([other for other in known if other != word]), written)
     joined = JOINED_BEFORE.search(sentence.text[:first]) or JOINED_BEHIND.match(sentence.text, last)
     if not DIGITS.fullmatch(word) or not word.isascii() or joined:
         return None

@@ -106,7 +106,7 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (
         "fields",
         f"which sentences to change: {' | '.join(NUMBERS)} (default: what each transformation "
-        "prescribes; SwapAnt and NumWord always rewrite the second)",
+        "prescribes; SwapAnt and NumWord always rewrite the second, SwapNamedEnt both)",
         {},
     ),
     ("wordnet", "folder of the WordNet database (default: where it is usually installed)", {}),

@@ -33,7 +33,8 @@ class Transformation:
         short: as the paper's Table 3 has it.
         rule: what it does to a pair.
         needs: of `WORDS` (annotated), `WORDNET`, `NAMES`, `TRANSLATION`.
-        fields: which sentences it changes unless told otherwise; empty where that is no choice.
+        fields: which sentences it changes unless told otherwise.
+        fixed: whether it cannot be told otherwise, as its label holds for these alone.
         differs: whether the sentences mean different things afterwards.
         from_same: whether it starts from pairs that mean the same alone.
         note: what a reader of figures should know.
@@ -44,25 +45,36 @@ class Transformation:
     rule: Rule
     needs: tuple[str, ...] = (WORDS,)
     fields: str = "both"
+    fixed: bool = False
     differs: bool = False
     from_same: bool = False
     note: str = ""
 
 
+ADDING = ("AddSent", "AppendIrr")  # which put in whole sentences
 NO_ENTITIES = "names are runs of PROPN: the pipeline has no entities"
 TRANSFORMATIONS = {
     item.name: item
     for item in (
         Transformation(
-            "SwapAnt", "SA", swap_antonym, (WORDS, WORDNET), "", differs=True, from_same=True
+            "SwapAnt",
+            "SA",
+            swap_antonym,
+            (WORDS, WORDNET),
+            fields="second",
+            fixed=True,
+            differs=True,
+            from_same=True,
         ),
-        Transformation("NumWord", "NW", change_number, fields="", differs=True),
+        Transformation("NumWord", "NW", change_number, fields="second", fixed=True, differs=True),
         Transformation("InsertAdv", "IA", each(add_adverbs)),
         Transformation("AppendIrr", "Al", each(add_irrelevant)),
         Transformation("BackTrans", "BT", swap_translation, (TRANSLATION,)),
         Transformation("AddSent", "AS", each(add_sentence), (), fields="first"),
         Transformation("TwitterType", "TT", each(add_twitter)),
-        Transformation("SwapNamedEnt", "SN", swap_names, (WORDS, NAMES), note=NO_ENTITIES),
+        Transformation(
+            "SwapNamedEnt", "SN", swap_names, (WORDS, NAMES), fixed=True, note=NO_ENTITIES
+        ),
         Transformation("SwapSyn", "SW", swap_synonyms, (WORDS, WORDNET)),
         Transformation("AddPunc", "AP", each(add_punctuation), ()),
     )
@@ -76,7 +88,7 @@ def why_not(item: Transformation, dataset: str, labels: PairLabels) -> str:
             f"it makes pairs that mean different things, for which {dataset} has no label but a "
             "score, and nothing tells how low"
         )
-    if labels.kind == SCORE and item.name == "AddSent":
+    if labels.kind == SCORE and item.name in ADDING:
         return f"it keeps labels, and a further sentence may change a score of {dataset}"
     if item.differs and not labels.alike:
         return f"it sets one sentence to the other, and one of {dataset}'s is a question"
@@ -190,4 +202,4 @@ def perturb_pair(
 
 def fields_of(item: Transformation, fields: str) -> str:
     """Return which sentences are changed: as asked for, where that is a choice."""
-    return (item.fields and fields) or item.fields or "second"
+    return item.fields if item.fixed else fields or item.fields

@@ -18,10 +18,14 @@ TRANSFORMED, ORIGINAL = "trans", "ori"
 FIELDS = (("sentence1", "sentence2"), ("premise", "hypothesis"), ("x",))
 NAME = re.compile(rf"({TRANSFORMED}|{ORIGINAL})_(.+?)(_\d+)?\.json")
 ALIASES = {  # TextFlint's name -> that of the same transformation elsewhere
-    "SwapWord": "SwapAnt",
+    "SwapWord": "SwapAnt",  # of sentence matching, as is the next
+    "SwapNum": "NumWord",
     "SwapSynWordNet": "SwapSyn",
     "SwapSyn-WordNet": "SwapSyn",
     "Punctuation": "AddPunc",
+    "TwitterType_random": "TwitterType",  # what it adds is part of the name
+    "TwitterType_at": "TwitterType",
+    "TwitterType_url": "TwitterType",
 }
 
 
@@ -96,8 +100,14 @@ def _joined(
     paths: tuple[Path, Path],
 ) -> list[Example]:
     """Return the original of every transformed sample."""
-    by_id = {sample.id: sample for sample, _ in originals}
     before, after = paths
+    by_id: dict[str, Example] = {}
+    for sample, _ in originals:
+        if by_id.setdefault(sample.id, sample) is not sample:
+            raise ValueError(
+                f"{before}:{sample.line}: sample_id {sample.id} is that of line "
+                f"{by_id[sample.id].line}, too"
+            )
     for sample, _ in perturbed:
         if sample.id not in by_id:
             raise ValueError(
