@@ -149,7 +149,12 @@ def study(args: argparse.Namespace) -> None:
     for case in cases(args, names, predictors):
         print(as_text(case, args.highlight, color=_colored()), end="", flush=True)
         shown.append(case)
-    if not shown:
+    if shown:
+        legend = (
+            "{+so+}: most difference attention from the other sentence, in % (punctuation apart)"
+        )
+        print(legend, file=sys.stderr)
+    else:
         print(f"no pairs to show{' that are wrong' if args.wrong_only else ''}", file=sys.stderr)
     if args.html:
         write_text(args.html, as_page(shown, facts(args, first[0], predictors), args.highlight))

@@ -125,6 +125,8 @@ def main() -> None:
         sys.exit(f"error: {error}")
     print(tables["text"], end="")
     print(f"{len(shown)} of {len(found)} such {'examples' if is_text else 'sentences'} shown")
+    if is_text:
+        print(text_comparison.agreement([*map(text_comparison.read_predictions, args.systems)]))
     for style in STYLES:
         if getattr(args, style):
             write_text(getattr(args, style), tables[style])

@@ -69,7 +69,7 @@ if [ -f "$stamp" ]; then
 else
     say "installing fairseq_plugins and its requirements"
     # A plain path entry (compat) also works from the folder above a clone of the same name.
-    # pip remarks here that fairseq wants torchaudio: it does not need it.
+    say "(pip may call a missing torchaudio an error here: fairseq names it, and does not need it)"
     pip --no-build-isolation --config-settings editable_mode=compat -e ".[test]"
     touch "$stamp"
 fi

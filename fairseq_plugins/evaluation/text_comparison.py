@@ -184,6 +184,17 @@ def compare_predictions(
     return [example for _, example in sorted(kept, key=lambda pair: (-pair[0], -pair[1].gap))]
 
 
+def agreement(systems: Sequence[Sequence[TextPrediction]]) -> str:
+    """Say how many examples there are, and on how many no system differs from the gold, or all do.
+
+    Args:
+        systems: predictions of each, of the same examples.
+    """
+    rows = [[one.is_right for one in said] for said in zip(*systems)]
+    right, wrong = sum(map(all, rows)), sum(not any(row) for row in rows)
+    return f"{len(rows)} examples: {right} all right, {wrong} all wrong, systems differ on the rest"
+
+
 def _check_criteria(systems: int, better: str, min_gap: float) -> None:
     """Refuse too few systems, and values that are none."""
     if systems < 2:

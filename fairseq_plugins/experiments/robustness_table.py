@@ -178,7 +178,10 @@ def _notes(table: RobustnessTable) -> Iterator[str]:
         )
     for label in sorted({column.only_label for column in table.columns} - {""}):
         titles = ", ".join(c.title for c in table.columns if c.only_label == label)
-        yield f"{titles}: all gold labels are {label}, so a system that says nothing else has 100."
+        yield (
+            f"{titles}: all gold labels are {label}, so a system that says nothing else has 100, "
+            "and one that never says it 0."
+        )
     for column in table.columns:
         if column.untouched:
             yield f"{column.title}: {column.untouched:,} of its examples are as they were before."

@@ -237,7 +237,9 @@ def _predict_whole(
     if split is None:
         return None
     limits = {"batch_size": options.batch_size, "max_tokens": options.max_tokens}
-    made = list(predictor.predict_split(split, **limits))
+    made = predictor.predict_split(split, **limits)
+    total = predictor.manifest.splits[split]["examples"]
+    made = list(tqdm(made, f"whole {split}", total, unit=" examples", disable=None))
     return _write(folder / f"{WHOLE}.jsonl", made)
 
 

@@ -219,5 +219,5 @@ def find_wordnet(folder: str | Path | None = None) -> Path:
     raise FileNotFoundError(
         f"no WordNet database in {', '.join(map(str, tried))} (files {FILES[0]}, {FILES[1]}, …): "
         "install one (Debian, Ubuntu: apt-get install wordnet-base; elsewhere: unpack the database "
-        "files of Princeton's WordNet 3.0) and name another folder by --wordnet DIR"
+        "files of Princeton's WordNet 3.0), or name its folder by --wordnet DIR"
     )

@@ -55,7 +55,7 @@ def test_table_files_and_examples(root, tmp_path):
     assert "{+Bob+}" in again.out
     assert "BERT  wrong" in again.out
     assert "ours  right" in again.out
-    assert again.out.splitlines()[-1].endswith("such examples shown")
+    assert again.out.splitlines()[-2].endswith("such examples shown")
     assert "<b>Bob</b>" in (tmp_path / "t.md").read_text()
     assert (tmp_path / "t").read_text().startswith("id\tgold\tgap\tBERT label\tBERT probability\t")
 

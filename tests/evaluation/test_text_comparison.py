@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairseq_plugins.evaluation.text_comparison import (
+    TextPrediction,
+    agreement,
     compare_predictions,
     holds_predictions,
     read_predictions,
@@ -192,3 +194,11 @@ def test_identical_sentences_have_no_marks(tmp_path):
     assert "[-" not in text
     assert "{+" not in text
     assert read_predictions(paths[0])[0].texts == (PAIR[0],) * 2
+
+
+def test_agreement_counts_every_example_once():
+    def said(*labels):
+        return [TextPrediction(str(i), one, {one: 1.0}, "a", (), i) for i, one in enumerate(labels)]
+
+    found = agreement([said("a", "b", "a"), said("a", "b", "b")])
+    assert found == "3 examples: 1 all right, 1 all wrong, systems differ on the rest"

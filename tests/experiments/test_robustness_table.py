@@ -84,7 +84,7 @@ def test_sets_of_one_label_are_told():
     one = [Column("SwapAnt", COUNT, only_label="no"), Column("NumWord", COUNT, only_label="no")]
     found = system("a", "", 20, sets=("SwapAnt", "NumWord"), whole=False)
     text = format_markdown(table(found, columns=one))
-    assert "SA, NW: all gold labels are no, so a system that says nothing else has 100." in text
+    assert "SA, NW: all gold labels are no, so a system that says nothing else has 100, " in text
     assert "all gold labels" not in format_markdown(table(BERT))
 
 
