@@ -86,7 +86,7 @@ def test_table_is_printed_and_left_in_files(tmp_path):
     assert "bootstrap" not in text
     done = run(TABLE, tmp_path, "--layout", "sla2", fails=True)
     assert (done.code, done.err.count("\n")) == (1, 1)
-    assert "there are cola" in done.err
+    assert "none of these runs stands in it; they are on cola" in done.err
 
 
 def test_errors_are_one_line(grid, tmp_path):
