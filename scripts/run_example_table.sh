@@ -42,4 +42,4 @@ else
 fi
 if [ "${names[*]}" = demo ]; then printf '\nAn invented corpus in the format of the dataset that the tables name: no result on that dataset.\n'; fi
 "$python" scripts/report_table.py "${folders[@]}" "${options[@]}" --output "$table"
-printf '\nwritten to %s.md and %s.csv\n' "$table" "$table"
+echo "written to $table.md and $table.csv" >&2
