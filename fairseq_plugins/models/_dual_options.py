@@ -9,6 +9,7 @@ from typing import Any, Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
+from ..nn.checks import check_choice
 from ..nn.dual_attention import DIFFERENCES, SCOPES, DifferenceMixer, DualAttention
 from ..nn.fusion import ABLATIONS, GUIDES, INITS, OUTPUTS, AdaptiveFusion
 from ._local_options import read_layers
@@ -127,9 +128,7 @@ def read_dual(args: Namespace) -> DualPlan:
         ("fusion_init", INITS),
         ("ablate", ABLATIONS),
     ):
-        if str(getattr(args, name)) not in choices:
-            option = f"--{name.replace('_', '-')}"
-            raise ValueError(f"{option} {getattr(args, name)!r}: choices are {', '.join(choices)}")
+        check_choice(f"--{name.replace('_', '-')}", str(getattr(args, name)), choices)
     if args.guide_dim < 1:
         raise ValueError(f"--guide-dim {args.guide_dim}: must be at least 1")
     layers = _layers(args, "dual_layers")

@@ -9,6 +9,7 @@ from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
+from ..nn.checks import check_choice
 from ..nn.tree_masks import (
     NEIGHBOURS,
     RELATIONS,
@@ -127,8 +128,7 @@ def rules(
         (neighbours, NEIGHBOURS, "--tree-neighbours"),
         (unit, UNITS, "--window-unit"),
     ):
-        if value not in choices:
-            raise ValueError(f"{option} {value!r}: choices are {', '.join(choices)}")
+        check_choice(option, value, choices)
     found: dict[str, Rule] = {
         "sla": TreeRule(threshold, neighbours),
         "wla": WindowRule(window, unit),

@@ -1,4 +1,4 @@
-"""Regular English inflection, as far as injected errors need it: other forms of a word.
+"""Regular English inflection, as injected errors and perturbed pairs need it: forms of a word.
 
 Rules of spelling and short lists of exceptions. A form that comes out as no English word is still
 an error of the kind that was asked for (``childs``), so the lists hold the common words alone.

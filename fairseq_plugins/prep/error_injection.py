@@ -8,7 +8,6 @@ Misspellings that the treebank itself marks (``Typo=Yes``) are wrong words as th
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from random import Random
 
 from .conllu import Word, read_blocks, sentence_id, treebank_words
 from .corpus import numbered_lines
+from .dice import dice_for
 from .error_rules import RULES, Edit, Sentence
 from .manifest import write_text
 from .readers.m2 import CORRECT, INCORRECT
@@ -79,8 +79,7 @@ def inject(words: Sequence[Word], name: str, injection: Injection) -> Injected:
         name: its ``sent_id``, or nothing.
         injection: what to put in.
     """
-    key = "\t".join([str(injection.seed), name, *(word.form for word in words)])
-    random = Random(int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big"))
+    random = dice_for(injection.seed, name, *(word.form for word in words))
     own = {
         i for i, w in enumerate(words) if w.feats.get("Typo") == "Yes" or w.relation == "goeswith"
     }

@@ -7,10 +7,9 @@ ones, each for itself; here names and synonyms agree between the two.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from random import Random
 
+from ..dice import dice_for
 from ..wordnet import find_wordnet
 from .back_translation import swap_translation
 from .insertions import add_adverbs, add_irrelevant, add_punctuation, add_sentence, add_twitter
@@ -194,8 +193,7 @@ def perturb_pair(
     """
     if item.from_same and label != labels.same:
         return None
-    key = "\t".join([str(seed), item.name, *(sentence.text for sentence in pair)])
-    random = Random(int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big"))
+    random = dice_for(seed, item.name, *(sentence.text for sentence in pair))
     found = item.rule(pair, NUMBERS[fields_of(item, fields)], random, resources)
     return found and (found, labels.different if item.differs else label)
 
