@@ -17,6 +17,7 @@ from ..nn.infusion import INITS, MERGES
 from ._dual_options import NO_LAYERS, DualOptions
 from ._local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, NO_LOCAL, LocalOptions
 from ._options import NO_FEATURES, architecture, preset, write
+from ._span_options import SpanOptions
 
 FAMILY = "bert_plain"  # the registered model whose values all others are
 NO_CHECKPOINT = "none"
@@ -57,8 +58,13 @@ PLAIN: dict[str, Any] = {
     "guide": "additive",
     "fusion_output": "add",
     "similarity_layers": NO_LAYERS,
+    "coattention_blocks": 0,
+    "coattention": "query",
+    "coattention_skip": "simple",
+    "span_head": "joint",
 }
 DUAL = {**PLAIN, "dual_layers": "0"}
+COATTENTION = {**PLAIN, "coattention_blocks": 7, "span_head": "separate"}
 KINDS: dict[str, dict[str, Any]] = {
     "bert_plain": PLAIN,
     "bert_pos": {**PLAIN, "features": "pos"},
@@ -75,6 +81,8 @@ KINDS: dict[str, dict[str, Any]] = {
         "guide": "concat",
         "fusion_output": "replace",
     },
+    "bertqa": COATTENTION,
+    "bertqa_literal": {**COATTENTION, "coattention": "literal"},
 }
 ARCHITECTURES: dict[str, dict[str, Any]] = {
     **{kind: {**SIZES["base"], **values} for kind, values in KINDS.items()},
@@ -91,7 +99,7 @@ def _given(text: str) -> Any:
 
 
 @dataclass
-class BertConfig(LocalOptions, DualOptions):
+class BertConfig(LocalOptions, DualOptions, SpanOptions):
     """Options of BERT with a task on top."""
 
     pretrained: Optional[str] = field(

@@ -9,6 +9,7 @@ from ..nn.bert import BertEncoder, BertShape
 from ..syntax.labels import parse_features
 from ._bert_config import SIZES
 from ._options import NO_FEATURES
+from ._span_options import SPANS
 
 # option -> field of BertShape
 PRESET = {
@@ -116,7 +117,7 @@ def shape_of(args: Namespace, dictionary: Any) -> BertShape:
     return BertShape(
         vocabulary=len(dictionary),
         padding=dictionary.pad(),
-        pooler=args.target != "word_labels",
+        pooler=args.target not in ("word_labels", SPANS),
         **given,
     )
 

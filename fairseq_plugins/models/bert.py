@@ -1,10 +1,10 @@
-"""``bert_plain`` and its relatives: BERT with a classification or tagging layer.
+"""``bert_plain`` and its relatives: BERT with a layer that classifies, tags or finds answers.
 
 Every architecture is a value of one model: sizes, features (``bert_pos``), local attention
 (``bert_sla``, ``bert_wla``, ``bert_syntax_masks``), supervised heads (``bert_lisa``), layers on top
-(``bert_sgnet``), difference attention (``dabert``), word similarities (``bert_uer``); all of them
-combine. The mathematics lives in `nn`; here options become its parts, and a Hugging Face checkpoint
-its weights.
+(``bert_sgnet``), difference attention (``dabert``), word similarities (``bert_uer``), coattention
+(``bertqa``, for question answering); all of them combine. The mathematics lives in `nn`; here
+options become its parts, and a Hugging Face checkpoint its weights.
 """
 
 import json
@@ -20,12 +20,14 @@ from torch import Tensor
 from ..nn.bert import BertEncoder, BertShape
 from ..nn.heads import ClassificationHead, TaggingHead
 from ..nn.infusion import FeatureInfusion
+from ..nn.span_heads import SpanReader
 from ..pretrained import huggingface
 from ..syntax.labels import FEATURES
 from . import _bert_plan
 from ._bert_config import ARCHITECTURES, FAMILY, NO_CHECKPOINT, BertConfig, resolve
 from ._dual_options import check_pairs, check_similarity
 from ._options import merged, write
+from ._span_options import SPANS, check_target, read_spans
 from ._syntax_plan import SyntaxPlan, check_trees, read_syntax
 
 logger = logging.getLogger(__name__)
@@ -37,6 +39,7 @@ NEW_PARTS = {
     "gates": "attention.mixer.",
     "dual attention": "attention.dual.",
     "syntax-guided layers": "encoder.top.",
+    "coattention": "head.coattention.",
 }
 
 
@@ -58,6 +61,7 @@ class BertModel(BaseFairseqModel):
         predicts_by_heads: whether its answers depend on them.
         reads_similarity: whether it reads ``similarity``.
         needs_pairs: whether it compares the two sentences of a pair, and takes nothing else.
+        answerability_weight: of the loss of judging whether a question has an answer.
     """
 
     takes_text = True
@@ -79,6 +83,7 @@ class BertModel(BaseFairseqModel):
         self.reads_similarity = plan is not None and plan.dual.reads_similarity
         self.needs_pairs = plan is not None and plan.dual.needs_pairs
         self.parent_weight = 0.0 if plan is None else plan.parent_weight
+        self.answerability_weight = 0.0
 
     @classmethod
     def complete_config(cls, cfg: Any, manifest: Any) -> None:
@@ -98,6 +103,7 @@ class BertModel(BaseFairseqModel):
         names = _bert_plan.read_features(args.features)
         _bert_plan.check_features(names, manifest)
         plan = read_syntax(args)
+        check_target(read_spans(args), manifest.target)
         check_pairs(plan.dual, manifest)
         check_trees(plan, manifest)
         check_similarity(plan.dual, manifest)
@@ -128,7 +134,8 @@ class BertModel(BaseFairseqModel):
         plan = read_syntax(args)
         infusion = _infusion(args, features)
         encoder = BertEncoder(shape, plan.attention(shape), infusion, plan.top(shape))
-        model = cls(encoder, _head(args), features, plan)
+        model = cls(encoder, _head(args, shape), features, plan)
+        model.answerability_weight = args.answerability_loss_weight
         if args.pretrained not in (None, NO_CHECKPOINT):
             model.load_pretrained(args.pretrained, task.source_dictionary)
         _bert_plan.freeze(encoder, args.freeze_layers)
@@ -206,11 +213,13 @@ class BertModel(BaseFairseqModel):
             need_weights: whether to return attention weights.
 
         Returns:
-            Logits (B, C) or (W, C); ``losses`` (named auxiliary losses), ``gates`` (layer number ->
-            shares of its C local attentions (N, C), for layers that have them), ``fusion`` (layer
-            number -> fusion and filter gate (N, 2), for layers with dual attention), ``difference``
-            (layer number -> weights of its difference attention (B, H, T, S)) and ``attention``
-            (one (B, H, T, S) a layer, those on top included).
+            Logits (B, C), (W, C), or of answers (B, S, 2), see `nn.span_heads`, which adds
+            ``answerability`` and ``coattention`` to what follows; ``losses`` (named auxiliary
+            losses), ``gates`` (layer number -> shares of its C local attentions (N, C), for layers
+            that have them), ``fusion`` (layer number -> fusion and filter gate (N, 2), for layers
+            with dual attention), ``difference`` (layer number -> weights of its difference
+            attention (B, H, T, S)) and ``attention`` (one (B, H, T, S) a layer, those on top
+            included).
         """
         output = self.encoder(
             src_tokens,
@@ -221,13 +230,17 @@ class BertModel(BaseFairseqModel):
             heads=heads,
             similarity=similarity,
             need_weights=need_weights,
+            need_layers=isinstance(self.head, SpanReader) and self.head.reads_layers,
         )
-        if isinstance(self.head, TaggingHead):
+        extra: dict[str, Any] = {}
+        if isinstance(self.head, SpanReader):
+            logits, extra = self.head(output, segments, need_weights=need_weights)  # (B, S, 2)
+        elif isinstance(self.head, TaggingHead):
             logits = self.head(output, word_rows)  # (W, C)
         else:
             logits = self.head(self.encoder, output)  # (B, C)
         journal = output.journal
-        return logits, {
+        return logits, extra | {
             "losses": self._losses(journal.parent_losses),
             "gates": journal.gates,
             "fusion": journal.fusions,
@@ -263,7 +276,9 @@ def _infusion(args: Namespace, features: tuple[str, ...]) -> Optional[FeatureInf
     )
 
 
-def _head(args: Namespace) -> Any:
+def _head(args: Namespace, shape: BertShape) -> Any:
+    if args.target == SPANS:
+        return read_spans(args).reader(shape)
     dropout = args.dropout if args.classifier_dropout is None else args.classifier_dropout
     classes = max(1, len(json.loads(args.labels or "[]")))
     kind = TaggingHead if args.target == WORD_LABELS else ClassificationHead

@@ -153,10 +153,10 @@ class BertLayer(nn.Module):
 
     Args:
         shape: sizes.
-        attention: the layer's self-attention.
+        attention: the layer's self-attention (or another one, by whoever calls `join`).
     """
 
-    def __init__(self, shape: BertShape, attention: SelfAttention) -> None:
+    def __init__(self, shape: BertShape, attention: nn.Module) -> None:
         super().__init__()
         self.attention = attention
         self.attention_norm = nn.LayerNorm(shape.hidden, eps=shape.norm_epsilon)
@@ -171,9 +171,13 @@ class BertLayer(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """Return new states (N, D), and attention weights (B, H, T, S) when asked for."""
         attended, weights = self.attention(rows, context, need_weights=need_weights)
+        return self.join(rows, attended), weights
+
+    def join(self, rows: Tensor, attended: Tensor) -> Tensor:
+        """Return new states (N, D) of the old ones and of what attention gave, (N, D) each."""
         rows = self.attention_norm(self.dropout.add(rows, attended))  # (N, D)
         changed = self.outer(self.activation(self.inner(rows)))  # (N, D)
-        return self.output_norm(self.dropout.add(rows, changed)), weights
+        return self.output_norm(self.dropout.add(rows, changed))
 
 
 class BertEncoder(nn.Module):

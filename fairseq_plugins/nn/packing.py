@@ -72,6 +72,11 @@ class Layout:
         return self.pack((~self.padding_mask).long().cumsum(1) - 1)  # (N,)
 
     @cached_property
+    def sentences(self) -> Tensor:
+        """Sentence of every real token, (N,)."""
+        return self.places // self.shape[1]
+
+    @cached_property
     def first_rows(self) -> Tensor:
         """Packed row of every sentence's first token, (B,)."""
         lengths = (~self.padding_mask).sum(1)  # (B,)

@@ -1,0 +1,262 @@
+"""BERTQA: directed coattention between a question and its context.
+
+Chadha and Sood 2019, "BERTQA - Attention on Steroids", section 3. BERT's states E are parted into
+the question's and the context's (eq. 1-2); in each block either side gets its own queries, keys and
+values (eq. 3, six maps), attends (eq. 4), and passes a feed-forward layer of its own; behind the
+last block both streams, side by side, are merged by two convolutions, and a skip connection adds E.
+
+Two wirings. ``literal``, as published: the context's stream attends from the question's rows to the
+context's, is added to the context's, and everything outside the context's rows is masked again
+before the next block. The question's rows of that stream are thus lost in every block but the last,
+the context's rows attend with the same query (the bias), and nothing of the question ever reaches
+them: tests prove it. It costs accordingly little, for what is lost is not computed. ``query``: the
+context's rows attend to the question's and are added to what attended, and the other way round.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .attention import CrossAttention
+from .bert import ACTIVATIONS, BertLayer, BertShape, draw, plain_attention
+from .checks import check_choice, check_least
+from .context import AttentionContext
+from .convolution import ConvolutionStack
+from .packing import Layout
+from .sides import Side, Sides
+
+WIRINGS = ("query", "literal")
+SKIPS = ("none", "simple", "transformer", "highway")
+LOCAL = ("none", "shared", "per-block")
+LOCAL_WIDTH, LOCAL_SHARE = 7, 3  # Figure 2: 768 channels, 256 between
+MERGE_WIDTH = 3
+CARRY = -1.0  # start of a highway's gate: mostly E, as Srivastava et al. 2015 advise
+
+Weights = tuple[Tensor, Tensor]  # context to question (B, H, Sc, Sq); question to context
+
+
+class CoattentionBlock(nn.Module):
+    """One block: a cross-attention, a feed-forward layer and their norms for either stream.
+
+    Args:
+        shape: sizes of the BERT beneath.
+        wiring: of `WIRINGS`.
+        last: whether no block follows, so that ``literal`` needs all rows of both streams.
+    """
+
+    def __init__(self, shape: BertShape, wiring: str, last: bool) -> None:
+        super().__init__()
+        self.context, self.question = (_cross_layer(shape) for _ in range(2))
+        self.wiring, self.last = wiring, last
+
+    def forward(
+        self, context: Tensor, question: Tensor, sides: Sides, local: Tensor | None, *, show: bool
+    ) -> tuple[Tensor, Tensor, Weights | None]:
+        """Change both streams.
+
+        Args:
+            context: the context's rows of its stream, (n, D).
+            question: the question's rows of its stream, (m, D).
+            sides: of the batch.
+            local: what convolutions add to attention, (N, D), or None.
+            show: whether to return attention weights.
+
+        Returns:
+            Both streams, each the rows of its side, or, of the last block of ``literal``, all rows
+            (N, D); and the weights.
+        """
+        streams = (
+            (self.context, context, sides.context, question, sides.question),
+            (self.question, question, sides.question, context, sides.context),
+        )
+        if self.wiring == "query":
+            found = [_by_query(*stream, local, show=show) for stream in streams]
+            (context, c2q), (question, q2c) = found
+            return context, question, (c2q, q2c) if show else None
+        if not self.last and not show:
+            context, question = (_within(*stream[:3], local) for stream in streams)
+            return context, question, None
+        found = [_by_memory(*stream, sides.layout, local, show=show) for stream in streams]
+        (context, q2c), (question, c2q) = found  # from all rows, (B, H, S, .)
+        if not self.last:
+            context, question = sides.context.take(context), sides.question.take(question)
+        if not show:
+            return context, question, None
+        weights = _rows_of(sides.context, c2q, sides), _rows_of(sides.question, q2c, sides)
+        return context, question, weights
+
+
+def _cross_layer(shape: BertShape) -> BertLayer:
+    layer = BertLayer(shape, CrossAttention(shape.hidden, shape.heads, shape.attention_dropout))
+    for part in layer.modules():
+        draw(part)
+    return layer
+
+
+def _by_query(
+    layer: BertLayer,
+    own: Tensor,
+    side: Side,
+    other: Tensor,
+    other_side: Side,
+    local: Tensor | None,
+    *,
+    show: bool,
+) -> tuple[Tensor, Tensor | None]:
+    """Let a side attend to the other; its own states are the residual."""
+    attended, weights = layer.attention(
+        own, side.layout, other, other_side.layout, need_weights=show
+    )
+    if local is not None:
+        attended = attended + side.take(local)
+    return layer.join(own, attended), weights
+
+
+def _within(layer: BertLayer, own: Tensor, side: Side, local: Tensor | None) -> Tensor:
+    """Return what the published wiring leaves of a stream before it is masked again.
+
+    At the stream's own rows the query is the map of a masked row, the same everywhere: one query a
+    sentence (and one draw of dropout on its weights) serves them all.
+    """
+    batch = side.layout.shape[0]
+    masked = own.new_zeros(batch, own.shape[1])  # (B, D)
+    one = Layout.of(torch.zeros(batch, 1, dtype=torch.bool, device=own.device))
+    attended, _ = layer.attention(masked, one, own, side.layout)  # (B, D)
+    attended = attended.index_select(0, side.layout.sentences)  # (n, D)
+    if local is not None:
+        attended = attended + side.take(local)
+    return layer.join(own, attended)
+
+
+def _by_memory(
+    layer: BertLayer,
+    own: Tensor,
+    side: Side,
+    other: Tensor,
+    other_side: Side,
+    layout: Layout,
+    local: Tensor | None,
+    *,
+    show: bool,
+) -> tuple[Tensor, Tensor | None]:
+    """Do as published: all rows attend from the other side's stream, masked, to the own one.
+
+    Returns:
+        All rows of the stream, (N, D), and the weights of all rows, (B, H, S, own length).
+    """
+    count = len(layout.places)
+    queries = other_side.spread(other, count)  # (N, D), zero at the own side
+    attended, weights = layer.attention(queries, layout, own, side.layout, need_weights=show)
+    if local is not None:
+        attended = attended + local
+    return layer.join(side.spread(own, count), attended), weights
+
+
+def _rows_of(side: Side, weights: Tensor, sides: Sides) -> Tensor:
+    """Take a side's rows of weights: (B, H, S, K) to (B, H, S of the side, K)."""
+    rows = sides.layout.pack(weights.transpose(1, 2))  # (N, H, K)
+    return side.layout.pad(side.take(rows)).transpose(1, 2)
+
+
+class DirectedCoattention(nn.Module):
+    """Coattention blocks, the merge of both streams, and the skip connection.
+
+    Args:
+        shape: sizes of the BERT beneath.
+        blocks: how many, at least 1 (the paper: 7).
+        wiring: of `WIRINGS`.
+        skip: what joins BERT's states E to the merged streams X (section 3.3): ``none``;
+            ``simple``, LN(X + E); ``transformer``, the same with one more BERT layer on E;
+            ``highway``, t X + (1 - t) E with t = sigmoid(W E + b).
+        local: convolutions on E that are added to attention (section 3.2): ``none``, the same for
+            all blocks (``shared``), or ``per-block``.
+        merge_activation: between the merging convolutions, of ``nn.bert.ACTIVATIONS``, or "none".
+
+    Raises:
+        ValueError: a value that does not fit.
+    """
+
+    def __init__(
+        self,
+        shape: BertShape,
+        blocks: int = 7,
+        wiring: str = "query",
+        skip: str = "simple",
+        local: str = "none",
+        merge_activation: str = "none",
+    ) -> None:
+        super().__init__()
+        check_least("coattention blocks", blocks, 1)
+        check_choice("coattention", wiring, WIRINGS)
+        check_choice("skip", skip, SKIPS)
+        check_choice("local convolutions", local, LOCAL)
+        hidden, self.skip = shape.hidden, skip
+        self.parted = wiring == "query"  # streams have the rows of their sides alone
+        self.blocks = nn.ModuleList(
+            CoattentionBlock(shape, wiring, last=i == blocks - 1) for i in range(blocks)
+        )
+        stacks = {"none": 0, "shared": 1, "per-block": blocks}[local]
+        channels = (hidden, *[hidden // LOCAL_SHARE] * 3, hidden)
+        gelu = ACTIVATIONS["gelu"]
+        self.local = nn.ModuleList(
+            ConvolutionStack(channels, LOCAL_WIDTH, gelu) for _ in range(stacks)
+        )
+        self.merge = ConvolutionStack(
+            (2 * hidden, hidden * 3 // 2, hidden), MERGE_WIDTH, ACTIVATIONS.get(merge_activation)
+        )
+        if skip in ("simple", "transformer"):
+            self.norm = nn.LayerNorm(hidden, eps=shape.norm_epsilon)
+        if skip == "transformer":
+            self.path = BertLayer(shape, plain_attention(shape))
+            for part in self.path.modules():
+                draw(part)
+        if skip == "highway":
+            self.gate = nn.Linear(hidden, hidden)
+            draw(self.gate)
+            nn.init.constant_(self.gate.bias, CARRY)
+
+    def forward(
+        self, rows: Tensor, context: AttentionContext, *, need_weights: bool = False
+    ) -> tuple[Tensor, list[Weights]]:
+        """Coattend.
+
+        Args:
+            rows: BERT's states E, (N, D).
+            context: of the batch, with its segments.
+            need_weights: whether to return attention weights.
+
+        Returns:
+            New states (N, D), and for each block, if asked for, what the context attends to in the
+            question, (B, H, Sc, Sq), and the question in the context, (B, H, Sq, Sc).
+        """
+        both, weights = self.streams(rows, context, need_weights=need_weights)
+        merged = self.merge(both, context.layout)  # (N, D)
+        return self._skipped(merged, rows, context), weights
+
+    def streams(
+        self, rows: Tensor, context: AttentionContext, *, need_weights: bool = False
+    ) -> tuple[Tensor, list[Weights]]:
+        """Return the streams of context and question side by side, (N, 2 D), and the weights."""
+        sides = Sides.of(context.layout, context.segments)
+        first, second = sides.context.take(rows), sides.question.take(rows)
+        weights, local = [], None
+        for number, block in enumerate(self.blocks):
+            if number < len(self.local):
+                local = self.local[number](rows, context.layout)  # (N, D)
+            first, second, found = block(first, second, sides, local, show=need_weights)
+            weights.append(found)
+        if self.parted:
+            first = sides.context.spread(first, len(rows))
+            second = sides.question.spread(second, len(rows))
+        return torch.cat([first, second], dim=1), weights if need_weights else []
+
+    def _skipped(self, merged: Tensor, rows: Tensor, context: AttentionContext) -> Tensor:
+        """Join the merged streams (N, D) with BERT's states (N, D)."""
+        if self.skip == "none":
+            return merged
+        if self.skip == "highway":
+            return torch.lerp(rows, merged, torch.sigmoid(self.gate(rows)))
+        if self.skip == "transformer":
+            rows, _ = self.path(rows, context)
+        return self.norm(merged + rows)

@@ -1,0 +1,210 @@
+"""Where an answer begins and ends: heads of extractive question answering.
+
+Devlin et al. 2019, section 4.2-4.3: a start and an end logit a token, [CLS] standing for "no
+answer". Chadha and Sood 2019, section 3.1: start and end each behind an encoder layer of its own,
+the end also behind an LSTM that reads the end's and the start's states side by side.
+
+Letters: N packed tokens, B batch, S length, D width.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+from .bert import ACTIVATIONS, BertLayer, BertOutput, BertShape, draw, plain_attention
+from .checks import check_choice
+from .coattention import DirectedCoattention
+from .context import AttentionContext
+from .packing import Layout
+
+LSTMS = ("none", "forward", "bidirectional")
+JOINED_LAYERS = 4
+
+
+class JointSpanHead(nn.Module):
+    """One linear map to both logits.
+
+    Args:
+        shape: sizes of the BERT beneath.
+    """
+
+    def __init__(self, shape: BertShape) -> None:
+        super().__init__()
+        self.out = nn.Linear(shape.hidden, 2)
+        draw(self.out)
+
+    def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
+        """Return start and end logits, (N, 2), of states (N, D)."""
+        return self.out(rows)
+
+
+class SeparateSpanHead(nn.Module):
+    """An encoder layer and a linear map for either logit; an LSTM before the end's map.
+
+    Args:
+        shape: sizes of the BERT beneath.
+        lstm: how it reads, of `LSTMS`; ``forward`` as published.
+
+    Raises:
+        ValueError: another ``lstm``.
+    """
+
+    def __init__(self, shape: BertShape, lstm: str = "forward") -> None:
+        super().__init__()
+        check_choice("lstm", lstm, LSTMS)
+        self.start_layer, self.end_layer = (
+            BertLayer(shape, plain_attention(shape)) for _ in range(2)
+        )
+        self.lstm = None
+        width = shape.hidden
+        if lstm != "none":
+            self.lstm = TokenLstm(2 * shape.hidden, shape.hidden, both_ways=lstm == "bidirectional")
+            width = self.lstm.outputs
+        self.start, self.end = nn.Linear(shape.hidden, 1), nn.Linear(width, 1)
+        for part in [*self.start_layer.modules(), *self.end_layer.modules(), self.start, self.end]:
+            draw(part)
+
+    def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
+        """Return start and end logits, (N, 2), of states (N, D)."""
+        start, _ = self.start_layer(rows, context)  # (N, D)
+        end, _ = self.end_layer(rows, context)  # (N, D)
+        if self.lstm is None:
+            return torch.cat([self.start(start), self.end(end)], dim=1)
+        both = torch.cat([end, start], dim=1)  # (N, 2 D)
+        return torch.cat([self.start(start), self.end(self.lstm(both, context.layout))], dim=1)
+
+
+class TokenLstm(nn.Module):
+    """An LSTM over the tokens of every sentence, without padding.
+
+    Args:
+        inputs: width in, C.
+        hidden: width of a direction's state, D.
+        both_ways: whether it reads from the right as well.
+
+    Attributes:
+        outputs: width out, D or 2 D.
+    """
+
+    def __init__(self, inputs: int, hidden: int, *, both_ways: bool = False) -> None:
+        super().__init__()
+        self.map = nn.LSTM(inputs, hidden, bidirectional=both_ways)
+        self.outputs = hidden * (1 + both_ways)
+
+    def forward(self, rows: Tensor, layout: Layout) -> Tensor:
+        """Read: (N, C) to (N, outputs)."""
+        order, sizes = _by_time(layout)
+        found, _ = self.map(PackedSequence(rows.index_select(0, order), sizes))
+        return found.data.index_select(0, order.argsort())
+
+
+def _by_time(layout: Layout) -> tuple[Tensor, Tensor]:
+    """Order packed rows as an LSTM reads them: all first tokens, then all second ones, …
+
+    Returns:
+        The rows in that order, (N,), longer sentences first; and how many sentences still have a
+        token at each time, (S,), on the CPU, as torch wants it.
+    """
+    lengths = (~layout.padding_mask).sum(1)  # (B,)
+    rank = lengths.argsort(descending=True, stable=True).argsort()  # (B,) place of a sentence
+    order = (layout.positions * len(lengths) + rank[layout.sentences]).argsort()
+    return order, torch.bincount(layout.positions).cpu()
+
+
+class LayerInputs(nn.Module):
+    """States of several layers as the head's input, mapped to one width (section 2, "FlowQA").
+
+    Args:
+        hidden: width D.
+        layers: how many of the encoder's last layers take part beside what the head reads anyway.
+    """
+
+    def __init__(self, hidden: int, layers: int) -> None:
+        super().__init__()
+        self.layers = layers
+        self.out = nn.Linear((1 + layers) * hidden, hidden)
+        draw(self.out)
+
+    def forward(self, rows: Tensor, states: list[Tensor]) -> Tensor:
+        """Return (N, D) of what the head reads and the encoder's states, (N, D) each."""
+        return self.out(torch.cat([rows, *states[-self.layers :]], dim=1))
+
+
+class Answerability(nn.Module):
+    """Whether the question has an answer, from the state of [CLS] (section 2, "U-Net").
+
+    The paper's convolutions see one token, which makes them linear maps.
+
+    Args:
+        hidden: width D.
+    """
+
+    def __init__(self, hidden: int) -> None:
+        super().__init__()
+        self.inner, self.out = nn.Linear(hidden, hidden // 2), nn.Linear(hidden // 2, 1)
+        for part in (self.inner, self.out):
+            draw(part)
+
+    def forward(self, first: Tensor) -> Tensor:
+        """Return logits (B,) of the first tokens' states (B, D); above 0: it has an answer."""
+        return self.out(ACTIVATIONS["gelu"](self.inner(first))).squeeze(1)
+
+
+class SpanReader(nn.Module):
+    """What stands between an encoder and the logits of answers.
+
+    Args:
+        head: of the two above.
+        coattention: between encoder and head, or None.
+        inputs: joins the encoder's layers to the head's input, or None.
+        answerability: judges [CLS], or None.
+    """
+
+    def __init__(
+        self,
+        head: nn.Module,
+        coattention: DirectedCoattention | None = None,
+        inputs: LayerInputs | None = None,
+        answerability: Answerability | None = None,
+    ) -> None:
+        super().__init__()
+        self.coattention = coattention
+        self.inputs = inputs
+        self.head = head
+        self.answerability = answerability
+
+    @property
+    def reads_layers(self) -> bool:
+        """Whether it needs the states of all layers."""
+        return self.inputs is not None
+
+    def forward(
+        self, output: BertOutput, segments: Tensor | None, *, need_weights: bool = False
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Score every token as begin and end of the answer.
+
+        Args:
+            output: of the encoder.
+            segments: (B, S), 0 for the question's side and 1 for the context's.
+            need_weights: whether to return coattention weights.
+
+        Returns:
+            Start and end logits (B, S, 2), -inf at padding; and by name ``answerability`` (B,) and
+            ``coattention``, a pair of weights a block, where there are such parts.
+        """
+        context = AttentionContext(output.layout, segments)
+        rows, extra = output.rows, {}
+        if self.coattention is not None:
+            rows, weights = self.coattention(rows, context, need_weights=need_weights)
+            extra |= {"coattention": weights} if need_weights else {}
+        if self.inputs is not None:
+            rows = self.inputs(rows, output.layers)
+        logits = output.layout.pad(self.head(rows, context))  # (B, S, 2)
+        logits = logits.masked_fill(output.layout.padding_mask[..., None], -torch.inf)
+        if self.answerability is not None:
+            extra["answerability"] = self.answerability(output.first)
+        return logits, extra
