@@ -4,7 +4,9 @@ Classification may shorten a pair as BERT does: the longer sentence loses its la
 both fit (Devlin et al. 2019, released code). Tagging must not lose words: a long sentence becomes
 windows at word boundaries, each about half a window after the one before, and every word is
 labelled once, in the window that shows most of its surroundings (as BERT does for long passages in
-question answering).
+question answering). For such passages windows begin at every so many wordpieces (`stride_windows`),
+and of the windows that show a wordpiece that one counts that shows most around it
+(`knowing_windows`; both as in the released code of Devlin et al. 2019).
 """
 
 from __future__ import annotations
@@ -57,6 +59,47 @@ def cut_windows(word_of: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]
     spans.append((starts[np.searchsorted(starts, size - room)], size))
     windows = np.array(spans)  # (K, 2)
     return windows, _owners(starts, ends, windows)
+
+
+def stride_windows(length: int, room: int, stride: int) -> np.ndarray:
+    """Cut a passage into windows that begin at every ``stride`` wordpieces, until one reaches its
+    end; a passage that fits stays whole.
+
+    Args:
+        length: wordpieces of the passage.
+        room: wordpieces that fit in a window.
+        stride: wordpieces from one begin to the next; more than ``room`` would leave some out, and
+            so count as ``room``.
+
+    Returns:
+        Begin and end of the K windows, (K, 2).
+    """
+    step = min(stride, room)
+    begins = np.arange(0, max(length - room, 0) + step, step)  # (K,)
+    return np.stack([begins, np.minimum(begins + room, length)], axis=1)
+
+
+def knowing_windows(windows: np.ndarray, length: int) -> np.ndarray:
+    """Return for each window which wordpieces it is that knows most around them.
+
+    A window knows min(wordpieces before, wordpieces behind) + 0.01 x its size of a wordpiece that
+    it shows; of equal ones the first counts.
+
+    Args:
+        windows: of `stride_windows`, (K, 2).
+        length: wordpieces of the passage.
+
+    Returns:
+        First and last + 1 of these wordpieces, (K, 2); they are the same where there are none.
+    """
+    places = np.arange(length)
+    begins, ends = windows[:, :1], windows[:, 1:]
+    known = np.minimum(places - begins, ends - 1 - places)  # (K, length)
+    scores = np.where(known < 0, -np.inf, known + 0.01 * (ends - begins))
+    owners = scores.argmax(axis=0)  # (length,) rising: a later window knows more of what is behind
+    numbers = np.arange(len(windows))
+    sides = [np.searchsorted(owners, numbers, side=side) for side in ("left", "right")]
+    return np.stack(sides, axis=1)
 
 
 def cut_trees(heads: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from ..data.streams import StreamWriter
@@ -12,6 +13,8 @@ from .text_chunks import MOST_WORDS, EncodedExamples, TextChunk
 from .text_manifest import SIMILARITY, TextManifest
 from .text_scan import TextScan
 from .word_similarity import FULL
+
+ANY_NUMBER = 2**31  # ids without a bound of their own are stored in 32 bits
 
 
 class SplitWriter:
@@ -31,16 +34,11 @@ class SplitWriter:
         self.prefix, self.split, self.manifest, self.scan = folder / split, split, manifest, scan
         self.amiss: Counter[str] = Counter(scan.dropped)
         self.longest = 0
-        widths = {"tokens": pieces, "words": MOST_WORDS, "heads": MOST_WORDS}
-        widths[SIMILARITY] = FULL + 1
-        widths |= {name: len(inventory) for name, inventory in FEATURES.items()}
-        sizes = {name: widths[name[:-1]] for name in manifest.streams()}
+        sizes = stream_sizes(manifest, pieces)
         self.scores = manifest.target == "score" and scan.labelled > 0
         if scan.labelled and not self.scores:
             sizes["label"] = len(manifest.labels)
-        self.streams = {
-            name: StreamWriter(Path(f"{self.prefix}.{name}"), size) for name, size in sizes.items()
-        }
+        self.streams = open_streams(self.prefix, sizes)
         names = ["examples.jsonl", *(["score.txt"] if self.scores else [])]
         self.texts = {name: TextWriter(Path(f"{self.prefix}.{name}")) for name in names}
 
@@ -72,6 +70,24 @@ class SplitWriter:
             "longest": self.longest,
         }
         self.manifest.alignment[self.split] = dict(sorted(self.amiss.items()))
+
+
+def stream_sizes(manifest: TextManifest, pieces: int) -> dict[str, int]:
+    """Return the streams of a folder, each with the number of its ids.
+
+    Args:
+        manifest: of the folder.
+        pieces: size of the vocabulary.
+    """
+    widths = {"tokens": pieces, "words": MOST_WORDS, "heads": MOST_WORDS}
+    widths |= {SIMILARITY: FULL + 1, "offsets": ANY_NUMBER}
+    widths |= {name: len(inventory) for name, inventory in FEATURES.items()}
+    return {name: widths[name[:-1]] for name in manifest.streams()}
+
+
+def open_streams(prefix: Path, sizes: Mapping[str, int]) -> dict[str, StreamWriter]:
+    """Begin the streams of a split."""
+    return {name: StreamWriter(Path(f"{prefix}.{name}"), size) for name, size in sizes.items()}
 
 
 class TextWriter:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -63,25 +63,25 @@ class TextChunk:
             contents[self.parses] = ([_noted(note) for note in parses or ()] for _, parses in found)
         for path, rows in contents.items():
             if not path.is_file():
-                write_text(path, "".join(_json_line(row) for row in rows))
+                write_text(path, json_lines(rows))
 
     def read(self) -> list[Example]:
         """Read the examples without their labels."""
         return [
             Example(row["id"], tuple(row["texts"]), tuple(row["words"]) if "words" in row else None)
-            for row in _json_rows(self.examples)
+            for row in json_rows(self.examples)
         ]
 
     def read_parses(self) -> list[Parses] | None:
         """Read the given parses, one annotation a text of each example; None without."""
         if not self.parses.is_file():
             return None
-        rows = _json_rows(self.parses)
+        rows = json_rows(self.parses)
         return [tuple(Annotation(*words, heads=heads) for *words, heads in row) for row in rows]
 
     def read_gold(self) -> list[list[str]]:
         """Read the labels: none, one, or one a word."""
-        return list(_json_rows(self.gold))
+        return list(json_rows(self.gold))
 
 
 def _described(example: Example) -> dict[str, Any]:
@@ -93,11 +93,13 @@ def _noted(note: Annotation) -> tuple[list[str], list[str], list[int] | None]:
     return note.words, note.upos, note.heads
 
 
-def _json_line(row: Any) -> str:
-    return json.dumps(row, ensure_ascii=False) + "\n"
+def json_lines(rows: Iterable[Any]) -> str:
+    """Write rows as JSON, one a line."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def _json_rows(path: Path) -> Iterator[Any]:
+def json_rows(path: Path) -> Iterator[Any]:
+    """Read a file of JSON rows."""
     with open(path, encoding="utf-8", newline="\n") as stream:
         yield from map(json.loads, stream)
 
@@ -122,7 +124,7 @@ class Rows:
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Yield the rows."""
-        return iter(np.split(self.ids, np.cumsum(self.sizes)[:-1]))
+        return iter(np.split(self.ids, np.cumsum(self.sizes))[:-1])
 
 
 @dataclass(frozen=True)
@@ -132,16 +134,18 @@ class EncodedExamples:
     Args:
         streams: name -> rows, one an example.
         amiss: counts of words and wordpieces that met otherwise than expected.
+        lines: name of a file of JSON rows -> what the chunk adds to it.
     """
 
     streams: dict[str, Rows]
     amiss: dict[str, int]
+    lines: dict[str, list[Any]] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
         """Write the chunk under a temporary name, then rename it."""
         arrays = {f"{name}.ids": rows.ids for name, rows in self.streams.items()}
         arrays |= {f"{name}.sizes": rows.sizes for name, rows in self.streams.items()}
-        header = {"streams": list(self.streams), "amiss": self.amiss}
+        header = {"streams": list(self.streams), "amiss": self.amiss, "lines": self.lines}
         save_arrays(path, header, arrays)
 
     @classmethod
@@ -153,7 +157,7 @@ class EncodedExamples:
                 name: Rows(archive[f"{name}.ids"], archive[f"{name}.sizes"])
                 for name in header["streams"]
             }
-        return cls(streams, header["amiss"])
+        return cls(streams, header["amiss"], header["lines"])
 
 
 class Context:
@@ -176,26 +180,40 @@ def encode_chunk(chunk: TextChunk) -> None:
     examples = chunk.read()
     encoded = Context.encoder.encode(examples, chunk.read_parses())
     for example, sentences in zip(examples, encoded):
-        for words in (sentence.words for sentence in sentences):
-            if len(words) > MOST_WORDS:
-                raise ValueError(
-                    f"{chunk.split}: example {example.id} has a sentence of {len(words)} words; "
-                    f"{MOST_WORDS} can be stored"
-                )
+        check_sizes(f"{chunk.split}: example {example.id}", sentences)
     streams: dict[str, Rows] = {}
     for k in range(len(encoded[0])):
-        streams |= _streams(k, [sentences[k] for sentences in encoded])
+        streams |= sentence_streams(k, [sentences[k] for sentences in encoded])
     if Context.label_ids:
         ids = Context.label_ids
         streams["label"] = Rows.of([[ids[label] for label in row] for row in chunk.read_gold()])
-    amiss: Counter[str] = Counter()
-    for sentence in chain.from_iterable(encoded):
-        amiss["misaligned_wordpieces"] += sentence.misaligned
-        amiss["repaired_words"] += sentence.repaired
+    amiss = count_amiss(chain.from_iterable(encoded))
     EncodedExamples(streams, dict(amiss)).save(chunk.encoded)
 
 
-def _streams(k: int, sentences: Sequence[EncodedSentence]) -> dict[str, Rows]:
+def check_sizes(name: str, sentences: Iterable[EncodedSentence]) -> None:
+    """Refuse more words than can be stored.
+
+    Raises:
+        ValueError: names the example.
+    """
+    for sentence in sentences:
+        if len(sentence.words) > MOST_WORDS:
+            raise ValueError(
+                f"{name} has a sentence of {len(sentence.words)} words; {MOST_WORDS} can be stored"
+            )
+
+
+def count_amiss(sentences: Iterable[EncodedSentence]) -> Counter[str]:
+    """Count the words and wordpieces that met otherwise than expected."""
+    amiss: Counter[str] = Counter(misaligned_wordpieces=0, repaired_words=0)
+    for sentence in sentences:
+        amiss["misaligned_wordpieces"] += sentence.misaligned
+        amiss["repaired_words"] += sentence.repaired
+    return amiss
+
+
+def sentence_streams(k: int, sentences: Sequence[EncodedSentence]) -> dict[str, Rows]:
     """Collect the streams of the examples' ``k``-th sentences."""
     found = {
         f"tokens{k}": Rows.of([sentence.tokens for sentence in sentences]),

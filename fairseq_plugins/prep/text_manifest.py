@@ -1,4 +1,4 @@
-"""The manifest of a folder for text classification or sequence labelling."""
+"""The manifest of a folder for text classification, sequence labelling or question answering."""
 
 from __future__ import annotations
 
@@ -17,12 +17,18 @@ TARGETS = {
     "classes": "text_classification",
     "score": "text_classification",
     "word_labels": "sequence_labeling",
+    "spans": "extractive_qa",
 }
+SPANS = "spans"
+LABELLED = ("classes", "word_labels")  # targets that have a list of labels
 SIMILARITY = "similarity"
 ANNOTATIONS = ("pos", "heads", SIMILARITY)
 TOKENIZE = ("whitespace", "characters", "spacy")
 SETTINGS = ("lowercase", "strip_accents", "chinese_characters")
 COUNTS = ("examples", "labelled")
+PARAGRAPH_COUNTS = ("paragraphs", "answerable")
+WINDOWS = ("max_positions", "doc_stride", "max_query_length")
+CONTEXTS, MISALIGNED = "contexts.jsonl", "misaligned.jsonl"
 
 
 @dataclass
@@ -31,12 +37,12 @@ class TextManifest(FolderManifest):
 
     Args:
         dataset: name of the dataset, e.g. ``cola``.
-        task: ``text_classification`` or ``sequence_labeling``.
-        target: ``classes``, ``score`` or ``word_labels``.
-        labels: labels in id order (empty for a score).
+        task: ``text_classification``, ``sequence_labeling`` or ``extractive_qa``.
+        target: ``classes``, ``score``, ``word_labels`` or ``spans``.
+        labels: labels in id order (empty for a score and for spans).
         positive: the class or error label whose F1 counts; empty where none does.
         metric: the dataset's headline metric.
-        sentences: 1, or 2 for pairs.
+        sentences: 1, or 2 for pairs; of spans the question, and its paragraph's context.
         tokenizer: ``lowercase``, ``strip_accents``, ``chinese_characters`` of the wordpieces.
         tokenize: what words are, of `TOKENIZE` (see `prep.text_encoder`); given words always stay
             as given.
@@ -45,18 +51,21 @@ class TextManifest(FolderManifest):
         annotator: name, version and content hash of what annotated them (empty: nothing did);
             ``model`` names the spaCy pipeline for raw text.
         splits: per split ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``,
-            ``longest`` (wordpieces of the longest example with its special tokens).
+            ``longest`` (wordpieces of the longest example with its special tokens); of spans also
+            ``paragraphs``, and ``answerable`` questions.
         alignment: counts of words and wordpieces that met otherwise than expected, per split.
         inputs: per input file its SHA-256; ``wordnet`` is the database of word similarities, with
             its version and the rule.
         options: the preparation's own options.
         versions: tool -> version.
         submission: how the benchmark's server wants predictions (empty: no server).
+        windows: of spans ``max_positions``, ``doc_stride``, ``max_query_length``: how long contexts
+            are cut unless a task says otherwise (empty for other targets).
     """
 
     FORMAT = "fairseq_plugins.text"
     VERSION = 1
-    SCRIPT = "prepare_text.py"
+    SCRIPT = "prepare_text.py or prepare_squad.py"
 
     dataset: str
     task: str
@@ -75,6 +84,7 @@ class TextManifest(FolderManifest):
     options: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     submission: dict[str, Any] = field(default_factory=dict)
+    windows: dict[str, int] = field(default_factory=dict)
 
     @property
     def compares_words(self) -> bool:
@@ -87,17 +97,23 @@ class TextManifest(FolderManifest):
         names |= {name: "word" for name in self.annotations if name != SIMILARITY}
         found = {f"{name}{k}": unit for k in range(self.sentences) for name, unit in names.items()}
         # of each word of the second sentence, one number for every word of the first
-        return found | ({f"{SIMILARITY}1": "pair of words"} if self.compares_words else {})
+        found |= {f"{SIMILARITY}1": "pair of words"} if self.compares_words else {}
+        # of each wordpiece of a context, begin and end in code points
+        return found | ({"offsets1": "place in the context"} if self.target == SPANS else {})
 
     def files(self, folder: Path) -> list[Path]:
         """Every file that belongs to the prepared folder, the manifest apart.
 
         A split without any gold label has neither a ``label`` stream nor a ``score.txt``.
         """
-        names = [VOCABULARY, *([] if self.target == "score" else [LABELS])]
+        names = [VOCABULARY, *([LABELS] if self.target in LABELLED else [])]
+        names += [MISALIGNED] if self.target == SPANS else []
         for split, counts in self.splits.items():
             streams = [*self.streams()]
-            if counts["labelled"] and self.target != "score":
+            if self.target == SPANS:
+                streams += ["paragraph", "answers"]
+                names.append(f"{split}.{CONTEXTS}")
+            elif counts["labelled"] and self.target != "score":
                 streams.append("label")
             elif counts["labelled"]:
                 names.append(f"{split}.score.txt")
@@ -124,9 +140,10 @@ class TextManifest(FolderManifest):
         for name in SETTINGS:
             if not isinstance(self.tokenizer.get(name), bool):
                 yield f"'tokenizer' says {self.tokenizer.get(name)!r} for {name!r}"
+        wanted = (*COUNTS, *(PARAGRAPH_COUNTS if self.task == TARGETS[SPANS] else ()))
         for split, counts in self.splits.items():
             numbers = counts if isinstance(counts, dict) else {}
-            if not all(type(numbers.get(name)) is int and numbers[name] >= 0 for name in COUNTS):
+            if not all(type(numbers.get(name)) is int and numbers[name] >= 0 for name in wanted):
                 yield f"split {split!r} lacks its counts"
         for split, form in self.submission.items():
             parts = (form.get("file"), form.get("labels")) if isinstance(form, dict) else ()
@@ -144,7 +161,12 @@ class TextManifest(FolderManifest):
             yield f"'annotations' are {self.annotations}; choices are {', '.join(ANNOTATIONS)}"
         if self.compares_words and self.sentences != 2:
             yield f"'annotations' are {self.annotations}, but only pairs have a {SIMILARITY}"
-        if (self.target == "score") == bool(self.labels):
+        if self.target == SPANS and (self.sentences != 2 or self.compares_words):
+            yield f"{SPANS!r} are of questions and contexts, whose words are not compared"
+        sizes = [self.windows.get(name) for name in WINDOWS]
+        if self.target == SPANS and not all(type(size) is int and size > 0 for size in sizes):
+            yield f"'windows' are {self.windows}, expected a number above 0 for each of {WINDOWS}"
+        if (self.target in LABELLED) != bool(self.labels):
             yield f"target {self.target!r} does not go with the labels {self.labels}"
         if len(set(self.labels)) != len(self.labels):
             yield f"a label is named twice in {self.labels}"

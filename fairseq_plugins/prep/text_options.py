@@ -11,12 +11,12 @@ from typing import Any
 from ..pretrained.directory import DEFAULT
 from .datasets import DATASETS, Dataset, find_splits
 from .options import CORES, add_flags
+from .own_files import OWN_FILES, check_some, listed, own_files
 from .readers.options import HELP, ReadOptions
 from .text_encoder import needs_annotator
 from .text_manifest import ANNOTATIONS, SIMILARITY, TOKENIZE
 
 NO_ANNOTATIONS = "none"
-OWN_FILES = {"train": "train_file", "valid": "valid_file", "test": "test_file"}
 PARSES = {"train": "train_conllu", "valid": "valid_conllu", "test": "test_conllu"}
 
 
@@ -59,10 +59,7 @@ class TextOptions:
             raise ValueError(f"--workers {self.workers}: must be at least 1")
         if not 0 <= self.valid_fraction < 1:
             raise ValueError(f"--valid-fraction {self.valid_fraction}: must be from 0 to below 1")
-        if not (self.raw_dir or self.own_files()):
-            raise ValueError(
-                "nothing to prepare: give --raw-dir, or --train-file, --valid-file, --test-file"
-            )
+        check_some(self)
         if self.spacy_model and not self.needs_spacy:
             raise ValueError(f"--spacy-model has no work to do: {self._asked} splits at blanks")
         if self.has_parses and not self.needs_spacy:
@@ -100,22 +97,6 @@ class TextOptions:
         """Whether parses are given as CoNLL-U."""
         return any(getattr(self, name) for name in PARSES.values())
 
-    def own_files(self) -> dict[str, Path]:
-        """Files that are named one by one; commas give ``test``, ``test1``, … as in fairseq."""
-        return {
-            f"{split}{k or ''}": path
-            for split, name in OWN_FILES.items()
-            for k, path in enumerate(self._listed(name))
-        }
-
-    def _listed(self, name: str) -> list[Path]:
-        """Read an option of file names with commas."""
-        value = getattr(self, name)
-        parts = [part.strip() for part in value.split(",")] if value else []
-        if not all(parts):
-            raise ValueError(f"--{name.replace('_', '-')} {value!r}: a file name is empty")
-        return [Path(part) for part in parts]
-
     def conllu_files(self, splits: Iterable[str]) -> dict[str, Path]:
         """Split -> its CoNLL-U file; none at all, or one for every split.
 
@@ -130,7 +111,7 @@ class TextOptions:
             return {}
         splits, found = list(splits), {}
         for kind, name in PARSES.items():
-            paths, flag = self._listed(name), f"--{name.replace('_', '-')}"
+            paths, flag = listed(self, name), f"--{name.replace('_', '-')}"
             mine = [split for split in splits if kind_of(split) == kind]
             if kind == "valid" and self.valid_fraction:
                 mine, found["valid"] = [], found["train"]
@@ -152,12 +133,7 @@ class TextOptions:
             FileNotFoundError: a missing file or folder.
             ValueError: ``valid_fraction`` where there is a validation file, or none of training.
         """
-        found = self.own_files()
-        for split, path in found.items():
-            if not path.is_file():
-                raise FileNotFoundError(f"no file {str(path)!r} for split {split!r}")
-        if self.raw_dir and not Path(self.raw_dir).is_dir():
-            raise FileNotFoundError(f"--raw-dir: no folder {self.raw_dir!r}")
+        found = own_files(self)
         official = find_splits(self.source, Path(self.raw_dir)) if self.raw_dir else {}
         found = official | found
         if not self.valid_fraction:

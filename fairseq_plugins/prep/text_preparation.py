@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, islice
@@ -101,13 +101,12 @@ def prepare(options: TextOptions) -> TextManifest:
 
 def describe(options: TextOptions, files: dict[str, Path]) -> tuple[TextManifest, Tools]:
     """Load the tools, and write down what decides the folder's content, before the work."""
-    directory = resolve_directory(options.pretrained)
-    content, settings = read_vocabulary(directory), read_tokenizer_settings(directory)
-    vocabulary = BertDictionary(content, str(directory / VOCABULARY))
     names, tokenize = options.annotation_names, options.tokenize
     annotator = choose_annotator(options, files)
     compared = WordSimilarity(options.wordnet) if options.compares_words else None
-    encoder = TextEncoder(WordPieces(vocabulary, settings), tokenize, names, annotator, compared)
+    tools, settings, vocabulary = load_tools(
+        options.pretrained, tokenize, names, annotator, compared
+    )
     read = {
         f"{split}.beside" if k else split: path
         for split, first in files.items()
@@ -115,10 +114,9 @@ def describe(options: TextOptions, files: dict[str, Path]) -> tuple[TextManifest
     }
     read |= {f"{split}.conllu": path for split, path in options.conllu_files(files).items()}
     inputs = {name: {"file": str(path), "sha256": sha256(path)} for name, path in read.items()}
-    digest = hashlib.sha256(content).hexdigest()
     if compared is not None:
         inputs["wordnet"] = compared.identity()
-    inputs["vocabulary"] = {"file": str(directory), "sha256": digest}
+    inputs["vocabulary"] = vocabulary
     source = options.source
     manifest = TextManifest(
         *(source.name, source.task, source.target, [], source.positive, source.metric, 1),
@@ -131,7 +129,31 @@ def describe(options: TextOptions, files: dict[str, Path]) -> tuple[TextManifest
         versions=tool_versions((*TOOLS, "nltk") if compared is not None else TOOLS),
         submission={split: dict(form) for split, form in source.submission.items()},
     )
-    return manifest, Tools(vocabulary, encoder)
+    return manifest, tools
+
+
+def load_tools(
+    pretrained: str,
+    tokenize: str,
+    annotations: Sequence[str],
+    annotator: Any,
+    similarity: WordSimilarity | None = None,
+) -> tuple[Tools, dict[str, Any], dict[str, str]]:
+    """Load the vocabulary, and build the encoder around it; see `TextEncoder`.
+
+    Returns:
+        The tools, the wordpieces' settings, and the manifest's entry of the vocabulary.
+
+    Raises:
+        FileNotFoundError, ValueError: there is no such vocabulary, or it is damaged.
+    """
+    directory = resolve_directory(pretrained)
+    content, settings = read_vocabulary(directory), read_tokenizer_settings(directory)
+    vocabulary = BertDictionary(content, str(directory / VOCABULARY))
+    pieces = WordPieces(vocabulary, settings)
+    encoder = TextEncoder(pieces, tokenize, annotations, annotator, similarity)
+    entry = {"file": str(directory), "sha256": hashlib.sha256(content).hexdigest()}
+    return Tools(vocabulary, encoder), settings, entry
 
 
 def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:

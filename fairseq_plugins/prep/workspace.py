@@ -28,8 +28,9 @@ PATIENCE = 5.0  # seconds: workers of a killed preparation need a moment to end
 PRODUCT = re.compile(
     r"(manifest\.json|codes\.bpe|sentencepiece\.model|vocab\.[^.]+|dict\..+\.txt"
     r"|(train|valid|test)\d*\.[^.]+-[^.]+\..+\.(bin|idx)"
-    r"|labels\.txt|[^.]+\.(((tokens|words|pos|case|heads)[01]|label)\.(bin|idx)"
-    r"|score\.txt|examples\.jsonl))(\.tmp\d+)?"
+    r"|labels\.txt|misaligned\.jsonl"
+    r"|[^.]+\.(((tokens|words|pos|case|heads|similarity|offsets)[01]|label|paragraph|answers)"
+    r"\.(bin|idx)|score\.txt|(examples|contexts)\.jsonl))(\.tmp\d+)?"
 )
 NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 

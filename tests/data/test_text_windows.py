@@ -6,7 +6,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairseq_plugins.data.text_windows import cut_windows, shortened, word_begins
+from fairseq_plugins.data.text_windows import (
+    cut_windows,
+    knowing_windows,
+    shortened,
+    stride_windows,
+    word_begins,
+)
 
 WORD_SIZES = st.lists(st.integers(1, 4), min_size=1, max_size=40)
 
@@ -85,3 +91,44 @@ def test_a_long_word_does_not_take_its_neighbours_window():
     spans, owners = cut_windows(words_of([1, 5, 1]), 4)
     assert spans.tolist() == [[0, 1], [1, 5], [6, 7]]
     assert owners.tolist() == [0, 1, 2]
+
+
+PASSAGE = st.integers(1, 60), st.integers(1, 25), st.integers(1, 30)
+
+
+def windows_of_bert(length, room, stride):
+    """Windows as the released code of BERT makes them, in its own terms."""
+    spans, offset = [], 0
+    while offset < length:
+        size = min(length - offset, room)
+        spans.append((offset, size))
+        if offset + size == length:
+            break
+        offset += min(size, stride)
+    return spans
+
+
+@settings(max_examples=200)
+@given(*PASSAGE)
+def test_windows_begin_at_every_stride_until_one_reaches_the_end(length, room, stride):
+    expected = [[begin, begin + size] for begin, size in windows_of_bert(length, room, stride)]
+    assert stride_windows(length, room, stride).tolist() == expected
+
+
+@settings(max_examples=200)
+@given(*PASSAGE)
+def test_of_every_wordpiece_that_window_counts_that_knows_most(length, room, stride):
+    """As in BERT's code: the first of those with the highest score."""
+    spans = windows_of_bert(length, room, stride)
+    counted = [[] for _ in spans]
+    for place in range(length):
+        best, owner = None, None
+        for number, (begin, size) in enumerate(spans):
+            if not begin <= place < begin + size:
+                continue
+            score = min(place - begin, begin + size - 1 - place) + 0.01 * size
+            if best is None or score > best:
+                best, owner = score, number
+        counted[owner].append(place)
+    found = knowing_windows(stride_windows(length, room, stride), length)
+    assert [list(range(first, stop)) for first, stop in found.tolist()] == counted

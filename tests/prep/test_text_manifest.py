@@ -7,7 +7,17 @@ import json
 import pytest
 
 from fairseq_plugins.prep.manifest import FILE_NAME, Manifest
-from fairseq_plugins.prep.text_manifest import TextManifest
+from fairseq_plugins.prep.text_manifest import WINDOWS, TextManifest
+from fairseq_plugins.prep.workspace import PRODUCT
+
+SPANS = {
+    "task": "extractive_qa",
+    "target": "spans",
+    "labels": [],
+    "positive": "",
+    "splits": {},
+    "windows": {"max_positions": 384, "doc_stride": 128, "max_query_length": 64},
+}
 
 
 def manifest(**changes) -> TextManifest:
@@ -52,6 +62,30 @@ def test_files_are_streams_texts_and_labels(tmp_path) -> None:
     assert not {"labels.txt", "test.score.txt", "train.pos0.bin", "train.tokens1.bin"} & names
 
 
+def test_folder_of_spans_has_its_own_files(tmp_path) -> None:
+    counts = {"examples": 3, "labelled": 0, "paragraphs": 1, "answerable": 0}
+    spans = manifest(**{**SPANS, "splits": {"test": counts}})
+    spans.save(tmp_path)
+    assert TextManifest.load(tmp_path) == spans
+    names = {path.name for path in spans.files(tmp_path)}
+    own = {
+        f"test.{name}.{ext}"
+        for name in ("offsets1", "paragraph", "answers")
+        for ext in ("bin", "idx")
+    }
+    assert {*own, "test.contexts.jsonl", "test.examples.jsonl", "misaligned.jsonl"} < names
+    assert not {"labels.txt", "test.label.bin"} & names
+    assert all(PRODUCT.fullmatch(name) for name in names)
+
+
+def test_folder_of_an_older_release_has_no_windows(tmp_path) -> None:
+    manifest().save(tmp_path)
+    body = json.loads((tmp_path / FILE_NAME).read_text())
+    del body["windows"]
+    (tmp_path / FILE_NAME).write_text(json.dumps(body))
+    assert TextManifest.load(tmp_path).windows == {}
+
+
 def test_manifests_of_other_kinds_are_told_apart(tmp_path) -> None:
     manifest().save(tmp_path)
     with pytest.raises(ValueError, match=r"'fairseq_plugins.text' version 1; .*translation"):
@@ -92,6 +126,12 @@ def test_folder_without_one_names_its_command(tmp_path) -> None:
         ({"submission": {"test": {"file": "x"}}}, "submission of split 'test' lacks its file or"),
         ({"submission": {"test": "x"}}, "submission of split 'test' lacks its file or labels"),
         ({"splits": {"../x": {"examples": 1, "labelled": 1}}}, "'../x' is no plain file name"),
+        ({**SPANS, "labels": ["a"]}, "target 'spans' does not go with the labels"),
+        ({**SPANS, "sentences": 1}, "'spans' are of questions and contexts"),
+        ({**SPANS, "annotations": ["similarity"]}, "'spans' are of questions and contexts"),
+        ({**SPANS, "windows": {"max_positions": 384}}, "'windows' are .*, expected a number above"),
+        ({**SPANS, "windows": dict.fromkeys(WINDOWS, 0)}, "'windows' are .*, expected a number"),
+        ({**SPANS, "splits": {"train": {"examples": 1, "labelled": 1}}}, "lacks its counts"),
     ],
 )
 def test_entries_that_do_not_fit_are_refused(changes, message, tmp_path) -> None:
