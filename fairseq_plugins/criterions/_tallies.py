@@ -77,21 +77,12 @@ class Scores:
 
     def count(self, logits: Tensor, sample: Mapping[str, Any]) -> dict[str, Any]:
         """Return gold and predicted scores and how often they were seen, each (total,)."""
-        found = {"gold": sample["target"], "predicted": logits[:, 0]}  # (n,) each
-        found["seen"] = torch.ones_like(found["gold"])
-        # The length is part of the name: validation splits of several lengths share their meters.
-        total, ids = sample["total"], sample["id"].cpu()
-        return {
-            f"_{name}_{total}": _column(_scattered(value.double().cpu(), ids, total))
-            for name, value in found.items()
-        }
+        return scattered({"gold": sample["target"], "predicted": logits[:, 0]}, sample)
 
     def score(self, counts: Counts) -> dict[str, float]:
         """Return Pearson and Spearman correlation and mean squared error."""
-        values = {name.split("_")[1]: vector for name, vector in counts.items()}
-        seen = values["seen"] > 0
-        columns = (values[name][seen] / values["seen"][seen] for name in ("gold", "predicted"))
-        return score_metrics(*(column.tolist() for column in columns))
+        values = gathered(counts)
+        return score_metrics(*(values[name].tolist() for name in ("gold", "predicted")))
 
 
 class WordLabels:
@@ -171,8 +162,30 @@ def _derived(tally: Tally, names: Sequence[str], metric: str) -> Callable[[Any],
     return lambda meters: tally.score({name: meters[name].sum for name in names})[metric]
 
 
-def _scattered(values: Tensor, places: Tensor, total: int) -> Tensor:
-    return values.new_zeros(total).index_copy(0, places, values)
+def scattered(values: Mapping[str, Tensor], sample: Mapping[str, Any]) -> dict[str, Tensor]:
+    """Put a batch's values into vectors as long as the split, each at its example's place.
+
+    Args:
+        values: name without underscore -> (n,).
+        sample: the batch.
+
+    Returns:
+        One count a value, and one of how often each example was seen, each (total,).
+    """
+    # The length is part of the name: validation splits of several lengths share their meters.
+    total, ids = sample["total"], sample["id"].cpu()
+    values = {**values, "seen": torch.ones(len(ids))}
+    return {
+        f"_{name}_{total}": _column(torch.zeros(total).double().index_copy(0, ids, value))
+        for name, value in ((name, value.double().cpu()) for name, value in values.items())
+    }
+
+
+def gathered(counts: Counts) -> dict[str, Tensor]:
+    """Return the values that `scattered` spread, of the examples that were seen, in their order."""
+    values = {name.split("_")[1]: vector.as_subclass(Tensor) for name, vector in counts.items()}
+    seen = values["seen"] > 0
+    return {name: vector[seen] / values["seen"][seen] for name, vector in values.items()}
 
 
 class _Column(Tensor):

@@ -1,10 +1,10 @@
-"""What the criterions of `text_classification` and `sequence_labeling` share.
+"""What the criterions of the understanding tasks share.
 
 loss = sum over targets of the task's loss + (number of targets) x (sum of auxiliary losses)
 
-The sample size is the number of targets (examples, or words), so that fairseq makes a mean of it
-however updates are split over workers and ``--update-freq``. Losses are logged in nats, as means,
-and not in bits as fairseq's own.
+The sample size is the number of targets (examples, words, or rows that may show an answer), so that
+fairseq makes a mean of it however updates are split over workers and ``--update-freq``. Losses are
+logged in nats, as means, and not in bits as fairseq's own.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
 from fairseq.criterions import FairseqCriterion
 from fairseq.logging import metrics
 from torch import Tensor, nn
@@ -20,6 +21,7 @@ from torch.nn import functional
 from . import _tallies
 
 SCORE, WORD_LABELS = "score", "word_labels"
+BFLOAT16 = "bfloat16"
 GATE = "gate_"
 FUSION = ("fusion_gate_", "filter_gate_")
 SHARES = (GATE, *FUSION)  # logged as means over the tokens
@@ -33,6 +35,7 @@ class TextCriterion(FairseqCriterion):
 
     Attributes:
         NAME: name of the criterion and of its task.
+        SHARE: what the share of right predictions is called in training's log.
         metrics: names of the metrics that validation logs.
 
     Raises:
@@ -40,15 +43,23 @@ class TextCriterion(FairseqCriterion):
     """
 
     NAME: str
+    SHARE = "accuracy"
 
     def __init__(self, task: Any) -> None:
         super().__init__(task)
         if getattr(task, "NAME", None) != self.NAME:
             raise ValueError(f"--criterion {self.NAME} needs --task {self.NAME}")
-        manifest = task.manifest
-        self.target = manifest.target
-        self.tally = _tally(manifest.target, manifest.labels, task.positive)
+        self.target = task.manifest.target
+        self.tally = self._tally(task)
         self.metrics = self.tally.metrics
+        self.autocast = str(task.cfg.autocast) == BFLOAT16
+
+    def _tally(self, task: Any) -> _tallies.Tally:
+        """Return what counts predictions."""
+        if self.target == SCORE:
+            return _tallies.Scores()
+        kind = _tallies.WordLabels if self.target == WORD_LABELS else _tallies.Classes
+        return kind(task.manifest.labels, task.positive)
 
     def forward(
         self, model: nn.Module, sample: Mapping[str, Any], reduce: bool = True
@@ -56,10 +67,10 @@ class TextCriterion(FairseqCriterion):
         """Compute the loss of a batch.
 
         Args:
-            model: returns logits (n, C), (n, 1) or (W, C), and ``losses``: names and means of
-                auxiliary losses, already weighted; and maybe ``gates``: layers and the shares of
-                their local attentions, (N, C), and ``fusion``: layers and the fusion and filter
-                gates of their dual attention, (N, 2).
+            model: returns logits (n, C), (n, 1), (W, C) or (B, S, 2), and ``losses``: names and
+                means of auxiliary losses, already weighted; and maybe ``gates``: layers and the
+                shares of their local attentions, (N, C), and ``fusion``: layers and the fusion and
+                filter gates of their dual attention, (N, 2).
             sample: batch of `data.text_dataset`.
             reduce: part of fairseq's interface; the loss is always one number.
 
@@ -72,10 +83,12 @@ class TextCriterion(FairseqCriterion):
         """
         if "target" not in sample:
             raise ValueError("this split has no labels: training and metrics need gold labels")
-        logits, extra = model(**sample["net_input"])
+        with self._precision(model, sample):
+            logits, extra = model(**sample["net_input"])
         logits, target = logits.float(), sample["target"]
-        size = len(target)
+        size = self._size(target)
         losses = {name: size * value for name, value in extra["losses"].items()}
+        losses |= self._own_losses(model, extra, target)
         loss = sum(losses.values(), self._loss(logits, target))
         output = {f"loss_{name}": value.detach() for name, value in losses.items()}
         output |= {"loss": loss.detach(), "sample_size": size}
@@ -85,13 +98,30 @@ class TextCriterion(FairseqCriterion):
         if not model.training:
             output |= self.tally.count(logits.detach(), sample)
         elif self.target != SCORE:
-            output["right"] = (logits.detach().argmax(-1) == target).sum()
+            output["right"] = self._right(logits.detach(), target)
         return loss, size, output
+
+    def _size(self, target: Tensor) -> int:
+        """Return the number of targets."""
+        return len(target)
 
     def _loss(self, logits: Tensor, target: Tensor) -> Tensor:
         if self.target == SCORE:
             return functional.mse_loss(logits[:, 0], target.float(), reduction="sum")
         return functional.cross_entropy(logits, target, reduction="sum")
+
+    def _own_losses(self, model: Any, extra: Mapping[str, Any], target: Tensor) -> dict[str, Any]:
+        """Return names and sums of auxiliary losses that need the targets, already weighted."""
+        return {}
+
+    def _right(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Return how many targets are predicted right."""
+        return (logits.argmax(-1) == target).sum()
+
+    def _precision(self, model: nn.Module, sample: Mapping[str, Any]) -> torch.autocast:
+        """Compute products in bfloat16 where that is wanted; in training alone."""
+        device = sample["target"].device.type
+        return torch.autocast(device, torch.bfloat16, enabled=self.autocast and model.training)
 
     @classmethod
     def reduce_metrics(cls, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
@@ -110,7 +140,7 @@ class TextCriterion(FairseqCriterion):
                 metrics.log_scalar(name, share / tokens, tokens, round=3)
             if name.startswith("loss") or name == "right":
                 total = sum(float(output[name]) for output in logging_outputs)
-                shown = "accuracy" if name == "right" else name
+                shown = cls.SHARE if name == "right" else name
                 metrics.log_scalar(shown, total / size, size, round=None if shown == name else 4)
 
     def log_metrics(self, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
@@ -135,10 +165,3 @@ def _fusion_gates(gates: Mapping[int, Tensor]) -> dict[str, Tensor]:
         for layer, found in gates.items()
         for name, column in zip(FUSION, found.float().sum(0))
     }
-
-
-def _tally(target: str, labels: Sequence[str], positive: str) -> _tallies.Tally:
-    if target == SCORE:
-        return _tallies.Scores()
-    kind = _tallies.WordLabels if target == WORD_LABELS else _tallies.Classes
-    return kind(labels, positive)

@@ -116,6 +116,18 @@ class SentenceColumns:
             _raw_parents(sentences, words, name_of) if heads else None,
         )
 
+    def gather(self, index: np.ndarray) -> SentenceColumns:
+        """Return the sentences of these numbers, some maybe several times, without copies.
+
+        Similarities are none of theirs.
+        """
+        return SentenceColumns(
+            self.tokens.gather(index),
+            self.words.gather(index),
+            {name: rows.gather(index) for name, rows in self.features.items()},
+            None if self.heads is None else self.heads.gather(index),
+        )
+
     @property
     def word_counts(self) -> np.ndarray:
         """Number of words of each sentence."""

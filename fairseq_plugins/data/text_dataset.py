@@ -86,8 +86,11 @@ class TextDataset(FairseqDataset):
         """Return an item of `TextItems`, with ``target`` when the split is labelled."""
         item = self.items[int(index)]
         if self.labelled:
-            item["target"] = self.gold.values[index]
+            item["target"] = self._target(int(index))
         return item
+
+    def _target(self, index: int) -> Any:
+        return self.gold.values[index]
 
     def collater(self, samples: list[dict[str, Any]]) -> dict[str, Any]:
         """Make a batch: that of `lay_out`, the ``total`` number of examples, and ``target``.

@@ -1,7 +1,8 @@
 """One example as BERT reads it: ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``, in one row or more.
 
 A sentence that is labelled word by word and too long for the model takes several rows, windows of
-it (`text_windows`); everything else takes one.
+it (`text_windows`); so does a question with too long a passage, of which every row holds a window;
+everything else takes one.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import numpy as np
 
 from ..syntax.labels import FEATURES, SPECIAL_ID
 from .text_columns import SentenceColumns
-from .text_windows import cut_trees, cut_windows, shortened, word_begins
+from .text_windows import cut_trees, cut_windows, shortened, stride_windows, word_begins
 
-ERROR, TRUNCATE, SPLIT = "error", "truncate", "split"
+ERROR, TRUNCATE, SPLIT, WINDOWS = "error", "truncate", "split", "windows"
 
 Part = tuple[int, int, int]  # sentence, begin and end in its wordpieces
 
@@ -33,7 +34,10 @@ class Reading:
         heads: whether it wants to know the words' heads, too.
         similarity: whether it wants to know how similar the words of a pair are, too.
         limit: most tokens of a row, specials included; None for any number.
-        long_examples: what becomes of longer ones: `ERROR`, `TRUNCATE`, or `SPLIT`.
+        long_examples: what becomes of longer ones: `ERROR`, `TRUNCATE`, `SPLIT`, or `WINDOWS` of
+            the second sentence, each behind the whole first one; similarities are none of theirs.
+        stride: wordpieces from the begin of one such window to the next.
+        longest_question: wordpieces of the first sentence that are read, with `WINDOWS`.
     """
 
     cls: int
@@ -46,6 +50,8 @@ class Reading:
     similarity: bool = False
     limit: int | None = None
     long_examples: str = ERROR
+    stride: int = 128
+    longest_question: int = 64
 
 
 class TextItems:
@@ -85,9 +91,14 @@ class TextItems:
         return len(self.sizes)
 
     @property
-    def refitted(self) -> int:
-        """How many examples were too long, and so were truncated or split."""
-        return len(self._cuts)
+    def refitted(self) -> list[int]:
+        """Numbers of the examples that were too long, and so were truncated or split."""
+        return list(self._cuts)
+
+    def rows(self, index: int) -> list[list[Part]]:
+        """Return the parts of its sentences that each row of an example shows."""
+        cut = self._cuts.get(index)
+        return [self._whole(index)] if cut is None else cut[0]
 
     def __getitem__(self, index: int) -> dict[str, Any]:
         """Return an example as arrays.
@@ -100,7 +111,7 @@ class TextItems:
             in 255ths; and if words are labelled ``words``, where among the T tokens each begins in
             the row it is labelled in, (W,).
         """
-        rows, owners = self._cuts.get(index) or ([self._whole(index)], None)
+        rows, owners = self._cuts.get(index) or (self.rows(index), None)
         columns = zip(*(self._row(index, parts) for parts in rows))
         tokens, segments, *factors = map(list, columns)
         item = {
@@ -177,10 +188,14 @@ class TextItems:
         limit, specials = self.reading.limit, 1 + len(self.sentences)
         if limit is None:
             return
-        for index in np.flatnonzero(self.sizes > limit).tolist():
+        unfit = self.sizes > limit  # (n,)
+        if self.reading.long_examples == WINDOWS:
+            unfit |= self.sentences[0].tokens.lengths > self.reading.longest_question
+        cuts = {TRUNCATE: self._truncate, SPLIT: self._split, WINDOWS: self._windows}
+        for index in np.flatnonzero(unfit).tolist():
             if self.reading.long_examples == ERROR:
                 raise ValueError(self._too_long(index, limit))
-            cut = self._split if self.reading.long_examples == SPLIT else self._truncate
+            cut = cuts[self.reading.long_examples]
             rows, owners = self._cuts[index] = cut(index, limit - specials)
             lengths = [end - begin for parts in rows for _, begin, end in parts]
             self.sizes[index] = len(rows) * specials + sum(lengths)
@@ -200,6 +215,18 @@ class TextItems:
     def _split(self, index: int, room: int) -> tuple[list[list[Part]], np.ndarray]:
         spans, owners = cut_windows(self.sentences[0].words[index], room)
         return [[(0, begin, end)] for begin, end in spans.tolist()], owners
+
+    def _windows(self, index: int, room: int) -> tuple[list[list[Part]], None]:
+        question, passage = (int(column.tokens.lengths[index]) for column in self.sentences)
+        kept = min(question, self.reading.longest_question)
+        if kept >= room:
+            raise ValueError(
+                f"{self.name_of(index)} has a question of {kept} wordpieces: in "
+                f"{self.reading.limit} tokens, [CLS] and [SEP] included, nothing of its passage "
+                "has room; choices: a larger --max-positions, a smaller --max-query-length"
+            )
+        windows = stride_windows(passage, room - kept, self.reading.stride).tolist()
+        return [[(0, 0, kept), (1, begin, end)] for begin, end in windows], None
 
     def _whole(self, index: int) -> list[Part]:
         return [(i, 0, column.tokens.lengths[index]) for i, column in enumerate(self.sentences)]

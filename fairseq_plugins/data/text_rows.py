@@ -20,12 +20,15 @@ class Rows:
     Args:
         values: all rows one after another.
         lengths: numbers in each row.
+        ends: where each row ends among the values, if they are not all rows one after another.
     """
 
-    def __init__(self, values: np.ndarray, lengths: np.ndarray) -> None:
+    def __init__(
+        self, values: np.ndarray, lengths: np.ndarray, ends: np.ndarray | None = None
+    ) -> None:
         self.values = values
         self.lengths = np.asarray(lengths, dtype=np.int64)
-        self.ends = np.cumsum(self.lengths)
+        self.ends = np.cumsum(self.lengths) if ends is None else ends
 
     @classmethod
     def read(cls, prefix: Path) -> Rows:
@@ -54,6 +57,10 @@ class Rows:
         """Return a row."""
         end = self.ends[index]
         return self.values[end - self.lengths[index] : end]
+
+    def gather(self, index: np.ndarray) -> Rows:
+        """Return the rows of these numbers, some maybe several times; their values are shared."""
+        return Rows(self.values, self.lengths[index], self.ends[index])
 
     @property
     def lasts(self) -> np.ndarray:

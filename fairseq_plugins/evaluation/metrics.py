@@ -5,15 +5,18 @@ score        pearson, spearman, mse
 word_labels  accuracy; entity_precision, entity_recall, entity_f1 where labels name entities
              (B-, I- ...); with an error label token_precision, token_recall, token_f0.5,
              detection_precision, detection_recall, detection_f1, detection_false_positive_rate
+spans        exact, f1; has_answer_exact, has_answer_f1, no_answer_exact, no_answer_f1 of the
+             questions with an answer and of those without
 """
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from . import classification as classes
-from . import labeling
+from . import labeling, squad
 
 NAMES: dict[str, tuple[str, ...]] = {
     "classes": ("accuracy", "f1", "macro_f1", "mcc"),
@@ -24,6 +27,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         *(f"token_{name}" for name in ("precision", "recall", "f0.5")),
         *(f"detection_{name}" for name in ("precision", "recall", "f1", "false_positive_rate")),
     ),
+    # those at the threshold that is best in hindsight choose no checkpoint
+    "spans": tuple(name for name in squad.LOGGED if not name.startswith("best_")),
 }
 LOWER_IS_BETTER = frozenset({"mse", "loss", "detection_false_positive_rate"})
 
@@ -39,8 +44,9 @@ def score(
 
     Args:
         target: a key of `NAMES`.
-        gold: a class name, a number or a row of labels an example; None without gold.
-        predicted: the same, complete.
+        gold: a class name, a number, a row of labels or one of answers an example, of which an
+            unanswerable question has none; None without gold.
+        predicted: the same, complete; of answers one, empty for none.
         labels: all classes or word labels.
         positive: the class that F1 is about, or the label of erroneous words; "" if none.
 
@@ -61,6 +67,8 @@ def score(
     columns = [truth for truth, _ in pairs], [guess for _, guess in pairs]
     if target == "score":
         return score_metrics(*columns)
+    if target == "spans":
+        return span_metrics([squad.scores_of(*pair) for pair in pairs], map(bool, columns[0]))
     if target == "classes":
         ids = {label: number for number, label in enumerate(labels)}
         matrix = classes.confusion(*(_ids(column, ids) for column in columns), len(ids))
@@ -87,6 +95,25 @@ def score_metrics(gold: Sequence[float], predicted: Sequence[float]) -> dict[str
         "spearman": classes.spearman(gold, predicted),
         "mse": classes.mean_squared_error(gold, predicted),
     }
+
+
+def span_metrics(
+    scores: Sequence[tuple[float, float]], has_answer: Iterable[bool]
+) -> dict[str, float]:
+    """Return the metrics of answers.
+
+    Args:
+        scores: exact match and F1 of each question.
+        has_answer: whether it has an answer.
+    """
+    rows = list(zip(has_answer, scores))
+    found = {}
+    for part, group in (("", (True, False)), ("has_answer_", (True,)), ("no_answer_", (False,))):
+        columns = [row for answerable, row in rows if answerable in group]
+        for k, name in enumerate(("exact", "f1")):
+            values = [row[k] for row in columns]
+            found[f"{part}{name}"] = statistics.fmean(values) if values else 0.0
+    return found
 
 
 def entity_metrics(correct: int, predicted: int, gold: int) -> dict[str, float]:

@@ -19,7 +19,11 @@ from omegaconf.errors import OmegaConfBaseException
 
 from .averaging import load_state
 
-TASKS = ("text_classification", "sequence_labeling")
+ANSWERING = "extractive_qa"
+LABELLING = ("text_classification", "sequence_labeling")
+TASKS = (*LABELLING, ANSWERING)
+_READ_BY = dict.fromkeys(LABELLING, "scripts/predict.py")
+_READ_BY[ANSWERING] = "scripts/predict_squad.py and scripts/ask.py"
 PARTS = ("task", "model")
 DEFAULT = "checkpoint_best.pt"
 
@@ -76,8 +80,12 @@ def recorded_options(path: Path) -> dict[str, dict[str, Any]]:
     return {part: cfg[part] if isinstance(cfg.get(part), dict) else {} for part in PARTS}
 
 
-def check(path: Path) -> dict[str, Any]:
+def check(path: Path, wanted: Sequence[str] = TASKS) -> dict[str, Any]:
     """Refuse a checkpoint that is not of our tasks and models, before anything of it is built.
+
+    Args:
+        path: the checkpoint.
+        wanted: names of tasks.
 
     Returns:
         The options of its task.
@@ -89,22 +97,28 @@ def check(path: Path) -> dict[str, Any]:
     task, model = recorded_options(path).values()
     name, arch = task.get("_name"), model.get("_name")
     ours = getattr(ARCH_MODEL_REGISTRY.get(arch), "takes_text", False)
-    if not ours or name not in TASKS:
+    if not ours or name not in wanted:
+        elsewhere = f"; {_READ_BY[name]} read it" if ours and name in TASKS else ""
         raise ValueError(
             f"{path} holds model {arch!r} of task {name!r}; what is wanted is one of ours for "
-            f"{' or '.join(TASKS)}"
+            f"{' or '.join(wanted)}{elsewhere}"
         )
     return task
 
 
 def load_models(
-    paths: Sequence[Path], data: str | None = None, **overrides: Any
+    paths: Sequence[Path],
+    data: str | None = None,
+    *,
+    wanted: Sequence[str] = TASKS,
+    **overrides: Any,
 ) -> tuple[Any, list[Any]]:
     """Set the task up and load the models of an ensemble, on the CPU.
 
     Args:
         paths: checkpoints of one task.
         data: the prepared folder (default: the one the first checkpoint was trained on).
+        wanted: names of tasks, one of which it must be.
         overrides: task options that replace those of the checkpoint.
 
     Returns:
@@ -114,7 +128,7 @@ def load_models(
         FileNotFoundError: a checkpoint or the prepared folder is not there.
         ValueError: a checkpoint that is refused, or does not fit the others or the folder.
     """
-    recorded = [check(path) for path in paths]
+    recorded = [check(path, wanted) for path in paths]
     names = [options["_name"] for options in recorded]
     for path, name in zip(paths, names):
         if name != names[0]:

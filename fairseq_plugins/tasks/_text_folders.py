@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..data.qa_columns import QuestionColumns
 from ..data.text_columns import (
     STORED_FEATURES,
     Gold,
@@ -61,26 +62,72 @@ def read_sentences(
         FileNotFoundError: no such split, or a missing stream.
         ValueError: streams that disagree with each other or with the manifest.
     """
-    if split not in manifest.splits:
-        raise FileNotFoundError(
-            f"{folder} has no split {split!r}; splits: {', '.join(manifest.splits) or 'none'}"
-        )
+    _check_split(folder, manifest, split)
     stored = stored_features(features)
     columns = [
         SentenceColumns.read(folder, split, number, stored, heads=heads)
         for number in range(manifest.sentences)
     ]
-    promised = manifest.splits[split]["examples"]
     for column in columns:
-        if len(column.tokens) != promised:
-            raise ValueError(
-                f"{folder}: split {split!r} has {len(column.tokens)} examples, but the manifest "
-                f"says {promised}; prepare the folder again"
-            )
+        _check_count(folder, manifest, split, "examples", len(column.tokens))
     if similarity:
         path = folder / f"{split}.similarity1"
         columns[1] = columns[1].comparing(Rows.read(path), columns[0], str(path))
     return columns
+
+
+def read_questions(
+    folder: Path,
+    manifest: TextManifest,
+    split: str,
+    features: Iterable[str],
+    *,
+    heads: bool = False,
+    required: bool = True,
+) -> QuestionColumns:
+    """Read the questions of a split and their passages.
+
+    Args:
+        folder: prepared folder.
+        manifest: its manifest.
+        split: name of the split.
+        features: what the model reads.
+        heads: whether it reads heads.
+        required: whether it must be known of every question what answers it.
+
+    Raises:
+        FileNotFoundError: no such split, or a missing stream.
+        ValueError: streams that disagree with each other or with the manifest, or answers that are
+            required and missing.
+    """
+    _check_split(folder, manifest, split)
+    columns = QuestionColumns.read(folder, split, stored_features(features), heads=heads)
+    _check_count(folder, manifest, split, "examples", len(columns.questions.tokens))
+    _check_count(folder, manifest, split, "paragraphs", len(columns.offsets))
+    if required:
+        require_gold(folder, manifest, split, columns.gold)
+    return columns
+
+
+def _check_split(folder: Path, manifest: TextManifest, split: str) -> None:
+    """Refuse a split that the folder lacks.
+
+    Raises:
+        FileNotFoundError: names the splits that it has.
+    """
+    if split not in manifest.splits:
+        raise FileNotFoundError(
+            f"{folder} has no split {split!r}; splits: {', '.join(manifest.splits) or 'none'}"
+        )
+
+
+def _check_count(folder: Path, manifest: TextManifest, split: str, what: str, count: int) -> None:
+    promised = manifest.splits[split][what]
+    if count != promised:
+        raise ValueError(
+            f"{folder}: split {split!r} has {count} {what}, but the manifest says {promised}; "
+            "prepare the folder again"
+        )
 
 
 def take_sentences(
@@ -138,11 +185,23 @@ def read_gold(folder: Path, manifest: TextManifest, split: str, *, required: boo
         FileNotFoundError: a file is missing.
         ValueError: labels are required and missing, or damaged.
     """
-    counts, gold = manifest.splits, None
-    if counts[split]["labelled"]:
+    gold = None
+    if manifest.splits[split]["labelled"]:
         gold = Gold.read(folder, split, manifest.target, labels=len(manifest.labels))
-    if not required or (gold is not None and gold.complete):
-        return gold
+    if required:
+        require_gold(folder, manifest, split, gold)
+    return gold
+
+
+def require_gold(folder: Path, manifest: TextManifest, split: str, gold: Any) -> None:
+    """Refuse a split of which not every example has its gold label.
+
+    Raises:
+        ValueError: names the first example without, and the splits that have them all.
+    """
+    if gold is not None and gold.complete:
+        return
+    counts = manifest.splits
     what = f"split {split!r} of {folder} has no labels"
     if gold is not None:
         what = f"{name_example(folder, split, int((~gold.present).argmax()))} has no label"

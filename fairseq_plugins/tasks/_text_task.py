@@ -1,7 +1,7 @@
-"""What `text_classification` and `sequence_labeling` share: folder, model and datasets.
+"""What the understanding tasks share: folder, model and datasets.
 
-Both read a folder of ``scripts/prepare_text.py`` and take any of our encoders. A checkpoint knows
-what it was trained for, and another folder must agree with it.
+They read a folder of ``scripts/prepare_text.py`` or ``prepare_squad.py`` and take any of our
+encoders. A checkpoint knows what it was trained for, and another folder must agree with it.
 """
 
 import logging
@@ -25,10 +25,12 @@ from . import _text_checks, _text_folders, _warnings
 
 logger = logging.getLogger(__name__)
 
+NO_AUTOCAST, BFLOAT16 = "none", "bfloat16"
+
 
 @dataclass
 class TextTaskConfig(FairseqDataclass):
-    """Options of both tasks."""
+    """Options of all of them."""
 
     data: str = field(default=MISSING, metadata={"help": "folder made by prepare_text.py"})
     max_positions: Optional[int] = field(
@@ -42,9 +44,13 @@ class TextTaskConfig(FairseqDataclass):
             "fine-tuning, or examples of like length together"
         },
     )
-    positive_label: Optional[str] = field(
-        default=None,
-        metadata={"help": "class or error label that F1 is about (default: the data folder's)"},
+    autocast: ChoiceEnum([NO_AUTOCAST, BFLOAT16]) = field(
+        default=NO_AUTOCAST,
+        metadata={
+            "help": "number type of matrix products in training: that of the weights, or bfloat16, "
+            "which is faster where the processor or the GPU has units for it; weights, sums and "
+            "predictions stay as they are"
+        },
     )
     # fairseq's own options, where the task has to know them.
     train_subset: str = II("dataset.train_subset")
@@ -52,8 +58,18 @@ class TextTaskConfig(FairseqDataclass):
     maximize_best_checkpoint_metric: bool = II("checkpoint.maximize_best_checkpoint_metric")
 
 
+@dataclass
+class LabelTaskConfig(TextTaskConfig):
+    """Options of tasks that learn labels."""
+
+    positive_label: Optional[str] = field(
+        default=None,
+        metadata={"help": "class or error label that F1 is about (default: the data folder's)"},
+    )
+
+
 class TextTask(FairseqTask):
-    """Learn labels of texts, or of their words.
+    """Learn what is to be known of texts.
 
     Args:
         cfg: options.
@@ -79,7 +95,8 @@ class TextTask(FairseqTask):
         self.folder = Path(cfg.data)
         self.manifest = manifest
         self.dictionary = dictionary
-        self.positive = _text_checks.positive_label(cfg.positive_label, manifest, self.folder)
+        given = getattr(cfg, "positive_label", None)
+        self.positive = _text_checks.positive_label(given, manifest, self.folder)
         self.features: Optional[tuple[str, ...]] = None
         self.reads_words = self.reads_heads = self.predicts_by_heads = False
         self.reads_similarity = False
@@ -200,26 +217,33 @@ class TextTask(FairseqTask):
             FileNotFoundError: no such split, or a missing stream.
             ValueError: streams that disagree, missing labels, or an example that is too long.
         """
-        where = (self.folder, self.manifest, split)
         heads = self.predicts_by_heads if for_prediction else self.reads_heads
         _text_checks.check_heads(heads, self.manifest, self.folder)
-        sentences = _text_folders.read_sentences(
-            *where, self.features or (), heads=heads, similarity=self.reads_similarity
-        )
         training = split == self.cfg.train_subset and task_cfg is None and not for_prediction
-        self.datasets[split] = TextDataset(
-            sentences,
+        self.datasets[split] = self._read_split(
+            split,
             self._reading(heads),
-            gold=_text_folders.read_gold(*where, required=not for_prediction),
+            labelled=not for_prediction,
+            training=training,
             order=str(self.cfg.batch_order) if training else FILE,
             name_of=partial(_text_folders.name_example, self.folder, split),
         )
-        self._log_refitted(split)
+        self._log_refitted(split, self.datasets[split])
 
-    def _log_refitted(self, split: str) -> None:
-        dataset = self.datasets[split]
+    def _read_split(
+        self, split: str, reading: Reading, *, labelled: bool, training: bool, **how: Any
+    ) -> TextDataset:
+        """Read a split, which must have all its labels if ``labelled``, to train on it or not."""
+        where = (self.folder, self.manifest, split)
+        sentences = _text_folders.read_sentences(
+            *where, self.features or (), heads=reading.heads, similarity=self.reads_similarity
+        )
+        gold = _text_folders.read_gold(*where, required=labelled)
+        return TextDataset(sentences, reading, gold=gold, **how)
+
+    def _log_refitted(self, split: str, dataset: TextDataset) -> None:
         if dataset.items.refitted:
-            counts = (dataset.items.refitted, len(dataset), self._limit)
+            counts = (len(dataset.items.refitted), len(dataset), self._limit)
             message = "%s %s: %d of %d examples are longer than %d tokens; --long-examples %s"
             logger.info(message, self.folder, split, *counts, self.cfg.long_examples)
 
@@ -234,8 +258,12 @@ class TextTask(FairseqTask):
             heads=heads,
             similarity=self.reads_similarity,
             limit=self._limit,
-            long_examples=str(self.cfg.long_examples),
+            **self._long_examples(),
         )
+
+    def _long_examples(self) -> dict[str, Any]:
+        """Return what `Reading` must know of examples longer than the limit."""
+        return {"long_examples": str(self.cfg.long_examples)}
 
     def build_dataset_for_inference(
         self, sentences: Sequence[Sequence[Any]], ids: Optional[Sequence[str]] = None

@@ -6,11 +6,11 @@ from fairseq.dataclass import ChoiceEnum
 from fairseq.tasks import register_task
 
 from ..data.text_items import ERROR, SPLIT
-from ._text_task import TextTask, TextTaskConfig
+from ._text_task import LabelTaskConfig, TextTask
 
 
 @dataclass
-class SequenceLabelingConfig(TextTaskConfig):
+class SequenceLabelingConfig(LabelTaskConfig):
     """Options of ``sequence_labeling``."""
 
     long_examples: ChoiceEnum([SPLIT, ERROR]) = field(

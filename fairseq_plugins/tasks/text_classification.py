@@ -6,11 +6,11 @@ from fairseq.dataclass import ChoiceEnum
 from fairseq.tasks import register_task
 
 from ..data.text_items import ERROR, TRUNCATE
-from ._text_task import TextTask, TextTaskConfig
+from ._text_task import LabelTaskConfig, TextTask
 
 
 @dataclass
-class TextClassificationConfig(TextTaskConfig):
+class TextClassificationConfig(LabelTaskConfig):
     """Options of ``text_classification``."""
 
     long_examples: ChoiceEnum([ERROR, TRUNCATE]) = field(

@@ -13,6 +13,7 @@ import multiprocessing
 import os
 import re
 import runpy
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -141,6 +142,20 @@ def train_arguments(folder: Path | str, save_dir: Path, options: str, *more: Any
     if "--max-tokens" not in options and "--batch-size" not in options:
         fixed += " --batch-size 40"
     return [folder, "--save-dir", save_dir, *fixed.split(), *options.split(), *more]
+
+
+def train_distributed(arguments: Sequence[Any], workers: int = 2) -> str:
+    """Run fairseq-train in several processes that work together; return the log."""
+    done = subprocess.run(
+        [*map(str, ("bash", SCRIPTS / "train_distributed.sh", workers, *arguments))],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "VENV": str(Path(sys.executable).parents[1])},
+        timeout=LONGEST_RUN,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
 
 
 def generate(folder: Path | str, path: Path | str, options: str = "", **kwargs: Any) -> Outcome:

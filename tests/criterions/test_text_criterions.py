@@ -47,11 +47,13 @@ class Echo(torch.nn.Module):
         return logits, {"losses": self.losses, "gates": self.gates, "fusion": self.fusion}
 
 
-def criterion_of(kind):
+def criterion_of(kind, autocast="none"):
     target = kind if kind in ("classes", "score") else "word_labels"
     cls = SequenceLabelingCriterion if target == "word_labels" else TextClassificationCriterion
     manifest = SimpleNamespace(target=target, labels=LABELS[kind])
-    return cls(SimpleNamespace(NAME=cls.NAME, manifest=manifest, positive=POSITIVE.get(kind, "")))
+    about = {"manifest": manifest, "positive": POSITIVE.get(kind, "")}
+    cfg = SimpleNamespace(autocast=autocast)
+    return cls(SimpleNamespace(NAME=cls.NAME, cfg=cfg, **about))
 
 
 def data_of(kind, count, seed):
@@ -294,3 +296,30 @@ def test_progress_bar_shows_no_vectors():
     (output,) = outputs_of("score", golds, logits, [range(30)])
     shown = [str(format_stat(value)) for value in output.values()]
     assert max(map(len, shown)) < 25
+
+
+class Linear(torch.nn.Module):
+    """Logits of one linear map, and the type that it computed in."""
+
+    def __init__(self):
+        super().__init__()
+        self.map = torch.nn.Linear(3, 3)
+
+    def forward(self, logits):
+        found = self.map(logits)
+        self.type = found.dtype
+        return found, {"losses": {}}
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_products_of_training_alone_are_bfloat16_when_wanted(training):
+    golds, logits = data_of("classes", 4, seed=1)
+    sample, model = sample_of("classes", golds, logits, range(4)), Linear().train(training)
+    wanted, _, _ = criterion_of("classes")(model, sample)
+    assert model.type is torch.float32
+    loss, _, _ = criterion_of("classes", "bfloat16")(model, sample)
+    assert model.type is (torch.bfloat16 if training else torch.float32)
+    assert torch.equal(loss, wanted) is not training
+    torch.testing.assert_close(loss, wanted, rtol=0.02, atol=0.0)
+    loss.backward()
+    assert model.map.weight.grad.dtype is torch.float32

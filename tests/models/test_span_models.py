@@ -120,6 +120,21 @@ def test_everything_learns(name):
 
 
 @pytest.mark.parametrize("name", VARIANTS)
+def test_half_products_give_nearly_the_same(name):
+    model, sample = answering(**VARIANTS[name]).float(), net_input(PAIRS, factors=True)
+    wanted, _ = model(**sample)
+    with torch.autocast("cpu", torch.bfloat16):
+        logits, _ = model(**sample)
+    real = wanted.isfinite()
+    assert not torch.equal(logits.float(), wanted)
+    spread = wanted[real].std()
+    assert (logits.float() - wanted)[real].abs().mean() < 0.2 * spread
+    logits[real].float().square().mean().backward()
+    for part, parameter in model.named_parameters():
+        assert parameter.grad is None or parameter.grad.isfinite().all(), part
+
+
+@pytest.mark.parametrize("name", VARIANTS)
 def test_a_saved_model_answers_alike(name, tmp_path):
     model = answering(**VARIANTS[name])
     torch.save(model.state_dict(), tmp_path / "model.pt")

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
-from cli.commands import LONGEST_RUN, SCRIPTS, USER_DIR, differences, run, state_of, training_state
+from cli.commands import (
+    USER_DIR,
+    differences,
+    run,
+    state_of,
+    train_distributed,
+    training_state,
+)
 from prepared_text import LABELS, METRIC, arguments, examples, prepare, train
 
 SIZES = {"train": 203, "valid": 45, "more": 30}
@@ -155,19 +159,7 @@ def test_resumed_run_of_a_tree_reader_equals_the_straight_one(folders, tmp_path,
 def two_workers(folder: Path, save_dir: Path, kind: str, options: str) -> str:
     """Train in two processes; return the log."""
     fixed = f"{options} --best-checkpoint-metric {METRIC[kind]} --maximize-best-checkpoint-metric"
-    environment = {**os.environ, "VENV": str(Path(sys.executable).parents[1])}
-    words = ["bash", SCRIPTS / "train_distributed.sh", 2]
-    words += arguments(folder, save_dir, *fixed.split(), "--batch-size", "8")
-    found = subprocess.run(
-        list(map(str, words)),
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=LONGEST_RUN,
-        check=False,
-    )
-    assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-3000:]
-    return found.stdout
+    return train_distributed(arguments(folder, save_dir, *fixed.split(), "--batch-size", "8"))
 
 
 @pytest.mark.slow

@@ -1,0 +1,192 @@
+"""The streams of a split of questions as columns, checked: questions, the passages that they share,
+where wordpieces lie in the texts, gold answers.
+
+Of a passage there is one row, however many questions are put to it; each question holds its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from .text_columns import Encoded, SentenceColumns
+from .text_rows import AGAIN, Rows, check_lengths
+
+SPANS = "spans"
+UNKNOWN, UNANSWERABLE, ANSWERABLE = range(3)
+NOWHERE = -1
+
+
+class SpanGold:
+    """Gold answers of questions as spans of wordpieces of their passages.
+
+    Args:
+        states: `UNKNOWN`, `UNANSWERABLE` or `ANSWERABLE`, (n,).
+        first: first and last wordpiece of the first gold answer that can be placed, `NOWHERE` if
+            there is none, (n, 2).
+    """
+
+    kind = SPANS
+
+    def __init__(self, states: np.ndarray, first: np.ndarray) -> None:
+        self.states = states
+        self.first = first
+        self.present = states != UNKNOWN
+
+    def __len__(self) -> int:
+        """Return the number of questions."""
+        return len(self.states)
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether of every question it is known what answers it, or that nothing does."""
+        return bool(self.present.all()) and len(self) > 0
+
+    @classmethod
+    def read(cls, path: Path, passages: np.ndarray) -> SpanGold:
+        """Read gold answers.
+
+        Args:
+            path: of the stream without its extension.
+            passages: wordpieces of each question's passage, (n,).
+
+        Raises:
+            FileNotFoundError: a file is missing.
+            ValueError: a row is none; names file and example.
+        """
+        rows = Rows.read(path)
+        if len(rows) != len(passages):
+            raise ValueError(f"{path} has {len(rows)} rows instead of {len(passages)}; {AGAIN}")
+        begins = rows.ends - rows.lengths
+        _refuse(path, rows.lengths % 2 == 0, "a row that is no state with pairs of wordpieces")
+        states = rows.values[begins].astype(np.int64)  # (n,)
+        _refuse(path, states > ANSWERABLE, f"a state above {ANSWERABLE}")
+        _refuse(path, (states != ANSWERABLE) & (rows.lengths > 1), "a place of no answer")
+        pairs = np.delete(rows.values.astype(np.int64), begins).reshape(-1, 2)  # (A, 2)
+        owners = np.repeat(np.arange(len(rows)), rows.lengths // 2)  # (A,)
+        wrong = (pairs[:, 0] > pairs[:, 1]) | (pairs[:, 1] >= passages[owners])
+        damaged = np.bincount(owners[wrong], minlength=len(rows)) > 0
+        _refuse(path, damaged, "an answer that is not in its passage")
+        first = np.full((len(rows), 2), NOWHERE, dtype=np.int64)
+        placed = rows.lengths > 1
+        first[placed] = rows.values[begins[placed, None] + (1, 2)]
+        return cls(states, first)
+
+
+@dataclass(frozen=True)
+class QuestionColumns:
+    """Questions and their passages.
+
+    Args:
+        questions: the n questions.
+        contexts: the passage of each of them, in shared memory.
+        paragraph: its number, (n,).
+        offsets: of each passage, begin and end (exclusive) of its wordpieces in its text, in code
+            points, one after another.
+        gold: what answers the questions; None where that is not known.
+    """
+
+    questions: SentenceColumns
+    contexts: SentenceColumns
+    paragraph: np.ndarray
+    offsets: Rows
+    gold: SpanGold | None = None
+
+    @classmethod
+    def read(
+        cls, folder: Path, split: str, features: Iterable[str], *, heads: bool = False
+    ) -> QuestionColumns:
+        """Read the streams of a split, and check that they fit.
+
+        Args:
+            folder: prepared folder.
+            split: name of the split.
+            features: those of `text_columns.STORED_FEATURES` that are wanted.
+            heads: whether the words' heads are wanted.
+
+        Raises:
+            FileNotFoundError: a stream is missing.
+            ValueError: streams disagree, or heads form no trees; names file and row.
+        """
+        features = tuple(features)
+        questions, passages = (
+            SentenceColumns.read(folder, split, number, features, heads=heads) for number in (0, 1)
+        )
+        path = folder / f"{split}.paragraph"
+        paragraph = Rows.read(path)
+        check_lengths(str(path), paragraph, np.ones(len(questions.tokens), dtype=np.int64))
+        numbers = paragraph.values.astype(np.int64)  # (n,)
+        count = len(passages.tokens)
+        _refuse(path, numbers >= count, f"a passage that is none of the {count}")
+        offsets = _read_offsets(folder / f"{split}.offsets1", passages.tokens.lengths)
+        gold = SpanGold.read(folder / f"{split}.answers", passages.tokens.lengths[numbers])
+        gold = gold if gold.present.any() else None
+        return cls(questions, passages.gather(numbers), numbers, offsets, gold)
+
+    @classmethod
+    def of(
+        cls,
+        questions: Sequence[Encoded],
+        passages: Sequence[Encoded],
+        paragraph: Sequence[int],
+        offsets: Sequence[np.ndarray],
+        *,
+        features: Iterable[str] = (),
+        heads: bool = False,
+        name_of: Callable[[int], str] = "question {}".format,
+    ) -> QuestionColumns:
+        """Take questions and passages as the encoder of raw text made them.
+
+        Args:
+            questions: n of them.
+            passages: each once.
+            paragraph: number of each question's passage, (n,).
+            offsets: for each passage (S, 2).
+            features: see `read`.
+            heads: see `read`.
+            name_of: names a question in messages, by its number.
+
+        Raises:
+            ValueError: heads are wanted, but a text was not parsed, or its heads form no trees.
+        """
+        features, numbers = tuple(features), np.asarray(paragraph, dtype=np.int64)
+
+        def passage_of(number: int) -> str:
+            asked = np.flatnonzero(numbers == number)
+            return f"the passage of {name_of(int(asked[0])) if len(asked) else number + 1}"
+
+        columns = [
+            SentenceColumns.of(texts, features, heads=heads, name_of=named)
+            for texts, named in ((questions, name_of), (passages, passage_of))
+        ]
+        places = Rows.of(np.asarray(rows).reshape(-1) for rows in offsets)
+        check_lengths("offsets of raw text", places, 2 * columns[1].tokens.lengths)
+        return cls(columns[0], columns[1].gather(numbers), numbers, places)
+
+
+def _read_offsets(path: Path, lengths: np.ndarray) -> Rows:
+    """Read where wordpieces lie; their begins rise, and so do their ends, or stay."""
+    rows = Rows.read(path)
+    check_lengths(str(path), rows, 2 * lengths)
+    pairs = rows.values.astype(np.int64).reshape(-1, 2)
+    wrong = pairs[:, 0] >= pairs[:, 1]
+    falls = (np.diff(pairs, axis=0) < 0).any(axis=1)
+    owners = np.repeat(np.arange(len(rows)), lengths)
+    wrong[1:] |= falls & (owners[1:] == owners[:-1])
+    damaged = np.bincount(owners[wrong], minlength=len(rows)) > 0
+    _refuse(path, damaged, "wordpieces that do not follow one another")
+    return rows
+
+
+def _refuse(path: Path, wrong: np.ndarray, what: str) -> None:
+    """Refuse rows that are wrong.
+
+    Raises:
+        ValueError: names the first of them.
+    """
+    if wrong.any():
+        raise ValueError(f"{path}: example {int(wrong.argmax()) + 1} has {what}; {AGAIN}")

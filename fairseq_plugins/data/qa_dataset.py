@@ -1,0 +1,111 @@
+"""fairseq's dataset of questions to passages, with what an answer is in each row of a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .passages import Passage, Texts
+from .qa_columns import ANSWERABLE, NOWHERE, QuestionColumns
+from .text_dataset import FILE, TextDataset
+from .text_items import Reading, joined
+from .text_windows import knowing_windows
+
+IGNORED = -100  # what cross-entropy leaves out
+
+
+class QuestionDataset(TextDataset):
+    """Questions in batches, each with all windows of its passage.
+
+    Args:
+        columns: questions and passages.
+        reading: how they are read, with ``WINDOWS``.
+        texts: their texts; without them batches hold no passages.
+        order: see `TextDataset`.
+        name_of: names a question in messages, by its number.
+
+    Raises:
+        ValueError: columns that disagree, or a question that leaves its passage no room.
+    """
+
+    def __init__(
+        self,
+        columns: QuestionColumns,
+        reading: Reading,
+        *,
+        texts: Texts | None = None,
+        order: str = FILE,
+        name_of: Callable[[int], str] | None = None,
+    ) -> None:
+        sentences = [columns.questions, columns.contexts]
+        super().__init__(sentences, reading, gold=columns.gold, order=order, name_of=name_of)
+        self.texts = texts
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        """Return an item of `TextItems`, with ``target`` (K, 2) when the split is labelled, and
+        ``passage`` when there are texts.
+        """
+        item = super().__getitem__(index)
+        if self.texts is not None:
+            item["passage"] = self.passage(int(index))
+        return item
+
+    def passage(self, index: int) -> Passage:
+        """Return a question with its passage and their windows."""
+        spans, kept = self._windows(index)
+        length = int(self.items.sentences[1].tokens.lengths[index])
+        questions = np.full((len(spans), 1), kept)
+        windows = np.concatenate([questions, spans, knowing_windows(spans, length)], axis=1)
+        return self.texts.passage(index, windows)
+
+    def _windows(self, index: int) -> tuple[np.ndarray, int]:
+        """Return the windows of a question's passage, (K, 2), and the question's wordpieces."""
+        rows = self.items.rows(index)
+        spans = [(begin, end) for _, (_, begin, end) in rows]
+        return np.array(spans, dtype=np.int64), int(rows[0][0][2])
+
+    def _target(self, index: int) -> np.ndarray:
+        """Return in every row the first and last position of the answer, (K, 2): 0 where it is not
+        there as a whole, `IGNORED` where no row has it.
+        """
+        spans, kept = self._windows(index)
+        if self.gold.states[index] != ANSWERABLE:
+            return np.zeros_like(spans)
+        answer = self.gold.first[index]  # (2,)
+        held = (spans[:, :1] <= answer[0]) & (answer[1] < spans[:, 1:])  # (K, 1)
+        if answer[0] == NOWHERE or not held.any():
+            return np.full_like(spans, IGNORED)
+        return np.where(held, answer + kept + 2 - spans[:, :1], 0)
+
+    def _targets(self, targets: list[Any]) -> Tensor:
+        return torch.from_numpy(joined(targets))  # (B, 2)
+
+    def collater(self, samples: list[dict[str, Any]]) -> dict[str, Any]:
+        """Make a batch of n questions in B rows.
+
+        Beside what `TextDataset` says there are ``windows_per_example`` (n,), the rows of each;
+        ``target`` (B, 2), see `_target`; and if there are texts ``passages``, one `Passage` each.
+        """
+        batch = super().collater(samples)
+        if not batch:
+            return batch
+        items = {item["id"]: item for item in samples}
+        items = [items[number] for number in batch["id"].tolist()]
+        batch["windows_per_example"] = torch.tensor([len(item["lengths"]) for item in items])
+        if self.texts is not None:
+            batch["passages"] = [item["passage"] for item in items]
+        return batch
+
+    @property
+    def unreachable(self) -> int:
+        """How many questions have an answer that no row holds; they are not learnt."""
+        if self.gold is None:
+            return 0
+        asked = self.gold.states == ANSWERABLE
+        maybe = asked & (self.gold.first[:, 0] == NOWHERE)
+        maybe[self.items.refitted] |= asked[self.items.refitted]
+        return sum(int(self._target(i)[0, 0] == IGNORED) for i in np.flatnonzero(maybe).tolist())

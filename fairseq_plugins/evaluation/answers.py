@@ -1,0 +1,181 @@
+"""Spans of windows to answers in the original text: n-best list, null odds, the final answer.
+
+A question that is read in K windows has the null score min over windows of
+start_logit[0] + end_logit[0], as in BERT's code, and the candidates of all windows together. The
+answer is none where null score - best score > threshold. A text is cut from the context by code
+points and never put together from wordpieces.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+THRESHOLD = 0.0
+
+
+class Passage(Protocol):
+    """A question and the text that its answer is looked for in; see `data.passages.Passage`.
+
+    Attributes:
+        id: name of the question.
+        question: its text.
+        answers: texts of the gold answers, none for an unanswerable question; None if not known.
+        context: the original text.
+        offsets: begin and end (exclusive) code point of each of its wordpieces, (Sc, 2).
+        windows: one row a window, (K, 5).
+        shifts: what to add to a wordpiece of the context for its position in each row, (K, 1).
+        ranges: first and last + 1 position in each row that answers may cover, (K, 2).
+        starts: first and last + 1 position in each row that they may begin at, (K, 2).
+    """
+
+    id: str
+    question: str
+    answers: tuple[str, ...] | None
+    context: str
+    offsets: np.ndarray
+    windows: np.ndarray
+    shifts: np.ndarray
+    ranges: np.ndarray
+    starts: np.ndarray
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A span of the context that may be the answer.
+
+    Args:
+        text: it.
+        begin: its first code point in the context.
+        end: its last code point + 1.
+        score: start_logit + end_logit.
+        start_logit: None where only the sum is known.
+        end_logit: see ``start_logit``.
+    """
+
+    text: str
+    begin: int
+    end: int
+    score: float
+    start_logit: float | None = None
+    end_logit: float | None = None
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a model says about one question.
+
+    Args:
+        candidates: best first, of distinct texts, never empty ones.
+        null_score: of "no answer", on the scale of the candidates' scores.
+        null_start_logit: the part of the start; None where only the sum is known.
+    """
+
+    candidates: tuple[Candidate, ...]
+    null_score: float
+    null_start_logit: float | None = None
+
+    @property
+    def null_odds(self) -> float:
+        """How much better "no answer" scores than the best span; infinite if there is no span."""
+        return self.null_score - self.candidates[0].score if self.candidates else math.inf
+
+    @property
+    def best_text(self) -> str:
+        """The best span, whether or not "no answer" wins; empty only if there is no span."""
+        return self.candidates[0].text if self.candidates else ""
+
+    def answer(self, threshold: float = THRESHOLD) -> str:
+        """Return the answer; empty for none, where the null odds exceed the threshold."""
+        return "" if self.null_odds > threshold else self.best_text
+
+    @cached_property
+    def probabilities(self) -> tuple[float, ...]:
+        """Softmax of the scores of all candidates and, last, of "no answer"."""
+        scores = np.array([*(each.score for each in self.candidates), self.null_score])
+        weights = np.exp(scores - scores.max())
+        return tuple((weights / weights.sum()).tolist())
+
+
+def decode(
+    passage: Passage,
+    scores: np.ndarray,
+    begins: np.ndarray,
+    ends: np.ndarray,
+    nulls: np.ndarray,
+    *,
+    logits: np.ndarray | None = None,
+) -> Answered:
+    """Turn the best spans of a question's K windows into its answer.
+
+    Args:
+        passage: the context with its windows.
+        scores: of the n best spans of each window, -inf where there is none, (K, n).
+        begins: where they begin in the row that the model read, (K, n).
+        ends: where they end there (inclusive), (K, n).
+        nulls: score of "no answer" in each window, (K,).
+        logits: of start and end, (K, S, 2), if candidates shall tell both.
+
+    Returns:
+        At most n candidates; equal ones in the order of windows.
+    """
+    scores, begins, ends, nulls = map(np.asarray, (scores, begins, ends, nulls))
+    found: dict[str, Candidate] = {}
+    for window, rank in _by_score(scores):
+        if len(found) == scores.shape[1]:
+            break
+        span = int(begins[window, rank]), int(ends[window, rank])
+        candidate = _candidate(passage, window, span, float(scores[window, rank]))
+        if logits is not None:
+            start, end = logits[window, span[0], 0], logits[window, span[1], 1]
+            candidate = replace(candidate, start_logit=float(start), end_logit=float(end))
+        if candidate.text:
+            found.setdefault(candidate.text, candidate)
+    least = int(nulls.argmin())
+    start = None if logits is None else float(logits[least, 0, 0])
+    return Answered(tuple(found.values()), float(nulls[least]), start)
+
+
+def _by_score(scores: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield window and rank of all spans, best first."""
+    for place in np.argsort(-scores, axis=None, kind="stable").tolist():
+        window, rank = divmod(place, scores.shape[1])
+        if scores[window, rank] > -math.inf:
+            yield window, rank
+
+
+def _candidate(passage: Passage, window: int, span: tuple[int, int], score: float) -> Candidate:
+    """Cut a span of a row from the context."""
+    first, last = (place - int(passage.shifts[window, 0]) for place in span)  # wordpieces
+    begin, end = int(passage.offsets[first, 0]), int(passage.offsets[last, 1])
+    return Candidate(passage.context[begin:end], begin, end, score)
+
+
+def most_probable(answers: Sequence[Answered]) -> Answered:
+    """Join what several models say by the paper's rule (BERTQA, section 3.6).
+
+    The answer is that of the model that gives its best span the highest probability (of equal
+    ones the first), and none if any model says none. So its null odds are the highest of all
+    models', and its null score is set to say so.
+    """
+    best = max(answers, key=lambda each: max(each.probabilities[:-1], default=0.0))
+    if not best.candidates:
+        return best
+    odds = max(each.null_odds for each in answers)
+    return replace(best, null_score=best.candidates[0].score + odds, null_start_logit=None)
+
+
+def limits_of(passages: Sequence[Passage]) -> tuple[np.ndarray, np.ndarray]:
+    """Return ranges and starts of the B rows of a batch, (B, 2) each; see `nn.span_search`."""
+    ranges, starts = zip(*((passage.ranges, passage.starts) for passage in passages))
+    return np.concatenate(ranges), np.concatenate(starts)
+
+
+def windows_of(rows: np.ndarray, counts: Iterable[int]) -> list[np.ndarray]:
+    """Cut what the windows of a batch have in common, (B, ...), into that of each question."""
+    return np.split(rows, np.cumsum(list(counts))[:-1])

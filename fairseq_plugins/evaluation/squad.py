@@ -1,0 +1,200 @@
+"""SQuAD's exact match and F1 as its official evaluation of version 2.0 counts them.
+
+Texts are compared in lower case, without ASCII punctuation, without a, an, the. A question counts
+its best gold answer; gold answers of which nothing is left drop out, and where none is left, as for
+a question without an answer, no answer is right: HasAns goes by the answers as given. Files know
+percentages and the official names, fairseq's logs fractions and ours.
+
+A system says "no answer" by an empty text, or by odds above a threshold; the best threshold is
+searched as officially: from "never answer", answering questions in the order of their odds.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+OFFICIAL_THRESHOLD = 1.0  # of the official script, made for probabilities
+LOGGED = (
+    *("exact", "f1", "has_answer_exact", "has_answer_f1", "no_answer_exact", "no_answer_f1"),
+    *("best_exact", "best_f1", "best_f1_threshold"),
+)
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+Gold = Mapping[str, Sequence[str]]  # id -> texts of its answers; empty: no answer
+
+
+class Judged(NamedTuple):
+    """How the best span of a question fares.
+
+    Args:
+        has_answer: whether there is one.
+        exact: 1.0 where the span is a gold answer.
+        f1: of the span.
+        silence: the score of no answer: 1.0 where that is right.
+        odds: how much better the system likes no answer.
+    """
+
+    has_answer: bool
+    exact: float
+    f1: float
+    silence: float
+    odds: float
+
+
+def normalized(text: str) -> str:
+    """Return what of an answer is compared: lower case, no punctuation, no articles."""
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
+
+
+def exact_match(gold: str, predicted: str) -> float:
+    """Return 1.0 where two answers are the same, else 0.0."""
+    return float(normalized(gold) == normalized(predicted))
+
+
+def token_f1(gold: str, predicted: str) -> float:
+    """Return the F1 of the words of an answer; an empty one is like empty ones only."""
+    wanted, found = normalized(gold).split(), normalized(predicted).split()
+    if not wanted or not found:
+        return float(wanted == found)
+    common = sum((Counter(wanted) & Counter(found)).values())
+    if not common:
+        return 0.0
+    precision, recall = common / len(found), common / len(wanted)
+    return 2 * precision * recall / (precision + recall)
+
+
+def scores_of(golds: Sequence[str], predicted: str) -> tuple[float, float]:
+    """Return exact match and F1 of a prediction against the best of its gold answers."""
+    golds = [gold for gold in golds if normalized(gold)] or [""]
+    exact = max(exact_match(gold, predicted) for gold in golds)
+    return exact, max(token_f1(gold, predicted) for gold in golds)
+
+
+def judge(golds: Sequence[str], best_text: str, odds: float) -> Judged:
+    """Score the best span of a question, and what it would score without an answer.
+
+    Args:
+        golds: texts of the gold answers; none where there is no answer.
+        best_text: the best span, empty if there is none.
+        odds: see `Judged`.
+    """
+    return Judged(bool(golds), *scores_of(golds, best_text), scores_of(golds, "")[0], odds)
+
+
+def best_threshold(
+    scores: Sequence[float],
+    odds: Sequence[float],
+    has_answer: Sequence[bool],
+    answered: Sequence[bool],
+) -> tuple[float, float]:
+    """Find the odds above which not to answer.
+
+    Args:
+        scores: of the N predicted texts.
+        odds: of no answer.
+        has_answer: whether there is an answer.
+        answered: whether the predicted text is not empty.
+
+    Returns:
+        The best mean score and its threshold; 0.0 if never to answer is best. Of equal odds,
+        questions are tried one after the other, in the order given, as officially.
+    """
+    has_answer = np.asarray(has_answer, dtype=bool)
+    gains = np.where(has_answer, scores, np.where(answered, -1.0, 0.0))
+    order = np.argsort(np.asarray(odds, dtype=float), kind="stable")
+    sums = np.cumsum([(~has_answer).sum(), *gains[order]])
+    best = int(sums.argmax())
+    threshold = float(odds[order[best - 1]]) if best else 0.0
+    return float(sums[best] / len(has_answer)), threshold
+
+
+def log_metrics(judged: Iterable[Judged], threshold: float = 0.0) -> dict[str, float]:
+    """Return the metrics of a split by their names in fairseq's logs (`LOGGED`), as fractions.
+
+    Args:
+        judged: of all its questions; what there are none of scores 0.0.
+        threshold: no answer is given where odds exceed it.
+    """
+    rows = np.array([tuple(row) for row in judged], dtype=float).reshape(-1, len(Judged._fields))
+    has_answer, exact, f1, silence, odds = rows.T
+    metrics = {}
+    groups = {"": np.ones(len(rows), bool), "has_answer_": has_answer > 0}
+    groups["no_answer_"] = ~groups["has_answer_"]
+    for prefix, group in groups.items():
+        for name, scores in (("exact", exact), ("f1", f1)):
+            given = np.where(odds > threshold, silence, scores)[group]
+            metrics[prefix + name] = float(given.mean()) if given.size else 0.0
+    for name, scores in (("exact", exact), ("f1", f1)):
+        found = (0.0, 0.0)
+        if len(rows):
+            found = best_threshold(scores, odds, groups["has_answer_"], ~np.isposinf(odds))
+        metrics[f"best_{name}"] = found[0]
+    return metrics | {"best_f1_threshold": found[1]}
+
+
+def evaluate(
+    gold: Gold,
+    predictions: Mapping[str, str],
+    odds: Mapping[str, float] | None = None,
+    threshold: float = OFFICIAL_THRESHOLD,
+) -> dict[str, float]:
+    """Return what the official script prints, in percent, by its names.
+
+    Args:
+        gold: the questions.
+        predictions: id -> text, of all of them.
+        odds: id -> how much better no answer is; in the order in which equal ones are tried.
+        threshold: a question with odds above it has no answer.
+
+    Returns:
+        ``exact``, ``f1``, ``total``; the same with ``HasAns_`` and ``NoAns_`` where there are such
+        questions; with odds ``best_exact``, ``best_exact_thresh``, ``best_f1``, ``best_f1_thresh``.
+
+    Raises:
+        ValueError: there are no questions.
+    """
+    if not gold:
+        raise ValueError("there are no questions to score")
+    raw = {name: scores_of(golds, predictions[name]) for name, golds in gold.items()}
+    given = raw
+    if odds is not None:
+        silence = {name: (float(not golds),) * 2 for name, golds in gold.items()}
+        given = {name: silence[name] if odds[name] > threshold else raw[name] for name in gold}
+    found = _means("", list(given.values()))
+    for prefix, wanted in (("HasAns_", True), ("NoAns_", False)):
+        part = [given[name] for name, golds in gold.items() if bool(golds) is wanted]
+        found |= _means(prefix, part) if part else {}
+    return found if odds is None else found | _best(gold, predictions, odds, raw)
+
+
+def _means(prefix: str, scores: Sequence[tuple[float, float]]) -> dict[str, float]:
+    exact, f1 = (100.0 * sum(column) / len(scores) for column in zip(*scores))
+    return {f"{prefix}exact": exact, f"{prefix}f1": f1, f"{prefix}total": len(scores)}
+
+
+def _best(
+    gold: Gold,
+    predictions: Mapping[str, str],
+    odds: Mapping[str, float],
+    raw: Mapping[str, tuple[float, float]],
+) -> dict[str, float]:
+    """Return the best scores with their thresholds."""
+    names = [name for name in odds if name in gold]
+    has_answer = [bool(gold[name]) for name in names]
+    answered = [bool(predictions[name]) for name in names]
+    found = {}
+    for metric, column in (("exact", 0), ("f1", 1)):
+        scores = [raw[name][column] for name in names]
+        best, threshold = best_threshold(
+            scores, [odds[name] for name in names], has_answer, answered
+        )
+        found |= {f"best_{metric}": 100.0 * best, f"best_{metric}_thresh": threshold}
+    return found

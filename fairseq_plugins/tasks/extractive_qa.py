@@ -1,0 +1,186 @@
+"""``extractive_qa``: the span of a passage that answers a question, or that there is none.
+
+A passage longer than the model is read in windows that begin at every ``--doc-stride`` wordpieces;
+position 0 of a row, [CLS], stands for no answer.
+"""
+
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from fairseq.tasks import register_task
+from omegaconf import II, MISSING
+
+from ..data.passages import Texts
+from ..data.qa_columns import QuestionColumns
+from ..data.qa_dataset import QuestionDataset
+from ..data.text_items import WINDOWS, Reading
+from ..prep.squad import Paragraph
+from ..prep.squad_encoder import EncodedParagraph
+from . import _text_folders
+from ._text_task import TextTask, TextTaskConfig
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class ExtractiveQAConfig(TextTaskConfig):
+    """Options of ``extractive_qa``."""
+
+    data: str = field(default=MISSING, metadata={"help": "folder made by prepare_squad.py"})
+    max_positions: Optional[int] = field(
+        default=None,
+        metadata={
+            "help": "most wordpieces of a row, [CLS] and [SEP] included (default: the data "
+            "folder's, as far as the model has positions)"
+        },
+    )
+    doc_stride: Optional[int] = field(
+        default=None,
+        metadata={
+            "help": "wordpieces from the begin of one window of a long passage to the next "
+            "(default: the data folder's)"
+        },
+    )
+    max_query_length: Optional[int] = field(
+        default=None,
+        metadata={"help": "wordpieces of a question that are read (default: the data folder's)"},
+    )
+    max_answer_length: int = field(
+        default=30, metadata={"help": "most wordpieces of a predicted answer"}
+    )
+    n_best: int = field(
+        default=20, metadata={"help": "how many answers a prediction lists, best first"}
+    )
+    null_threshold: float = field(
+        default=0.0,
+        metadata={
+            "help": "no answer is given where its score exceeds that of the best span by more"
+        },
+    )
+    valid_subset: str = II("dataset.valid_subset")  # fairseq's own
+
+
+@register_task("extractive_qa", dataclass=ExtractiveQAConfig)
+class ExtractiveQATask(TextTask):
+    """Learn to find answers in passages.
+
+    Args:
+        cfg: options.
+        manifest: of the data folder.
+        dictionary: BERT's vocabulary.
+    """
+
+    NAME = "extractive_qa"
+    cfg: ExtractiveQAConfig
+
+    def __init__(self, cfg: Any, manifest: Any, dictionary: Any) -> None:
+        super().__init__(cfg, manifest, dictionary)
+        self._limit = self._size("max_positions")
+
+    @classmethod
+    def setup_task(cls, cfg: Any, **kwargs: Any) -> "ExtractiveQATask":
+        """Check options and folder, and load its vocabulary.
+
+        Raises:
+            FileNotFoundError: a folder that was not prepared, or not to the end.
+            ValueError: a folder for another task, or options out of range.
+        """
+        for name in ("doc_stride", "max_query_length", "max_answer_length", "n_best"):
+            value = getattr(cfg, name, None)
+            if value is not None and value < 1:
+                raise ValueError(f"--{name.replace('_', '-')} {value}: must be at least 1")
+        if math.isnan(getattr(cfg, "null_threshold", 0.0)):
+            raise ValueError("--null-threshold nan: must be a number")
+        return super().setup_task(cfg, **kwargs)
+
+    def _size(self, name: str) -> int:
+        """Return one of the sizes of windows: the option, or what the folder says."""
+        given = getattr(self.cfg, name)
+        return self.manifest.windows[name] if given is None else given
+
+    def _serve(self, model: Any) -> None:
+        if model.reads_similarity:
+            raise ValueError(
+                f"--task {self.NAME} does not take models that read the similarity of words: it is "
+                "known of pairs of sentences alone; choices: --similarity-layers none"
+            )
+        super()._serve(model)
+
+    def _long_examples(self) -> dict[str, Any]:
+        return {
+            "long_examples": WINDOWS,
+            "stride": self._size("doc_stride"),
+            "longest_question": self._size("max_query_length"),
+        }
+
+    def _read_split(
+        self, split: str, reading: Reading, *, labelled: bool, training: bool, **how: Any
+    ) -> QuestionDataset:
+        columns = _text_folders.read_questions(
+            self.folder,
+            self.manifest,
+            split,
+            self.features or (),
+            heads=reading.heads,
+            required=labelled,
+        )
+        texts = None
+        if not training or split in str(self.cfg.valid_subset).split(","):
+            texts = Texts.read(self.folder, split, columns.paragraph, columns.offsets)
+        return QuestionDataset(columns, reading, texts=texts, **how)
+
+    def _log_refitted(self, split: str, dataset: QuestionDataset) -> None:
+        counts = (len(dataset.items.refitted), len(dataset), self._limit)
+        if dataset.items.refitted:
+            message = "%s %s: %d of %d questions are cut, or read in windows of at most %d tokens"
+            logger.info(message, self.folder, split, *counts)
+        if dataset.unreachable:
+            message = "%s %s: %d of %d questions have an answer that no window shows whole"
+            logger.info(message, self.folder, split, dataset.unreachable, len(dataset))
+
+    def build_dataset_for_inference(
+        self, encoded: Sequence[EncodedParagraph], paragraphs: Sequence[Paragraph]
+    ) -> QuestionDataset:
+        """Make a dataset of raw paragraphs, read exactly as prepared splits are.
+
+        Args:
+            encoded: from `prep.squad_encoder.encode_paragraphs`.
+            paragraphs: what it encoded.
+
+        Returns:
+            Of all their questions, one after another.
+
+        Raises:
+            ValueError: a question that leaves its context no room, or texts that were not parsed
+                for a model whose answers depend on it.
+        """
+        asked = [question for paragraph in paragraphs for question in paragraph.questions]
+        names = [f"question {question.id!r}" for question in asked]
+        columns = QuestionColumns.of(
+            [question for paragraph in encoded for question in paragraph.questions],
+            [paragraph.context for paragraph in encoded],
+            [number for number, paragraph in enumerate(encoded) for _ in paragraph.questions],
+            [paragraph.offsets for paragraph in encoded],
+            features=_text_folders.stored_features(self.features or ()),
+            heads=self.predicts_by_heads,
+            name_of=names.__getitem__,
+        )
+        texts = Texts(
+            [question.id for question in asked],
+            [question.text for question in asked],
+            [_answers(question) for question in asked],
+            [paragraph.context for paragraph in paragraphs],
+            columns.paragraph,
+            columns.offsets,
+        )
+        reading = self._reading(self.predicts_by_heads)
+        return QuestionDataset(columns, reading, texts=texts, name_of=names.__getitem__)
+
+
+def _answers(question: Any) -> Optional[tuple[str, ...]]:
+    if question.answers is None:
+        return None
+    return tuple(answer.text for answer in question.answers)
