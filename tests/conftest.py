@@ -33,3 +33,11 @@ def _quiet_root_logger():
     root.setLevel(logging.WARNING)
     yield
     root.setLevel(level)
+
+
+@pytest.fixture(scope="session")
+def answer_runs(tmp_path_factory):
+    """Folder with raw and prepared questions and two runs; see `answer_runs.make_runs`."""
+    from answer_runs import make_runs
+
+    return make_runs(tmp_path_factory.mktemp("answers"))

@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "prep": {"data", "syntax", "resources", "pretrained"},
     "models": {"nn", "pretrained", "syntax"},
     "tasks": {"data", "prep", "evaluation", "syntax"},
-    "inference": {"models", "tasks", "prep", "evaluation", "pretrained"},
+    "inference": {"models", "tasks", "prep", "evaluation", "pretrained", "nn"},
     "scripts": {"inference", "prep", "evaluation", "experiments", "resources"},
 }
 PACKAGE_FILES = {"__init__.py": {"models", "tasks", "criterions", "optim"}, "__main__.py": set()}

@@ -11,7 +11,6 @@ the order of the input, and do not depend on how it was cut into batches.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -23,11 +22,12 @@ from fairseq import utils
 from torch import Tensor
 
 from ..prep.examples import Example
-from ..prep.text_encoder import EncodedSentence, TextEncoder, needs_annotator
+from ..prep.text_encoder import EncodedSentence, TextEncoder
 from ..prep.wordpiece import WordPieces
 from . import prediction_records as records
+from .folders import check_split, in_order, read_part
 from .prediction_inputs import Wanted, examples_of, kept_examples
-from .text_checkpoints import DEFAULT, Paths, find_checkpoints, load_models
+from .text_checkpoints import DEFAULT, LABELLING, Paths, find_checkpoints, load_models
 
 BATCH_SIZE = 32
 BATCHES_AHEAD = 32  # sorted by length together, so that a batch holds examples of like length
@@ -57,7 +57,20 @@ def load(
             that do not fit each other or the folder.
     """
     paths = find_checkpoints(path, checkpoint)
-    task, models = load_models(paths, None if data is None else str(data), **overrides)
+    return open_predictor(paths, data, wanted=LABELLING, cpu=cpu, **overrides)
+
+
+def open_predictor(
+    paths: Sequence[Path],
+    data: str | Path | None,
+    *,
+    wanted: Sequence[str],
+    cpu: bool = False,
+    **overrides: Any,
+) -> Predictor:
+    """Load models of one of the tasks ``wanted``; see `load` for the rest."""
+    data = None if data is None else str(data)
+    task, models = load_models(paths, data, wanted=wanted, **overrides)
     device = torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
     return Predictor(task, models, device, [str(path) for path in paths])
 
@@ -202,12 +215,24 @@ class Predictor:
         return self.task.datasets.pop(split)
 
     def batches(
-        self, dataset: Any, batch_size: int = BATCH_SIZE, max_tokens: int | None = None
+        self,
+        dataset: Any,
+        batch_size: int = BATCH_SIZE,
+        max_tokens: int | None = None,
+        chosen: Sequence[int] | None = None,
     ) -> Iterator[dict[str, Any]]:
-        """Yield a dataset's batches, on the device; examples of like length stand together."""
+        """Yield a dataset's batches, on the device; examples of like length stand together.
+
+        Args:
+            dataset: of the task.
+            batch_size: most examples of a batch.
+            max_tokens: most wordpieces of a batch.
+            chosen: numbers of the examples that are wanted (default: all).
+        """
         ahead = BATCHES_AHEAD * batch_size
-        for begin in range(0, len(dataset), ahead):
-            indices = np.arange(begin, min(begin + ahead, len(dataset)))
+        chosen = np.arange(len(dataset)) if chosen is None else np.asarray(chosen, dtype=np.int64)
+        for begin in range(0, len(chosen), ahead):
+            indices = chosen[begin : begin + ahead]
             indices = indices[np.argsort(-dataset.sizes[indices], kind="stable")]
             for batch in dataset.batch_by_size(
                 indices, max_tokens=max_tokens, max_sentences=batch_size
@@ -225,21 +250,20 @@ class Predictor:
         return [model(**sample["net_input"], **wanted) for model in self.models]
 
     def _answers(self, dataset: Any, batch_size: int, max_tokens: int | None) -> Iterator[Tensor]:
-        """Yield for every example its mean probabilities or score, (R, C), in order.
+        """Return for every example its mean probabilities or score, (R, C), in order.
 
         R is the number of its words for labels of words, otherwise 1.
         """
-        found: dict[int, Tensor] = {}  # by place in the dataset
-        place = 0
-        for sample in self.batches(dataset, batch_size, max_tokens):
-            logits = [logits for logits, _ in self.outputs(sample)]
-            rows = records.mean_answer(self.target, logits)
-            one_each = torch.ones(len(sample["id"]), dtype=torch.long)
-            counts = sample.get("words_per_example", one_each).tolist()
-            found |= zip(sample["id"].tolist(), rows.split(counts))
-            while place in found:
-                yield found.pop(place)
-                place += 1
+
+        def parts() -> Iterator[tuple[int, Tensor]]:
+            for sample in self.batches(dataset, batch_size, max_tokens):
+                logits = [logits for logits, _ in self.outputs(sample)]
+                rows = records.mean_answer(self.target, logits)
+                one_each = torch.ones(len(sample["id"]), dtype=torch.long)
+                counts = sample.get("words_per_example", one_each).tolist()
+                yield from zip(sample["id"].tolist(), rows.split(counts))
+
+        return in_order(parts(), range(len(dataset)))
 
     def prediction(
         self, name: str, rows: Tensor, words: Sequence[str] = (), gold: Any = None
@@ -261,25 +285,3 @@ class Predictor:
         labels, probabilities = zip(*found)
         gold = None if gold is None else tuple(gold)
         return records.WordPrediction(name, tuple(words), labels, probabilities, gold)
-
-
-def read_part(manifest: Any, task: Any) -> Any:
-    """Return a folder's manifest without annotations that its models' answers do not depend on.
-
-    So nobody waits for a parser, or must have one, where it changes nothing.
-    """
-    read = {*(task.features or ()), *(["heads"] if task.predicts_by_heads else [])}
-    read |= {"similarity"} if task.reads_similarity else set()
-    kept = [name for name in manifest.annotations if name in read]
-    changes = {} if needs_annotator(manifest.tokenize, kept) else {"annotator": {}}
-    return replace(manifest, annotations=kept, **changes)
-
-
-def check_split(manifest: Any, split: str, folder: Path) -> None:
-    """Refuse a split that the prepared folder lacks.
-
-    Raises:
-        ValueError: names the choices.
-    """
-    if split not in manifest.splits:
-        raise ValueError(f"{folder} has no split {split!r}; choices: {', '.join(manifest.splits)}")

@@ -1,0 +1,251 @@
+"""Files of SQuAD's official evaluation: gold answers, predictions, null odds, and a subset by ids.
+
+Gold is the dataset's JSON (version 1.1 or 2.0), predictions ``{"id": "text", ...}`` with an empty
+text for no answer, null odds ``{"id": number, ...}``. The subset is a file with one id a line, a
+JSON list of ids, an object with ids as keys, or a SQuAD file.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .squad import OFFICIAL_THRESHOLD, evaluate
+from .text_files import read_lines
+
+logger = logging.getLogger(__name__)
+
+MISSING = ("error", "skip", "empty")
+_SHOWN = 3  # ids that a message names
+
+
+@dataclass(frozen=True)
+class SquadScoring:
+    """What to score, and how.
+
+    Args:
+        gold: SQuAD JSON with answers.
+        predictions: JSON, id -> text.
+        null_odds: JSON, id -> number.
+        threshold: of the odds; see `squad.evaluate`.
+        ids: only the questions that this file names.
+        missing: of questions without a prediction: refuse them, leave them out, or count them as
+            predicted to have no answer.
+    """
+
+    gold: str
+    predictions: str
+    null_odds: str | None = None
+    threshold: float | None = None
+    ids: str | None = None
+    missing: str = "error"
+
+
+def score_files(what: SquadScoring) -> dict[str, float]:
+    """Read, check and score; see `squad.evaluate` for the names.
+
+    Raises:
+        FileNotFoundError: a file is not there.
+        ValueError: one that is not what it should be, ids that do not fit, options without sense.
+    """
+    if what.missing not in MISSING:
+        raise ValueError(f"--missing {what.missing!r}; choices: {', '.join(MISSING)}")
+    if what.threshold is not None and what.null_odds is None:
+        raise ValueError("--threshold needs --null-odds: there is nothing to compare it with")
+    if what.threshold is not None and math.isnan(what.threshold):
+        raise ValueError("--threshold nan: must be a number")
+    gold = read_gold(what.gold)
+    known = set(gold)
+    if what.ids is not None:
+        wanted = read_ids(what.ids)
+        check_known(wanted, known, what.ids, what.gold)
+        gold = {name: gold[name] for name in gold if name in wanted}
+    predictions = read_predictions(what.predictions)
+    _warn_of_strangers(predictions, known, what)
+    odds = None if what.null_odds is None else read_odds(what.null_odds)
+    gold, predictions, odds = _complete(gold, predictions, odds, what)
+    return evaluate(
+        gold, predictions, odds, OFFICIAL_THRESHOLD if what.threshold is None else what.threshold
+    )
+
+
+def _complete(
+    gold: dict[str, tuple[str, ...]],
+    predictions: dict[str, str],
+    odds: dict[str, float] | None,
+    what: SquadScoring,
+) -> tuple[dict[str, tuple[str, ...]], dict[str, str], dict[str, float] | None]:
+    """Follow the policy for questions without a prediction."""
+    lacking = [name for name in gold if name not in predictions]
+    if lacking and what.missing == "error":
+        raise ValueError(
+            f"{what.predictions} lacks {_some(lacking)} of the {len(gold)} questions of "
+            f"{what.ids or what.gold}; --missing skip leaves them out, --missing empty counts them "
+            "as predicted to have no answer"
+        )
+    if lacking and what.missing == "skip":
+        gold = {name: golds for name, golds in gold.items() if name in predictions}
+        if not gold:
+            raise ValueError(f"{what.predictions} has no prediction for any question")
+    if odds is not None:
+        without = [name for name in gold if name not in odds and name in predictions]
+        if without:
+            raise ValueError(f"{what.null_odds} lacks {_some(without)} that are predicted")
+        odds = {name: value for name, value in odds.items() if name in gold}
+        odds |= dict.fromkeys(lacking if what.missing == "empty" else (), math.inf)
+    if lacking:
+        logger.warning("%s lacks %s: %s", what.predictions, _some(lacking), what.missing)
+    return gold, predictions | dict.fromkeys(lacking, ""), odds
+
+
+def _warn_of_strangers(predictions: Iterable[str], known: set[str], what: SquadScoring) -> None:
+    strangers = [name for name in predictions if name not in known]
+    if strangers:
+        logger.warning("%s: %s not in %s", what.predictions, _some(strangers), what.gold)
+
+
+def check_known(ids: Iterable[str], known: Container[str], path: str, gold: str) -> None:
+    """Refuse ids that there are no questions of.
+
+    Raises:
+        ValueError: names some.
+    """
+    unknown = [name for name in ids if name not in known]
+    if unknown:
+        raise ValueError(f"{path}: {_some(unknown)} not in {gold}")
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    return f"{len(names)} id{'s' if len(names) > 1 else ''} ({shown})"
+
+
+def read_json(path: str | Path) -> Any:
+    """Read a JSON file.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: no UTF-8, or no JSON; names line and column.
+    """
+    text = "\n".join(read_lines(path))
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"{path}, line {error.lineno}, column {error.colno}"
+        raise ValueError(f"{where}: malformed JSON ({error.msg})") from None
+    except RecursionError:
+        raise ValueError(f"{path}: malformed JSON (nested too deeply)") from None
+
+
+def read_gold(path: str | Path) -> dict[str, tuple[str, ...]]:
+    """Read the texts of all questions' gold answers; none where there is no answer.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: no SQuAD file, a question without ``answers``, or one that is there twice.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for where, question in _questions(read_json(path), str(path)):
+        name = str(_part(question, "id", (str, int), where))
+        if "answers" not in question:
+            raise ValueError(
+                f"{where}: question {name} has no 'answers': there is no gold to score"
+            )
+        if name in found:
+            raise ValueError(f"{where}: question {name} is there twice")
+        answers = _part(question, "answers", list, where)
+        found[name] = tuple(_part(answer, "text", str, where) for answer in answers)
+    if not found:
+        raise ValueError(f"{path} holds no questions")
+    return found
+
+
+def _questions(squad: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield every question of a SQuAD file, with its place."""
+    for i, article in enumerate(_part(squad, "data", list, path)):
+        for j, paragraph in enumerate(_part(article, "paragraphs", list, f"{path}: data[{i}]")):
+            where = f"{path}: data[{i}].paragraphs[{j}]"
+            for k, question in enumerate(_part(paragraph, "qas", list, where)):
+                yield f"{where}.qas[{k}]", question
+
+
+def _part(whole: Any, name: str, kind: type | tuple[type, ...], where: str) -> Any:
+    """Return a part of a JSON object.
+
+    Raises:
+        ValueError: it is not there, or of another kind.
+    """
+    part = whole.get(name) if isinstance(whole, dict) else None
+    if not isinstance(part, kind) or isinstance(part, bool):
+        names = " or ".join(_KINDS[each] for each in (kind if isinstance(kind, tuple) else (kind,)))
+        raise ValueError(f"{where}: expected an object with {name!r}, {names}: no SQuAD file")
+    return part
+
+
+_KINDS = {str: "a text", int: "a number", list: "a list"}
+
+
+def read_predictions(path: str | Path) -> dict[str, str]:
+    """Read id -> text.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: no JSON object, or a prediction that is no text; names it.
+    """
+    return _values(path, lambda value: isinstance(value, str), "a text")
+
+
+def read_odds(path: str | Path) -> dict[str, float]:
+    """Read id -> number.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: no JSON object, or a value that is no number; names it.
+    """
+    return _values(path, _is_number, "a number")
+
+
+def _is_number(value: Any) -> bool:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and not math.isnan(value)
+
+
+def _values(path: str | Path, fits: Callable[[Any], bool], wanted: str) -> dict[str, Any]:
+    found = read_json(path)
+    if not isinstance(found, Mapping):
+        raise ValueError(f"{path}: expected one JSON object, ids with {wanted} each")
+    for name, value in found.items():
+        if not fits(value):
+            raise ValueError(f"{path}: question {name}: {json.dumps(value)[:80]} is not {wanted}")
+    return dict(found)
+
+
+def read_ids(path: str | Path) -> dict[str, None]:
+    """Read the ids of a subset, in order; see the top of the file.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a file without ids, or JSON that holds something else.
+    """
+    lines = read_lines(path)
+    start = next((line.strip()[0] for line in lines if line.strip()), "")
+    if start not in ("[", "{"):
+        found = [line.strip() for line in lines if line.strip()]
+    else:
+        content = read_json(path)
+        if isinstance(content, dict) and isinstance(content.get("data"), list):
+            places = _questions(content, str(path))
+            found = [str(_part(question, "id", (str, int), where)) for where, question in places]
+        else:
+            found = list(content)
+    for name in found:
+        if not isinstance(name, str):
+            raise ValueError(f"{path}: {json.dumps(name)[:80]} is no id of a question")
+    if not found:
+        raise ValueError(f"{path} holds no ids")
+    return dict.fromkeys(found)

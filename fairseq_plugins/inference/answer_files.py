@@ -1,0 +1,252 @@
+"""Answer a prepared split or a SQuAD file into files: what ``scripts/predict_squad.py`` does.
+
+``predictions.json``        id -> answer, empty for none
+``null_odds.json``          id -> how much better no answer scores than the best span
+``nbest_predictions.json``  id -> answers with probability and logits, best first, none among them
+``metrics.json``            where gold answers are known: the official metrics at the threshold, and
+                            the best ones that any threshold gives (``best_...``)
+
+Everything that can be refused is refused before the first answer. Files appear under their names
+when they are complete; one question is kept in memory at a time, apart from its answer.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from ..evaluation import squad
+from ..evaluation.answers import Answered
+from ..evaluation.squad_files import check_known, read_ids
+from ..evaluation.squad_report import as_text
+from ..evaluation.text_files import write_text
+from ..prep import squad as squad_files
+from ..prep.squad import Paragraph
+from .prediction_outputs import opened
+from .question_answering import BATCH_SIZE, LOGITS, Reader, Reply, check_ensemble, load
+
+logger = logging.getLogger(__name__)
+
+PREDICTIONS, ODDS, N_BEST = "predictions.json", "null_odds.json", "nbest_predictions.json"
+METRICS = "metrics.json"
+OVERRIDES = ("null_threshold", "n_best", "max_answer_length")
+
+
+@dataclass(frozen=True)
+class AnswerOptions:
+    """What to answer with what, and where to.
+
+    Args:
+        path: run folder or checkpoint file; several joined by ``:``.
+        output_dir: folder for the files.
+        data: prepared folder (default: the one of the training).
+        split: split of that folder to answer, or
+        input: SQuAD file.
+        ids: file of the ids of the questions that are wanted (default: all).
+        null_threshold: no answer is given where the null odds exceed it (default: as in training,
+            like the two that follow).
+        n_best: how many answers a question has in ``nbest_predictions.json``.
+        max_answer_length: most wordpieces of an answer.
+        ensemble: how several checkpoints are one, of `question_answering.ENSEMBLES`.
+        batch_size: most rows of a batch.
+        cpu: compute on the CPU even where there is a GPU.
+    """
+
+    path: str
+    output_dir: str
+    data: str | None = None
+    split: str | None = None
+    input: str | None = None
+    ids: str | None = None
+    null_threshold: float | None = None
+    n_best: int | None = None
+    max_answer_length: int | None = None
+    ensemble: str = LOGITS
+    batch_size: int = BATCH_SIZE
+    cpu: bool = False
+
+    def check(self) -> None:
+        """Refuse options that do not go together.
+
+        Raises:
+            FileNotFoundError: there is no such input or file of ids.
+            ValueError: anything else; names the option.
+        """
+        check_ensemble(self.ensemble)
+        if (self.split is None) == (self.input is None):
+            raise ValueError("give either --split or --input")
+        for path in (self.input, self.ids):
+            if path is not None and not Path(path).is_file():
+                raise FileNotFoundError(f"{path}: no such file")
+        for name in ("batch_size", "n_best", "max_answer_length"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"--{name.replace('_', '-')} is {value}, it must be at least 1")
+        if self.null_threshold is not None and math.isnan(self.null_threshold):
+            raise ValueError("--null-threshold is nan, it must be a number")
+        if Path(self.output_dir).exists() and not Path(self.output_dir).is_dir():
+            raise ValueError(f"--output-dir {self.output_dir} is a file, not a folder")
+
+    @property
+    def overrides(self) -> dict[str, Any]:
+        """Task options that were given."""
+        given = {name: getattr(self, name) for name in OVERRIDES}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass
+class Answers:
+    """What is kept of the replies for metrics.
+
+    Args:
+        gold: id -> gold answers, of the questions that they are known of.
+        texts: id -> the best span.
+        odds: id -> null odds.
+    """
+
+    gold: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    odds: dict[str, float] = field(default_factory=dict)
+
+    def add(self, reply: Reply) -> None:
+        """Keep a reply, if its gold answers are known."""
+        passage = reply.passage
+        if passage.answers is not None:
+            self.gold[passage.id] = passage.answers
+            self.texts[passage.id] = reply.found.best_text
+            self.odds[passage.id] = reply.found.null_odds
+
+    def metrics(self, threshold: float) -> dict[str, float]:
+        """Return the official metrics at a threshold, then the best ones of all thresholds."""
+        given = {
+            name: "" if self.odds[name] > threshold else text for name, text in self.texts.items()
+        }
+        best = squad.evaluate(self.gold, self.texts, self.odds)
+        best = {name: value for name, value in best.items() if name.startswith("best_")}
+        return squad.evaluate(self.gold, given) | best
+
+
+def answer_files(options: AnswerOptions) -> None:
+    """Load, answer, write.
+
+    Raises:
+        FileNotFoundError, ValueError: see `question_answering.load`, `Reader`, `prep.squad.read`
+            and `AnswerOptions.check`; ids that there are no questions of.
+    """
+    options.check()
+    paragraphs = None if options.input is None else squad_files.read(options.input).paragraphs
+    ids = None if options.ids is None else read_ids(options.ids)
+    if ids is not None and paragraphs is not None:
+        known = {asked.id for paragraph in paragraphs for asked in paragraph.questions}
+        check_known(ids, known, options.ids, options.input)
+        paragraphs = _chosen(paragraphs, ids)
+    reader = load(
+        options.path, options.data, ensemble=options.ensemble, cpu=options.cpu, **options.overrides
+    )
+    replies, total = _replies(reader, options, paragraphs, ids)
+    kept = Answers()
+    _write(tqdm(replies, "answer", total, unit=" questions", disable=None), kept, options)
+    if kept.gold:
+        _write_metrics(kept, reader, options)
+    else:
+        (Path(options.output_dir) / METRICS).unlink(missing_ok=True)  # of other answers
+
+
+def _chosen(paragraphs: Iterable[Paragraph], ids: Mapping[str, Any]) -> list[Paragraph]:
+    """Keep the questions of some ids, and the paragraphs that have any."""
+    kept = []
+    for paragraph in paragraphs:
+        questions = tuple(asked for asked in paragraph.questions if asked.id in ids)
+        kept += [replace(paragraph, questions=questions)] if questions else []
+    return kept
+
+
+def _replies(
+    reader: Reader,
+    options: AnswerOptions,
+    paragraphs: list[Paragraph] | None,
+    ids: Mapping[str, Any] | None,
+) -> tuple[Iterator[Reply], int]:
+    """Return the replies to come, and how many they are."""
+    size = {"batch_size": options.batch_size}
+    if paragraphs is not None:
+        total = sum(len(paragraph.questions) for paragraph in paragraphs)
+        return reader.answer_paragraphs(paragraphs, **size), total
+    replies = reader.answer_split(options.split, ids=ids, **size)
+    counts = reader.predictor.manifest.splits[options.split]
+    return replies, counts["examples"] if ids is None else len(ids)
+
+
+def _write(replies: Iterable[Reply], kept: Answers, options: AnswerOptions) -> None:
+    """Write the three files as replies come."""
+    with ExitStack() as stack:
+        add_text, add_odds, add_best = (
+            stack.enter_context(_json_object(Path(options.output_dir) / name))
+            for name in (PREDICTIONS, ODDS, N_BEST)
+        )
+        for reply in replies:
+            kept.add(reply)
+            add_text(reply.passage.id, reply.text)
+            add_odds(reply.passage.id, reply.found.null_odds)
+            add_best(reply.passage.id, n_best_entries(reply.found))
+    for name in (PREDICTIONS, ODDS, N_BEST):
+        logger.info("wrote %s", Path(options.output_dir) / name)
+
+
+@contextmanager
+def _json_object(path: Path) -> Iterator[Any]:
+    """Open a file of one JSON object; what it gives adds a name with a value, a line each."""
+    with opened(path) as stream:
+        before = "{\n"
+
+        def add(name: str, value: Any) -> None:
+            nonlocal before
+            line = f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
+            stream.write(before + line)
+            before = ",\n"
+
+        yield add
+        stream.write("{}\n" if before == "{\n" else "\n}\n")
+
+
+def n_best_entries(found: Answered) -> list[dict[str, Any]]:
+    """Return the candidates and no answer (an empty text) as BERT's code writes them, best first.
+
+    Logits that are not known, as where several models say no answer, are null.
+    """
+    *probabilities, null = found.probabilities
+    rows = [
+        (each.score, _entry(each.text, probability, each.start_logit, each.end_logit))
+        for each, probability in zip(found.candidates, probabilities)
+    ]
+    start = found.null_start_logit
+    end = None if start is None else found.null_score - start
+    rows.append((found.null_score, _entry("", null, start, end)))
+    return [entry for _, entry in sorted(rows, key=lambda row: -row[0])]
+
+
+def _entry(text: str, probability: float, start: float | None, end: float | None) -> dict[str, Any]:
+    return {"text": text, "probability": probability, "start_logit": start, "end_logit": end}
+
+
+def _write_metrics(kept: Answers, reader: Reader, options: AnswerOptions) -> None:
+    """Write metrics with what they are of, and log them."""
+    metrics = kept.metrics(reader.threshold)
+    about = {
+        "null_threshold": reader.threshold,
+        "of": options.input or f"{options.split} of {reader.predictor.folder}",
+        "ids": options.ids,
+        "checkpoints": reader.predictor.checkpoints,
+        "ensemble": reader.ensemble if len(reader.predictor.checkpoints) > 1 else None,
+    }
+    path = Path(options.output_dir) / METRICS
+    write_text(path, json.dumps(metrics | about, indent=2, ensure_ascii=False) + "\n")
+    logger.info("wrote %s\n%s", path, as_text(metrics))

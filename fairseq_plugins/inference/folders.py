@@ -1,0 +1,48 @@
+"""What all predictions share: what they need of a prepared folder, and answers put in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..prep.text_encoder import needs_annotator
+
+Found = TypeVar("Found")
+
+
+def read_part(manifest: Any, task: Any) -> Any:
+    """Return a folder's manifest without annotations that its models' answers do not depend on.
+
+    So nobody waits for a parser, or must have one, where it changes nothing.
+    """
+    read = {*(task.features or ()), *(["heads"] if task.predicts_by_heads else [])}
+    read |= {"similarity"} if task.reads_similarity else set()
+    kept = [name for name in manifest.annotations if name in read]
+    changes = {} if needs_annotator(manifest.tokenize, kept) else {"annotator": {}}
+    return replace(manifest, annotations=kept, **changes)
+
+
+def check_split(manifest: Any, split: str, folder: Path) -> None:
+    """Refuse a split that the prepared folder lacks.
+
+    Raises:
+        ValueError: names the choices.
+    """
+    if split not in manifest.splits:
+        raise ValueError(f"{folder} has no split {split!r}; choices: {', '.join(manifest.splits)}")
+
+
+def in_order(found: Iterable[tuple[int, Found]], numbers: Iterable[int]) -> Iterator[Found]:
+    """Yield what comes in any order by number, each as soon as all before it are there.
+
+    Args:
+        found: pairs of a number and what belongs to it.
+        numbers: all of them, in the order that is wanted.
+    """
+    found, waiting = iter(found), {}
+    for number in numbers:
+        while number not in waiting:
+            waiting.update([next(found)])
+        yield waiting.pop(number)

@@ -1,0 +1,236 @@
+"""Answer questions on passages with trained checkpoints.
+
+    from fairseq_plugins.inference.question_answering import load
+    load("runs/squad").answer("Who built the mill?", "Mara built the mill in Lund.").answer()
+
+Raw text goes through the encoder that prepared the training data, and then the same dataset and
+collater as a prepared split: the same question gets the same answer either way, however questions
+are cut into batches. Several checkpoints are an ensemble: of ``logits``, their mean, window by
+window; or the ``paper``'s (BERTQA, section 3.6), in which the most probable answer of one of them
+counts, and none if any says none (`evaluation.answers.most_probable`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..evaluation.answers import Answered, Passage, decode, limits_of, most_probable, windows_of
+from ..evaluation.squad_files import check_known
+from ..nn.span_search import best_spans
+from ..prep.squad import Paragraph, Question
+from ..prep.squad_encoder import encode_paragraphs
+from .folders import in_order
+from .prediction import BATCHES_AHEAD, Predictor, open_predictor
+from .text_checkpoints import ANSWERING, DEFAULT, Paths, find_checkpoints
+
+LOGITS, PAPER = "logits", "paper"
+ENSEMBLES = (LOGITS, PAPER)
+BATCH_SIZE = 32
+
+
+def load(
+    path: Paths,
+    data: str | Path | None = None,
+    checkpoint: str = DEFAULT,
+    *,
+    ensemble: str = LOGITS,
+    cpu: bool = False,
+    **overrides: Any,
+) -> Reader:
+    """Load a model, or an ensemble of several.
+
+    Args:
+        path: run folder or checkpoint file; several as a list, or joined by ``:``.
+        data: the prepared folder (default: the one the first checkpoint was trained on).
+        checkpoint: the file to take from a run folder.
+        ensemble: how several are one, of `ENSEMBLES`.
+        cpu: compute on the CPU even where there is a GPU.
+        overrides: task options that replace those of the first checkpoint, e.g. ``n_best=5``,
+            ``max_answer_length=10``, ``null_threshold=-1.5``.
+
+    Raises:
+        FileNotFoundError: a checkpoint or the prepared folder is not there.
+        ValueError: a checkpoint that is not one of ours for questions, damaged, or would run code;
+            checkpoints that do not fit each other or the folder; an unknown ensemble.
+    """
+    check_ensemble(ensemble)
+    paths = find_checkpoints(path, checkpoint)
+    predictor = open_predictor(paths, data, wanted=(ANSWERING,), cpu=cpu, **overrides)
+    return Reader(predictor, ensemble)
+
+
+def check_ensemble(ensemble: str) -> None:
+    """Refuse an unknown kind of ensemble.
+
+    Raises:
+        ValueError: names the choices.
+    """
+    if ensemble not in ENSEMBLES:
+        raise ValueError(f"ensemble {ensemble!r} is unknown; choices: {', '.join(ENSEMBLES)}")
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What models say about a question.
+
+    Args:
+        passage: the question with its context, and gold answers where they are known.
+        found: candidates and the score of no answer.
+        threshold: no answer is given where the null odds exceed it.
+    """
+
+    passage: Passage
+    found: Answered
+    threshold: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """The answer; empty for none."""
+        return self.found.answer(self.threshold)
+
+
+class Reader:
+    """Models that answer questions.
+
+    Args:
+        predictor: the models with their task and folder.
+        ensemble: how several are one, of `ENSEMBLES`.
+    """
+
+    def __init__(self, predictor: Predictor, ensemble: str = LOGITS) -> None:
+        check_ensemble(ensemble)
+        self.predictor = predictor
+        self.ensemble = ensemble
+        self.options = predictor.task.cfg
+
+    @property
+    def threshold(self) -> float:
+        """No answer is given where the null odds exceed it."""
+        return float(self.options.null_threshold)
+
+    def answer(self, question: str, context: str) -> Reply:
+        """Answer a question on a context.
+
+        Raises:
+            ValueError: one of them is empty, or BERT sees nothing of it.
+        """
+        for name, text in (("question", question), ("context", context)):
+            if not text.strip():
+                raise ValueError(f"the {name} is empty")
+        asked = (Question("0", question),)
+        return next(self.answer_paragraphs([Paragraph("", context, asked, "the given text")]))
+
+    def answer_paragraphs(
+        self,
+        paragraphs: Iterable[Paragraph],
+        *,
+        batch_size: int = BATCH_SIZE,
+        buffer: int | None = None,
+    ) -> Iterator[Reply]:
+        """Answer the questions of raw paragraphs, in order, as they come.
+
+        Args:
+            paragraphs: from `prep.squad.read`, or made; gold answers are handed on.
+            batch_size: most rows, a question's windows, of a batch.
+            buffer: how many paragraphs to wait for (default: `BATCHES_AHEAD` batches).
+
+        Raises:
+            ValueError: a text of which BERT sees nothing, or a question that leaves its context no
+                room; names it.
+        """
+        paragraphs = iter(paragraphs)
+        while part := list(islice(paragraphs, buffer or BATCHES_AHEAD * batch_size)):
+            encoded = encode_paragraphs(self.predictor.encoder, part)
+            dataset = self.predictor.task.build_dataset_for_inference(encoded, part)
+            yield from self.answer_dataset(dataset, batch_size=batch_size)
+
+    def answer_split(
+        self, split: str, *, ids: Collection[str] | None = None, batch_size: int = BATCH_SIZE
+    ) -> Iterator[Reply]:
+        """Answer a split of the prepared folder, in order.
+
+        Args:
+            split: its name.
+            ids: of the questions that are wanted (default: all).
+            batch_size: most rows of a batch.
+
+        Raises:
+            FileNotFoundError: a file of the split is missing.
+            ValueError: the folder has no such split, its files disagree, or it lacks some ids.
+        """
+        dataset = self.predictor.load_split(split)
+        numbers = range(len(dataset))
+        if ids is not None:
+            places = {name: number for number, name in enumerate(dataset.texts.ids)}
+            check_known(ids, places, "ids", f"split {split!r} of {self.predictor.folder}")
+            numbers = sorted(places[name] for name in set(ids))
+        return self.answer_dataset(dataset, numbers, batch_size=batch_size)
+
+    def answer_dataset(
+        self, dataset: Any, numbers: Sequence[int] | None = None, *, batch_size: int = BATCH_SIZE
+    ) -> Iterator[Reply]:
+        """Answer questions of a dataset with texts, in the order of ``numbers`` (default: all)."""
+        numbers = range(len(dataset)) if numbers is None else numbers
+
+        def parts() -> Iterator[tuple[int, Reply]]:
+            for sample in self.predictor.batches(dataset, batch_size, chosen=numbers):
+                yield from zip(sample["id"].tolist(), self._replies(sample, batch_size))
+
+        return in_order(parts(), numbers)
+
+    def _replies(self, sample: dict[str, Any], most: int) -> Iterator[Reply]:
+        """Answer the questions of a batch."""
+        logits = self._logits(sample, most)
+        if self.ensemble == LOGITS:
+            logits = [torch.stack(logits).mean(0)]
+        said = zip(*(self._answered(sample["passages"], rows) for rows in logits))
+        for passage, found in zip(sample["passages"], said):
+            answered = found[0] if len(found) == 1 else most_probable(found)
+            yield Reply(passage, answered, self.threshold)
+
+    @torch.no_grad()
+    def _logits(self, sample: dict[str, Any], most: int) -> list[Tensor]:
+        """Return every model's logits (B, S, 2), computed ``most`` rows at a time.
+
+        Raises:
+            ValueError: some are no numbers.
+        """
+        parts = [
+            [logits.double() for logits, _ in self.predictor.outputs({"net_input": part})]
+            for part in row_parts(sample["net_input"], most)
+        ]
+        found = [torch.cat(rows) for rows in zip(*parts)]
+        for path, logits in zip(self.predictor.checkpoints, found):
+            if logits.isnan().any():
+                raise ValueError(f"{path} gives scores that are no numbers; its training failed")
+        return found
+
+    def _answered(self, passages: Sequence[Passage], logits: Tensor) -> list[Answered]:
+        """Return what one model's logits (B, S, 2) say about the questions of a batch."""
+        limits = (torch.from_numpy(rows) for rows in limits_of(passages))
+        sizes = {"n_best": self.options.n_best, "longest": self.options.max_answer_length}
+        spans = best_spans(logits, *limits, **sizes)  # (B, n) each
+        columns = [column.cpu().numpy() for column in (*spans, logits[:, 0].sum(-1), logits)]
+        counts = [len(passage.windows) for passage in passages]
+        cut = zip(*(windows_of(column, counts) for column in columns))
+        return [
+            decode(passage, *found, logits=own) for passage, (*found, own) in zip(passages, cut)
+        ]
+
+
+def row_parts(net_input: dict[str, Tensor], most: int) -> Iterator[dict[str, Tensor]]:
+    """Cut a batch for a model into parts of at most ``most`` rows, of the same width."""
+    rows, width = net_input["src_tokens"].shape
+    places = net_input["places"]  # (N,) b S + s
+    for begin in range(0, rows, most):
+        end = min(begin + most, rows)
+        part = {name: value[begin:end] for name, value in net_input.items() if name != "places"}
+        inside = (begin * width <= places) & (places < end * width)
+        yield part | {"places": places[inside] - begin * width}

@@ -1,0 +1,142 @@
+"""Ask questions about a text, and see where the answers stand.
+
+python scripts/ask.py --path runs/squad --context article.txt
+python scripts/ask.py --path runs/squad --context article.txt --question "Who built the mill?"
+cat questions.txt | python scripts/ask.py --path runs/squad --context article.txt
+
+Without --question, questions are read from the terminal or from standard input, one a line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import math
+import os
+import sys
+from collections.abc import Iterator
+
+from fairseq_plugins.evaluation.text_files import read_lines
+from fairseq_plugins.experiments.answer_display import as_text
+from fairseq_plugins.experiments.highlights import visible
+from fairseq_plugins.inference.prediction_inputs import lines_of
+from fairseq_plugins.inference.question_answering import ENSEMBLES, Reader, load
+from fairseq_plugins.prep.options import explain
+
+PROMPT = "question> "
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add(
+        "--path",
+        required=True,
+        help="run folder (its checkpoint_best.pt), or checkpoint files; an ensemble joined by ':'",
+    )
+    add("--context", required=True, metavar="FILE", help="text that questions are about")
+    add("--question", nargs="+", metavar="Q", help="what to ask (default: what comes in)")
+    add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
+    add(
+        "--null-threshold",
+        type=float,
+        metavar="T",
+        help="no answer where its score exceeds that of the best span by more (default: as in "
+        "training)",
+    )
+    add("--ensemble", default=ENSEMBLES[0], choices=ENSEMBLES, help="see predict_squad.py")
+    add("--cpu", action="store_true", help="use no GPU")
+    args = parser.parse_args()
+    if args.null_threshold is not None and math.isnan(args.null_threshold):
+        parser.error("--null-threshold nan: must be a number")
+    for number, question in enumerate(args.question or (), start=1):
+        if not question.strip():
+            parser.error(f"--question: number {number} is empty")
+    return args
+
+
+def read_context(path: str) -> str:
+    """Read the text.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it is no UTF-8, or empty.
+    """
+    text = "\n".join(read_lines(path))
+    if not text.strip():
+        raise ValueError(f"{path} is empty: there is nothing to ask about")
+    return text
+
+
+def questions(args: argparse.Namespace) -> Iterator[str]:
+    """Yield questions as they come; empty ones are passed over."""
+    if args.question:
+        yield from args.question
+    elif sys.stdin.isatty():
+        print("ask a question; Ctrl-D ends", file=sys.stderr)
+        while True:
+            try:
+                question = input(PROMPT)
+            except EOFError:
+                print(file=sys.stderr)
+                return
+            if question.strip():
+                yield question
+    else:
+        for number, line in lines_of(sys.stdin.buffer, "standard input"):
+            if line.strip():
+                yield line
+            else:
+                print(f"standard input:{number}: no question", file=sys.stderr)
+
+
+def ask(args: argparse.Namespace) -> None:
+    """Load, then answer question after question.
+
+    Raises:
+        FileNotFoundError, ValueError: what `question_answering.load` and `Reader.answer` refuse.
+    """
+    context = read_context(args.context)
+    given = {} if args.null_threshold is None else {"null_threshold": args.null_threshold}
+    reader = load(args.path, args.data, ensemble=args.ensemble, cpu=args.cpu, **given)
+    color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    for question in questions(args):
+        try:
+            print(answered(reader, question.strip(), context, color), flush=True)
+        except ValueError as error:
+            if args.question:
+                raise
+            print(f"error: {error}", file=sys.stderr)  # and on with the next
+
+
+def answered(reader: Reader, question: str, context: str, color: bool) -> str:
+    """Return a question and what the model says about it."""
+    found = reader.answer(question, context).found
+    shown = as_text(found, context, threshold=reader.threshold, color=color)
+    return f"Q: {visible(question)}\nA: {shown}"
+
+
+def main() -> int:
+    """Ask; what goes wrong is one line on stderr."""
+    args = parse_args()
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
+    sys.stdout.reconfigure(encoding="utf-8")
+    try:
+        ask(args)
+    except BrokenPipeError:  # whoever read has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (OSError, ValueError) as error:
+        reason = explain(error, args.path) if isinstance(error, OSError) else error
+        print(f"error: {reason}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""scripts/predict_squad.py, scripts/score_squad.py and scripts/ask.py, one after another."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from answer_runs import gold_of
+from cli.commands import SCRIPTS, run
+
+ANSWER, SCORE, ASK = (str(SCRIPTS / f"{n}.py") for n in ("predict_squad", "score_squad", "ask"))
+
+
+def refusal(script, *arguments, code=1, **options):
+    """Run what has to fail; return its one line."""
+    found = run(script, *arguments, fails=True, **options)
+    assert found.code == code
+    lines = [line for line in found.err.splitlines() if "error: " in line]
+    assert len(lines) == 1
+    assert "Traceback" not in found.err
+    return lines[0]
+
+
+@pytest.fixture
+def facts(answer_runs, tmp_path):
+    """A file with a context of the training set, and one of its questions with the answer."""
+    path = answer_runs / "raw" / "train-v2.0.json"
+    body = json.loads(path.read_text())["data"][0]["paragraphs"][0]
+    (tmp_path / "context.txt").write_text(body["context"] + "\n", encoding="utf-8")
+    return tmp_path / "context.txt", {
+        asked["question"]: (asked["answers"] or [{"text": ""}])[0]["text"] for asked in body["qas"]
+    }
+
+
+def test_answers_are_written_and_scored(answer_runs, tmp_path):
+    raw, out = answer_runs / "raw" / "train-v2.0.json", tmp_path / "new" / "out"
+    given = ("--path", answer_runs / "first", "--input", raw, "--output-dir", out, "--cpu")
+    found = run(ANSWER, *given)
+    assert "answerable" in found.err
+    names = ["metrics.json", "nbest_predictions.json", "null_odds.json", "predictions.json"]
+    assert sorted(path.name for path in out.iterdir()) == names
+    odds = ("--null-odds", out / "null_odds.json", "--json")
+    scores = json.loads(run(SCORE, raw, out / "predictions.json", *odds).out)
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert scores["exact"] == metrics["exact"] == 100.0
+    assert scores["total"] == len(gold_of(raw))
+    both = f"{answer_runs / 'first'}:{answer_runs / 'second'}"
+    paper = ("--ensemble", "paper", "--null-threshold", "-5000", "--n-best", "1")
+    run(ANSWER, "--path", both, "--split", "valid", "--output-dir", out, "--cpu", *paper)
+    answers = json.loads((out / "predictions.json").read_text())
+    assert set(answers.values()) == {""}
+
+
+def test_questions_are_answered(answer_runs, facts):
+    context, asked = facts
+    given = ("--path", answer_runs / "first", "--context", context, "--cpu")
+    shown = run(ASK, *given, "--question", *asked).out.strip().split("\n\n")
+    for (question, answer), block in zip(asked.items(), shown):
+        first, second, *rest = block.splitlines()
+        assert first == f"Q: {question}"
+        assert second.startswith(f"A: {answer or 'no answer'}  (probability ")
+        assert (f">>{answer}<<" in rest[-1]) if answer else ("best span: " in rest[0])
+    assert "\x1b" not in "".join(shown)
+    lines = "".join(f"{question}\n" for question in asked)
+    piped = run(ASK, *given, stdin=f"\n{lines}")
+    assert piped.out.strip().split("\n\n") == shown
+    assert "standard input:1: no question" in piped.err
+    never = run(ASK, *given, "--null-threshold", "1e9", "--question", *asked).out
+    assert "A: no answer" not in never
+
+
+def test_a_question_that_cannot_be_read_does_not_end_the_session(answer_runs, facts):
+    context, (question, *_) = facts
+    given = ("--path", answer_runs / "first", "--context", context, "--cpu")
+    found = run(ASK, *given, stdin=f"\u200b\u0001\n{question}\n")
+    assert "no character that BERT can see" in found.err
+    assert f"Q: {question}" in found.out
+    assert "no character" in refusal(ASK, *given, "--question", "\u200b")
+
+
+def test_what_cannot_be_asked_is_refused(answer_runs, facts, tmp_path):
+    context, _ = facts
+    start = ("--path", answer_runs / "first", "--cpu", "--context")
+    (tmp_path / "empty").write_text(" \n")
+    line = refusal(ASK, *start, tmp_path / "empty", "--question", "Who?")
+    assert line == f"error: {tmp_path / 'empty'} is empty: there is nothing to ask about"
+    assert "nowhere: no such file" in refusal(ASK, *start, "nowhere", "--question", "Who?")
+    line = refusal(ASK, *start, context, "--question", "Who?", " ", code=2)
+    assert "--question: number 2 is empty" in line
+    line = refusal(ASK, *start, context, "--null-threshold", "low", code=2)
+    assert "invalid float value: 'low'" in line
+
+
+def test_each_script_names_the_one_for_the_other_checkpoints(answer_runs):
+    line = refusal(str(SCRIPTS / "predict.py"), answer_runs / "first", "--split", "valid")
+    assert "scripts/predict_squad.py and scripts/ask.py read it" in line
+    line = refusal(ANSWER, "--path", answer_runs, "--split", "valid", "--output-dir", "out")
+    assert "holds no checkpoint_best.pt" in line
