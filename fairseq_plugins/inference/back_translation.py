@@ -1,21 +1,38 @@
-"""Sentences translated there and back by two of this project's translation models."""
+"""Sentences translated by this project's translation models, one way or there and back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+import torch
+
+from ..prep.dice import dice_for
+from ..prep.translators import Translate, chain
 from .attention import load
 
 BEAM = 4
+LONGEST = {"max_len_a": 2, "max_len_b": 20}  # subwords a source of S subwords may become: 2 S + 20
 
 
-def there_and_back(forward: str, backward: str) -> Callable[[Sequence[str]], list[str]]:
-    """Load two checkpoints for translation.
+def load_translator(
+    checkpoint: str,
+    data: str = "",
+    *,
+    beam: int = BEAM,
+    sampling: int = 0,
+    seed: int = 1,
+    cpu: bool = True,
+) -> Translate:
+    """Load a checkpoint for translation one way.
 
     Args:
-        forward: checkpoint of the model that translates first.
-        backward: checkpoint of the model that translates back.
+        checkpoint: of a translation model of this project.
+        data: its prepared folder (default: the one it was trained on).
+        beam: beam size.
+        sampling: draw from this many likeliest subwords instead of searching (0: search).
+        seed: of what is drawn, which depends on it and on the sentences alone.
+        cpu: compute on the CPU even where there is a GPU.
 
     Returns:
         A function of sentences, which gives as many back.
@@ -24,12 +41,25 @@ def there_and_back(forward: str, backward: str) -> Callable[[Sequence[str]], lis
         FileNotFoundError, ValueError: no such checkpoint, or one of another task; see
             `models._hub.from_pretrained`.
     """
-    models = [load(Path(checkpoint)) for checkpoint in (forward, backward)]
+    model = load(Path(checkpoint), data or None)
+    if torch.cuda.is_available() and not cpu:
+        model = model.cuda()
+    drawing = {"sampling": True, "sampling_topk": sampling} if sampling else {}
+    beam = 1 if sampling else beam
 
     def translate(sentences: Sequence[str]) -> list[str]:
-        """Translate into the other language, and that back."""
-        for model in models:
-            sentences = model.translate(list(sentences), beam=BEAM)
-        return list(sentences)
+        """Translate into the other language."""
+        with torch.random.fork_rng():
+            torch.manual_seed(dice_for(seed, *sentences).getrandbits(63))
+            return model.translate(list(sentences), beam=beam, **LONGEST, **drawing)
 
     return translate
+
+
+def there_and_back(forward: str, backward: str) -> Translate:
+    """Load two checkpoints, the first for the way there, the second for the way back.
+
+    Raises:
+        FileNotFoundError, ValueError: see `load_translator`.
+    """
+    return chain(load_translator(forward), load_translator(backward))

@@ -110,15 +110,20 @@ def check_checkpoint(path: Path) -> str:
     # fairseq builds what "args" and the key "task" name, if they are there, whatever "_name" says
     older = not isinstance(cfg, dict) or state.get("args") is not None
     cfg = {} if older else cfg
-    options = cfg.get("task") or {}
+    options, model = (_plain(cfg.get(part)) for part in ("task", "model"))
     task = None if "task" in options else options.get("_name")
-    arch = (cfg.get("model") or {}).get("_name")
+    arch = model.get("_name")
     ours = getattr(ARCH_MODEL_REGISTRY.get(arch), "takes_source_factors", False)
     if not ours or task != TASK or task not in TASK_REGISTRY:
         raise ValueError(
             f"{path} holds model {arch!r} of task {task!r}, not a syntax_transformer of {TASK!r}"
         )
     return cfg["task"]["data"]
+
+
+def _plain(options: Any) -> dict[str, Any]:
+    """Return the options of a part of a checkpoint; models that are none of ours may hold more."""
+    return options if isinstance(options, dict) else {}
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -273,10 +273,11 @@ def add_flags(
         names = [*([extra["short"]] if "short" in extra else []), _flag(name)]
         if spec.type == "bool":
             parser.add_argument(*names, action="store_true", help=text)
-        elif spec.default is MISSING:
-            parser.add_argument(*names, required=True, help=text)
+            continue
+        kind = {"int": int, "float": float}.get(spec.type, str)
+        if spec.default is MISSING:
+            parser.add_argument(*names, type=kind, required=True, help=text)
         else:
-            kind = {"int": int, "float": float}.get(spec.type, str)
             shown = "" if spec.default in (None, "") else f" (default: {spec.default})"
             parser.add_argument(*names, type=kind, default=spec.default, help=text + shown)
 

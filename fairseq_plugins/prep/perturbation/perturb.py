@@ -15,9 +15,10 @@ from ..annotation import annotator_line
 from ..datasets import read_split
 from ..examples import Example
 from ..manifest import sha256
+from ..translators import Translate, run_command
 from ..wordnet import WordNet, open_wordnet
 from .annotations import annotate_texts
-from .back_translation import Translate, run_command, translate_all
+from .back_translation import translate_all
 from .name_lists import Names, collect_names
 from .options import KEEP, PerturbOptions
 from .pairs import NUMBERS, Change, Resources
@@ -160,7 +161,7 @@ def load_tools(
         wordnet.read_lists()
     translate, annotator = None, None
     if TRANSLATION in needs and options.back_translate:
-        translate = run_command(options.back_translate)
+        translate = run_command(options.back_translate, "--back-translate")
     elif TRANSLATION in needs:
         translate = load_translator(options.forward, options.backward) if load_translator else None
     if WORDS in needs:

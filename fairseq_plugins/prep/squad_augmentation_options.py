@@ -1,0 +1,168 @@
+"""Options of an augmentation: a record with checks, and its flags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .manifest import sha256
+from .translators import CHUNK
+
+
+class Step(NamedTuple):
+    """What translates one way: a checkpoint, or a command.
+
+    Args:
+        flag: that gave it.
+        checkpoint: of a model; empty where a command translates.
+        data: prepared folder of the model (empty: the one it was trained on).
+        command: as a shell takes it; empty where a model translates.
+    """
+
+    flag: str
+    checkpoint: str = ""
+    data: str = ""
+    command: str = ""
+
+    def described(self) -> dict[str, str]:
+        """Return what identifies it: a model by its bytes, a command by its text."""
+        if self.command:
+            return {"command": self.command}
+        path = Path(self.checkpoint)
+        return {"checkpoint": str(path), "sha256": sha256(path)}
+
+
+@dataclass(frozen=True)
+class AugmentOptions:
+    """Which questions to paraphrase, and how; `FLAGS` documents each option.
+
+    Raises:
+        ValueError: a value out of range, nothing that translates, or an output that is there.
+        FileNotFoundError: no such input or checkpoint.
+    """
+
+    input: str
+    output: str
+    rate: float
+    seed: int = 1
+    forward: str = ""
+    backward: str = ""
+    forward_data: str = ""
+    backward_data: str = ""
+    forward_command: str = ""
+    backward_command: str = ""
+    command: str = ""
+    beam: int = 5
+    sampling: int = 0
+    cpu: bool = False
+    chunk: int = CHUNK
+    max_ratio: float = 3.0
+    max_characters: int = 500
+    suffix: str = "-q"
+    overwrite: bool = False
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without reading a file."""
+        if not 0 <= self.rate <= 1:
+            raise ValueError(f"--rate {self.rate}: must be from 0 to 1")
+        for name, least in (("beam", 1), ("sampling", 0), ("chunk", 1), ("max_characters", 1)):
+            if getattr(self, name) < least:
+                flag = name.replace("_", "-")
+                raise ValueError(f"--{flag} {getattr(self, name)}: must be at least {least}")
+        if not (self.max_ratio == 0 or self.max_ratio >= 1):
+            raise ValueError(f"--max-ratio {self.max_ratio}: 0 (off) or at least 1")
+        if not self.suffix or self.suffix != "".join(self.suffix.split()):
+            raise ValueError(
+                f"--suffix {self.suffix!r}: must be some characters, none of them blank"
+            )
+        self._check_files()
+        for step in self.steps:
+            if step.checkpoint and not Path(step.checkpoint).is_file():
+                raise FileNotFoundError(f"{step.flag}: no file {step.checkpoint!r}")
+
+    def _check_files(self) -> None:
+        if not Path(self.input).is_file():
+            raise FileNotFoundError(f"no file {self.input!r}")
+        for path in self.results:
+            if path.resolve() == Path(self.input).resolve():
+                raise ValueError(
+                    f"{path} would replace the input {self.input}: name another output"
+                )
+            if path.is_dir():
+                raise ValueError(f"{path} is a folder: name a file for the output")
+        if Path(self.output).exists() and not self.overwrite:
+            raise ValueError(f"{self.output} is there already: name another or give --overwrite")
+
+    @property
+    def steps(self) -> list[Step]:
+        """What translates, one after the other.
+
+        Raises:
+            ValueError: nothing, only one way, or more than one for a way.
+        """
+        ways = [
+            (f"--{way}", *(getattr(self, f"{way}{part}") for part in ("", "_data", "_command")))
+            for way in ("forward", "backward")
+        ]
+        given = [bool(checkpoint) + bool(command) for _, checkpoint, _, command in ways]
+        if self.command and not any(given):
+            return [Step("--command", command=self.command)]
+        if self.command or given != [1, 1]:
+            raise ValueError(
+                "what translates is either --command, or one for each way: --forward or "
+                "--forward-command, and --backward or --backward-command"
+            )
+        return [
+            Step(flag, checkpoint, data) if checkpoint else Step(f"{flag}-command", command=command)
+            for flag, checkpoint, data, command in ways
+        ]
+
+    @property
+    def results(self) -> tuple[Path, Path, Path]:
+        """The output, the paraphrases with what became of them, and the report."""
+        path = Path(self.output)
+        return path, path.with_suffix(".paraphrases.jsonl"), path.with_suffix(".report.json")
+
+    @property
+    def work(self) -> Path:
+        """Translations of an augmentation that is under way."""
+        return Path(self.output).with_name(f".{Path(self.output).name}.augmenting.jsonl")
+
+    def decisive(self) -> Mapping[str, Any]:
+        """What decides the outcome, the input apart."""
+        names = ("rate", "seed", "beam", "sampling", "chunk")
+        names += ("max_ratio", "max_characters", "suffix")
+        found = {name: getattr(self, name) for name in names}
+        return found | {"translation": [step.described() for step in self.steps]}
+
+
+FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("rate", "share of the questions to paraphrase, 0 to 1; what 0.35 picks, 0.5 picks too", {}),
+    ("seed", "of the choice, and of --sampling", {}),
+    ("forward", "checkpoint of this project that translates the questions", {}),
+    ("backward", "checkpoint that translates back", {}),
+    ("forward_data", "prepared folder of --forward (default: the one it was trained on)", {}),
+    ("backward_data", "prepared folder of --backward", {}),
+    ("forward_command", "command that translates, one question a line in and out", {}),
+    ("backward_command", "command that translates back", {}),
+    ("command", "command that goes both ways, or paraphrases in any other manner", {}),
+    ("beam", "beam size of --forward and --backward", {}),
+    (
+        "sampling",
+        "draw from this many likeliest subwords instead of searching with a beam (0: off)",
+        {},
+    ),
+    ("cpu", "use no GPU", {}),
+    ("chunk", "questions at a time; a command is started once for each chunk", {}),
+    (
+        "max_ratio",
+        "drop paraphrases with more than this many times the words or characters, or so many fewer "
+        "(0: off)",
+        {},
+    ),
+    ("max_characters", "drop questions and paraphrases that are longer", {}),
+    ("suffix", "what a paraphrase's id has behind that of its question", {}),
+    ("overwrite", "replace an output that is there", {}),
+)

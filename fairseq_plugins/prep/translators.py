@@ -1,0 +1,89 @@
+"""Whatever translates lines: a shell command, a loaded model, or one after the other.
+
+A translator is a function of sentences that gives as many back, in the same order. A command reads
+one sentence a line on its standard input and writes as many lines.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+
+Translate = Callable[[Sequence[str]], Sequence[str]]
+CHUNK = 256  # sentences at a time
+
+
+def one_line(text: str) -> str:
+    """Return a text that fits a line and a column."""
+    return " ".join(text.split())
+
+
+def chunks(texts: Sequence[str], size: int = CHUNK) -> Iterator[Sequence[str]]:
+    """Cut texts into parts of ``size``, in their order."""
+    for start in range(0, len(texts), size):
+        yield texts[start : start + size]
+
+
+def translate_chunk(texts: Sequence[str], translate: Translate) -> dict[str, str]:
+    """Translate some distinct texts, one line each.
+
+    Returns:
+        Each text with what it became, which may be empty.
+
+    Raises:
+        ValueError: another number of sentences came back.
+    """
+    back = translate([one_line(text) for text in texts])
+    if len(back) != len(texts):
+        raise ValueError(
+            f"{len(texts)} sentences went in, {len(back)} came back; there must be one a line, in "
+            "the same order"
+        )
+    return {text: one_line(new) for text, new in zip(texts, back)}
+
+
+def chain(*steps: Translate) -> Translate:
+    """Translate by one after the other; what a step made nothing of goes no further."""
+
+    def translate(texts: Sequence[str]) -> list[str]:
+        found = [one_line(text) for text in texts]
+        for step in steps:
+            distinct = list(dict.fromkeys(text for text in found if text))
+            became = translate_chunk(distinct, step) if distinct else {}
+            found = [became.get(text, "") for text in found]
+        return found
+
+    return translate
+
+
+def run_command(command: str, flag: str) -> Translate:
+    """Make a translator of a shell command, started once for every chunk of sentences.
+
+    Args:
+        command: as a shell takes it.
+        flag: that gave it, for errors.
+
+    Raises:
+        ValueError: when called: it fails, writes no UTF-8, or another number of lines.
+    """
+
+    def translate(texts: Sequence[str]) -> list[str]:
+        text = "".join(f"{line}\n" for line in texts).encode()
+        done = subprocess.run(command, shell=True, input=text, capture_output=True, check=False)
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        last = f": {said[-1]}" if said else ""
+        if done.returncode:
+            raise ValueError(f"{flag} {command!r} ended with status {done.returncode}{last}")
+        try:
+            out = done.stdout.decode()
+        except UnicodeDecodeError:
+            raise ValueError(f"{flag} {command!r} wrote no UTF-8") from None
+        lines = out.removesuffix("\n").split("\n") if out else []
+        if len(lines) != len(texts):
+            raise ValueError(
+                f"{flag} {command!r}: {len(texts)} sentences went in, {len(lines)} came back; "
+                f"there must be one a line, in the same order{last}"
+            )
+        return lines
+
+    return translate

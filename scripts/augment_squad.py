@@ -1,0 +1,77 @@
+"""Paraphrase questions of a SQuAD file by translating them there and back.
+
+python scripts/augment_squad.py train.json train_35.json --rate 0.35 \\
+    --forward runs/en-de/checkpoint_best.pt --backward runs/de-en/checkpoint_best.pt
+python scripts/augment_squad.py train.json train_35.json --rate 0.35 --command 'my-paraphraser'
+
+A paraphrase is a new question of the same paragraph, with the same answers; its id is that of the
+question and -q. Beside OUTPUT stand every paraphrase with what became of it (.paraphrases.jsonl)
+and the counts (.report.json). A run that was stopped goes on with the same command.
+
+Commands read one question a line and write as many lines. So any model of fairseq translates:
+
+    --chunk 4096 --forward-command "fairseq-interactive DATA --path MODEL.pt --beam 5 \\
+        --buffer-size 1024 --batch-size 64 OPTIONS OF ITS SUBWORDS | grep ^D- | cut -f3"
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from fairseq_plugins.prep.options import add_flags, explain
+from fairseq_plugins.prep.squad_augmentation import Report, augment
+from fairseq_plugins.prep.squad_augmentation_options import FLAGS, AugmentOptions, Step
+from fairseq_plugins.prep.squad_augmentation_rules import REASONS
+
+
+def load_translator(step: Step, options: AugmentOptions):
+    """Load a checkpoint of this project; fairseq is imported here, for commands do not need it."""
+    from fairseq_plugins.inference import back_translation
+
+    return back_translation.load_translator(
+        step.checkpoint,
+        step.data,
+        beam=options.beam,
+        sampling=options.sampling,
+        seed=options.seed,
+        cpu=options.cpu,
+    )
+
+
+def show(report: Report, options: AugmentOptions) -> None:
+    """Print what came of it."""
+    print(
+        f"{report.questions} questions, {report.chosen} chosen, {report.kept} paraphrases kept, "
+        f"{report.chosen - report.kept} dropped"
+    )
+    for reason, count in report.dropped.items():
+        if count:
+            print(f"  {count} {reason}: {REASONS[reason]}")
+    print("written: " + ", ".join(map(str, options.results)))
+
+
+def main() -> int:
+    """Parse the flags, augment, print; what goes wrong is one line on stderr."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("input", help="SQuAD file, 1.1 or 2.0")
+    parser.add_argument("output", help="SQuAD file to write: all questions, and the paraphrases")
+    add_flags(parser, AugmentOptions, FLAGS)
+    flags = parser.parse_args()
+    try:
+        options = AugmentOptions(**vars(flags))
+        show(augment(options, load_translator), options)
+    except (OSError, ValueError) as error:
+        reason = explain(error, flags.output) if isinstance(error, OSError) else error
+        print(f"error: {reason}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on with it", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
