@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# One dataset of an example folder: what the run.sh of examples/glue, tagging, sla and dabert share.
+# One dataset of an example folder: what the run.sh of examples/glue, tagging, sla, dabert and
+# bertqa_squad share.
 #
 #   bash scripts/run_example.sh FOLDER NAME [options of scripts/run_experiments.py]
 #

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Datasets of an example folder, and a table of all that has run: what examples/sla and dabert share.
+# Datasets of an example folder, and a table of all that has run: what examples/sla, dabert and
+# bertqa_squad share.
 #
 #   bash scripts/run_example_table.sh FOLDER PREFIX NAME... [options of scripts/run_experiments.py]
 #
 # FOLDER  as in scripts/run_example.sh
 # PREFIX  of the folders in data-bin and runs, before NAME; may be empty
 # RAW     folder with a dataset's official files, or one with a folder NAME for each
+# FOLDER/before_table.sh, if it is there, is read before the table is made, and may add to its options.
 # The table is printed and left in runs/FOLDER.md and runs/FOLDER.csv, that of NAME demo beside its runs.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -40,6 +42,7 @@ else
         done
     done
 fi
+if [ -f "$folder/before_table.sh" ]; then . "$folder/before_table.sh"; fi
 if [ "${names[*]}" = demo ]; then printf '\nAn invented corpus in the format of the dataset that the tables name: no result on that dataset.\n'; fi
 "$python" scripts/report_table.py "${folders[@]}" "${options[@]}" --output "$table"
 echo "written to $table.md and $table.csv" >&2

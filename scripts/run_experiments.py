@@ -18,7 +18,7 @@ from pathlib import Path
 
 import torch
 
-from fairseq_plugins.experiments.grid import SIZES, Grid, read_prepared
+from fairseq_plugins.experiments.grid import SIZES, Grid
 from fairseq_plugins.experiments.grid_file import read_assignments, read_choices, read_grid
 from fairseq_plugins.experiments.grid_selection import (
     choose,
@@ -29,10 +29,12 @@ from fairseq_plugins.experiments.grid_selection import (
     select,
     with_options,
 )
+from fairseq_plugins.experiments.prepared_data import SPANS, read_folders
 from fairseq_plugins.experiments.run import Run
 from fairseq_plugins.experiments.runner import execute
 
-PREDICT = (sys.executable, str(Path(__file__).resolve().with_name("predict.py")))
+HERE = Path(__file__).resolve().parent
+PREDICT, PREDICT_SPANS = "predict.py", "predict_squad.py"
 
 
 def parse_args() -> argparse.Namespace:
@@ -102,11 +104,16 @@ def selected(args: argparse.Namespace) -> Grid:
 def planned(args: argparse.Namespace) -> list[Run]:
     """Return the runs that the command line asks for."""
     grid = selected(args)
-    data = read_prepared(args.data or f"data-bin/{grid.dataset}", grid)
+    data = read_folders(Path(args.data or f"data-bin/{grid.dataset}"), grid)
     root = args.runs or Path("runs") / grid.dataset
-    predict = () if args.no_predictions else PREDICT
     cpu = args.cpu or not torch.cuda.is_available()
-    return [Run(grid, cell, data, root, predict, cpu) for cell in grid.cells()]
+    runs = []
+    for cell in grid.cells():
+        own = data[grid.data_of(cell.system)]
+        script = HERE / (PREDICT_SPANS if own.manifest["target"] == SPANS else PREDICT)
+        predict = () if args.no_predictions else (sys.executable, str(script))
+        runs.append(Run(grid, cell, own, root, predict, cpu))
+    return runs
 
 
 def main() -> int:

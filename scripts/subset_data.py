@@ -1,6 +1,9 @@
-"""Write a seeded fraction of a prepared folder's training pairs.
+"""Write a seeded fraction of a prepared folder's training pairs or examples.
 
 python scripts/subset_data.py data-bin/sample_en_de data-bin/sample_en_de.10 --fraction 0.1
+python scripts/subset_data.py data-bin/squad2 data-bin/squad2.20 --fraction 0.2
+
+A smaller fraction of the same seed lies within a larger one.
 """
 
 from __future__ import annotations
@@ -8,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from fairseq_plugins.prep.subset import write_subset
+from fairseq_plugins.prep.subset import examples_of, write_subset
 
 
 def main() -> int:
@@ -26,7 +29,7 @@ def main() -> int:
     except (ValueError, FileNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"{args.destination}: {manifest.splits['train']['lines']} training lines")
+    print(f"{args.destination}: {examples_of(manifest, 'train')} training examples")
     return 0
 
 

@@ -17,13 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from . import classification, labeling, metrics
+from . import classification, labeling, metrics, squad
 from .text_files import read_lines
 
 # Examples with their weights (how often each was drawn), (n,) -> the metric.
 Statistic = Callable[[np.ndarray], float]
 
-_ANSWERS = {"labels": "word_labels", "score": "score", "label": "classes"}  # key -> target
+_ANSWERS = {  # key -> target
+    "labels": "word_labels",
+    "score": "score",
+    "label": "classes",
+    "answer": "spans",
+}
 _PAIRED = {
     "pearson": classification.pearson,
     "spearman": classification.spearman,
@@ -37,9 +42,10 @@ class Answers:
 
     Args:
         source: where it was read from.
-        target: ``classes``, ``score`` or ``word_labels``.
+        target: ``classes``, ``score``, ``word_labels`` or ``spans``.
         ids: of the examples.
-        gold, predicted: a class, a number or a row of word labels for each.
+        gold, predicted: a class, a number or a row of word labels for each; of questions a row of
+            gold answers and the predicted one.
     """
 
     source: str
@@ -142,7 +148,8 @@ def _check(runs: Sequence[Answers], metric: str, positive: str) -> Answers:
     if metric not in metrics.NAMES[first.target]:
         choices = ", ".join(metrics.NAMES[first.target])
         raise ValueError(f"metric {metric!r} is not one of {choices}")
-    if metric.startswith(("f1", "token_", "detection_")) and positive not in _occurring(first):
+    about_one = first.target != "spans" and metric.startswith(("f1", "token_", "detection_"))
+    if about_one and positive not in _occurring(first):
         choices = ", ".join(sorted(_occurring(first)))
         raise ValueError(
             f"metric {metric!r} needs the positive label, {positive!r} is none of {choices}"
@@ -168,6 +175,8 @@ def _statistic(run: Answers, metric: str, labels: Sequence[str], positive: str) 
         )
     if run.target == "classes":
         return _class_statistic(run, metric, labels, positive)
+    if run.target == "spans":
+        return _span_statistic(run, metric)
     counts = np.array(
         [_row_counts(metric, *rows, positive) for rows in zip(run.gold, run.predicted)]
     )
@@ -184,6 +193,24 @@ def _class_statistic(run: Answers, metric: str, labels: Sequence[str], positive:
         matrix = np.bincount(cells, weights=weights, minlength=size * size).astype(int)
         matrix = matrix.reshape(size, size).tolist()
         return metrics.class_metrics(matrix, ids.get(positive)).get(metric, 0.0)
+
+    return value
+
+
+def _span_statistic(run: Answers, metric: str) -> Statistic:
+    """Return the mean of exact match or F1, of all questions or of one kind of them."""
+    column = int(metric.endswith("f1"))
+    scores = np.array([squad.scores_of(*pair)[column] for pair in zip(run.gold, run.predicted)])
+    answerable = np.array([bool(gold) for gold in run.gold])
+    counted = np.ones(len(scores), dtype=bool)
+    if metric.startswith("has_answer"):
+        counted = answerable
+    elif metric.startswith("no_answer"):
+        counted = ~answerable
+
+    def value(weights: np.ndarray) -> float:
+        kept = weights * counted
+        return float(kept @ scores / kept.sum()) if kept.any() else 0.0
 
     return value
 

@@ -7,6 +7,7 @@ the paragraph around the span is shown, and of a long paragraph the sentences ar
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from ..evaluation.answers import Answered, Candidate
 from .highlights import visible
@@ -15,6 +16,7 @@ MARKS = (">>", "<<")
 COLOR = ("\x1b[1;32m", "\x1b[0m")
 NO_ANSWER = "no answer"
 LONGEST = 500  # characters of a text that are shown
+TURNS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
 
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’)\]]*\s+")
@@ -60,8 +62,9 @@ def _marked(context: str, span: Candidate, color: bool) -> str:
 
 
 def _line(text: str) -> str:
-    """Return a text in one line, with nothing that a terminal would obey."""
-    return visible(re.sub(r"\s+", " ", text))
+    """Return a text in one line, with nothing that a terminal would obey or turn round."""
+    kept = "".join(char for char in text if unicodedata.bidirectional(char) not in TURNS)
+    return visible(re.sub(r"\s+", " ", kept))
 
 
 def surroundings(context: str, begin: int, end: int, longest: int = LONGEST) -> tuple[int, int]:

@@ -3,13 +3,14 @@
 A system is an architecture, or a name for one with options of its own: a variant is a value. An
 option that is a list is a choice to be made, as the learning rate is: every value is run. A cell is
 one run: system, choice, learning rate, number of epochs, seed. The number of updates follows from
-the size of the training set, since warm-up and decay are laid out over all of them.
+the size of the training set, since warm-up and decay are laid out over all of them. Two options of
+a system are the grid's own affair: `lr` is its learning rate in place of the grid's, and `data`
+says which other prepared folder it is trained on (`prepared_data.read_folders`), with the same
+validation set.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -18,8 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from ..evaluation.metrics import LOWER_IS_BETTER, NAMES
+from .prepared_data import SPANS, PreparedData
 
 SIZES = ("tiny", "minilm", "base", "large")  # ends of architectures' names
+
+OWN_DATA, OWN_RATE = "data", "lr"  # options of a system that the grid reads itself
 
 Options = dict[str, Any]
 Choice = tuple[tuple[str, Any], ...]  # the values of a system's options that are lists
@@ -30,8 +34,9 @@ class Grid:
     """What to run.
 
     Args:
-        dataset: its name in ``scripts/prepare_text.py``.
+        dataset: its name in the manifest, that of ``scripts/prepare_text.py``.
         systems: name -> options of ``fairseq-train``, ``arch`` among them; a list is a choice.
+            `OWN_RATE` and `OWN_DATA` may be among them.
         learning_rates: peaks of the schedule.
         epochs: lengths of the training.
         seeds: of initialisation, dropout and order.
@@ -78,7 +83,15 @@ class Grid:
         for seed, epochs, rate, (name, choice) in product(
             self.seeds, self.epochs, self.learning_rates, systems
         ):
-            yield Cell(name, rate, epochs, seed, choice)
+            own = self.systems[name].get(OWN_RATE)
+            if not isinstance(own, (int, float)):  # none, or a choice
+                yield Cell(name, rate, epochs, seed, choice)
+            elif rate == self.learning_rates[0]:
+                yield Cell(name, float(own), epochs, seed, choice)
+
+    def data_of(self, system: str) -> str:
+        """Return what a system calls its own prepared folder; empty for the grid's."""
+        return str(self.systems[system].get(OWN_DATA, ""))
 
 
 def variant(system: str, option: str, value: Any) -> str:
@@ -116,50 +129,6 @@ class Cell:
         return own if self.choice else {key: own[key] for key in own if key != "choice"}
 
 
-@dataclass(frozen=True)
-class PreparedData:
-    """What a run has to know about its prepared folder.
-
-    Args:
-        folder: the folder.
-        manifest: contents of its ``manifest.json``.
-        fingerprint: SHA-256 of that file.
-    """
-
-    folder: Path
-    manifest: Mapping[str, Any]
-    fingerprint: str
-
-    @property
-    def examples(self) -> int:
-        """Number of training examples."""
-        return int(self.manifest["splits"]["train"]["examples"])
-
-
-def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
-    """Read the manifest of a prepared folder.
-
-    Raises:
-        FileNotFoundError: there is none; says how to make it.
-        ValueError: it is of another dataset or kind, or lacks a training or validation set.
-    """
-    path = Path(folder) / "manifest.json"
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"{path}: no such file; prepare the data first: python scripts/prepare_text.py "
-            f"--dataset {grid.dataset} --raw-dir DIR --destdir {folder} {grid.prepare}".rstrip()
-        )
-    content = path.read_bytes()
-    manifest = json.loads(content)
-    if manifest.get("target") not in NAMES or manifest.get("dataset") != grid.dataset:
-        found = manifest.get("dataset", "no text dataset")
-        raise ValueError(f"{path}: holds {found!r}, expected {grid.dataset!r}")
-    for split in ("train", grid.validation):
-        if not manifest["splits"].get(split, {}).get("labelled"):
-            raise ValueError(f"{path}: holds no labelled split {split!r}")
-    return PreparedData(Path(folder), manifest, hashlib.sha256(content).hexdigest())
-
-
 def chief_metric(grid: Grid, manifest: Mapping[str, Any]) -> str:
     """Return the metric that chooses the best checkpoint.
 
@@ -176,17 +145,24 @@ def total_updates(grid: Grid, cell: Cell, data: PreparedData) -> int:
     """Return the number of updates of a run: whole epochs, the last batch of each included.
 
     Raises:
-        ValueError: the option ``batch-size`` of this run is no number of examples.
+        ValueError: the option ``batch-size`` or ``update-freq`` (batches of an update) of this run
+            is no such number.
     """
-    size = _own_options(grid, cell).get("batch-size", grid.batch_size)
-    if not isinstance(size, int) or size < 1:
-        raise ValueError(f"option 'batch-size' of {cell.system}: {size!r} is no number from 1 on")
-    return math.ceil(data.examples / size) * cell.epochs
+    options = {"batch-size": grid.batch_size, "update-freq": 1, **_own_options(grid, cell)}
+    for name in ("batch-size", "update-freq"):
+        if not isinstance(options[name], int) or options[name] < 1:
+            raise ValueError(
+                f"option {name!r} of {cell.system}: {options[name]!r} is no number from 1 on"
+            )
+    batches = math.ceil(data.examples / options["batch-size"])
+    return math.ceil(batches / options["update-freq"]) * cell.epochs
 
 
 def _own_options(grid: Grid, cell: Cell) -> Options:
     """Return what the grid, the system and the choice say, the last of them weighing most."""
-    return {**grid.options, **grid.systems[cell.system], **dict(cell.choice)}
+    system = grid.systems[cell.system]
+    system = {name: v for name, v in system.items() if name not in (OWN_DATA, OWN_RATE)}
+    return {**grid.options, **system, **dict(cell.choice)}
 
 
 def train_options(grid: Grid, cell: Cell, data: PreparedData) -> Options:
@@ -228,8 +204,12 @@ def command_line(options: Options) -> list[str]:
 
 
 def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
-    """Return everything that decides a run, as it is recorded beside its results."""
-    return {
+    """Return everything that decides a run, as it is recorded beside its results.
+
+    Of question answering the validation file is recorded as well, since systems may be trained on
+    other data, such as augmented ones, and be compared on the same questions.
+    """
+    found = {
         **cell.record,
         "dataset": grid.dataset,
         "target": data.manifest["target"],
@@ -239,3 +219,6 @@ def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
         "data": data.fingerprint,
         "options": train_options(grid, cell, data),
     }
+    if data.manifest["target"] == SPANS:
+        found["validation_data"] = data.file_of(grid.validation)
+    return found

@@ -5,6 +5,7 @@
       - bert_plain_minilm
       - {name: pos_zero, arch: bert_pos_minilm, feature-init: zero}
       - {arch: bert_sla_minilm, tree-threshold: [3, 4]}  # a choice, made on the validation set
+      - {name: other, arch: bert_sla_minilm, lr: 1e-5, data: more}  # its own
     learning_rates: [5e-5, 4e-5]
     seeds: [1, 2, 3]
     options: {max-positions: 128, dropout: [0.1, 0.2]}  # of all systems; again a list is a choice
@@ -22,7 +23,7 @@ from typing import Any
 
 import yaml
 
-from .grid import Grid, Options
+from .grid import OWN_RATE, Grid, Options
 
 
 def read_grid(path: str | Path) -> Grid:
@@ -69,6 +70,8 @@ def _systems(value: Any) -> dict[str, Options]:
         if name in found or Path(name).name != name:
             raise ValueError(f"{name!r} is named twice, or no name for a folder")
         found[name] = _open_options({key: v for key, v in entry.items() if key != "name"})
+        if not isinstance(found[name].get(OWN_RATE, []), list):  # YAML takes 1e-5 for a text
+            found[name][OWN_RATE] = _number(float, 0.0)(found[name][OWN_RATE])
     return found
 
 

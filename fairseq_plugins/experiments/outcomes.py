@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,8 +23,10 @@ class Setting(NamedTuple):
 
     @property
     def values(self) -> str:
-        """The learning rate and whatever else was chosen, to be read."""
+        """The learning rate and whatever else was chosen; of an ensemble what it is."""
         made = [f"{name} {value}" for name, value in self.choice]
+        if math.isnan(self.learning_rate):
+            return ", ".join(made)
         return ", ".join([f"lr {self.learning_rate:g}", f"{self.epochs} epochs", *made])
 
     @property
@@ -48,6 +51,8 @@ class Outcome:
         gates: layer -> mean local share of attention at its best validation.
         evaluated: split that its best checkpoint was tried on beside; may be empty.
         evaluation: metrics there.
+        options: of its training.
+        data: prepared folder that it was trained on; empty if nothing tells.
     """
 
     setting: Setting
@@ -62,6 +67,8 @@ class Outcome:
     gates: dict[int, float] = field(default_factory=dict)
     evaluated: str = ""
     evaluation: dict[str, float] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    data: str = ""
 
     @property
     def predictions(self) -> Path:
@@ -81,7 +88,8 @@ class Outcomes:
     Args:
         root: the folder.
         dataset: its name.
-        data: fingerprint of the prepared folder.
+        data: fingerprint of the prepared folder; of question answering, of its validation file,
+            since runs on other training data are compared as well.
         metric: that chose the checkpoints.
         validation: split that it was computed on.
         runs: sorted.
@@ -104,6 +112,8 @@ def read_outcomes(root: str | Path) -> Outcomes:
     """
     root = Path(root)
     found = {path.parent: _read(path) for path in sorted(root.glob(f"*/*/*/{RESULT}"))}
+    for result in found.values():
+        result["data"] = result.get("validation_data", result.get("data"))
     if not found:
         raise FileNotFoundError(f"{root}: no finished run (no */*/*/{RESULT})")
     shared = {}
@@ -153,4 +163,6 @@ def _outcome(folder: Path, result: dict[str, Any]) -> Outcome:
         gates={int(layer): value for layer, value in result.get("gates", {}).items()},
         evaluated=tried["of"],
         evaluation=tried["metrics"],
+        options=options,
+        data=result.get("folder", ""),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .bertqa_tables import BERTQA
+from .bertqa_tables import KINDS as BERTQA_KINDS
 from .dabert_tables import ABLATIONS, DABERT, PAWS
 from .sla_tables import ENTITIES, ERRORS, SLA
 from .table_layouts import PLAIN, Column, Layout
@@ -20,11 +22,13 @@ LABELS = {
     "dabert": "DABERT",
     "dabert_literal": "DABERT, as printed",
     **ABLATIONS,
+    **BERTQA_KINDS,
 }
 
 LAYOUTS = {
     **SLA,
     **DABERT,
+    **BERTQA,
     "others": Layout(
         "Datasets that are in no paper",
         (

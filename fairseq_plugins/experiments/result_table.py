@@ -129,7 +129,10 @@ class Table:
 
 
 def row_of(run: Outcome) -> Row:
-    """Return the row that a run belongs to."""
+    """Return the row that a run belongs to: of its architecture, or the one it is called after."""
+    named = _parts(run.setting.system)
+    if named[1] in LABELS and not run.ablated:
+        return Row(*named)
     size, kind = _parts(run.arch)
     system, own = run.setting.system, [run.arch]
     if run.ablated:

@@ -3,8 +3,9 @@
 The folder holds ``settings.json`` (what decides the run), ``train.log`` and checkpoints while it
 trains; at its end ``checkpoint_best.pt`` without the optimiser's state, predictions of the
 validation set and ``result.json``; and, where the grid says so, the best checkpoint's metrics on
-another split, ``evaluation.json``, and its predictions there. A folder with a result is never
-trained again; one without goes on from its last checkpoint.
+another split, ``evaluation.json``, and its predictions there. Of question answering, whose
+predictions are several files, `squad_answers` makes both. A folder with a result is never trained
+again; one without goes on from its last checkpoint.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ import torch
 
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..evaluation.text_files import write_text
-from .grid import Cell, Grid, PreparedData, command_line, settings
+from . import squad_answers
+from .grid import Cell, Grid, command_line, settings
+from .prepared_data import SPANS, PreparedData
 from .training_log import best, gates, parameters, validations
 
 USER_DIR = Path(__file__).resolve().parents[1]
@@ -47,7 +50,8 @@ class Run:
         grid, cell: what to run.
         data: the prepared folder.
         root: folder of all runs of the grid.
-        predict: command that predicts with a run's folder, if predictions are wanted.
+        predict: command that predicts with a run's folder, if predictions are wanted; of question
+            answering ``scripts/predict_squad.py``, else ``scripts/predict.py``.
         cpu: whether to train without a GPU.
     """
 
@@ -91,16 +95,26 @@ class Run:
 
     def predict_command(self) -> list[str]:
         """Return the command that predicts the validation set."""
-        return self._predict(split=self.grid.validation, output=self.folder / PREDICTIONS)
+        return self._predict(self.grid.validation, PREDICTIONS)
 
     def evaluate_command(self) -> list[str]:
         """Return the command that tries the best checkpoint on the split of the evaluation."""
-        output, metrics = self.folder / EVALUATED, self.folder / EVALUATION
-        return self._predict(split=self.grid.evaluate, metrics=metrics, output=output)
+        return self._predict(self.grid.evaluate, EVALUATED, EVALUATION)
 
-    def _predict(self, **options: Any) -> list[str]:
-        fixed = {"data": self.data.folder, "cpu": self.cpu}
-        return [*self.predict, str(self.folder), *command_line({**fixed, **options})]
+    def _predict(self, split: str, rows: str, metrics: str = "") -> list[str]:
+        """Return the command that predicts a split and leaves rows, and metrics where named."""
+        options = {"data": self.data.folder, "cpu": self.cpu, "split": split}
+        if self.answers_questions:
+            options["output-dir"] = squad_answers.folder_of(self.folder / rows)
+            return [*self.predict, "--path", str(self.folder), *command_line(options)]
+        options |= {"metrics": self.folder / metrics} if metrics else {}
+        options["output"] = self.folder / rows
+        return [*self.predict, str(self.folder), *command_line(options)]
+
+    @property
+    def answers_questions(self) -> bool:
+        """Whether its task is question answering."""
+        return self.data.manifest["target"] == SPANS
 
     @property
     def _lacks_evaluation(self) -> bool:
@@ -108,6 +122,12 @@ class Run:
         split = self.data.manifest["splits"].get(self.grid.evaluate, {})
         wanted = bool(self.predict and split.get("labelled"))
         return wanted and not (self.folder / EVALUATION).is_file()
+
+    @property
+    def _lacks_answers(self) -> bool:
+        """Whether questions are still to be answered, as in a run that was not to predict."""
+        wanted = bool(self.predict) and self.answers_questions
+        return wanted and not (self.folder / PREDICTIONS).is_file()
 
     def is_finished(self) -> bool:
         """Tell whether nothing is left to do.
@@ -126,7 +146,8 @@ class Run:
                 )
         if not (self.folder / RESULT).is_file():
             return False
-        return not (self._lacks_evaluation and (self.folder / BEST).is_file())
+        lacking = self._lacks_evaluation or self._lacks_answers
+        return not (lacking and (self.folder / BEST).is_file())
 
     def execute(self, launch: Launch) -> None:
         """Train, predict, write the result, drop what only a resumed training would need; evaluate.
@@ -137,8 +158,26 @@ class Run:
         """
         if not (self.folder / RESULT).is_file():
             self._train(launch)
+        elif self._lacks_answers:
+            self._answer(launch)
+            self._write_result()
         if self._lacks_evaluation:
             launch(self.evaluate_command(), self.folder / "predict.log")
+            if self.answers_questions:
+                self._collect(self.grid.evaluate, EVALUATED)
+                squad_answers.write_evaluation(
+                    self.folder / EVALUATED, self.grid.evaluate, self.folder / EVALUATION
+                )
+
+    def _answer(self, launch: Launch) -> None:
+        """Predict the validation set."""
+        launch(self.predict_command(), self.folder / "predict.log")
+        if self.answers_questions:
+            self._collect(self.grid.validation, PREDICTIONS)
+
+    def _collect(self, split: str, rows: str) -> None:
+        """Join answers with their gold, as rows."""
+        squad_answers.write_rows(self.folder / rows, self.data.folder / f"{split}.examples.jsonl")
 
     def _train(self, launch: Launch) -> None:
         """Do all that leads to a result."""
@@ -152,7 +191,7 @@ class Run:
             )
         _strip(self.folder / BEST)
         if self.predict:
-            launch(self.predict_command(), self.folder / "predict.log")
+            self._answer(launch)
         self._write_result()
         for path in self.folder.glob("checkpoint*.pt"):
             if path.name != BEST:
@@ -163,12 +202,16 @@ class Run:
         found = validations(self.folder / LOG, self.grid.validation)
         metric = self.settings["metric"]
         chosen = best(found, metric, metric not in LOWER_IS_BETTER)
+        tuned = {}
+        if self.predict and self.answers_questions:
+            tuned = squad_answers.tuned_metrics(self.folder / PREDICTIONS)
         result = {
             **self.settings,
+            "folder": str(self.data.folder),
             "updates": self.updates,
             "parameters": parameters(self.folder / LOG),
             "best_updates": chosen.updates,
-            "best": chosen.metrics,
+            "best": {**chosen.metrics, **tuned},
             "last": found[-1].metrics,
             "gates": gates(chosen),
         }

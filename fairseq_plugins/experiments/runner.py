@@ -26,12 +26,17 @@ _LOOK = 1.0  # seconds between looks at a running training
 _LINES = 5  # of a failed command's log that are shown
 
 
-def execute(runs: Sequence[Run], jobs: int = 1) -> list[str]:
+def execute(
+    runs: Sequence[Run],
+    jobs: int = 1,
+    done: Callable[[Run, Sequence[str]], None] | None = None,
+) -> list[str]:
     """Bring runs to their end.
 
     Args:
         runs: of one grid or of several.
         jobs: how many at a time; with several GPUs each takes another one.
+        done: is told of every run that ended, with what went wrong, as soon as it has.
 
     Returns:
         A message for every run that failed; a failure does not stop the others.
@@ -50,9 +55,12 @@ def execute(runs: Sequence[Run], jobs: int = 1) -> list[str]:
     with logging_redirect_tqdm(), tqdm(total=total, unit=" updates", disable=None) as bar:
         pool = ThreadPoolExecutor(jobs)
         try:
-            futures = [pool.submit(_execute, run, processes, bar) for run in waiting]
+            futures = {pool.submit(_execute, run, processes, bar): run for run in waiting}
             for future in as_completed(futures):
-                failures += future.result()
+                messages = future.result()
+                failures += messages
+                if done:
+                    done(futures[future], messages)
         finally:
             processes.stop()  # only those of an interrupted grid are still there
             pool.shutdown(cancel_futures=True)

@@ -47,7 +47,8 @@ def _cells(table: Table, row: Row) -> Iterator[str]:
     yield _parameters(table, row)
     if table.is_whole:
         mean = table.average(row)
-        paper = _figure(table.layout.paper_average(row.size, "" if row.name else row.kind))
+        paper = table.layout.paper_average(row.size, "" if row.name else row.kind)
+        paper = _figure(paper if math.isnan(paper) else round(paper, 1))
         yield "–" if mean is None else f"{mean:.1f}{paper}"
     for block in table.blocks:
         entry = block.entries.get(row)
@@ -67,7 +68,9 @@ def _score(score: Score, arrow: str) -> str:
 
 
 def _figure(figure: float) -> str:
-    return "" if math.isnan(figure) else f" [{figure:.1f}]"
+    """Show a figure of the paper with as many digits as it has, one or two."""
+    digits = 1 if math.isclose(figure, round(figure, 1)) else 2
+    return "" if math.isnan(figure) else f" [{figure:.{digits}f}]"
 
 
 def _parameters(table: Table, row: Row) -> str:
@@ -102,6 +105,7 @@ def _notes(table: Table, test: str) -> Iterator[str]:
         if whose == "base" and sizes & printed - {"base"}:
             whose = f"base size; beside {', '.join(sorted(sizes & printed))}, the same"
         yield f"[In brackets: {table.layout.source}, {whose} size.]"
+    yield from table.layout.notes
     yield (
         "Learning rate, epochs and choices of each system are those with the best mean on the "
         "validation set, among those with most seeds:"

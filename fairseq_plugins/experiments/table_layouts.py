@@ -24,6 +24,7 @@ class Column:
         metrics: title and name of each; the last is the one that averages take.
         tested: whether the test set is shown where all runs were tried on it; else validation.
         split: the only split that is shown, for a second column of the dataset; may be empty.
+        optional: of the metrics, those that are left out where a run lacks them.
     """
 
     dataset: str
@@ -31,6 +32,7 @@ class Column:
     metrics: tuple[tuple[str, str], ...]
     tested: bool = False
     split: str = ""
+    optional: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -76,6 +78,7 @@ class Layout:
     own: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     baseline: str = PLAIN
+    notes: tuple[str, ...] = ()
 
     @property
     def datasets(self) -> set[str]:

@@ -11,6 +11,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 
 from ..evaluation.metrics import LOWER_IS_BETTER
@@ -20,6 +21,7 @@ from .paper_tables import LAYOUTS
 from .result_table import SIGNIFICANT, Block, Entry, Row, Score, Table, row_of
 from .run import RESULT
 from .seeds import Summary, chosen_settings, summarize
+from .squad_answers import TUNED
 from .table_layouts import PLAIN, Column, Layout
 
 VALIDATION, EVALUATION = "best", "evaluation"  # fields of an outcome: whose metrics are shown
@@ -127,15 +129,24 @@ def _block(column: Column, parts: Sequence[Outcomes], layout: Layout, test: Test
     wanted = {column.split} if column.split else splits - {""}
     tested = (column.tested or bool(column.split)) and len(splits) == 1 and splits == wanted
     shown = EVALUATION if tested else VALIDATION
+    column = _with_metrics(column, summaries.values(), shown)
     entries = {}
     for row, summary in summaries.items():
         first, plain = (_other(summaries, row, kind) for kind in (layout.baseline, PLAIN))
         scores = _scores(column, (first, summary), shown, test, worse=layout.marks_worse)
         figures = layout.figures(row.size, row.kind, column) if not row.name else ()
-        scores = [replace(score, paper=f) for score, f in zip(scores, figures)] or scores
+        scores = [replace(s, paper=f) for s, f in zip(scores, chain(figures, repeat(math.nan)))]
         entries[row] = _entry(summary, plain, scores)
     split = splits.pop() if tested else next((part.validation for part in parts), "")
     return Block(column, split, tested, [part.root for part in parts], entries)
+
+
+def _with_metrics(column: Column, summaries: Iterable[Summary], shown: str) -> Column:
+    """Return the column without optional metrics that a run lacks."""
+    runs = [run for summary in summaries for run in summary.outcomes]
+    lacking = {name for name in column.optional for run in runs if name not in getattr(run, shown)}
+    kept = tuple(pair for pair in column.metrics if pair[1] not in lacking)
+    return replace(column, metrics=kept)
 
 
 def _other(summaries: dict[Row, Summary], row: Row, kind: str) -> Summary | None:
@@ -253,6 +264,8 @@ def over_drawn_examples(samples: int, seed: int) -> Test:
     """Return the test over examples: a paired bootstrap."""
 
     def test(plain: Summary, system: Summary, metric: str, shown: str) -> float:
+        if metric.startswith(TUNED):  # another threshold for each: no examples to compare
+            return math.nan
         names = {VALIDATION: "predictions", EVALUATION: "evaluation_predictions"}
         found = over_examples(
             plain,

@@ -1,7 +1,8 @@
 """A fraction of a prepared training set: seeded, nested, same subwords and dictionaries.
 
-The lines of a smaller fraction are all in a larger one with the same seed (one permutation is cut
-at different lengths), as the data-fraction experiment of Sundararaman et al. 2019, Table 1, asks.
+Of a folder of parallel text, or of texts (`text_subset`). The lines of a smaller fraction are all
+in a larger one with the same seed (one permutation is cut at different lengths), as the
+data-fraction experiment of Sundararaman et al. 2019, Table 1, asks.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from ..data.dictionaries import load_dictionary
 from ..data.streams import read_stream, stream_prefix, write_stream
 from ..syntax.labels import FEATURES
 from ..syntax.subword_tree import COLUMNS
+from . import text_subset
 from .binarize import word_numbers
-from .manifest import FILE_NAME, Manifest
+from .manifest import FILE_NAME, FolderManifest, Manifest
+from .text_manifest import TextManifest
 from .workspace import close_work, locked, open_work
 
 
@@ -33,20 +36,23 @@ def choose_lines(lines: int, fraction: float, seed: int) -> np.ndarray:
     return np.sort(np.random.RandomState(seed).permutation(lines)[:count])
 
 
-def write_subset(folder: Path, destination: Path, fraction: float, seed: int) -> Manifest:
-    """Write a folder with a fraction of the training pairs and everything else unchanged.
+def write_subset(
+    folder: str | Path, destination: str | Path, fraction: float, seed: int
+) -> Manifest | TextManifest:
+    """Write a folder with a fraction of the training data and everything else unchanged.
 
     Args:
         folder: a prepared folder.
         destination: the folder to write; one that holds this very subset is left as it is.
-        fraction: of the training lines, above 0 and at most 1.
+        fraction: of the training lines or examples, above 0 and at most 1.
         seed: of the choice.
 
     Raises:
         ValueError: a bad fraction, no training split, or a destination that holds other data.
     """
     folder, destination = Path(folder), Path(destination)
-    manifest = Manifest.load(folder)
+    kind = kind_of(folder)
+    manifest = kind.load(folder)
     parts = [split for split in manifest.splits if split.startswith("train")]
     if not parts:
         raise ValueError(f"{folder} has no training split (splits: {', '.join(manifest.splits)})")
@@ -54,22 +60,36 @@ def write_subset(folder: Path, destination: Path, fraction: float, seed: int) ->
         raise ValueError(f"{folder} is itself a subset: choose from the whole folder")
     manifest.options["subset"] = {"fraction": fraction, "seed": seed}
     if (destination / FILE_NAME).is_file():
-        found = Manifest.load(destination)
+        found = kind.load(destination)
         if (found.inputs, found.options) != (manifest.inputs, manifest.options):
             raise ValueError(f"{destination} holds other data; name another folder")
         return found
-    lines = {split: manifest.splits[split]["lines"] for split in parts}
-    chosen = {split: choose_lines(count, fraction, seed) for split, count in lines.items()}
+    counts = {split: examples_of(manifest, split) for split in parts}
+    chosen = {split: choose_lines(count, fraction, seed) for split, count in counts.items()}
     with locked(destination):
         open_work(destination, manifest.fingerprint(), overwrite=False)
+        whole = {name for split in parts for name in text_subset.whole_files(manifest, split)}
         for path in manifest.files(folder):
-            if path.name.partition(".")[0] not in parts:
+            if path.name.partition(".")[0] not in parts or path.name in whole:
                 shutil.copyfile(path, destination / path.name)
+        write = _write_split if isinstance(manifest, Manifest) else text_subset.write_split
         for split, rows in chosen.items():
-            _write_split(folder, destination, manifest, split, rows)
+            write(folder, destination, manifest, split, rows)
         manifest.save(destination)
         close_work(destination)
     return manifest
+
+
+def kind_of(folder: Path) -> type[Manifest] | type[TextManifest]:
+    """Return the kind of a folder's manifest; one that is none is refused when it is loaded."""
+    path = Path(folder) / FILE_NAME
+    is_text = path.is_file() and f'"{TextManifest.FORMAT}"' in path.read_text(encoding="utf-8")
+    return TextManifest if is_text else Manifest
+
+
+def examples_of(manifest: FolderManifest, split: str) -> int:
+    """Return how many lines or examples a split has."""
+    return manifest.splits[split]["lines" if isinstance(manifest, Manifest) else "examples"]
 
 
 def _write_split(

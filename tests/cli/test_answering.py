@@ -91,8 +91,45 @@ def test_what_cannot_be_asked_is_refused(answer_runs, facts, tmp_path):
     assert "invalid float value: 'low'" in line
 
 
-def test_each_script_names_the_one_for_the_other_checkpoints(answer_runs):
-    line = refusal(str(SCRIPTS / "predict.py"), answer_runs / "first", "--split", "valid")
-    assert "scripts/predict_squad.py and scripts/ask.py read it" in line
+OTHER_SCRIPTS = {
+    "predict.py": "RUN --split valid",
+    "plot_attention.py": "Who? --checkpoints RUN --out out/figure",
+    "plot_gates.py": "RUN --out out/gates",
+    "case_study.py": "RUN --split valid --html out/page.html",
+    "robustness.py": "RUN --sets sets --output out/stem",
+}
+
+
+@pytest.mark.parametrize("script", OTHER_SCRIPTS)
+def test_scripts_for_labels_name_those_for_answers(answer_runs, tmp_path, script):
+    words = OTHER_SCRIPTS[script].replace("RUN", str(answer_runs / "first")).split()
+    line = refusal(str(SCRIPTS / script), *words, cwd=tmp_path)
+    assert "of task 'extractive_qa'" in line
+    assert "; scripts/predict_squad.py, scripts/ask.py and scripts/plot_coattention.py " in line
+    assert not any(path.is_file() for path in tmp_path.rglob("*"))
+
+
+def test_files_of_answers_are_no_systems_to_compare_by_lines(answer_runs, tmp_path):
+    given = ("--path", answer_runs / "first", "--split", "valid", "--cpu", "--output-dir")
+    run(ANSWER, *given, tmp_path)
+    compare = str(SCRIPTS / "compare_predictions.py")
+    for name in ("predictions.json", "nbest_predictions.json"):
+        line = refusal(compare, tmp_path / name, tmp_path / name, "--gold", tmp_path / name)
+        assert line.endswith("scripts/analyze_questions.py compares those")
+
+
+def test_windows_are_options_of_the_command_line(answer_runs, tmp_path):
+    given = ("--path", answer_runs / "first", "--split", "valid", "--cpu", "--output-dir", tmp_path)
+    run(ANSWER, *given, *"--max-positions 24 --doc-stride 5 --max-query-length 6".split())
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    sizes = [metrics[name] for name in ("max_positions", "doc_stride", "max_query_length")]
+    assert sizes == [24, 5, 6]
+    line = refusal(ANSWER, *given, "--max-positions", 10)
+    assert "choices: a larger --max-positions, a smaller --max-query-length" in line
+    line = refusal(ANSWER, *given, "--max-positions", 1000)
+    assert "--max-positions 1000: the model has only " in line
+
+
+def test_checkpoints_that_are_not_there_are_refused(answer_runs):
     line = refusal(ANSWER, "--path", answer_runs, "--split", "valid", "--output-dir", "out")
     assert "holds no checkpoint_best.pt" in line

@@ -10,6 +10,7 @@ import time
 
 import pytest
 from cli.commands import LONGEST_RUN, SCRIPTS, run, state_of
+from experiments.finished_questions import with_three_models
 from experiments.finished_runs import finish
 from prepared_text import examples, prepare
 
@@ -87,6 +88,23 @@ def test_table_is_printed_and_left_in_files(tmp_path):
     done = run(TABLE, tmp_path, "--layout", "sla2", fails=True)
     assert (done.code, done.err.count("\n")) == (1, 1)
     assert "none of these runs stands in it; they are on cola" in done.err
+
+
+def test_bertqas_models_and_their_ensemble_are_in_the_tables(tmp_path):
+    together = with_three_models(tmp_path / "squad")
+    done = run(TABLE, tmp_path / "squad", "--ensemble", together, "--output", tmp_path / "all")
+    assert done.out == (tmp_path / "all.md").read_text()
+    first, second = done.out.index("Table 1)"), done.out.index("Table 3)")
+    assert first < second
+    assert "| Ensemble | 3.0M | 81.00 [81.09] |" in done.out
+    assert "ensemble_large" not in (tmp_path / "all.csv").read_text()
+    assert "Ensemble" in (tmp_path / "all.csv").read_text()
+    models = run(TABLE, tmp_path / "squad", "--layout", "bertqa1").out
+    assert models.startswith("**BERTQA's models")
+    assert "Table 3" not in models
+    (tmp_path / "none").mkdir()
+    done = run(TABLE, tmp_path / "squad", "--ensemble", tmp_path / "none", fails=True)
+    assert (done.code, done.err.count("\n")) == (1, 1)
 
 
 def test_errors_are_one_line(grid, tmp_path):

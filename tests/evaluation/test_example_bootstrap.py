@@ -19,6 +19,7 @@ from fairseq_plugins.evaluation.metrics import NAMES, score
 
 COUNT = 200
 TAGS = ("O", "B-A", "I-A", "i")
+GOLDS = ([], ["a red mill", "mill"], ["Lund"])  # of questions; none has an answer without any
 
 
 def answers(target: str, right: float, seed: int = 0) -> Answers:
@@ -30,6 +31,11 @@ def answers(target: str, right: float, seed: int = 0) -> Answers:
     elif target == "classes":
         gold = [truth.choice("ab") for _ in range(COUNT)]
         predicted = [g if dice.random() < right else dice.choice("ab") for g in gold]
+    elif target == "spans":
+        gold = [truth.choice(GOLDS) for _ in range(COUNT)]
+        predicted = [
+            (g or [""])[0] if dice.random() < right else dice.choice(["", "red barn"]) for g in gold
+        ]
     else:
         gold = [[truth.choice(TAGS) for _ in range(4)] for _ in range(COUNT)]
         predicted = [[t if dice.random() < right else "O" for t in row] for row in gold]
@@ -37,13 +43,13 @@ def answers(target: str, right: float, seed: int = 0) -> Answers:
 
 
 CASES = [(target, metric) for target, names in NAMES.items() for metric in names]
-POSITIVE = {"classes": "b", "word_labels": "i", "score": ""}
+POSITIVE = {"classes": "b", "word_labels": "i", "score": "", "spans": ""}
 
 
 @pytest.mark.parametrize(("target", "metric"), CASES)
 def test_weighted_metric_is_that_of_the_drawn_examples(target, metric):
     run = answers(target, 0.6)
-    labels = {"classes": "ab", "word_labels": TAGS, "score": ()}[target]
+    labels = {"classes": "ab", "word_labels": TAGS}.get(target, ())
     value = _statistic(run, metric, labels, POSITIVE[target])
     drawn = np.random.default_rng(3).integers(COUNT, size=COUNT)
     columns = [[column[i] for i in drawn] for column in (run.gold, run.predicted)]
@@ -53,7 +59,7 @@ def test_weighted_metric_is_that_of_the_drawn_examples(target, metric):
 
 @pytest.mark.parametrize("target", NAMES)
 def test_clear_difference_is_significant_and_chance_is_not(target):
-    metric = {"classes": "mcc", "score": "pearson", "word_labels": "entity_f1"}[target]
+    metric = {"classes": "mcc", "score": "pearson", "word_labels": "entity_f1"}.get(target, "f1")
     better = [answers(target, 0.95, seed) for seed in (1, 2)]
     worse = [answers(target, 0.4, seed) for seed in (3, 4)]
     clear = bootstrap(worse, better, metric, samples=200)

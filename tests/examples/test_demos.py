@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from fairseq_plugins.nn.fusion import ABLATIONS
+from fairseq_plugins.prep import squad
 from fairseq_plugins.prep.datasets import DATASETS, find_splits, read_split
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +26,7 @@ def made(kind: str, folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("kind", ["glue", "tagging", "dabert"])
+@pytest.mark.parametrize("kind", ["glue", "tagging", "dabert", "bertqa_squad"])
 def test_demo_has_the_same_bytes_every_time(kind, tmp_path):
     assert made(kind, tmp_path / "one") == made(kind, tmp_path / "two") != {}
 
@@ -113,14 +114,37 @@ def example(project: Path, kind: str, *arguments: str, **variables: str) -> tupl
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("kind", ["glue", "tagging", "sla", "dabert"])
+def test_bertqa_demo_is_squad_and_its_augmentation_keeps_all_questions(tmp_path):
+    made("bertqa_squad", tmp_path)
+    train, more, dev = (
+        {asked.id: asked for asked in squad.read(tmp_path / f"{name}.json").questions}
+        for name in ("train-v2.0", "train_35", "dev-v2.0")
+    )
+    assert (len(train), len(dev)) == (600, 200)
+    for name in ("train-v2.0", "train_35", "dev-v2.0"):
+        for one in squad.read(tmp_path / f"{name}.json").paragraphs:
+            for asked in one.questions:
+                assert all(answer.stands_in(one.context) for answer in asked.answers)
+    for questions in (train, dev):
+        answerable = [bool(asked.answers) for asked in questions.values()]
+        assert 0.5 < sum(answerable) / len(answerable) < 0.8
+    assert train.items() <= more.items()
+    added = {name: asked for name, asked in more.items() if name not in train}
+    assert 0.3 < len(added) / len(train) < 0.4
+    for name, asked in added.items():
+        original = train[name.removesuffix("-q")]
+        assert asked.answers == original.answers
+        assert asked.text != original.text
+
+
+@pytest.mark.parametrize("kind", ["glue", "tagging", "sla", "dabert", "bertqa_squad"])
 def test_examples_say_what_they_need_in_one_line(project, kind):
     status, out, _ = example(project, kind)
     assert (status, f"bash examples/{kind}/run.sh demo --quick" in out) == (0, True)
     status, _, err = example(project, kind, "nothing", "--quick")
     assert (status, err.count("\n")) == (2, 1)
-    assert re.search("no configs/nothing.yaml; choices: [cd]", err)
-    name = {"tagging": "conll2003", "dabert": "rte"}.get(kind, "cola")
+    assert re.search("no configs/nothing.yaml; choices: [bcd]", err)
+    name = {"tagging": "conll2003", "dabert": "rte", "bertqa_squad": "minilm"}.get(kind, "cola")
     status, _, err = example(project, kind, name)
     assert (status, err) == (2, "error: set RAW to the folder with the official files\n")
     assert not (project / "data-bin").exists()
@@ -217,6 +241,54 @@ def test_dabert_runs_its_systems_in_folders_of_its_own(project):
     kinds = ("bert_plain", "bert_syntax_masks", "bert_uer", "dabert", "dabert_literal")
     assert found == [f"{kind}_minilm" for kind in kinds]
     assert out.count("runs/dabert_rte/") == 5
+
+
+SQUAD = {
+    **MANIFEST,
+    "dataset": "squad",
+    "task": "extractive_qa",
+    "target": "spans",
+    "metric": "f1",
+    "inputs": {"valid": {"sha256": "v"}},
+}
+
+
+def test_bertqa_trains_systems_on_their_own_data_by_one_command(project):
+    for name in ("bertqa_large", "bertqa_large_35", "bertqa_large_50"):
+        (project / "data-bin" / name).mkdir(parents=True)
+        (project / "data-bin" / name / "manifest.json").write_text(json.dumps(SQUAD))
+    status, out, err = example(project, "bertqa_squad", "large", "--dry-run")
+    assert (status, err) == (0, "")
+    lines = {re.search(r"runs/bertqa_large/(\w+)/", line)[1]: line for line in out.splitlines()}
+    assert len(lines) == 7
+    wanted = {
+        "model1": ("_35", "1.5e-05"),
+        "model2": ("_35", "1.2e-05"),
+        "model3": ("_50", "1.1e-05"),
+    }
+    for model, (data, rate) in wanted.items():
+        for wiring, arch in (("", "bertqa_literal_large"), ("query_", "bertqa_large")):
+            line = lines[f"{wiring}{model}_large"]
+            for word in (f"data-bin/bertqa_large{data} ", f"--lr {rate} ", f"--arch {arch} "):
+                assert word in line
+            assert "--batch-size 2 " in line
+            assert "--update-freq 3 " in line
+            assert ("--span-lstm none" in line) == (model == "model2")
+    assert "data-bin/bertqa_large " in lines["bert_plain_large"]
+
+
+@pytest.mark.slow
+def test_bertqa_demo_ends_with_its_table(project):
+    systems = ("bert_plain_tiny", "bertqa_tiny", "bert_plain_q35_tiny")
+    arguments = ("demo", "--quick", "--cpu", "--seeds", "1", "--archs", *systems)
+    status, out, err = example(project, "bertqa_squad", *arguments)
+    assert status == 0, err
+    table = (project / "runs" / "bertqa_squad_demo" / "table.md").read_text()
+    assert out.endswith(table)
+    for label in ("BERT", "BERTQA", "BERT, SQuAD 2.Q (35 %)"):
+        assert f"| {label} |" in table
+    assert "SQuAD F1 tuned" in table
+    assert "[74" not in table  # no figures of the paper beside an invented corpus
 
 
 @pytest.mark.slow

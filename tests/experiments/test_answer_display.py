@@ -52,6 +52,12 @@ def test_texts_command_no_terminal():
     assert ">>built the mill<<" in shown
 
 
+def test_texts_turn_no_line_round():
+    context = "Mara \u202ebuilt the\u2067 mill, \u0645 too."
+    shown = as_text(found(context, "built the\u2067 mill"), context)
+    assert "  Mara >>built the mill<<, \u0645 too.\n" in shown
+
+
 def test_long_paragraphs_are_cut_at_sentences():
     context = "First one here. " * 40 + "Mara built the mill. " + "Last one here. " * 40
     shown = as_text(found(context, "mill"), context)

@@ -6,10 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from experiments.example_datasets import dataset_of
 from fairseq.models import ARCH_MODEL_REGISTRY
 
 import fairseq_plugins  # noqa: F401
 from fairseq_plugins.evaluation.metrics import NAMES
+from fairseq_plugins.experiments.bertqa_tables import ENSEMBLE
 from fairseq_plugins.experiments.grid_file import read_choices, read_grid
 from fairseq_plugins.experiments.grid_selection import (
     choose,
@@ -18,10 +20,14 @@ from fairseq_plugins.experiments.grid_selection import (
     resize,
     select,
 )
+from fairseq_plugins.experiments.paper_tables import LABELS, LAYOUTS, PLAIN
+from fairseq_plugins.experiments.result_table import Row
+from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.nn.fusion import ABLATIONS
 from fairseq_plugins.prep.datasets import DATASETS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+BERTQA = EXAMPLES / "bertqa_squad"
 CONFIGS = sorted(EXAMPLES.glob("*/configs/*.yaml"))
 SLA, DABERT = ([p for p in CONFIGS if p.parts[-3] == kind] for kind in ("sla", "dabert"))
 OWN_NAMES = {"demo", "ewt_errors"}  # grids that are not called by their dataset
@@ -30,14 +36,15 @@ OWN_NAMES = {"demo", "ewt_errors"}  # grids that are not called by their dataset
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
 def test_every_example_grid_fits_its_dataset_and_our_architectures(path):
     grid = read_grid(path)
-    dataset = DATASETS[grid.dataset]
-    assert path.stem in {grid.dataset, *OWN_NAMES}
+    dataset = dataset_of(grid.dataset)
+    if path.parts[-3] != "bertqa_squad":
+        assert path.stem in {grid.dataset, *OWN_NAMES}
     assert grid.metric in NAMES[dataset.target]
     assert grid.validation in dataset.splits
     for size in ("tiny", "minilm", "base", "large"):
         for one in (grid, resize(grid, size)):
             assert {options["arch"] for options in one.systems.values()} <= set(ARCH_MODEL_REGISTRY)
-    own = {path.parts[-3]} - {"sla", "dabert"}
+    own = {path.parts[-3]} - {"sla", "dabert", "bertqa_squad"}
     assert own <= {"tagging" if dataset.target == "word_labels" else "glue"}
     assert not grid.evaluate or grid.evaluate in dataset.splits
 
@@ -92,6 +99,41 @@ def test_dabert_grids_are_the_papers_and_its_preset_comes_first(path):
     assert len(first) == 5 * len(grid.systems)
     assert {(cell.learning_rate, dict(cell.choice)["batch-size"]) for cell in first} == {(2e-5, 32)}
     assert ("valid" in dataset.splits) or "--valid-fraction" in grid.prepare
+
+
+@pytest.mark.parametrize("name", ["base", "large"])
+def test_bertqa_grids_are_the_papers_recipes(name):
+    grid = read_grid(BERTQA / "configs" / f"{name}.yaml")
+    accumulated = grid.options.get("update-freq", 1)
+    assert grid.batch_size * accumulated == 6
+    assert (grid.epochs, grid.metric) == ((2,), "f1")
+    assert (grid.warmup_ratio, grid.weight_decay, grid.options["dropout"]) == (0.1, 0.01, 0.1)
+    rates = {options.get("lr", grid.learning_rates[0]) for options in grid.systems.values()}
+    assert rates == ({3e-5} if name == "base" else {1.5e-5, 1.2e-5, 1.1e-5})
+    assert accumulated == (1 if name == "base" else 3)
+    known = vars(BertConfig())
+    for system, options in grid.systems.items():
+        row = Row(name, system.removesuffix(f"_{name}"))
+        assert row.kind in LABELS
+        wiring = "query" if system.startswith("query_") else "literal"
+        given = {key.replace("-", "_") for key in options} - {"arch", "data", "lr"}
+        assert given <= set(known)
+        if row.kind != PLAIN:
+            assert (
+                options["arch"]
+                == {"query": "bertqa", "literal": "bertqa_literal"}[wiring] + f"_{name}"
+            )
+            assert ("joint" in options.values()) == (name == "base")
+    table = LAYOUTS["bertqa2" if name == "base" else "bertqa3"]
+    kinds = {system.removesuffix(f"_{name}") for system in grid.systems}
+    assert table.paper[name].keys() - {ENSEMBLE} <= kinds
+
+
+def test_bertqa_readme_counts_the_runs_of_its_commands():
+    readme = (BERTQA / "README.md").read_text()
+    base, large = (read_grid(BERTQA / "configs" / f"{name}.yaml") for name in ("base", "large"))
+    assert f"Table 2: {len([*preset(base).cells()])} runs" in readme
+    assert f"Tables 1 and 3: {len([*large.cells()])} runs" in readme
 
 
 def test_there_is_a_grid_for_every_official_dataset():

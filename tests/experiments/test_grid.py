@@ -15,12 +15,12 @@ from fairseq_plugins.experiments.grid import (
     Cell,
     Grid,
     command_line,
-    read_prepared,
     settings,
     total_updates,
     train_options,
 )
 from fairseq_plugins.experiments.grid_file import read_grid
+from fairseq_plugins.experiments.prepared_data import read_prepared
 
 
 def written(tmp_path, text):

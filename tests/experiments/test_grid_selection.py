@@ -8,7 +8,6 @@ from experiments.toy_grids import OPEN, SYSTEMS
 from fairseq_plugins.experiments.grid import (
     Cell,
     Grid,
-    read_prepared,
     total_updates,
     train_options,
 )
@@ -22,6 +21,7 @@ from fairseq_plugins.experiments.grid_selection import (
     select,
     with_options,
 )
+from fairseq_plugins.experiments.prepared_data import read_prepared
 
 
 def test_select_takes_values_systems_and_any_architecture():

@@ -1,0 +1,187 @@
+"""Errors by question word (Chadha and Sood 2019, "BERTQA - Attention on Steroids", Figure 5).
+
+A question is of the type of the first of the paper's seven words that stands in it, whatever its
+case: "In which year did who win?" is a "which". Forms of them are other words ("whom", "whose");
+a question without any of the seven is "other". An answer is wrong where it is no exact match, as
+SQuAD counts it; an unanswerable question is answered rightly by nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from .example_bootstrap import Answers, bootstrap
+from .squad import scores_of
+
+QUESTION_WORDS = ("what", "who", "how", "when", "which", "where", "why")
+OTHER, ALL = "other", "all"
+SIGNIFICANT = 0.05
+
+_WORD = re.compile(rf"\b({'|'.join(QUESTION_WORDS)})\b")
+
+
+@dataclass(frozen=True)
+class TypeErrors:
+    """What a system gets wrong of one type of question.
+
+    Args:
+        kind: of `QUESTION_WORDS`, `OTHER` or `ALL`.
+        system: its name.
+        questions: how many of this type there are.
+        wrong: how many of them it gets wrong.
+        p_value: of the difference to the first system; None for the first, and without a test.
+    """
+
+    kind: str
+    system: str
+    questions: int
+    wrong: int
+    p_value: float | None = None
+
+    @property
+    def percent(self) -> float:
+        """Share of wrong answers in %."""
+        return 100 * self.wrong / self.questions
+
+
+def question_type(question: str) -> str:
+    """Return the type of a question."""
+    found = _WORD.search(question.lower())
+    return found[1] if found else OTHER
+
+
+def count_errors(
+    questions: Mapping[str, str],
+    gold: Mapping[str, Sequence[str]],
+    systems: Mapping[str, Mapping[str, str]],
+    *,
+    samples: int = 1000,
+    seed: int = 12345,
+) -> list[TypeErrors]:
+    """Count the errors of systems, type by type, and compare them with the first system's.
+
+    Args:
+        questions: id -> text.
+        gold: id -> its answers; none where it has none.
+        systems: name -> id -> predicted answer, empty for none.
+        samples: resamples of the paired bootstrap over a type's questions; 0 for no test.
+        seed: of the bootstrap.
+
+    Returns:
+        Of each type that occurs, and of all together, one entry a system.
+
+    Raises:
+        ValueError: no question or system, or a question without gold or prediction; names it.
+    """
+    _check(questions, gold, systems)
+    kinds: dict[str, list[str]] = {kind: [] for kind in (*QUESTION_WORDS, OTHER)}
+    for name, text in questions.items():
+        kinds[question_type(text)].append(name)
+    found = []
+    for kind, ids in {**kinds, ALL: list(questions)}.items():
+        if ids:
+            found += _of_type(kind, ids, gold, systems, samples=samples, seed=seed)
+    return found
+
+
+def _check(
+    questions: Mapping[str, str],
+    gold: Mapping[str, Sequence[str]],
+    systems: Mapping[str, Mapping[str, str]],
+) -> None:
+    """Refuse what leaves something uncounted."""
+    if not (questions and systems):
+        raise ValueError("an analysis needs questions and the predictions of a system")
+    for what, known in {"the gold answers": gold, **systems}.items():
+        lacking = [name for name in questions if name not in known]
+        if lacking:
+            raise ValueError(
+                f"{what}: {len(lacking)} of {len(questions)} questions are missing, {lacking[0]!r} "
+                "among them"
+            )
+
+
+def _of_type(
+    kind: str,
+    ids: list[str],
+    gold: Mapping[str, Sequence[str]],
+    systems: Mapping[str, Mapping[str, str]],
+    *,
+    samples: int,
+    seed: int,
+) -> Iterator[TypeErrors]:
+    """Yield what each system gets wrong of one type."""
+    golds = [list(gold[name]) for name in ids]
+    first = None
+    for system, predicted in systems.items():
+        run = Answers(system, "spans", ids, golds, [predicted[name] for name in ids])
+        wrong = sum(not scores_of(*pair)[0] for pair in zip(golds, run.predicted))
+        p_value = None
+        if first is not None and samples:
+            p_value = bootstrap([first], [run], "exact", samples=samples, seed=seed).p_value
+        first = first or run
+        yield TypeErrors(kind, system, len(ids), wrong, p_value)
+
+
+def format_text(found: Sequence[TypeErrors]) -> str:
+    """Lay errors out for a terminal."""
+    rows = [["type", "questions", *_systems(found)], *_rows(found)]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    ]
+    return "\n".join([*lines, "", *_notes(found)]) + "\n"
+
+
+def format_markdown(found: Sequence[TypeErrors]) -> str:
+    """Lay errors out in Markdown."""
+    head = ["type", "questions", *(name.replace("|", r"\|") for name in _systems(found))]
+    rows = [head, ["---", *["---:"] * (len(head) - 1)], *_rows(found)]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([*lines, "", *_notes(found)]) + "\n"
+
+
+def format_csv(found: Sequence[TypeErrors]) -> str:
+    """Return one line a type and system, unrounded; p is empty where nothing was tested."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(("type", "system", "questions", "wrong", "percent", "p"))
+    for one in found:
+        p_value = "" if one.p_value is None else one.p_value
+        writer.writerow((one.kind, one.system, one.questions, one.wrong, one.percent, p_value))
+    return stream.getvalue()
+
+
+def format_json(found: Sequence[TypeErrors]) -> str:
+    """Return a list of types and systems as JSON."""
+    return json.dumps([asdict(one) | {"percent": one.percent} for one in found], indent=2) + "\n"
+
+
+def _systems(found: Sequence[TypeErrors]) -> list[str]:
+    return list(dict.fromkeys(one.system for one in found))
+
+
+def _rows(found: Sequence[TypeErrors]) -> Iterator[list[str]]:
+    """Yield a row a type: questions, and wrong answers of each system with their share."""
+    for kind in dict.fromkeys(one.kind for one in found):
+        cells = [one for one in found if one.kind == kind]
+        yield [kind, f"{cells[0].questions:,}", *map(_cell, cells)]
+
+
+def _cell(one: TypeErrors) -> str:
+    tested = one.p_value is not None and one.p_value < SIGNIFICANT
+    return f"{one.wrong:,} ({one.percent:.1f} %){' *' if tested else ''}"
+
+
+def _notes(found: Sequence[TypeErrors]) -> Iterator[str]:
+    yield "Wrong answers (no exact match), and their share of the questions."
+    if any(one.p_value is not None for one in found):
+        yield (
+            f"*: another share than {found[0].system}'s, p < {SIGNIFICANT}, paired bootstrap over "
+            "questions."
+        )

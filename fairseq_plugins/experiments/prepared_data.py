@@ -1,0 +1,106 @@
+"""The prepared folders that a grid's systems are trained on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..evaluation.metrics import NAMES
+
+if TYPE_CHECKING:
+    from .grid import Grid
+
+SQUAD, SPANS = "squad", "spans"  # dataset and target of question answering
+
+
+@dataclass(frozen=True)
+class PreparedData:
+    """What a run has to know about its prepared folder.
+
+    Args:
+        folder: the folder.
+        manifest: contents of its ``manifest.json``.
+        fingerprint: SHA-256 of that file.
+    """
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    fingerprint: str
+
+    @property
+    def examples(self) -> int:
+        """Number of training examples."""
+        return int(self.manifest["splits"]["train"]["examples"])
+
+    def file_of(self, split: str) -> str:
+        """Return the SHA-256 of the file a split was made of; of the whole folder if unknown."""
+        return self.manifest.get("inputs", {}).get(split, {}).get("sha256", self.fingerprint)
+
+
+def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
+    """Read the manifest of a prepared folder.
+
+    Raises:
+        FileNotFoundError: there is none; says how to make it.
+        ValueError: it is of another dataset or kind, or lacks a training or validation set.
+    """
+    path = Path(folder) / "manifest.json"
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path}: no such file; prepare the data first: python {_preparation(grid)} "
+            f"--raw-dir DIR --destdir {folder} {grid.prepare}".rstrip()
+        )
+    content = path.read_bytes()
+    manifest = json.loads(content)
+    if manifest.get("target") not in NAMES or manifest.get("dataset") != grid.dataset:
+        found = manifest.get("dataset", "no text dataset")
+        raise ValueError(f"{path}: holds {found!r}, expected {grid.dataset!r}")
+    for split in ("train", grid.validation):
+        if not manifest["splits"].get(split, {}).get("labelled"):
+            raise ValueError(f"{path}: holds no labelled split {split!r}")
+    return PreparedData(Path(folder), manifest, hashlib.sha256(content).hexdigest())
+
+
+def _preparation(grid: Grid) -> str:
+    """Return the beginning of the command that prepares a grid's dataset."""
+    if grid.dataset == SQUAD:
+        return "scripts/prepare_squad.py"
+    return f"scripts/prepare_text.py --dataset {grid.dataset}"
+
+
+def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
+    """Read the grid's prepared folder, and those of systems with their own.
+
+    Args:
+        folder: of the grid.
+        grid: whose systems may name data: a path, or what stands behind the grid's folder, so that
+            ``35`` is ``data-bin/squad2_35`` beside ``data-bin/squad2``.
+
+    Returns:
+        Name of the folder, empty for the grid's -> what it holds.
+
+    Raises:
+        FileNotFoundError, ValueError: see `read_prepared`; folders with different validation files,
+            on which systems could not be compared.
+    """
+    names = dict.fromkeys(grid.data_of(system) for system in grid.systems)
+    found = {name: read_prepared(_place_of(folder, name), grid) for name in names}
+    first, *others = found.values()
+    for other in others:
+        if other.file_of(grid.validation) != first.file_of(grid.validation):
+            raise ValueError(
+                f"{other.folder} and {first.folder} have different files behind split "
+                f"{grid.validation!r}: systems trained on them cannot be compared"
+            )
+    return found
+
+
+def _place_of(folder: Path, name: str) -> Path:
+    """Return the prepared folder of a name that a system has for it."""
+    if not name:
+        return folder
+    return Path(name) if "/" in name else folder.with_name(f"{folder.name}_{name}")

@@ -1,0 +1,193 @@
+"""What a question and its context attend to in each other (Chadha and Sood 2019, Figure 4).
+
+Of a long context one window is looked at: that of the best span, unless another is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..evaluation.answers import Candidate, Passage
+from ..prep.squad import Paragraph, Question
+from ..prep.squad_encoder import encode_paragraphs
+from .attention import check_choice
+from .question_answering import Reader, Reply
+
+TO_QUESTION, TO_CONTEXT = "c2q", "q2c"
+DIRECTIONS = (TO_CONTEXT, TO_QUESTION)
+SEPARATOR = "[SEP]"
+
+
+@dataclass(frozen=True)
+class CoattentionMap:
+    """Attention between the two sides of a row.
+
+    Args:
+        question: its Q wordpieces, between [CLS] and [SEP].
+        context: the C wordpieces of the window, and [SEP].
+        weights: (Q, C); rows sum to 1 where the question attends to the context, columns where the
+            context attends to the question.
+        direction: of `DIRECTIONS`.
+        span: first and last context wordpiece of the best span; None where the window has none.
+        reply: what the model answers.
+        window: number of the window, and how many there are.
+    """
+
+    question: list[str]
+    context: list[str]
+    weights: np.ndarray
+    direction: str
+    span: tuple[int, int] | None
+    reply: Reply
+    window: tuple[int, int]
+
+    @property
+    def attended(self) -> list[str]:
+        """The wordpieces of the side that is attended to."""
+        return self.context if self.direction == TO_CONTEXT else self.question
+
+    @property
+    def received(self) -> np.ndarray:
+        """Mean attention that each of them receives from the other side, (C,) or (Q,), sum 1."""
+        return self.weights.mean(axis=0 if self.direction == TO_CONTEXT else 1)
+
+    def most_attended(self, count: int) -> list[tuple[int, float]]:
+        """Return the attended wordpieces that receive most, at most ``count``, with their share."""
+        order = np.argsort(-self.received, kind="stable")[:count]
+        return [(int(place), float(self.received[place])) for place in order]
+
+    @property
+    def on_span(self) -> float | None:
+        """Share of attention on the best span; None where it is not the side attended to."""
+        if self.span is None or self.direction != TO_CONTEXT:
+            return None
+        return float(self.received[self.span[0] : self.span[1] + 1].sum())
+
+    @property
+    def on_separator(self) -> float:
+        """Share of attention on the [SEP] that ends the side attended to."""
+        return float(self.received[-1])
+
+
+def ask(reader: Reader, question: str, context: str) -> Any:
+    """Return a dataset of one raw question.
+
+    Raises:
+        ValueError: one of the texts is empty, or BERT sees nothing of it.
+    """
+    for name, text in (("question", question), ("context", context)):
+        if not text.strip():
+            raise ValueError(f"the {name} is empty")
+    paragraph = Paragraph("", context, (Question("0", question),), "the given text")
+    encoded = encode_paragraphs(reader.predictor.encoder, [paragraph])
+    return reader.predictor.task.build_dataset_for_inference(encoded, [paragraph])
+
+
+def number_of(dataset: Any, name: str) -> int:
+    """Return the number of a question in a split.
+
+    Raises:
+        ValueError: there is no question of this id.
+    """
+    try:
+        return dataset.texts.ids.index(name)
+    except ValueError:
+        raise ValueError(f"no question has the id {name!r}") from None
+
+
+@torch.no_grad()
+def attend(
+    reader: Reader,
+    dataset: Any,
+    number: int = 0,
+    *,
+    direction: str = TO_CONTEXT,
+    block: int | None = None,
+    head: int | None = None,
+    window: int | None = None,
+) -> CoattentionMap:
+    """Read a question, and return the coattention of its first model.
+
+    Args:
+        reader: what `question_answering.load` returned.
+        dataset: of `ask`, or a split.
+        number: of the question in it.
+        direction: of `DIRECTIONS`.
+        block: one block from 0 (default: the last).
+        head: one head from 0 (default: the mean over heads).
+        window: of a context that needs several, from 0 (default: that of the best span).
+
+    Raises:
+        ValueError: an unknown direction, a model without coattention, or no such block, head or
+            window.
+    """
+    if direction not in DIRECTIONS:
+        raise ValueError(f"unknown direction {direction!r}; choices: {', '.join(DIRECTIONS)}")
+    (reply,) = reader.answer_dataset(dataset, [number])
+    windows = reply.passage.windows
+    check_choice("window", window, len(windows))
+    window = _window_of(reply) if window is None else window
+    kept, begin, end = (int(size) for size in windows[window][:3])
+    sides = (kept + 2, end - begin + 1)  # [CLS] question [SEP]; context [SEP]
+    sample = reader.predictor.batch(dataset, [number])
+    _, extra = reader.predictor.outputs(sample, need_weights=True)[0]
+    table = _table(extra, direction, block, head, window)  # (T, S)
+    weights = table if direction == TO_CONTEXT else table.T
+    symbols = reader.predictor.task.source_dictionary.symbols
+    tokens = [symbols[token] for token in sample["net_input"]["src_tokens"][window].tolist()]
+    return CoattentionMap(
+        question=tokens[: sides[0]],
+        context=tokens[sides[0] : sum(sides)],
+        weights=weights[: sides[0], : sides[1]],
+        direction=direction,
+        span=_span(reply, begin, end),
+        reply=reply,
+        window=(window, len(windows)),
+    )
+
+
+def _table(
+    extra: Mapping[str, Any], direction: str, block: int | None, head: int | None, window: int
+) -> np.ndarray:
+    """Return one block's weights in one direction and window, (T, S) with padding.
+
+    Raises:
+        ValueError: there is no coattention, or no such block or head.
+    """
+    blocks = extra.get("coattention")
+    if not blocks:
+        raise ValueError("this model has no coattention (--coattention-blocks 0)")
+    check_choice("block", block, len(blocks))
+    c2q, q2c = blocks[-1 if block is None else block]  # (K, H, T, S) each
+    heads = (q2c if direction == TO_CONTEXT else c2q)[window].double()  # (H, T, S)
+    check_choice("head", head, len(heads))
+    return (heads.mean(0) if head is None else heads[head]).cpu().numpy()
+
+
+def _window_of(reply: Reply) -> int:
+    """Return the window that knows most of the best span's first wordpiece; 0 without a span."""
+    if not reply.found.candidates:
+        return 0
+    first, _ = _pieces(reply.passage, reply.found.candidates[0])
+    knowing = reply.passage.windows[:, 3:5]
+    return int(np.flatnonzero((knowing[:, 0] <= first) & (first < knowing[:, 1]))[0])
+
+
+def _span(reply: Reply, begin: int, end: int) -> tuple[int, int] | None:
+    """Return the best span in wordpieces of a window; None where it does not show it whole."""
+    if not reply.found.candidates:
+        return None
+    first, last = _pieces(reply.passage, reply.found.candidates[0])
+    return (first - begin, last - begin) if begin <= first and last < end else None
+
+
+def _pieces(passage: Passage, span: Candidate) -> tuple[int, int]:
+    """Return the first and last wordpiece of a span of the context."""
+    begins, ends = passage.offsets.T
+    covered = np.flatnonzero((ends > span.begin) & (begins < span.end))
+    return int(covered[0]), int(covered[-1])

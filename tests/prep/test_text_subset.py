@@ -1,0 +1,115 @@
+"""Fractions of the training examples of texts: nested, seeded, all else unchanged."""
+
+from __future__ import annotations
+
+import json
+
+import prepared_questions
+import prepared_text
+import pytest
+from prepared_text import examples
+from raw_corpora import contents
+
+from fairseq_plugins.data.text_rows import Rows
+from fairseq_plugins.prep.manifest import FILE_NAME
+from fairseq_plugins.prep.subset import choose_lines, write_subset
+from fairseq_plugins.prep.text_manifest import TextManifest
+
+KINDS = ("classes", "score", "entities", "spans")
+
+
+def prepare(folder, kind):
+    """Prepare a small folder of some kind."""
+    if kind == "spans":
+        splits = {"train": prepared_questions.passages(12, 1)}
+        splits["valid"] = prepared_questions.passages(3, 2)
+        return prepared_questions.prepare(folder, splits)
+    splits = {
+        "train": examples(kind, 23, 1, pairs=kind == "score"),
+        "valid": examples(kind, 5, 2, pairs=kind == "score"),
+    }
+    return prepared_text.prepare(folder, kind, splits, annotations=("pos", "heads"))
+
+
+def rows_of(folder, name):
+    rows = Rows.read(folder / name)
+    return [rows[number].tolist() for number in range(len(rows))]
+
+
+def lines_of(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_examples_keep_what_belongs_to_them(kind, tmp_path):
+    folder = prepare(tmp_path / "whole", kind)
+    count = TextManifest.load(folder).splits["train"]["examples"]
+    manifest = write_subset(folder, tmp_path / "half", 0.5, seed=3)
+    chosen = choose_lines(count, 0.5, seed=3)
+    assert manifest.splits["train"]["examples"] == len(chosen)
+    found = lines_of(tmp_path / "half" / "train.examples.jsonl")
+    assert found == [lines_of(folder / "train.examples.jsonl")[i] for i in chosen]
+    names = {p.name.removesuffix(".bin") for p in folder.glob("train.*.bin")}
+    assert len(names) > 3
+    for name in names:
+        before, after = rows_of(folder, name), rows_of(tmp_path / "half", name)
+        shared = kind == "spans" and name.endswith("1")
+        assert after == (before if shared else [before[i] for i in chosen]), name
+    if kind == "score":
+        scores = lines_of(folder / "train.score.txt")
+        assert lines_of(tmp_path / "half" / "train.score.txt") == [scores[i] for i in chosen]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_everything_else_stays_and_the_whole_is_the_whole(kind, tmp_path):
+    folder = prepare(tmp_path / "whole", kind)
+    before = contents(folder)
+    write_subset(folder, tmp_path / "half", 0.5, seed=1)
+    after = contents(tmp_path / "half")
+    assert set(before) == set(after)
+    for name in before:
+        if not name.startswith(("train", FILE_NAME)):
+            assert after[name] == before[name], name
+    write_subset(folder, tmp_path / "all", 1.0, seed=1)
+    for name, text in contents(tmp_path / "all").items():
+        if kind == "spans" and name.endswith(".bin"):  # the toy's numbers are wider than need be
+            stem = name.removesuffix(".bin")
+            assert rows_of(tmp_path / "all", stem) == rows_of(folder, stem)
+        elif kind != "spans" and name != FILE_NAME:
+            assert text == before[name], name
+    splits = json.loads((tmp_path / "half" / FILE_NAME).read_text())["splits"]
+    assert splits["valid"] == TextManifest.load(folder).splits["valid"]
+
+
+def test_counts_are_of_what_is_left(tmp_path):
+    folder = prepare(tmp_path / "whole", "spans")
+    counts = write_subset(folder, tmp_path / "half", 0.4, seed=2).splits["train"]
+    answers = rows_of(tmp_path / "half", "train.answers")
+    assert counts["answerable"] == sum(row[0] == 2 for row in answers)
+    assert counts["labelled"] == counts["examples"] == len(answers)
+    questions = rows_of(tmp_path / "half", "train.tokens0")
+    contexts = rows_of(tmp_path / "half", "train.tokens1")
+    assert counts["tokens"] == sum(map(len, questions + contexts))
+    lengths = [
+        len(tokens) + len(contexts[number]) + 3
+        for tokens, (number,) in zip(questions, rows_of(tmp_path / "half", "train.paragraph"))
+    ]
+    assert counts["longest"] == max(lengths)
+    assert counts["paragraphs"] == 12
+
+
+def test_a_subset_is_read_as_the_whole_is(tmp_path):
+    folder = prepare(tmp_path / "whole", "spans")
+    write_subset(folder, tmp_path / "half", 0.5, seed=1)
+    tasks = [prepared_questions.make_task(path) for path in (folder, tmp_path / "half")]
+    for task in tasks:
+        task.load_dataset("train")
+    whole, half = (task.datasets["train"] for task in tasks)
+    for place, number in enumerate(choose_lines(len(whole), 0.5, seed=1)):
+        one, other = whole.collater([whole[int(number)]]), half.collater([half[place]])
+        assert one["target"].tolist() == other["target"].tolist()
+        assert one["net_input"]["src_tokens"].tolist() == other["net_input"]["src_tokens"].tolist()
+    with pytest.raises(ValueError, match="is itself a subset"):
+        write_subset(tmp_path / "half", tmp_path / "quarter", 0.5, seed=1)
+    with pytest.raises(ValueError, match="holds other data"):
+        write_subset(folder, tmp_path / "half", 0.5, seed=2)
