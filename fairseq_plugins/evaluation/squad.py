@@ -22,7 +22,7 @@ import numpy as np
 OFFICIAL_THRESHOLD = 1.0  # of the official script, made for probabilities
 LOGGED = (
     *("exact", "f1", "has_answer_exact", "has_answer_f1", "no_answer_exact", "no_answer_f1"),
-    *("best_exact", "best_f1", "best_f1_threshold"),
+    *("tuned_exact", "tuned_f1", "tuned_threshold"),  # fairseq calls its best so far best_f1
 )
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
@@ -136,8 +136,8 @@ def log_metrics(judged: Iterable[Judged], threshold: float = 0.0) -> dict[str, f
         found = (0.0, 0.0)
         if len(rows):
             found = best_threshold(scores, odds, groups["has_answer_"], ~np.isposinf(odds))
-        metrics[f"best_{name}"] = found[0]
-    return metrics | {"best_f1_threshold": found[1]}
+        metrics[f"tuned_{name}"] = found[0]
+    return metrics | {"tuned_threshold": found[1]}
 
 
 def evaluate(

@@ -95,6 +95,10 @@ class BertOutput:
         """State of every sentence's first token ([CLS]), (B, D)."""
         return self.rows.index_select(0, self.layout.first_rows)
 
+    def __getitem__(self, index: int) -> Tensor:
+        """Return the states as part 0: fairseq's NaN detector looks at first parts of outputs."""
+        return (self.rows,)[index]
+
     def padded(self) -> Tensor:
         """All states, (B, S, D), zeros at padding."""
         return self.layout.pad(self.rows)

@@ -6,7 +6,8 @@ import json
 import os
 
 import pytest
-from answer_runs import gold_of
+from answer_runs import WINDOWS, gold_of
+from squad_files import paragraph, question, write_squad
 
 from fairseq_plugins.criterions.extractive_qa import ExtractiveQACriterion
 from fairseq_plugins.evaluation.answers import Answered, Candidate
@@ -91,12 +92,12 @@ def test_metrics_are_those_of_validation(answer_runs, valid):
     logged = criterion.tally.score({name: sum(c[name] for c in counts) for name in counts[0]})
     official = {
         **{"exact": "exact", "f1": "f1", "has_answer_f1": "HasAns_f1"},
-        **{"no_answer_exact": "NoAns_exact", "best_exact": "best_exact", "best_f1": "best_f1"},
+        **{"no_answer_exact": "NoAns_exact", "tuned_exact": "best_exact", "tuned_f1": "best_f1"},
     }
     for ours, theirs in official.items():
         assert 100 * logged[ours] == pytest.approx(valid[files.METRICS][theirs])
     threshold = valid[files.METRICS]["best_f1_thresh"]
-    assert logged["best_f1_threshold"] == pytest.approx(threshold, abs=1e-5)
+    assert logged["tuned_threshold"] == pytest.approx(threshold, abs=1e-5)
 
 
 def test_best_answers_have_the_form_of_berts_code(valid):
@@ -126,10 +127,55 @@ def test_options_reach_the_search(answer_runs, tmp_path, valid):
     assert not any(" " in row["text"] for rows in short[files.N_BEST].values() for row in rows)
 
 
+@pytest.mark.parametrize("name", files.WINDOWS)
+def test_windows_can_be_others_than_in_training(answer_runs, tmp_path, valid, name):
+    size = {"max_positions": 20, "doc_stride": 3, "max_query_length": 2}[name]
+    dev = str(answer_runs / "raw" / RAW["valid"])
+    split = answers(answer_runs, tmp_path / "split", split="valid", **{name: size})
+    raw = answers(answer_runs, tmp_path / "raw", input=dev, **{name: size})
+    assert_alike(split, raw)
+    assert split[files.ODDS] != valid[files.ODDS]
+    recorded = {key: valid[files.METRICS][key] for key in files.WINDOWS}
+    assert recorded == WINDOWS
+    assert {key: split[files.METRICS][key] for key in files.WINDOWS} == recorded | {name: size}
+
+
+@pytest.mark.parametrize("threshold", [float("inf"), float("-inf"), 1e308])
+def test_extreme_thresholds_answer_all_or_none(answer_runs, tmp_path, valid, threshold):
+    found = answers(answer_runs, tmp_path, split="valid", null_threshold=threshold)
+    assert {text == "" for text in found[files.PREDICTIONS].values()} == {threshold < 0}
+    assert found[files.METRICS]["null_threshold"] == threshold
+    assert found[files.METRICS]["best_f1"] == valid[files.METRICS]["best_f1"]
+
+
+def test_version_one_has_no_unanswerable_questions(answer_runs, tmp_path):
+    body = paragraph("Mara built it.", question("a", "Who built it?", "Mara", "Mara built"))
+    path = write_squad(tmp_path / "one.json", [body], version="1.1")
+    metrics = answers(answer_runs, tmp_path / "out", input=str(path))[files.METRICS]
+    assert (metrics["total"], metrics["HasAns_total"]) == (1, 1)
+    assert not any(name.startswith("NoAns") for name in metrics)
+
+
+def test_texts_that_cannot_be_seen_are_refused_before_all_answers(
+    answer_runs, tmp_path, monkeypatch
+):
+    bodies = [
+        paragraph("Mara built it.", question("a", "Who built it?", gold=False)),
+        paragraph("Otto sold it.", question("b", "\u200b\u0001", gold=False)),
+    ]
+    path = write_squad(tmp_path / "raw.json", bodies)
+    monkeypatch.setattr(files, "_replies", None)  # not asked for
+    with pytest.raises(
+        ValueError, match=r"raw\.json: data\[0\]\.paragraphs\[1\]\.qas\[0\] \(id 'b'\)"
+    ):
+        answers(answer_runs, tmp_path / "out", input=str(path))
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("source", ["split", "input"])
 def test_some_questions(answer_runs, tmp_path, valid, source):
     chosen = list(valid[files.PREDICTIONS])[4:0:-3]
-    (tmp_path / "ids").write_text("\n".join(chosen))
+    (tmp_path / "ids").write_text("\n".join([*chosen, chosen[0]]))  # twice is once
     place = {"split": "valid", "input": str(answer_runs / "raw" / RAW["valid"])}
     given = {source: place[source], "ids": str(tmp_path / "ids")}
     found = answers(answer_runs, tmp_path / "out", **given)
@@ -156,14 +202,15 @@ def test_ensembles_say_what_they_are(answer_runs, tmp_path):
     assert found["logits"] != found["paper"]
 
 
-def test_a_broken_off_job_leaves_the_older_files(answer_runs, tmp_path, monkeypatch, valid):
+@pytest.mark.parametrize("step", ["n_best_entries", "Answers.metrics"])
+def test_a_broken_off_job_leaves_the_older_files(answer_runs, tmp_path, monkeypatch, valid, step):
     before = answers(answer_runs, tmp_path, split="valid")
 
-    def broken(found):
+    def broken(*given):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "n_best_entries", broken)
+        patch.setattr(f"{files.__name__}.{step}", broken)
         with pytest.raises(KeyboardInterrupt):
             answers(answer_runs, tmp_path, split="train")
     after = {path.name: json.loads(path.read_text()) for path in tmp_path.iterdir()}
@@ -182,6 +229,8 @@ def test_a_broken_off_job_leaves_the_older_files(answer_runs, tmp_path, monkeypa
         ({"split": "valid", "n_best": 0}, "--n-best is 0, it must be at least 1"),
         ({"split": "valid", "max_answer_length": -1}, "--max-answer-length is -1"),
         ({"split": "valid", "batch_size": 0}, "--batch-size is 0"),
+        ({"split": "valid", "doc_stride": 0}, "--doc-stride is 0, it must be at least 1"),
+        ({"split": "valid", "max_positions": 4}, "--max-positions 4: must be at least 5"),
         ({"split": "valid", "null_threshold": float("nan")}, "--null-threshold is nan"),
         ({"split": "valid", "ensemble": "vote"}, "'vote' is unknown; choices: logits, paper"),
     ],

@@ -87,7 +87,7 @@ def test_models_that_compare_words_are_refused(folder):
     ("metric", "message"),
     [
         ("f2", "f2 is not computed .* choices: loss, exact, f1"),
-        ("best_f1_threshold", "best_f1_threshold is not computed"),
+        ("tuned_threshold", "tuned_threshold is not computed"),
         ("f1", "f1 goes with --maximize-best-checkpoint-metric"),
     ],
 )
