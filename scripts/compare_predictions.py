@@ -114,6 +114,8 @@ def main() -> None:
     """Compare, print, and write the tables asked for."""
     args = parse_args()
     try:
+        for system in args.systems:
+            text_comparison.refuse_answers(system)
         is_text = text_comparison.holds_predictions(args.systems[0])
         found, render = (compare_classes if is_text else compare_translations)(args)
         names = tuple(args.names or short_names(args.systems))

@@ -40,10 +40,20 @@ def parse_args() -> AnswerOptions:
         type=float,
         metavar="T",
         help="no answer where its score exceeds that of the best span by more (default, like the "
-        "next two: as in training)",
+        "next five: as in training)",
     )
     add("--n-best", type=int, metavar="N", help="answers listed for a question")
     add("--max-answer-length", type=int, metavar="N", help="most wordpieces of an answer")
+    add(
+        "--max-positions", type=int, metavar="N", help="most wordpieces of a row, specials included"
+    )
+    add(
+        "--doc-stride",
+        type=int,
+        metavar="N",
+        help="wordpieces from the begin of one window of a long context to the next",
+    )
+    add("--max-query-length", type=int, metavar="N", help="wordpieces of a question that are read")
     add(
         "--ensemble",
         default=ENSEMBLES[0],

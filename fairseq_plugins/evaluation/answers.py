@@ -125,12 +125,13 @@ def decode(
         At most n candidates; equal ones in the order of windows.
     """
     scores, begins, ends, nulls = map(np.asarray, (scores, begins, ends, nulls))
+    shifts = passage.shifts[:, 0].tolist()
     found: dict[str, Candidate] = {}
     for window, rank in _by_score(scores):
         if len(found) == scores.shape[1]:
             break
         span = int(begins[window, rank]), int(ends[window, rank])
-        candidate = _candidate(passage, window, span, float(scores[window, rank]))
+        candidate = _candidate(passage, shifts[window], span, float(scores[window, rank]))
         if logits is not None:
             start, end = logits[window, span[0], 0], logits[window, span[1], 1]
             candidate = replace(candidate, start_logit=float(start), end_logit=float(end))
@@ -149,9 +150,9 @@ def _by_score(scores: np.ndarray) -> Iterator[tuple[int, int]]:
             yield window, rank
 
 
-def _candidate(passage: Passage, window: int, span: tuple[int, int], score: float) -> Candidate:
-    """Cut a span of a row from the context."""
-    first, last = (place - int(passage.shifts[window, 0]) for place in span)  # wordpieces
+def _candidate(passage: Passage, shift: int, span: tuple[int, int], score: float) -> Candidate:
+    """Cut a span of a row from the context; ``shift`` is that of the row."""
+    first, last = (place - shift for place in span)  # wordpieces
     begin, end = int(passage.offsets[first, 0]), int(passage.offsets[last, 1])
     return Candidate(passage.context[begin:end], begin, end, score)
 

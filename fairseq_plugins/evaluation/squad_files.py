@@ -138,6 +138,8 @@ def read_json(path: str | Path) -> Any:
     except json.JSONDecodeError as error:
         where = f"{path}, line {error.lineno}, column {error.colno}"
         raise ValueError(f"{where}: malformed JSON ({error.msg})") from None
+    except ValueError:
+        raise ValueError(f"{path}: malformed JSON (a number of too many digits)") from None
     except RecursionError:
         raise ValueError(f"{path}: malformed JSON (nested too deeply)") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 _ROWS = (("all", ""), ("answerable", "HasAns_"), ("unanswerable", "NoAns_"))
@@ -17,5 +18,13 @@ def as_text(scores: Mapping[str, float]) -> str:
     for metric, title in (("exact", "exact"), ("f1", "F1")):
         if f"best_{metric}" in scores:
             best, threshold = scores[f"best_{metric}"], scores[f"best_{metric}_thresh"]
-            lines.append(f"best {title} {best:.2f} with null odds up to {threshold:.4f} answered")
+            how = f"with null odds up to {threshold:.4f} answered"
+            if threshold == 0 and math.isclose(best, _silent(scores)):  # the official 0 of silence
+                how = "with no question answered"
+            lines.append(f"best {title} {best:.2f} {how}")
     return "\n".join(lines)
+
+
+def _silent(scores: Mapping[str, float]) -> float:
+    """Return what never to answer scores, in percent."""
+    return 100.0 * scores.get("NoAns_total", 0) / scores["total"]

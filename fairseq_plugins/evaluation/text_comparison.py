@@ -86,6 +86,27 @@ def holds_predictions(path: str | Path) -> bool:
     )
 
 
+def refuse_answers(path: str | Path) -> None:
+    """Refuse answers to questions, which no line of a file holds alone.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file is one JSON object; names what compares those.
+    """
+    text = "\n".join(read_lines(path)).strip()
+    if not (text.startswith("{") and text.endswith("}")):
+        return
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    if not holds_predictions(path):
+        raise ValueError(
+            f"{path} is one JSON object, as answers to questions are; "
+            "scripts/analyze_questions.py compares those"
+        )
+
+
 def read_predictions(path: str | Path) -> list[TextPrediction]:
     """Read predictions of classes.
 

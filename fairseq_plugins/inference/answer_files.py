@@ -6,8 +6,8 @@
 ``metrics.json``            where gold answers are known: the official metrics at the threshold, and
                             the best ones that any threshold gives (``best_...``)
 
-Everything that can be refused is refused before the first answer. Files appear under their names
-when they are complete; one question is kept in memory at a time, apart from its answer.
+Options, files and texts are checked before the first answer. Files appear under their names when
+all are complete; of a question that is answered only its best span is kept in memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from ..evaluation import squad
 from ..evaluation.answers import Answered
 from ..evaluation.squad_files import check_known, read_ids
 from ..evaluation.squad_report import as_text
-from ..evaluation.text_files import write_text
 from ..prep import squad as squad_files
 from ..prep.squad import Paragraph
 from .prediction_outputs import opened
@@ -37,7 +36,8 @@ logger = logging.getLogger(__name__)
 
 PREDICTIONS, ODDS, N_BEST = "predictions.json", "null_odds.json", "nbest_predictions.json"
 METRICS = "metrics.json"
-OVERRIDES = ("null_threshold", "n_best", "max_answer_length")
+WINDOWS = ("max_positions", "doc_stride", "max_query_length")
+OVERRIDES = ("null_threshold", "n_best", "max_answer_length", *WINDOWS)
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,12 @@ class AnswerOptions:
         input: SQuAD file.
         ids: file of the ids of the questions that are wanted (default: all).
         null_threshold: no answer is given where the null odds exceed it (default: as in training,
-            like the two that follow).
+            like the five that follow).
         n_best: how many answers a question has in ``nbest_predictions.json``.
         max_answer_length: most wordpieces of an answer.
+        max_positions: most wordpieces of a row, specials included.
+        doc_stride: wordpieces from the begin of one window of a long context to the next.
+        max_query_length: wordpieces of a question that are read.
         ensemble: how several checkpoints are one, of `question_answering.ENSEMBLES`.
         batch_size: most rows of a batch.
         cpu: compute on the CPU even where there is a GPU.
@@ -69,6 +72,9 @@ class AnswerOptions:
     null_threshold: float | None = None
     n_best: int | None = None
     max_answer_length: int | None = None
+    max_positions: int | None = None
+    doc_stride: int | None = None
+    max_query_length: int | None = None
     ensemble: str = LOGITS
     batch_size: int = BATCH_SIZE
     cpu: bool = False
@@ -86,7 +92,7 @@ class AnswerOptions:
         for path in (self.input, self.ids):
             if path is not None and not Path(path).is_file():
                 raise FileNotFoundError(f"{path}: no such file")
-        for name in ("batch_size", "n_best", "max_answer_length"):
+        for name in ("batch_size", "n_best", "max_answer_length", *WINDOWS):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"--{name.replace('_', '-')} is {value}, it must be at least 1")
@@ -151,13 +157,9 @@ def answer_files(options: AnswerOptions) -> None:
     reader = load(
         options.path, options.data, ensemble=options.ensemble, cpu=options.cpu, **options.overrides
     )
+    reader.check_paragraphs(paragraphs or ())
     replies, total = _replies(reader, options, paragraphs, ids)
-    kept = Answers()
-    _write(tqdm(replies, "answer", total, unit=" questions", disable=None), kept, options)
-    if kept.gold:
-        _write_metrics(kept, reader, options)
-    else:
-        (Path(options.output_dir) / METRICS).unlink(missing_ok=True)  # of other answers
+    _write(tqdm(replies, "answer", total, unit=" questions", disable=None), reader, options)
 
 
 def _chosen(paragraphs: Iterable[Paragraph], ids: Mapping[str, Any]) -> list[Paragraph]:
@@ -185,20 +187,28 @@ def _replies(
     return replies, counts["examples"] if ids is None else len(ids)
 
 
-def _write(replies: Iterable[Reply], kept: Answers, options: AnswerOptions) -> None:
-    """Write the three files as replies come."""
+def _write(replies: Iterable[Reply], reader: Reader, options: AnswerOptions) -> None:
+    """Write three files as replies come, then the metrics; all appear together."""
+    folder, kept = Path(options.output_dir), Answers()
     with ExitStack() as stack:
         add_text, add_odds, add_best = (
-            stack.enter_context(_json_object(Path(options.output_dir) / name))
-            for name in (PREDICTIONS, ODDS, N_BEST)
+            stack.enter_context(_json_object(folder / name)) for name in (PREDICTIONS, ODDS, N_BEST)
         )
         for reply in replies:
             kept.add(reply)
             add_text(reply.passage.id, reply.text)
             add_odds(reply.passage.id, reply.found.null_odds)
             add_best(reply.passage.id, n_best_entries(reply.found))
-    for name in (PREDICTIONS, ODDS, N_BEST):
-        logger.info("wrote %s", Path(options.output_dir) / name)
+        if kept.gold:
+            metrics = kept.metrics(reader.threshold)
+            text = json.dumps(metrics | _about(reader, options), indent=2, ensure_ascii=False)
+            stack.enter_context(opened(folder / METRICS)).write(f"{text}\n")
+    if not kept.gold:
+        (folder / METRICS).unlink(missing_ok=True)  # of other answers
+    for name in (PREDICTIONS, ODDS, N_BEST, *([METRICS] if kept.gold else [])):
+        logger.info("wrote %s", folder / name)
+    if kept.gold:
+        logger.info("%s", as_text(metrics))
 
 
 @contextmanager
@@ -237,16 +247,14 @@ def _entry(text: str, probability: float, start: float | None, end: float | None
     return {"text": text, "probability": probability, "start_logit": start, "end_logit": end}
 
 
-def _write_metrics(kept: Answers, reader: Reader, options: AnswerOptions) -> None:
-    """Write metrics with what they are of, and log them."""
-    metrics = kept.metrics(reader.threshold)
-    about = {
+def _about(reader: Reader, options: AnswerOptions) -> dict[str, Any]:
+    """Return what metrics are of."""
+    return {
         "null_threshold": reader.threshold,
+        "max_answer_length": reader.options.max_answer_length,
+        **reader.windows,
         "of": options.input or f"{options.split} of {reader.predictor.folder}",
         "ids": options.ids,
         "checkpoints": reader.predictor.checkpoints,
         "ensemble": reader.ensemble if len(reader.predictor.checkpoints) > 1 else None,
     }
-    path = Path(options.output_dir) / METRICS
-    write_text(path, json.dumps(metrics | about, indent=2, ensure_ascii=False) + "\n")
-    logger.info("wrote %s\n%s", path, as_text(metrics))

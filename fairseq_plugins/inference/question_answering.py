@@ -25,7 +25,8 @@ from ..evaluation.answers import Answered, Passage, decode, limits_of, most_prob
 from ..evaluation.squad_files import check_known
 from ..nn.span_search import best_spans
 from ..prep.squad import Paragraph, Question
-from ..prep.squad_encoder import encode_paragraphs
+from ..prep.squad_encoder import check_visible, encode_paragraphs
+from ..prep.text_encoder import check_characters
 from .folders import in_order
 from .prediction import BATCHES_AHEAD, Predictor, open_predictor
 from .text_checkpoints import ANSWERING, DEFAULT, Paths, find_checkpoints
@@ -53,7 +54,7 @@ def load(
         ensemble: how several are one, of `ENSEMBLES`.
         cpu: compute on the CPU even where there is a GPU.
         overrides: task options that replace those of the first checkpoint, e.g. ``n_best=5``,
-            ``max_answer_length=10``, ``null_threshold=-1.5``.
+            ``max_answer_length=10``, ``null_threshold=-1.5``, ``doc_stride=64``.
 
     Raises:
         FileNotFoundError: a checkpoint or the prepared folder is not there.
@@ -115,17 +116,35 @@ class Reader:
         """No answer is given where the null odds exceed it."""
         return float(self.options.null_threshold)
 
+    @property
+    def windows(self) -> dict[str, int]:
+        """By what sizes questions and contexts are cut into rows, by the names of the options."""
+        sizes = {name: getattr(self.options, name) for name in self.predictor.manifest.windows}
+        given = {name: size for name, size in sizes.items() if size is not None}
+        most = {"max_positions": self.predictor.task.max_positions()}  # as the models allow
+        return self.predictor.manifest.windows | given | most
+
     def answer(self, question: str, context: str) -> Reply:
         """Answer a question on a context.
 
         Raises:
-            ValueError: one of them is empty, or BERT sees nothing of it.
+            ValueError: one of them is empty, holds half a character, or BERT sees nothing of it.
         """
         for name, text in (("question", question), ("context", context)):
             if not text.strip():
                 raise ValueError(f"the {name} is empty")
+            check_characters(text, f"the {name}")
         asked = (Question("0", question),)
         return next(self.answer_paragraphs([Paragraph("", context, asked, "the given text")]))
+
+    def check_paragraphs(self, paragraphs: Iterable[Paragraph]) -> None:
+        """Refuse raw paragraphs of which BERT sees nothing, before any of them is answered.
+
+        Raises:
+            ValueError: names the first such text.
+        """
+        for paragraph in paragraphs:
+            check_visible(self.predictor.wordpieces, paragraph)
 
     def answer_paragraphs(
         self,
@@ -190,7 +209,7 @@ class Reader:
         logits = self._logits(sample, most)
         if self.ensemble == LOGITS:
             logits = [torch.stack(logits).mean(0)]
-        said = zip(*(self._answered(sample["passages"], rows) for rows in logits))
+        said = zip(*(self._answered(sample["passages"], rows, most) for rows in logits))
         for passage, found in zip(sample["passages"], said):
             answered = found[0] if len(found) == 1 else most_probable(found)
             yield Reply(passage, answered, self.threshold)
@@ -207,16 +226,26 @@ class Reader:
             for part in row_parts(sample["net_input"], most)
         ]
         found = [torch.cat(rows) for rows in zip(*parts)]
+        lengths = sample["net_input"]["src_lengths"]  # (B,)
         for path, logits in zip(self.predictor.checkpoints, found):
-            if logits.isnan().any():
+            real = torch.arange(logits.shape[1], device=logits.device) < lengths[:, None]  # (B, S)
+            if not logits[real].isfinite().all():
                 raise ValueError(f"{path} gives scores that are no numbers; its training failed")
         return found
 
-    def _answered(self, passages: Sequence[Passage], logits: Tensor) -> list[Answered]:
-        """Return what one model's logits (B, S, 2) say about the questions of a batch."""
+    def _answered(
+        self, passages: Sequence[Passage], logits: Tensor, most: int = BATCH_SIZE
+    ) -> list[Answered]:
+        """Return what one model's logits (B, S, 2) say about the questions of a batch.
+
+        Spans are searched ``most`` rows at a time: a long context has hundreds of rows, and all
+        spans of a row stand side by side.
+        """
         limits = (torch.from_numpy(rows) for rows in limits_of(passages))
         sizes = {"n_best": self.options.n_best, "longest": self.options.max_answer_length}
-        spans = best_spans(logits, *limits, **sizes)  # (B, n) each
+        parts = zip(*(rows.split(most) for rows in (logits, *limits)))
+        found = [best_spans(*part, **sizes) for part in parts]
+        spans = [torch.cat(columns) for columns in zip(*found)]  # (B, n) each
         columns = [column.cpu().numpy() for column in (*spans, logits[:, 0].sum(-1), logits)]
         counts = [len(passage.windows) for passage in passages]
         cut = zip(*(windows_of(column, counts) for column in columns))
@@ -228,9 +257,10 @@ class Reader:
 def row_parts(net_input: dict[str, Tensor], most: int) -> Iterator[dict[str, Tensor]]:
     """Cut a batch for a model into parts of at most ``most`` rows, of the same width."""
     rows, width = net_input["src_tokens"].shape
-    places = net_input["places"]  # (N,) b S + s
+    places = net_input["places"]  # (N,) b S + s, rising
     for begin in range(0, rows, most):
         end = min(begin + most, rows)
         part = {name: value[begin:end] for name, value in net_input.items() if name != "places"}
-        inside = (begin * width <= places) & (places < end * width)
-        yield part | {"places": places[inside] - begin * width}
+        sides = torch.tensor([begin * width, end * width], device=places.device)
+        first, last = torch.searchsorted(places, sides).tolist()
+        yield part | {"places": places[first:last] - begin * width}

@@ -23,7 +23,13 @@ from ..prep.text_manifest import TextManifest
 from .prediction import BATCH_SIZE, Predictor, load
 from .prediction_outputs import opened
 from .prediction_records import Prediction, ScorePrediction
-from .text_checkpoints import check, find_checkpoints, prepared_folder, recorded_options
+from .text_checkpoints import (
+    LABELLING,
+    check,
+    find_checkpoints,
+    prepared_folder,
+    recorded_options,
+)
 
 Texts = tuple[str, ...]
 
@@ -154,7 +160,7 @@ def _checked(path: str, data: str | None) -> tuple[TextManifest, str]:
         The manifest of its prepared folder, and its architecture (empty for an ablation).
     """
     found = find_checkpoints(path)
-    tasks = [check(checkpoint) for checkpoint in found]
+    tasks = [check(checkpoint, LABELLING) for checkpoint in found]
     manifest = TextManifest.load(prepared_folder(found[0], tasks[0], data))
     try:
         expected_of(manifest)

@@ -23,7 +23,7 @@ ANSWERING = "extractive_qa"
 LABELLING = ("text_classification", "sequence_labeling")
 TASKS = (*LABELLING, ANSWERING)
 _READ_BY = dict.fromkeys(LABELLING, "scripts/predict.py")
-_READ_BY[ANSWERING] = "scripts/predict_squad.py and scripts/ask.py"
+_READ_BY[ANSWERING] = "scripts/predict_squad.py, scripts/ask.py and scripts/plot_coattention.py"
 PARTS = ("task", "model")
 DEFAULT = "checkpoint_best.pt"
 

@@ -57,6 +57,24 @@ def test_equal_scores_stand_in_the_order_of_windows():
     assert texts(decode(passage((0, 0, 2), (0, 2, 4)), *rows, np.zeros(2))) == ["Éa", "bb"]
 
 
+def test_rows_are_placed_once_a_question():
+    """Of a long context, to count them for every span would be quadratic."""
+
+    class Counted(Passage):
+        asked = 0
+
+        @property
+        def shifts(self):
+            Counted.asked += 1
+            return super().shifts
+
+    whole = passage((0, 0, 5), (0, 0, 5))
+    counted = Counted(whole.id, whole.question, CONTEXT, OFFSETS, whole.windows)
+    rows = spans([(2.0, 2, 2), (1.0, 3, 3)], [(1.5, 4, 4), (0.0, 2, 3)])
+    assert decode(counted, *rows, np.zeros(2)) == decode(whole, *rows, np.zeros(2))
+    assert Counted.asked == 1
+
+
 def test_missing_spans_are_no_candidates():
     rows = spans([(1.0, 2, 2), (-math.inf, 0, 0)])
     assert texts(decode(passage((0, 0, 2)), *rows, np.zeros(1))) == ["Éa"]

@@ -11,6 +11,7 @@ import pytest
 from squad_files import paragraph, question, write_squad
 
 from fairseq_plugins.evaluation.squad_files import SquadScoring, read_gold, read_ids, score_files
+from fairseq_plugins.evaluation.squad_report import as_text
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "score_squad.py"
 PARAGRAPH = paragraph(
@@ -123,6 +124,7 @@ def test_predictions_of_other_questions_are_remarked(files, caplog):
         ("texts.json", '{"a": "x",\n "b" "y"}', r"texts\.json, line 2, column 6: malformed JSON"),
         ("texts.json", "", r"texts\.json, line 1, column 1: malformed JSON"),
         ("texts.json", "[" * 100_000, r"texts\.json: malformed JSON \(nested too deeply\)"),
+        ("texts.json", '{"a": ' + "9" * 5000 + "}", r"texts\.json: malformed JSON \(a number of"),
         ("texts.json", ["a"], r"texts\.json: expected one JSON object, ids with a text each"),
         ("texts.json", TEXTS | {"b": 3}, r"question b: 3 is not a text"),
         ("texts.json", TEXTS | {"b": [{"text": "x"}]}, r"question b: .* is not a text"),
@@ -200,6 +202,17 @@ def test_the_script_prints_a_table_or_json(run, files):
     assert status == 0
     assert "answerable" in out
     assert "best F1 88.89 with null odds up to 0.5000 answered" in out
+
+
+def test_the_table_says_where_silence_is_best(files):
+    write(files, "texts.json", {"a": "Otto", "b": "Otto", "c": "Otto"})
+    found = scored(files, null_odds=files / "odds.json")
+    assert (found["best_f1"], found["best_f1_thresh"]) == (pytest.approx(100 / 3), 0.0)
+    assert "best F1 33.33 with no question answered" in as_text(found)
+    write(files, "texts.json", TEXTS)
+    write(files, "odds.json", dict.fromkeys(TEXTS, 0.0))
+    found = as_text(scored(files, null_odds=files / "odds.json"))
+    assert "best F1 88.89 with null odds up to 0.0000 answered" in found
 
 
 def test_the_script_refuses_in_one_line(run, files):

@@ -14,6 +14,7 @@ from fairseq_plugins.evaluation.text_comparison import (
     compare_predictions,
     holds_predictions,
     read_predictions,
+    refuse_answers,
 )
 from fairseq_plugins.evaluation.text_comparison_report import (
     compare_text_files,
@@ -202,3 +203,15 @@ def test_agreement_counts_every_example_once():
 
     found = agreement([said("a", "b", "a"), said("a", "b", "b")])
     assert found == "3 examples: 1 all right, 1 all wrong, systems differ on the rest"
+
+
+def test_whole_json_objects_are_answers_to_questions(tmp_path):
+    path = tmp_path / "file"
+    for text in ('{"a": "mill"}', '\n{\n"a": "mill",\n"b": ""\n}\n', "{}"):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=r"file is one JSON object, .*analyze_questions\.py"):
+            refuse_answers(path)
+    one = '{"id": "a", "label": "yes", "probabilities": {}}'
+    for text in ("", "{ a mill }", "{" * 99_999 + "}", one, f"{one}\n{one}", "a mill\n{}"):
+        path.write_text(text)
+        refuse_answers(path)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import os
+import unicodedata
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from answer_runs import TEST, gold_of
+from answer_runs import OPTIONS, TEST, gold_of
+from prepared_text import train
 
 from fairseq_plugins.data.text_batches import lay_out
 from fairseq_plugins.evaluation.answers import most_probable
-from fairseq_plugins.inference import prediction
+from fairseq_plugins.experiments.answer_display import as_text
+from fairseq_plugins.inference import prediction, question_answering
 from fairseq_plugins.inference.question_answering import load, row_parts
-from fairseq_plugins.prep.squad import read
+from fairseq_plugins.nn.span_search import best_spans
+from fairseq_plugins.prep.squad import Paragraph, Question, read
 
 SPLITS = {"train": "train-v2.0.json", "valid": "dev-v2.0.json", "test": "test-v2.0.json"}
 
@@ -120,6 +126,64 @@ def test_answers_keep_the_original_text(reader):
     assert any("\u00a0" in each.text for each in reply.found.candidates)
 
 
+@pytest.mark.parametrize(
+    "context",
+    [
+        "Mara\tbuilt\r\nthe  mill\rin\u20281912.",
+        "👩\u200d👧 built 👍🏽 the ❤\ufe0f mill in 1901.",
+        "Ma\u0301ra\u0308\u0301 bu\u0327ilt e\u0301\u0301 the \u0301mill in Gent\u0301",
+        "\u0301İstanbul ﬁne ǅ ß नमस्ते 각 中文没有空格1901年。",
+        "\u200bMara\u200d \u202ebuilt\u202c [SEP] the [CLS] mill",
+    ],
+)
+def test_candidates_are_parts_of_any_text(disturbed, context):
+    (reply,) = [disturbed.answer("Who built the [SEP] mill?", context)]
+    assert reply.found.candidates
+    for each in reply.found.candidates:
+        assert context[each.begin : each.end] == each.text == each.text.strip()
+        shown = as_text(replace(reply.found, candidates=(each,)), context, threshold=math.inf)
+        text = " ".join(each.text.split()).translate(dict.fromkeys((0x202E, 0x202C)))
+        assert f">>{text}<<" in shown
+        after = context[each.end : each.end + 1]
+        assert not after or unicodedata.category(after) != "Mn"  # accents stay with their letter
+
+
+def test_long_contexts_are_searched_part_by_part(runs, disturbed, monkeypatch):
+    rows = []
+
+    def counted(logits, *limits, **sizes):
+        rows.append(len(logits))
+        return best_spans(logits, *limits, **sizes)
+
+    context = "Mara built the mill in Lund in 1912. " * 20
+    whole = disturbed.answer("Who built the mill?", context)
+    monkeypatch.setattr(question_answering, "best_spans", counted)
+    body = Paragraph("", context, (Question("0", "Who built the mill?"),))
+    (reply,) = disturbed.answer_paragraphs([body], batch_size=4)
+    assert max(rows) == 4
+    assert sum(rows) == len(reply.passage.windows) > 8
+    assert_same([reply], [whole])
+
+
+def test_models_of_other_sizes_make_an_ensemble_those_of_other_features_none(
+    runs, reader, tmp_path
+):
+    short = [option if option != "400" else "2" for option in OPTIONS]
+    wide = train(runs / "data", tmp_path / "wide", *short, "--hidden-size", "64")
+    cased = train(runs / "data", tmp_path / "cased", *short, "--features", "case")
+    first = runs / "first" / "checkpoint_best.pt"
+    wide, cased = (run / "checkpoint_last.pt" for run in (wide, cased))
+    sample = next(reader.predictor.batches(reader.predictor.load_split("valid")))
+    one, other = (load(path, cpu=True)._logits(sample, 32)[0] for path in (first, wide))
+    expected = reader._answered(sample["passages"], (one + other) / 2)
+    replies = load([first, wide], cpu=True).answer_split("valid")
+    found = {reply.passage.id: reply.found for reply in replies}
+    for passage, answered in zip(sample["passages"], expected):
+        assert numbers(found[passage.id]) == pytest.approx(numbers(answered), abs=1e-5)
+    with pytest.raises(ValueError, match="must read the same features, not none and case"):
+        load([first, cased], cpu=True)
+
+
 def test_options_replace_those_of_the_checkpoint(runs, reader):
     short = load(runs / "first", cpu=True, max_answer_length=1, n_best=3)
     for reply in short.answer_split("valid"):
@@ -187,6 +251,10 @@ def test_what_cannot_be_asked_is_refused(reader):
         reader.answer(" ", "Mara built the mill.")
     with pytest.raises(ValueError, match="the context is empty"):
         reader.answer("Who?", "\n")
+    with pytest.raises(ValueError, match=r"^the question: '\\ud800' is half a character"):
+        reader.answer("Who\ud800?", "Mara built the mill.")
+    with pytest.raises(ValueError, match=r"^the context: '\\udcff' is half a character"):
+        reader.answer("Who?", "Mara \udcff built the mill.")
     with pytest.raises(ValueError, match="no character that BERT can see"):
         reader.answer("Who?", "\u0000\u200b")
     with pytest.raises(ValueError, match="no split 'dev'; choices: train, valid, test"):
@@ -201,16 +269,19 @@ def test_long_questions_are_cut(reader):
     assert numbers(found[0].found) == numbers(found[1].found)
 
 
-def test_scores_that_are_no_numbers_are_refused(runs, tmp_path):
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_scores_that_are_no_numbers_are_refused(runs, tmp_path, value):
     state = torch.load(runs / "first" / "checkpoint_best.pt", weights_only=True)
-    next(iter(state["model"].values())).fill_(float("nan"))
+    state["model"]["head.head.out.bias"][1] = value
     torch.save(state, tmp_path / "bad.pt")
     with pytest.raises(ValueError, match=r"bad\.pt gives scores that are no numbers"):
         load(tmp_path / "bad.pt", cpu=True).answer("Who?", "Mara built the mill.")
 
 
 def test_models_of_questions_and_of_labels_are_kept_apart(runs):
-    with pytest.raises(ValueError, match=r"scripts/predict_squad\.py and scripts/ask\.py read it"):
+    with pytest.raises(
+        ValueError, match=r"; scripts/predict_squad\.py, scripts/ask\.py and .* it$"
+    ):
         prediction.load(runs / "first", cpu=True)
     with pytest.raises(ValueError, match="'vote' is unknown; choices: logits, paper"):
         load(runs / "first", cpu=True, ensemble="vote")
