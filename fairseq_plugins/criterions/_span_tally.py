@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from ..evaluation import squad
-from ..evaluation.answers import decode, windows_of
+from ..evaluation.answers import decode, limits_of, windows_of
 from ..nn.span_search import best_spans
 from . import _tallies
 
@@ -52,11 +51,8 @@ class Spans:
 
     def _judged(self, logits: Tensor, sample: Mapping[str, Any]) -> Iterator[squad.Judged]:
         passages, logits = sample["passages"], logits.float()
-        ranges, starts = (
-            torch.from_numpy(np.concatenate([getattr(passage, name) for passage in passages]))
-            for name in ("ranges", "starts")
-        )
-        spans = best_spans(logits, ranges, starts, n_best=1, longest=self.longest)  # (B, 1) each
+        limits = map(torch.from_numpy, limits_of(passages))  # (B, 2) each
+        spans = best_spans(logits, *limits, n_best=1, longest=self.longest)  # (B, 1) each
         found = [*spans, logits[:, 0].sum(-1)]
         counts = sample["windows_per_example"].tolist()
         columns = [windows_of(column.cpu().numpy(), counts) for column in found]

@@ -10,6 +10,7 @@ logged in nats, as means, and not in bits as fairseq's own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -118,10 +119,13 @@ class TextCriterion(FairseqCriterion):
         """Return how many targets are predicted right."""
         return (logits.argmax(-1) == target).sum()
 
-    def _precision(self, model: nn.Module, sample: Mapping[str, Any]) -> torch.autocast:
-        """Compute products in bfloat16 where that is wanted; in training alone."""
-        device = sample["target"].device.type
-        return torch.autocast(device, torch.bfloat16, enabled=self.autocast and model.training)
+    def _precision(self, model: nn.Module, sample: Mapping[str, Any]) -> AbstractContextManager:
+        """Compute products in bfloat16 where that is wanted, in training alone; elsewhere leave
+        them as they are (``--amp`` has an autocast of its own around this one).
+        """
+        if not (self.autocast and model.training):
+            return nullcontext()
+        return torch.autocast(sample["target"].device.type, torch.bfloat16)
 
     @classmethod
     def reduce_metrics(cls, logging_outputs: Sequence[Mapping[str, Any]]) -> None:

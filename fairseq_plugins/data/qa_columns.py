@@ -64,11 +64,11 @@ class SpanGold:
         begins = rows.ends - rows.lengths
         _refuse(path, rows.lengths % 2 == 0, "a row that is no state with pairs of wordpieces")
         states = rows.values[begins].astype(np.int64)  # (n,)
-        _refuse(path, states > ANSWERABLE, f"a state above {ANSWERABLE}")
+        _refuse(path, (states < 0) | (states > ANSWERABLE), f"a state beyond 0 to {ANSWERABLE}")
         _refuse(path, (states != ANSWERABLE) & (rows.lengths > 1), "a place of no answer")
         pairs = np.delete(rows.values.astype(np.int64), begins).reshape(-1, 2)  # (A, 2)
         owners = np.repeat(np.arange(len(rows)), rows.lengths // 2)  # (A,)
-        wrong = (pairs[:, 0] > pairs[:, 1]) | (pairs[:, 1] >= passages[owners])
+        wrong = (pairs < 0).any(1) | (pairs[:, 0] > pairs[:, 1]) | (pairs[:, 1] >= passages[owners])
         damaged = np.bincount(owners[wrong], minlength=len(rows)) > 0
         _refuse(path, damaged, "an answer that is not in its passage")
         first = np.full((len(rows), 2), NOWHERE, dtype=np.int64)
@@ -121,7 +121,7 @@ class QuestionColumns:
         check_lengths(str(path), paragraph, np.ones(len(questions.tokens), dtype=np.int64))
         numbers = paragraph.values.astype(np.int64)  # (n,)
         count = len(passages.tokens)
-        _refuse(path, numbers >= count, f"a passage that is none of the {count}")
+        _refuse(path, (numbers < 0) | (numbers >= count), f"a passage that is none of the {count}")
         offsets = _read_offsets(folder / f"{split}.offsets1", passages.tokens.lengths)
         gold = SpanGold.read(folder / f"{split}.answers", passages.tokens.lengths[numbers])
         gold = gold if gold.present.any() else None
@@ -173,20 +173,20 @@ def _read_offsets(path: Path, lengths: np.ndarray) -> Rows:
     rows = Rows.read(path)
     check_lengths(str(path), rows, 2 * lengths)
     pairs = rows.values.astype(np.int64).reshape(-1, 2)
-    wrong = pairs[:, 0] >= pairs[:, 1]
+    wrong = (pairs[:, 0] < 0) | (pairs[:, 0] >= pairs[:, 1])
     falls = (np.diff(pairs, axis=0) < 0).any(axis=1)
     owners = np.repeat(np.arange(len(rows)), lengths)
     wrong[1:] |= falls & (owners[1:] == owners[:-1])
     damaged = np.bincount(owners[wrong], minlength=len(rows)) > 0
-    _refuse(path, damaged, "wordpieces that do not follow one another")
+    _refuse(path, damaged, "wordpieces that do not follow one another", "passage")
     return rows
 
 
-def _refuse(path: Path, wrong: np.ndarray, what: str) -> None:
-    """Refuse rows that are wrong.
+def _refuse(path: Path, wrong: np.ndarray, what: str, row: str = "example") -> None:
+    """Refuse rows that are wrong; ``row`` says what a row is.
 
     Raises:
         ValueError: names the first of them.
     """
     if wrong.any():
-        raise ValueError(f"{path}: example {int(wrong.argmax()) + 1} has {what}; {AGAIN}")
+        raise ValueError(f"{path}: {row} {int(wrong.argmax()) + 1} has {what}; {AGAIN}")

@@ -92,11 +92,13 @@ def knowing_windows(windows: np.ndarray, length: int) -> np.ndarray:
     Returns:
         First and last + 1 of these wordpieces, (K, 2); they are the same where there are none.
     """
-    places = np.arange(length)
-    begins, ends = windows[:, :1], windows[:, 1:]
-    known = np.minimum(places - begins, ends - 1 - places)  # (K, length)
-    scores = np.where(known < 0, -np.inf, known + 0.01 * (ends - begins))
-    owners = scores.argmax(axis=0)  # (length,) rising: a later window knows more of what is behind
+    most, owners = np.full(length, -np.inf), np.zeros(length, dtype=np.int64)  # (length,)
+    for number, (begin, end) in enumerate(windows.tolist()):  # a table of all would be quadratic
+        before = np.arange(end - begin)
+        known = np.minimum(before, before[::-1]) + 0.01 * (end - begin)
+        better = known > most[begin:end]
+        most[begin:end][better] = known[better]
+        owners[begin:end][better] = number  # rising: a later window knows more of what is behind
     numbers = np.arange(len(windows))
     sides = [np.searchsorted(owners, numbers, side=side) for side in ("left", "right")]
     return np.stack(sides, axis=1)

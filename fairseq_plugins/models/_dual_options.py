@@ -14,6 +14,7 @@ from ..nn.dual_attention import DIFFERENCES, SCOPES, DifferenceMixer, DualAttent
 from ..nn.fusion import ABLATIONS, GUIDES, INITS, OUTPUTS, AdaptiveFusion
 from ._local_options import read_layers
 from ._options import preset
+from ._span_options import SPANS
 
 NO_LAYERS = "none"
 WITHOUT = "difference"  # the ablation that leaves a plain layer
@@ -173,8 +174,13 @@ def check_similarity(plan: DualPlan, manifest: Any) -> None:
     """Refuse a data folder without the word similarities that a model reads.
 
     Raises:
-        ValueError: says how to prepare them.
+        ValueError: says how to prepare them, or that questions have none.
     """
+    if plan.reads_similarity and manifest.target == SPANS:
+        raise ValueError(
+            "this model reads the similarity of words, which questions and their passages have "
+            "none of: choices: --similarity-layers none, or another architecture"
+        )
     if plan.reads_similarity and "similarity" not in manifest.annotations:
         raise ValueError(
             "this model reads the similarity of words, but the data folder was prepared without: "

@@ -3,6 +3,7 @@
 Chadha and Sood 2019, "BERTQA - Attention on Steroids".
 """
 
+import math
 from argparse import Namespace
 from dataclasses import dataclass, field
 from typing import Any, Optional
@@ -129,20 +130,17 @@ def read_spans(args: Namespace) -> SpanPlan:
     ):
         check_choice(f"--{name.replace('_', '-')}", str(getattr(args, name)), choices)
     for name in ("coattention_blocks", "answerability_loss_weight"):
-        if getattr(args, name) < 0:
+        if not 0 <= getattr(args, name) < math.inf:
             raise ValueError(
-                f"--{name.replace('_', '-')} {getattr(args, name)}: must be at least 0"
+                f"--{name.replace('_', '-')} {getattr(args, name)}: must be at least 0, and finite"
             )
-    blocks, local = int(args.coattention_blocks), str(args.local_convolutions)
-    if local != "none" and not blocks:
-        raise ValueError(
-            f"--local-convolutions {local}: there is no coattention (--coattention-blocks 0)"
-        )
+    blocks = int(args.coattention_blocks)
+    _check_used(args)
     coattention = {
         "blocks": blocks,
         "wiring": str(args.coattention),
         "skip": str(args.coattention_skip),
-        "local": local,
+        "local": str(args.local_convolutions),
         "merge_activation": str(args.merge_activation),
     }
     return SpanPlan(
@@ -154,13 +152,37 @@ def read_spans(args: Namespace) -> SpanPlan:
     )
 
 
-def check_target(plan: SpanPlan, target: str) -> None:
-    """Refuse parts of question answering for a data folder without questions.
+def _check_used(args: Namespace) -> None:
+    """Refuse options of parts that the model does not have.
+
+    Raises:
+        ValueError: says which part is missing.
+    """
+    for name in ("local_convolutions", "merge_activation"):
+        if str(getattr(args, name)) != "none" and not args.coattention_blocks:
+            raise ValueError(
+                f"--{name.replace('_', '-')} {getattr(args, name)}: there is no coattention "
+                "(--coattention-blocks 0)"
+            )
+    if str(args.span_lstm) == "bidirectional" and str(args.span_head) == "joint":
+        raise ValueError(
+            "--span-lstm bidirectional: --span-head joint has no LSTM; choose --span-head separate"
+        )
+
+
+def check_target(plan: SpanPlan, target: str, classifier_dropout: Optional[float]) -> None:
+    """Refuse parts of question answering for a data folder without questions, and the other way
+    round dropout before a classifier, which questions do not have.
 
     Raises:
         ValueError: says what to choose.
     """
     if target == SPANS:
+        if classifier_dropout is not None:
+            raise ValueError(
+                f"--classifier-dropout {classifier_dropout}: what finds answers has no dropout "
+                "before its output layer; leave it out"
+            )
         return
     asked = {
         "--coattention-blocks": bool(plan.coattention),

@@ -103,7 +103,7 @@ class BertModel(BaseFairseqModel):
         names = _bert_plan.read_features(args.features)
         _bert_plan.check_features(names, manifest)
         plan = read_syntax(args)
-        check_target(read_spans(args), manifest.target)
+        check_target(read_spans(args), manifest.target, args.classifier_dropout)
         check_pairs(plan.dual, manifest)
         check_trees(plan, manifest)
         check_similarity(plan.dual, manifest)

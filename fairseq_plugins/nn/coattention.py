@@ -18,11 +18,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from .attention import CrossAttention
 from .bert import ACTIVATIONS, BertLayer, BertShape, draw, plain_attention
 from .checks import check_choice, check_least
 from .context import AttentionContext
 from .convolution import ConvolutionStack
+from .cross_attention import CrossAttention
 from .packing import Layout
 from .sides import Side, Sides
 
@@ -256,7 +256,8 @@ class DirectedCoattention(nn.Module):
         if self.skip == "none":
             return merged
         if self.skip == "highway":
-            return torch.lerp(rows, merged, torch.sigmoid(self.gate(rows)))
+            share = torch.sigmoid(self.gate(rows))  # (N, D)
+            return torch.lerp(rows, merged.to(rows), share.to(rows))  # autocast halves products
         if self.skip == "transformer":
             rows, _ = self.path(rows, context)
         return self.norm(merged + rows)

@@ -2,7 +2,8 @@
 
 A reader of spans can only give what lies between the beginning of one wordpiece and the end of
 another. An answer that begins or ends inside a wordpiece is covered by the fewest pieces that hold
-it, and what is read back is then longer than the answer.
+it, and what is read back is then longer than the answer; one that begins or ends with blanks is
+read back without them.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ MOVED = "moved"
 NOT_FOUND = "not_found"
 NO_WORDPIECE = "no_wordpiece"
 INSIDE_WORDPIECE = "inside_wordpiece"
+BESIDE_WORDPIECES = "beside_wordpieces"
 NO_WINDOW = "no_window"
 COUNTED = {  # reason -> the manifest's count of answers
     MOVED: "moved_answers",  # did not stand at answer_start; their nearest occurrence counts
     NOT_FOUND: "skipped_answers",  # did not stand there either, or were not to be looked for
     NO_WORDPIECE: "unseen_answers",  # BERT sees nothing of them
     INSIDE_WORDPIECE: "widened_answers",  # begin or end inside a wordpiece
+    BESIDE_WORDPIECES: "trimmed_answers",  # begin or end with what no wordpiece shows, as blanks
     NO_WINDOW: "answers_in_no_window",  # no window of the context holds all of them
 }
 
@@ -175,6 +178,8 @@ def _remarks(
     if span is None:
         yield {"reason": NO_WORDPIECE}
         return
-    covered = context[offsets[span[0], 0] : offsets[span[1], 1]]
-    if covered != found.text:
-        yield {"reason": INSIDE_WORDPIECE, "covered": covered}
+    begin, end = int(offsets[span[0], 0]), int(offsets[span[1], 1])
+    if (begin, end) != (found.start, found.start + len(found.text)):
+        inside = begin < found.start or end > found.start + len(found.text)
+        reason = INSIDE_WORDPIECE if inside else BESIDE_WORDPIECES
+        yield {"reason": reason, "covered": context[begin:end]}

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from fairseq.models import ARCH_MODEL_REGISTRY
+from omegaconf.errors import InterpolationResolutionError
 
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..prep.text_manifest import TextManifest
+
+NO_AUTOCAST = "none"
 
 
 def model_class_of(cfg: Any, task: str) -> Any:
@@ -98,6 +101,23 @@ def check_similarity(reads_similarity: bool, manifest: TextManifest, folder: Pat
             f"the model reads the similarity of words, but {folder} was prepared without: prepare "
             f"it with --annotations {names} (pairs of sentences, and WordNet)"
         )
+
+
+def check_autocast(cfg: Any) -> None:
+    """Refuse ``--autocast`` together with fairseq's own half precision.
+
+    Raises:
+        ValueError: names the two options.
+    """
+    for name in ("fp16", "bf16", "amp"):
+        try:
+            given = getattr(cfg, name)
+        except InterpolationResolutionError:  # set up in Python, without fairseq's other options
+            return
+        if given is True and str(cfg.autocast) != NO_AUTOCAST:
+            raise ValueError(
+                f"--autocast {cfg.autocast} and --{name} exclude each other: leave out one of them"
+            )
 
 
 def check_best_metric(cfg: Any, known: Sequence[str]) -> None:

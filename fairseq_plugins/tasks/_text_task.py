@@ -25,7 +25,7 @@ from . import _text_checks, _text_folders, _warnings
 
 logger = logging.getLogger(__name__)
 
-NO_AUTOCAST, BFLOAT16 = "none", "bfloat16"
+BFLOAT16 = "bfloat16"
 
 
 @dataclass
@@ -44,18 +44,21 @@ class TextTaskConfig(FairseqDataclass):
             "fine-tuning, or examples of like length together"
         },
     )
-    autocast: ChoiceEnum([NO_AUTOCAST, BFLOAT16]) = field(
-        default=NO_AUTOCAST,
+    autocast: ChoiceEnum([_text_checks.NO_AUTOCAST, BFLOAT16]) = field(
+        default=_text_checks.NO_AUTOCAST,
         metadata={
             "help": "number type of matrix products in training: that of the weights, or bfloat16, "
             "which is faster where the processor or the GPU has units for it; weights, sums and "
-            "predictions stay as they are"
+            "predictions stay as they are; not with --fp16, --bf16 or --amp"
         },
     )
     # fairseq's own options, where the task has to know them.
     train_subset: str = II("dataset.train_subset")
     best_checkpoint_metric: str = II("checkpoint.best_checkpoint_metric")
     maximize_best_checkpoint_metric: bool = II("checkpoint.maximize_best_checkpoint_metric")
+    fp16: bool = II("common.fp16")
+    bf16: bool = II("common.bf16")
+    amp: bool = II("common.amp")
 
 
 @dataclass
@@ -111,6 +114,7 @@ class TextTask(FairseqTask):
             FileNotFoundError: a folder that was not prepared, or not to the end.
             ValueError: a folder for the other task, or options that do not fit.
         """
+        _text_checks.check_autocast(cfg)
         folder = Path(cfg.data)
         manifest = _text_folders.open_folder(folder, cls.NAME)
         least = 1 + 2 * manifest.sentences

@@ -40,8 +40,8 @@ class ExtractiveQAConfig(TextTaskConfig):
     doc_stride: Optional[int] = field(
         default=None,
         metadata={
-            "help": "wordpieces from the begin of one window of a long passage to the next "
-            "(default: the data folder's)"
+            "help": "wordpieces from the begin of one window of a long passage to the next, at "
+            "most what a window holds of it (default: the data folder's)"
         },
     )
     max_query_length: Optional[int] = field(
@@ -104,8 +104,8 @@ class ExtractiveQATask(TextTask):
     def _serve(self, model: Any) -> None:
         if model.reads_similarity:
             raise ValueError(
-                f"--task {self.NAME} does not take models that read the similarity of words: it is "
-                "known of pairs of sentences alone; choices: --similarity-layers none"
+                f"--task {self.NAME} does not take models that read the similarity of words, which "
+                "questions and their passages have none of; choices: --similarity-layers none"
             )
         super()._serve(model)
 
@@ -137,9 +137,9 @@ class ExtractiveQATask(TextTask):
         if dataset.items.refitted:
             message = "%s %s: %d of %d questions are cut, or read in windows of at most %d tokens"
             logger.info(message, self.folder, split, *counts)
-        if dataset.unreachable:
+        if unreachable := dataset.unreachable:
             message = "%s %s: %d of %d questions have an answer that no window shows whole"
-            logger.info(message, self.folder, split, dataset.unreachable, len(dataset))
+            logger.info(message, self.folder, split, unreachable, len(dataset))
 
     def build_dataset_for_inference(
         self, encoded: Sequence[EncodedParagraph], paragraphs: Sequence[Paragraph]

@@ -323,3 +323,13 @@ def test_products_of_training_alone_are_bfloat16_when_wanted(training):
     torch.testing.assert_close(loss, wanted, rtol=0.02, atol=0.0)
     loss.backward()
     assert model.map.weight.grad.dtype is torch.float32
+
+
+def test_an_autocast_around_the_criterion_stays():
+    """That of ``--amp``, which is fairseq's own."""
+    golds, logits = data_of("classes", 4, seed=1)
+    sample, model = sample_of("classes", golds, logits, range(4)), Linear().train()
+    with torch.autocast("cpu", torch.bfloat16):
+        loss, _, _ = criterion_of("classes")(model, sample)
+    assert model.type is torch.bfloat16
+    assert loss.dtype is torch.float32

@@ -105,7 +105,7 @@ def first_answerable():
         ("paragraph", lambda rows, _: [[*rows[0], 1], *rows[1:]], "paragraph: example 1 has 2"),
         ("paragraph", lambda rows, _: [*rows[:-1], [8]], "has a passage that is none of the 8"),
         ("offsets1", lambda rows, _: [rows[0][:-2], *rows[1:]], "offsets1: example 1 has"),
-        ("offsets1", lambda rows, _: [*rows[:-1], rows[-1][::-1]], "example 8 has wordpieces that"),
+        ("offsets1", lambda rows, _: [*rows[:-1], rows[-1][::-1]], "passage 8 has wordpieces that"),
         (
             "offsets1",
             lambda rows, _: [[0, 0, *rows[0][2:]], *rows[1:]],
@@ -114,7 +114,11 @@ def first_answerable():
         ("answers", lambda rows, _: rows[1:], "answers has .* rows instead of"),
         ("answers", lambda rows, _: [[], *rows[1:]], "example 1 has a row that is no state"),
         ("answers", lambda rows, _: [[2, 0], *rows[1:]], "example 1 has a row that is no state"),
-        ("answers", lambda rows, _: [rows[0], [3], *rows[2:]], "example 2 has a state above 2"),
+        (
+            "answers",
+            lambda rows, _: [rows[0], [3], *rows[2:]],
+            "example 2 has a state beyond 0 to 2",
+        ),
         ("answers", lambda rows, _: [[1, 0, 0], *rows[1:]], "example 1 has a place of no answer"),
         ("answers", lambda rows, _: [[2, 1, 0], *rows[1:]], "example 1 has an answer that is not"),
         ("answers", lambda rows, n: [[2, 0, n], *rows[1:]], "example 1 has an answer that is not"),
@@ -123,6 +127,24 @@ def first_answerable():
 def test_streams_that_disagree_are_refused(folder, name, change, message):
     longest = len(offsets_of(passages(8)[0].context))
     stream(folder / "train", name, change(rows_of(folder, name), longest))
+    with pytest.raises(ValueError, match=message):
+        read(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "message"),
+    [
+        ("paragraph", [-1], "example 1 has a passage that is none of the 8"),
+        ("offsets1", [-1, 0], "passage 1 has wordpieces that do not follow"),
+        ("answers", [-1], "example 1 has a state beyond 0 to 2"),
+        ("answers", [2, -1, 0], "example 1 has an answer that is not in its passage"),
+    ],
+)
+def test_numbers_below_zero_are_refused(folder, name, first, message):
+    """They would count from the end."""
+    rows = rows_of(folder, name)
+    rows[0] = [*first, *(rows[0][2:] if name == "offsets1" else [])]
+    stream(folder / "train", name, rows, ids=2**31)
     with pytest.raises(ValueError, match=message):
         read(folder)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -132,3 +134,17 @@ def test_of_every_wordpiece_that_window_counts_that_knows_most(length, room, str
         counted[owner].append(place)
     found = knowing_windows(stride_windows(length, room, stride), length)
     assert [list(range(first, stop)) for first, stop in found.tolist()] == counted
+
+
+def test_windows_of_a_long_passage_need_no_table_of_all_by_all():
+    length = 50_000
+    windows = stride_windows(length, 300, 128)
+    tracemalloc.start()
+    try:
+        found = knowing_windows(windows, length)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (found[0, 0], found[-1, 1]) == (0, length)
+    assert np.array_equal(found[1:, 0], found[:-1, 1])
+    assert most < 100 * length

@@ -186,12 +186,29 @@ def test_coattention_wants_questions(arch):
         ({"coattention_blocks": -1}, "--coattention-blocks -1"),
         ({"answerability_loss_weight": -0.5}, "--answerability-loss-weight -0.5"),
         ({"local_convolutions": "shared"}, "--coattention-blocks 0"),
+        ({"merge_activation": "gelu"}, "--merge-activation gelu: there is no coattention"),
+        (
+            {"span_lstm": "bidirectional"},
+            "--span-lstm bidirectional: --span-head joint has no LSTM",
+        ),
+        ({"answerability_loss_weight": "nan"}, "--answerability-loss-weight nan: must be at least"),
+        ({"answerability_loss_weight": "inf"}, "--answerability-loss-weight inf: must be at least"),
+        (
+            {"classifier_dropout": 0.1},
+            "--classifier-dropout 0.1: what finds answers has no dropout",
+        ),
         ({"coattention_blocks": 1, "num_attention_heads": 3}, "3 attention heads"),
     ],
 )
 def test_refuses_options_that_do_not_fit(given, complaint):
     with pytest.raises(ValueError, match=complaint):
         build("bert_plain", ABOUT, **given)
+
+
+def test_similarities_of_words_are_refused_as_questions_have_none():
+    about = manifest(target="spans", labels=[], sentences=2, annotations=["pos"])
+    with pytest.raises(ValueError, match="questions .* have none of: .*--similarity-layers none"):
+        build("bert_uer", about)
 
 
 def test_a_plain_model_finetunes_into_one_with_coattention(caplog):

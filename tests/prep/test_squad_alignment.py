@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fairseq_plugins.prep.squad import Answer, Question
 from fairseq_plugins.prep.squad_alignment import (
+    BESIDE_WORDPIECES,
     INSIDE_WORDPIECE,
     MOVED,
     NO_WINDOW,
@@ -83,6 +84,15 @@ def test_answer_inside_a_wordpiece_is_widened_and_listed() -> None:
     assert found.row() == [2, 5, 5]
     said = {"text": "ill", "answer_start": 15, "reason": INSIDE_WORDPIECE, "covered": "mill"}
     assert found.notes == (said,)
+
+
+def test_answer_with_blanks_around_is_trimmed_and_listed_as_such() -> None:
+    found = placed(Answer(" mill", 3))
+    assert found.row() == [2, 1, 2]
+    said = {"text": " mill", "answer_start": 3, "reason": BESIDE_WORDPIECES, "covered": "mill"}
+    assert found.notes == (said,)
+    (note,) = placed(Answer(" mil", 3)).notes  # too short at one end, too long at the other
+    assert (note["reason"], note["covered"]) == (INSIDE_WORDPIECE, "mill")
 
 
 def test_answer_elsewhere_is_moved_or_passed_over() -> None:

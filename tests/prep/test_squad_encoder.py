@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from raw_text import CASED, SETTINGS, RuleParser, word_pieces
 
 from fairseq_plugins.prep.squad import Answer, Paragraph, Question
-from fairseq_plugins.prep.squad_alignment import INSIDE_WORDPIECE, Limits, place_question
+from fairseq_plugins.prep.squad_alignment import (
+    BESIDE_WORDPIECES,
+    INSIDE_WORDPIECE,
+    Limits,
+    place_question,
+)
 from fairseq_plugins.prep.squad_encoder import context_offsets, encode_paragraphs
 from fairseq_plugins.prep.text_encoder import TextEncoder
 
@@ -79,8 +84,10 @@ def test_answers_elsewhere_are_held_whole_or_listed(text, data) -> None:
     answer = Answer(text[begin:end], begin)
     spans, notes = _place(text, answer, offsets)
     for b, e in spans:
+        wider = offsets[b, 0] < begin or end < offsets[e, 1]
+        reason = INSIDE_WORDPIECE if wider else BESIDE_WORDPIECES
         covered = text[offsets[b, 0] : offsets[e, 1]]
-        assert [note["reason"] for note in notes] == [INSIDE_WORDPIECE] * (covered != answer.text)
+        assert [note["reason"] for note in notes] == [reason] * (covered != answer.text)
         seen = [c for c in range(begin, end) if ((offsets[:, 0] <= c) & (c < offsets[:, 1])).any()]
         assert offsets[b, 0] <= seen[0] <= seen[-1] < offsets[e, 1]
     assert spans or [note["reason"] for note in notes] == ["no_wordpiece"]

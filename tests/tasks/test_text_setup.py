@@ -196,3 +196,16 @@ def test_command_line_reaches_the_options(folders, tmp_path):
     assert cfg.task.maximize_best_checkpoint_metric is False
     cfg = config(*arguments(folders["errors"], tmp_path))
     assert (cfg.task.long_examples, cfg.task.batch_order) == ("split", "random")
+
+
+@pytest.mark.parametrize("name", ["fp16", "bf16", "amp"])
+def test_autocast_beside_other_half_precision_is_refused(folders, tmp_path, name):
+    words = arguments(folders["classes"], tmp_path, f"--{name}", "--autocast", "bfloat16")
+    message = f"--autocast bfloat16 and --{name} exclude each other"
+    with pytest.raises(ValueError, match=message):
+        setup_task(config(*words).task)
+
+
+@pytest.mark.parametrize("words", [["--fp16"], ["--autocast", "bfloat16"]], ids=" ".join)
+def test_either_of_them_alone_is_taken(folders, tmp_path, words):
+    setup_task(config(*arguments(folders["classes"], tmp_path, *words)).task)
