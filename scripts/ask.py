@@ -38,7 +38,13 @@ def parse_args() -> argparse.Namespace:
         help="run folder (its checkpoint_best.pt), or checkpoint files; an ensemble joined by ':'",
     )
     add("--context", required=True, metavar="FILE", help="text that questions are about")
-    add("--question", nargs="+", metavar="Q", help="what to ask (default: what comes in)")
+    add(
+        "--question",
+        action="extend",
+        nargs="+",
+        metavar="Q",
+        help="what to ask (default: what comes in)",
+    )
     add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
     add(
         "--null-threshold",

@@ -62,6 +62,8 @@ def test_questions_are_answered(answer_runs, facts):
         assert (f">>{answer}<<" in rest[-1]) if answer else ("best span: " in rest[0])
     assert "\x1b" not in "".join(shown)
     lines = "".join(f"{question}\n" for question in asked)
+    flags = [word for question in asked for word in ("--question", question)]
+    assert run(ASK, *given, *flags).out.strip().split("\n\n") == shown
     piped = run(ASK, *given, stdin=f"\n{lines}")
     assert piped.out.strip().split("\n\n") == shown
     assert "standard input:1: no question" in piped.err
