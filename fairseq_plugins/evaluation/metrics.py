@@ -28,7 +28,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         *(f"detection_{name}" for name in ("precision", "recall", "f1", "false_positive_rate")),
     ),
     # those at the threshold that is best in hindsight choose no checkpoint
-    "spans": tuple(name for name in squad.LOGGED if not name.startswith("best_")),
+    "spans": tuple(name for name in squad.LOGGED if not name.startswith("tuned_")),
 }
 LOWER_IS_BETTER = frozenset({"mse", "loss", "detection_false_positive_rate"})
 

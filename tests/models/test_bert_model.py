@@ -45,7 +45,8 @@ def checkpoint(tmp_path):
 def test_architectures_preset_sizes_and_kind(arch):
     for given in ({}, {"hidden_size": 48}):
         args = options(arch, **given)
-        BertModel.complete_config(args, manifest(sentences=2))
+        target = "spans" if arch.startswith("bertqa") else "classes"
+        BertModel.complete_config(args, manifest(sentences=2, target=target))
         presets = {**ARCHITECTURES[arch], **given}
         assert {key: getattr(args, key) for key in presets} == presets
 
