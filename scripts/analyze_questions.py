@@ -11,17 +11,19 @@ writes them. What is significantly different from the first system's share is ma
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+from fairseq_plugins import command
 from fairseq_plugins.evaluation import question_types
 from fairseq_plugins.evaluation.squad_files import check_known, read_ids, read_predictions
-from fairseq_plugins.evaluation.text_files import write_text
-from fairseq_plugins.experiments.figures import check_stem
-from fairseq_plugins.experiments.question_plots import plot_errors
+from fairseq_plugins.evaluation.text_files import read_lines, write_text
+from fairseq_plugins.experiments.figures.drawing import check_stem
+from fairseq_plugins.experiments.figures.question_plots import plot_errors
 from fairseq_plugins.prep import squad
-from fairseq_plugins.prep.options import explain
 
 FORMATS = {
     "text": question_types.format_text,
@@ -29,6 +31,7 @@ FORMATS = {
     "csv": question_types.format_csv,
     "json": question_types.format_json,
 }
+Asked = tuple[str, tuple[str, tuple[str, ...] | None]]  # id, its text and gold answers
 FILES = {"md": "markdown", "csv": "csv", "json": "json"}
 
 
@@ -38,7 +41,7 @@ def parse_args() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("gold", help="SQuAD JSON with answers")
+    add("gold", help="SQuAD JSON with answers, or SPLIT.examples.jsonl of a prepared folder")
     add("predictions", nargs="+", metavar="[NAME=]FILE", help="the first is compared with")
     add("--ids", metavar="FILE", help="these questions alone; see score_squad.py")
     add("--format", default="text", choices=FORMATS, help="of what is printed (default: text)")
@@ -55,16 +58,40 @@ def read_questions(path: str, ids: str | None) -> tuple[dict[str, str], dict[str
     Raises:
         FileNotFoundError, ValueError: no SQuAD file, a question without gold, unknown ids.
     """
-    found = {question.id: question for question in squad.read(path).questions}
+    found = dict(read_prepared(path) if path.endswith(".jsonl") else read_official(path))
     if ids is not None:
         wanted = read_ids(ids)
         check_known(wanted, set(found), ids, path)
         found = {name: question for name, question in found.items() if name in wanted}
-    for name, question in found.items():
-        if question.answers is None:
+    for name, (_, answers) in found.items():
+        if answers is None:
             raise ValueError(f"{path}: question {name!r} has no gold answers to compare with")
-    texts = {name: question.text for name, question in found.items()}
-    return texts, {name: tuple(a.text for a in q.answers) for name, q in found.items()}
+    texts = {name: text for name, (text, _) in found.items()}
+    return texts, {name: answers for name, (_, answers) in found.items()}
+
+
+def read_official(path: str) -> Iterator[Asked]:
+    """Yield the questions of a SQuAD file."""
+    for question in squad.read(path).questions:
+        answers = question.answers
+        texts = None if answers is None else tuple(answer.text for answer in answers)
+        yield question.id, (question.text, texts)
+
+
+def read_prepared(path: str) -> Iterator[Asked]:
+    """Yield the questions of a prepared split.
+
+    Raises:
+        FileNotFoundError, ValueError: no such file, or a line that holds no question.
+    """
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            row = json.loads(line)
+            (text,), gold = row["texts"], row.get("answers")
+            texts = None if gold is None else tuple(answer["text"] for answer in gold)
+            yield row["id"], (text, texts)
+        except (ValueError, TypeError, KeyError):
+            raise ValueError(f"{path}:{number}: no question of a prepared folder") from None
 
 
 def read_systems(words: list[str]) -> dict[str, dict[str, str]]:
@@ -106,15 +133,8 @@ def main() -> int:
     """Analyze; what goes wrong is one line on stderr."""
     args = parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
-    try:
-        text = analyze(args)
-    except (OSError, ValueError) as error:
-        place = args.output or args.plot or args.gold
-        reason = explain(error, place) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
-    print(text, end="")
-    return 0
+    place = args.output or args.plot or args.gold
+    return command.run(lambda: print(analyze(args), end=""), place)
 
 
 if __name__ == "__main__":

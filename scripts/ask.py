@@ -16,12 +16,12 @@ import os
 import sys
 from collections.abc import Iterator
 
+from fairseq_plugins import command
 from fairseq_plugins.evaluation.text_files import read_lines
-from fairseq_plugins.experiments.answer_display import as_text
-from fairseq_plugins.experiments.highlights import visible
+from fairseq_plugins.experiments.figures.answer_display import as_text
+from fairseq_plugins.experiments.figures.highlights import visible
 from fairseq_plugins.inference.prediction_inputs import lines_of
 from fairseq_plugins.inference.question_answering import ENSEMBLES, Reader, load
-from fairseq_plugins.prep.options import explain
 
 PROMPT = "question> "
 
@@ -130,18 +130,7 @@ def main() -> int:
     args = parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
     sys.stdout.reconfigure(encoding="utf-8")
-    try:
-        ask(args)
-    except BrokenPipeError:  # whoever read has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except (OSError, ValueError) as error:
-        reason = explain(error, args.path) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return command.run(lambda: ask(args), args.path)
 
 
 if __name__ == "__main__":

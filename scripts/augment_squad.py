@@ -1,7 +1,7 @@
 """Paraphrase questions of a SQuAD file by translating them there and back.
 
 python scripts/augment_squad.py train.json train_35.json --rate 0.35 \\
-    --forward runs/en-de/checkpoint_best.pt --backward runs/de-en/checkpoint_best.pt
+    --forward runs/en-de --backward runs/de-en
 python scripts/augment_squad.py train.json train_35.json --rate 0.35 --command 'my-paraphraser'
 
 A paraphrase is a new question of the same paragraph, with the same answers; its id is that of the
@@ -19,7 +19,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from fairseq_plugins.prep.options import add_flags, explain
+from fairseq_plugins import command
+from fairseq_plugins.prep.options import add_flags
 from fairseq_plugins.prep.squad_augmentation import Report, augment
 from fairseq_plugins.prep.squad_augmentation_options import FLAGS, AugmentOptions, Step
 from fairseq_plugins.prep.squad_augmentation_rules import REASONS
@@ -49,6 +50,12 @@ def show(report: Report, options: AugmentOptions) -> None:
         if count:
             print(f"  {count} {reason}: {REASONS[reason]}")
     print("written: " + ", ".join(map(str, options.results)))
+    if report.chosen and not report.kept:
+        print(
+            f"warning: none of the {report.chosen} paraphrases was kept: {options.output} has the "
+            f"same questions as {options.input}",
+            file=sys.stderr,
+        )
 
 
 def main() -> int:
@@ -60,17 +67,12 @@ def main() -> int:
     parser.add_argument("output", help="SQuAD file to write: all questions, and the paraphrases")
     add_flags(parser, AugmentOptions, FLAGS)
     flags = parser.parse_args()
-    try:
+
+    def work() -> None:
         options = AugmentOptions(**vars(flags))
         show(augment(options, load_translator), options)
-    except (OSError, ValueError) as error:
-        reason = explain(error, flags.output) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("stopped; the same command goes on with it", file=sys.stderr)
-        return 130
-    return 0
+
+    return command.run(work, flags.output, stopped="stopped; the same command goes on with it")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import argparse
 import logging
 import sys
 
+from fairseq_plugins import command
 from fairseq_plugins.inference.averaging import (
     KINDS,
     average_checkpoints,
@@ -38,21 +39,23 @@ def parse_args() -> argparse.Namespace:
     return args
 
 
-def main() -> None:
+def average(args: argparse.Namespace) -> None:
     """Choose the checkpoints and average them."""
+    if args.inputs:
+        inputs = args.inputs
+    elif args.last is not None:
+        inputs = last_checkpoints(args.dir, args.last, kind=args.by)
+    else:
+        inputs = best_checkpoints(args.dir, args.best)
+    average_checkpoints(inputs, args.output, ema=args.ema)
+
+
+def main() -> int:
+    """Average; what goes wrong is one line on stderr."""
     args = parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
-    try:
-        if args.inputs:
-            inputs = args.inputs
-        elif args.last is not None:
-            inputs = last_checkpoints(args.dir, args.last, kind=args.by)
-        else:
-            inputs = best_checkpoints(args.dir, args.best)
-        average_checkpoints(inputs, args.output, ema=args.ema)
-    except (ValueError, FileNotFoundError) as error:
-        sys.exit(f"error: {error}")
+    return command.run(lambda: average(args), args.output)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

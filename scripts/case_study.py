@@ -18,14 +18,14 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from fairseq_plugins import command
 from fairseq_plugins.evaluation.comparison_report import short_names
 from fairseq_plugins.evaluation.text_files import write_text
-from fairseq_plugins.experiments.highlights import Answer, Case, Sentence, as_page, as_text
+from fairseq_plugins.experiments.figures.highlights import Answer, Case, Sentence, as_page, as_text
 from fairseq_plugins.inference import difference_study, prediction, prediction_inputs
 from fairseq_plugins.inference.prediction_records import Prediction, ScorePrediction
 from fairseq_plugins.inference.text_checkpoints import find_checkpoints, recorded_options
 from fairseq_plugins.prep.corpus import numbered_lines
-from fairseq_plugins.prep.options import explain
 
 OF_A_SPLIT = 20
 
@@ -184,18 +184,7 @@ def main() -> int:
     args = parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
     sys.stdout.reconfigure(encoding="utf-8")
-    try:
-        study(args)
-    except BrokenPipeError:  # whoever read has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except (OSError, ValueError) as error:
-        reason = explain(error, args.checkpoint) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return command.run(lambda: study(args), args.checkpoint)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
+from fairseq_plugins import command
 from fairseq_plugins.evaluation import text_comparison
 from fairseq_plugins.evaluation.comparison import METRICS
 from fairseq_plugins.evaluation.comparison_report import compare_files, format_examples, short_names
@@ -110,21 +111,22 @@ def compare_classes(args: argparse.Namespace) -> tuple[list, Callable[..., str]]
     return found, lambda shown, **how: format_text_examples(shown, positive=args.positive, **how)
 
 
-def main() -> None:
-    """Compare, print, and write the tables asked for."""
-    args = parse_args()
-    try:
-        for system in args.systems:
-            text_comparison.refuse_answers(system)
-        is_text = text_comparison.holds_predictions(args.systems[0])
-        found, render = (compare_classes if is_text else compare_translations)(args)
-        names = tuple(args.names or short_names(args.systems))
-        if len(names) != len(args.systems):
-            raise ValueError(f"--names gives {len(names)} names for {len(args.systems)} systems")
-        shown = found[: max(args.max, 0)]
-        tables = {style: render(shown, names=names, style=style) for style in ("text", *STYLES)}
-    except (ValueError, FileNotFoundError) as error:
-        sys.exit(f"error: {error}")
+def compare(args: argparse.Namespace) -> None:
+    """Compare, print, and write the tables asked for.
+
+    Raises:
+        FileNotFoundError, ValueError: what `compare_translations` and `compare_classes` refuse;
+            more or fewer names than systems.
+    """
+    for system in args.systems:
+        text_comparison.refuse_answers(system)
+    is_text = text_comparison.holds_predictions(args.systems[0])
+    found, render = (compare_classes if is_text else compare_translations)(args)
+    names = tuple(args.names or short_names(args.systems))
+    if len(names) != len(args.systems):
+        raise ValueError(f"--names gives {len(names)} names for {len(args.systems)} systems")
+    shown = found[: max(args.max, 0)]
+    tables = {style: render(shown, names=names, style=style) for style in ("text", *STYLES)}
     print(tables["text"], end="")
     print(f"{len(shown)} of {len(found)} such {'examples' if is_text else 'sentences'} shown")
     if is_text:
@@ -134,5 +136,11 @@ def main() -> None:
             write_text(getattr(args, style), tables[style])
 
 
+def main() -> int:
+    """Compare; what goes wrong is one line on stderr."""
+    args = parse_args()
+    return command.run(lambda: compare(args), args.systems[0])
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

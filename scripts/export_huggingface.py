@@ -14,8 +14,8 @@ import argparse
 import logging
 import sys
 
+from fairseq_plugins import command
 from fairseq_plugins.inference.export import export_checkpoint
-from fairseq_plugins.prep.options import explain
 
 
 def parse_args() -> argparse.Namespace:
@@ -29,17 +29,15 @@ def parse_args() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def main() -> None:
-    """Export."""
+def main() -> int:
+    """Export; what goes wrong is one line on stderr."""
     args = parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
     logging.getLogger("fairseq").setLevel(logging.WARNING)
-    try:
-        export_checkpoint(args.checkpoint, args.output, args.data)
-    except (ValueError, OSError) as error:
-        reason = explain(error, args.output) if isinstance(error, OSError) else error
-        sys.exit(f"error: {reason}")
+    return command.run(
+        lambda: export_checkpoint(args.checkpoint, args.output, args.data), args.output
+    )
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

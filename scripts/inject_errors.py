@@ -12,12 +12,13 @@ import argparse
 import sys
 from pathlib import Path
 
+from fairseq_plugins import command
 from fairseq_plugins.prep.error_injection import Injection, inject_file
 from fairseq_plugins.prep.error_rules import RULES
 
 
-def main() -> int:
-    """Parse the flags, inject, and print the counts; what goes wrong is one line on stderr."""
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -40,14 +41,14 @@ def main() -> int:
     parser.add_argument(
         "--kinds", default=",".join(RULES), help="comma-separated kinds (default: %(default)s)"
     )
-    flags = parser.parse_args()
+    return parser.parse_args()
+
+
+def inject(flags: argparse.Namespace) -> None:
+    """Inject, and print the counts."""
     kinds = tuple(kind.strip() for kind in flags.kinds.split(","))
-    try:
-        injection = Injection(flags.seed, flags.rate, flags.erroneous, kinds)
-        counts = inject_file(flags.conllu, flags.output, injection)
-    except (OSError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    injection = Injection(flags.seed, flags.rate, flags.erroneous, kinds)
+    counts = inject_file(flags.conllu, flags.output, injection)
     print(
         f"{counts['sentences']} sentences, {counts['erroneous']} with errors, "
         f"{counts['untouched']} to which no kind applies\n"
@@ -55,7 +56,12 @@ def main() -> int:
     )
     for kind in kinds:
         print(f"{kind}\t{counts[kind]}")
-    return 0
+
+
+def main() -> int:
+    """Inject; what goes wrong is one line on stderr."""
+    flags = parse_args()
+    return command.run(lambda: inject(flags), flags.output)
 
 
 if __name__ == "__main__":

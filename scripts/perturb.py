@@ -14,7 +14,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from fairseq_plugins.prep.options import add_flags, explain
+from fairseq_plugins import command
+from fairseq_plugins.prep.options import add_flags
 from fairseq_plugins.prep.perturbation.options import FLAGS, PerturbOptions
 from fairseq_plugins.prep.perturbation.perturb import Report, perturb
 
@@ -52,16 +53,11 @@ def main() -> int:
     )
     add_flags(parser, PerturbOptions, FLAGS)
     flags = vars(parser.parse_args())
-    try:
-        show(perturb(PerturbOptions(**flags), load_translator), flags["output"])
-    except (OSError, ValueError) as error:
-        reason = explain(error, flags["output"]) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("stopped; folders that are there are complete", file=sys.stderr)
-        return 130
-    return 0
+    return command.run(
+        lambda: show(perturb(PerturbOptions(**flags), load_translator), flags["output"]),
+        flags["output"],
+        stopped="stopped; folders that are there are complete",
+    )
 
 
 if __name__ == "__main__":

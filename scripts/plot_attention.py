@@ -20,16 +20,16 @@ import logging
 import sys
 from pathlib import Path
 
-from fairseq_plugins.experiments.attention_plots import (
+from fairseq_plugins import command
+from fairseq_plugins.experiments.figures.attention_plots import (
     TRANSLATION,
     AttentionPanel,
     plot_attention,
 )
-from fairseq_plugins.experiments.figures import check_stem
+from fairseq_plugins.experiments.figures.drawing import check_stem
 from fairseq_plugins.inference import attention, encoder_attention, prediction
 from fairseq_plugins.inference.attention_tables import KINDS
 from fairseq_plugins.inference.text_checkpoints import TASKS, find_checkpoints, recorded_options
-from fairseq_plugins.prep.options import explain
 
 OVER_ITSELF = ("attending tokens", "attended tokens")
 ENCODER_ONLY = ("words", "no_arcs", "highlight", "attention")
@@ -168,14 +168,7 @@ def main() -> int:
     """Draw; what goes wrong is one line on stderr."""
     args = parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(message)s", force=True)  # on stderr
-    try:
-        for path in draw(args):
-            print(path)
-    except (OSError, ValueError) as error:
-        reason = explain(error, args.out) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
-    return 0
+    return command.run(lambda: print(*draw(args), sep="\n"), args.out)
 
 
 if __name__ == "__main__":

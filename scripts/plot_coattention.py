@@ -3,6 +3,7 @@
 python scripts/plot_coattention.py --path runs/squad2/bertqa --context article.txt \
     --question "When were the Normans in Normandy?" --out coattention
 python scripts/plot_coattention.py --path runs/squad2/bertqa --split valid --id 56ddde6b9a695914
+python scripts/plot_coattention.py --path runs/squad2/bertqa --split valid --first unanswered
 
 Of a model with coattention blocks (BERTQA): the last block, or --block; the question's attention to
 the context (--direction q2c), or the context's to the question (c2q); the mean over heads, or
@@ -17,11 +18,11 @@ import logging
 import sys
 from pathlib import Path
 
+from fairseq_plugins import command
 from fairseq_plugins.evaluation.text_files import read_lines
-from fairseq_plugins.experiments.coattention_plots import STRIP, plot_coattention
-from fairseq_plugins.experiments.figures import check_stem
+from fairseq_plugins.experiments.figures.coattention_plots import STRIP, plot_coattention
+from fairseq_plugins.experiments.figures.drawing import check_stem
 from fairseq_plugins.inference import coattention, question_answering
-from fairseq_plugins.prep.options import explain
 
 MEAN = "mean"
 
@@ -37,6 +38,11 @@ def parse_args() -> argparse.Namespace:
     add("--question", metavar="Q", help="what to ask about it")
     add("--split", help="or a split of the prepared folder")
     add("--id", help="of the question in the split")
+    add(
+        "--first",
+        choices=coattention.KINDS,
+        help="or the first question of the split that has an answer, or has none",
+    )
     add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
     add(
         "--direction",
@@ -52,9 +58,9 @@ def parse_args() -> argparse.Namespace:
     add("--out", default="coattention", help="file name without suffix")
     add("--cpu", action="store_true", help="use no GPU")
     args = parser.parse_args()
-    raw, split = (args.context, args.question), (args.split, args.id)
-    if not (all(raw) and not any(split) or all(split) and not any(raw)):
-        parser.error("give --context and --question, or --split and --id")
+    raw, split = (args.context, args.question), (args.split, args.id or args.first)
+    if not (all(raw) and not any(split) or all(split) and not any(raw)) or args.id and args.first:
+        parser.error("give --context and --question, or --split and --id (or --first)")
     if args.head != MEAN and not args.head.isdecimal():
         parser.error(f"--head {args.head!r}: must be a number from 0, or {MEAN}")
     if args.top < 0 or args.strip < 1:
@@ -76,7 +82,10 @@ def look(args: argparse.Namespace) -> coattention.CoattentionMap:
         dataset, number = coattention.ask(reader, args.question, context), 0
     else:
         dataset = reader.predictor.load_split(args.split)
-        number = coattention.number_of(dataset, args.id)
+        choose, wanted = (
+            (coattention.number_of, args.id) if args.id else (coattention.first_of, args.first)
+        )
+        number = choose(dataset, wanted)
     return coattention.attend(
         reader,
         dataset,
@@ -128,14 +137,7 @@ def main() -> int:
     """Draw; what goes wrong is one line on stderr."""
     args = parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
-    try:
-        text = draw(args)
-    except (OSError, ValueError) as error:
-        reason = explain(error, args.out) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
-    print(text, end="")
-    return 0
+    return command.run(lambda: print(draw(args), end=""), args.out)
 
 
 if __name__ == "__main__":

@@ -18,16 +18,16 @@ from typing import Any
 
 from tqdm import tqdm
 
+from fairseq_plugins import command
 from fairseq_plugins.evaluation.text_files import write_text
-from fairseq_plugins.experiments.figures import check_stem
-from fairseq_plugins.experiments.gates import GateShare, to_csv
-from fairseq_plugins.experiments.plots import plot_gates
+from fairseq_plugins.experiments.figures.drawing import check_stem
+from fairseq_plugins.experiments.figures.gates import GateShare, to_csv
+from fairseq_plugins.experiments.figures.plots import plot_gates
 from fairseq_plugins.inference.gates import gated_runs, mean_gates
 from fairseq_plugins.inference.prediction import BATCH_SIZE, Predictor, load
 from fairseq_plugins.inference.prediction_inputs import FORMATS, read_examples
 from fairseq_plugins.inference.text_checkpoints import find_checkpoints
 from fairseq_plugins.prep.corpus import numbered_lines
-from fairseq_plugins.prep.options import explain
 
 
 def parse_args() -> argparse.Namespace:
@@ -100,24 +100,23 @@ def measure(args: argparse.Namespace) -> list[GateShare]:
     return found
 
 
+def draw(args: argparse.Namespace) -> None:
+    """Measure, draw, write the table, print it."""
+    stem = check_stem(args.out, "csv")
+    shares = measure(args)
+    table = to_csv(shares)
+    paths = plot_gates(shares, stem)
+    numbers = stem.with_name(f"{stem.name}.csv")
+    write_text(numbers, table)
+    print(table, end="")
+    print(*paths, numbers, sep="\n")
+
+
 def main() -> int:
-    """Measure, print, draw; what goes wrong is one line on stderr."""
+    """Draw; what goes wrong is one line on stderr."""
     args = parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(message)s", force=True)  # on stderr
-    try:
-        stem = check_stem(args.out, "csv")
-        shares = measure(args)
-        table = to_csv(shares)
-        paths = plot_gates(shares, stem)
-        write_text(stem.with_name(f"{stem.name}.csv"), table)
-    except (OSError, ValueError) as error:
-        reason = explain(error, args.out) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
-    print(table, end="")
-    for path in [*paths, stem.with_name(f"{stem.name}.csv")]:
-        print(path)
-    return 0
+    return command.run(lambda: draw(args), args.out)
 
 
 if __name__ == "__main__":

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import sys
 
+from fairseq_plugins import command
 from fairseq_plugins.inference import prediction_inputs, prediction_outputs
 from fairseq_plugins.inference.prediction_files import PredictionOptions, predict_files
-from fairseq_plugins.prep.options import explain
 
 
 def parse_args() -> PredictionOptions:
@@ -63,19 +62,7 @@ def main() -> int:
     options = parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr, force=True)
     logging.getLogger("fairseq").setLevel(logging.WARNING)
-    try:
-        predict_files(options)
-        sys.stdout.flush()
-    except BrokenPipeError:  # whoever read the predictions has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except (OSError, ValueError) as error:
-        reason = explain(error, options.checkpoint) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return command.run(lambda: predict_files(options), options.checkpoint)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,9 @@ import argparse
 import logging
 import sys
 
+from fairseq_plugins import command
 from fairseq_plugins.inference.answer_files import AnswerOptions, answer_files
 from fairseq_plugins.inference.question_answering import BATCH_SIZE, ENSEMBLES
-from fairseq_plugins.prep.options import explain
 
 
 def parse_args() -> AnswerOptions:
@@ -71,15 +71,7 @@ def main() -> int:
     options = parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr, force=True)
     logging.getLogger("fairseq").setLevel(logging.WARNING)
-    try:
-        answer_files(options)
-    except (OSError, ValueError) as error:
-        reason = explain(error, options.output_dir) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return command.run(lambda: answer_files(options), options.output_dir)
 
 
 if __name__ == "__main__":

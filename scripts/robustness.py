@@ -18,8 +18,9 @@ import logging
 import sys
 from pathlib import Path
 
+from fairseq_plugins import command
 from fairseq_plugins.evaluation.text_files import write_text
-from fairseq_plugins.experiments.robustness_table import (
+from fairseq_plugins.experiments.tables.robustness_table import (
     Column,
     format_csv,
     format_json,
@@ -27,7 +28,6 @@ from fairseq_plugins.experiments.robustness_table import (
     make_table,
 )
 from fairseq_plugins.inference.robustness import RobustnessOptions, parse_systems, try_systems
-from fairseq_plugins.prep.options import explain
 from fairseq_plugins.prep.perturbed_sets import PerturbedExamples
 
 
@@ -106,15 +106,7 @@ def main() -> int:
     args = parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr, force=True)
     logging.getLogger("fairseq").setLevel(logging.WARNING)
-    try:
-        print(report(args), end="")
-    except (OSError, ValueError) as error:
-        reason = explain(error, args.output) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return command.run(lambda: print(report(args), end=""), args.output)
 
 
 if __name__ == "__main__":

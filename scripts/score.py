@@ -10,6 +10,7 @@ Without --ref the T- lines of a generation log are the references.
 import argparse
 import sys
 
+from fairseq_plugins import command
 from fairseq_plugins.evaluation.inputs import TextForm
 from fairseq_plugins.evaluation.score_report import format_report, score_files
 from fairseq_plugins.evaluation.text_files import write_text
@@ -38,20 +39,22 @@ def parse_args() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def main() -> None:
+def score(args: argparse.Namespace) -> None:
     """Score, print, and write JSON if asked to."""
-    args = parse_args()
     form = TextForm(args.lang, args.tokenized, args.ref_tokenized, args.subwords)
-    try:
-        report = score_files(
-            args.sys, args.ref, form, paired=args.paired, samples=args.samples, seed=args.seed
-        )
-    except (ValueError, FileNotFoundError) as error:
-        sys.exit(f"error: {error}")
+    report = score_files(
+        args.sys, args.ref, form, paired=args.paired, samples=args.samples, seed=args.seed
+    )
     print(format_report(report), end="")
     if args.json:
         write_text(args.json, report.as_json())
 
 
+def main() -> int:
+    """Score; what goes wrong is one line on stderr."""
+    args = parse_args()
+    return command.run(lambda: score(args), args.json or args.ref)
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

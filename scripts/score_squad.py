@@ -13,9 +13,9 @@ import json
 import logging
 import sys
 
+from fairseq_plugins import command
 from fairseq_plugins.evaluation.squad_files import MISSING, SquadScoring, score_files
 from fairseq_plugins.evaluation.squad_report import as_text
-from fairseq_plugins.prep.options import explain
 
 
 def parse_args() -> argparse.Namespace:
@@ -49,14 +49,12 @@ def main() -> int:
     options = vars(parse_args())
     as_json = options.pop("json")
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
-    try:
+
+    def work() -> None:
         found = score_files(SquadScoring(**options))
-    except (OSError, ValueError) as error:
-        reason = explain(error, options["gold"]) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
-    print(json.dumps(found, indent=2) if as_json else as_text(found))
-    return 0
+        print(json.dumps(found, indent=2) if as_json else as_text(found))
+
+    return command.run(work, options["gold"])
 
 
 if __name__ == "__main__":

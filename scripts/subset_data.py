@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from fairseq_plugins import command
 from fairseq_plugins.prep.subset import examples_of, write_subset
 
 
@@ -24,13 +25,12 @@ def main() -> int:
     parser.add_argument("--fraction", type=float, required=True, help="above 0, at most 1")
     parser.add_argument("--seed", type=int, default=1, help="of the choice (default: 1)")
     args = parser.parse_args()
-    try:
+
+    def work() -> None:
         manifest = write_subset(args.folder, args.destination, args.fraction, args.seed)
-    except (ValueError, FileNotFoundError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    print(f"{args.destination}: {examples_of(manifest, 'train')} training examples")
-    return 0
+        print(f"{args.destination}: {examples_of(manifest, 'train')} training examples")
+
+    return command.run(work, args.destination)
 
 
 if __name__ == "__main__":
