@@ -3,6 +3,8 @@
 python scripts/prepare_squad.py --raw-dir squad --destdir data-bin/squad2
 python scripts/prepare_squad.py --train-file train.json --valid-file dev.json \
     --annotations none --max-positions 512 --destdir data-bin/mine
+
+On several machines: the same command with --shard 1/2 and --shard 2/2, then with --merge.
 """
 
 from __future__ import annotations
@@ -11,9 +13,12 @@ import argparse
 import logging
 import sys
 
-from fairseq_plugins.prep.options import add_flags, explain
+from fairseq_plugins import command
+from fairseq_plugins.prep.options import add_flags
 from fairseq_plugins.prep.squad_options import FLAGS, SquadOptions
 from fairseq_plugins.prep.squad_preparation import prepare
+
+GO_ON = "stopped; run the same command again to go on"
 
 
 def main() -> int:
@@ -24,16 +29,7 @@ def main() -> int:
     add_flags(parser, SquadOptions, FLAGS)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s | %(message)s", force=True)
     flags = vars(parser.parse_args())
-    try:
-        prepare(SquadOptions(**flags))
-    except (OSError, ValueError) as error:
-        reason = explain(error, flags["destdir"]) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("stopped; run the same command again to go on", file=sys.stderr)
-        return 130
-    return 0
+    return command.run(lambda: prepare(SquadOptions(**flags)), flags["destdir"], stopped=GO_ON)
 
 
 if __name__ == "__main__":

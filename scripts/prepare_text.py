@@ -3,6 +3,8 @@
 python scripts/prepare_text.py --dataset cola --raw-dir CoLA --destdir data-bin/cola
 python scripts/prepare_text.py --dataset plain --train-file train.tsv --valid-file valid.tsv \
     --text-column sentence --label-column label --destdir data-bin/mine
+
+On several machines: the same command with --shard 1/2 and --shard 2/2, then with --merge.
 """
 
 from __future__ import annotations
@@ -11,9 +13,11 @@ import argparse
 import logging
 import sys
 
-from fairseq_plugins.prep.options import explain
+from fairseq_plugins import command
 from fairseq_plugins.prep.text_options import add_text_flags, options_from
 from fairseq_plugins.prep.text_preparation import prepare
+
+GO_ON = "stopped; run the same command again to go on"
 
 
 def main() -> int:
@@ -24,16 +28,7 @@ def main() -> int:
     add_text_flags(parser)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s | %(message)s", force=True)
     flags = vars(parser.parse_args())
-    try:
-        prepare(options_from(flags))
-    except (OSError, ValueError) as error:
-        reason = explain(error, flags["destdir"]) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("stopped; run the same command again to go on", file=sys.stderr)
-        return 130
-    return 0
+    return command.run(lambda: prepare(options_from(flags)), flags["destdir"], stopped=GO_ON)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 python scripts/prepare_translation.py -s en -t de --trainpref corpus/train \
     --validpref corpus/valid --testpref corpus/test --destdir data-bin/corpus
+
+On several machines: the same command with --shard 1/2 and --shard 2/2, then with --merge.
 """
 
 from __future__ import annotations
@@ -10,8 +12,11 @@ import argparse
 import logging
 import sys
 
-from fairseq_plugins.prep.options import TranslationOptions, add_flags, explain
+from fairseq_plugins import command
+from fairseq_plugins.prep.options import TranslationOptions, add_flags
 from fairseq_plugins.prep.translation import prepare
+
+GO_ON = "stopped; run the same command again to go on"
 
 
 def main() -> int:
@@ -21,19 +26,10 @@ def main() -> int:
     )
     add_flags(parser)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s | %(message)s", force=True)
-    options = vars(parser.parse_args())
-    try:
-        prepare(TranslationOptions(**options))
-    except OSError as error:
-        print(f"error: {explain(error, options['destdir'])}", file=sys.stderr)
-        return 1
-    except ValueError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("stopped; run the same command again to go on", file=sys.stderr)
-        return 130
-    return 0
+    flags = vars(parser.parse_args())
+    return command.run(
+        lambda: prepare(TranslationOptions(**flags)), flags["destdir"], stopped=GO_ON
+    )
 
 
 if __name__ == "__main__":

@@ -31,11 +31,13 @@ class FolderManifest:
     Attributes:
         FORMAT, VERSION: what stands in the file, so that one kind is not read as another.
         SCRIPT: the command that makes such folders.
+        PATHS: options that say no more than where an input lies.
     """
 
     FORMAT: ClassVar[str]
     VERSION: ClassVar[int]
     SCRIPT: ClassVar[str]
+    PATHS: ClassVar[tuple[str, ...]] = ()
 
     annotator: dict[str, str]
     inputs: dict[str, dict[str, Any]]
@@ -63,14 +65,15 @@ class FolderManifest:
             }
         }
 
+    def portable(self) -> dict[str, Any]:
+        """All that decides the content, as JSON has it, wherever inputs lie on a machine."""
+        body = self._decisive()
+        kept = {key: value for key, value in self.options.items() if key not in self.PATHS}
+        return json.loads(json.dumps(body | {"options": kept}))
+
     def differences(self, other: FolderManifest) -> list[str]:
-        """Say where ``other`` decides otherwise, e.g. ``options.bpe_size 8000 -> 4000``."""
-        ours, theirs = _flat(self._decisive()), _flat(other._decisive())
-        changed = [key for key in {*ours, *theirs} if ours.get(key) != theirs.get(key)]
-        return [
-            f"{key} {ours.get(key)!r} -> {theirs.get(key)!r}"
-            for key in sorted(changed, key=lambda key: (not key.startswith("options."), key))
-        ]
+        """Say where ``other`` decides otherwise; see `changes`."""
+        return changes(self._decisive(), other._decisive())
 
     def save(self, folder: Path) -> None:
         """Write the manifest atomically; it is the last file of a finished preparation."""
@@ -146,6 +149,10 @@ class Manifest(FolderManifest):
     FORMAT = "fairseq_plugins.translation"
     VERSION = 1
     SCRIPT = "prepare_translation.py"
+    PATHS = ("trainpref", "validpref", "testpref", "bpe_codes", "sentencepiece_model") + (
+        "srcdict",
+        "tgtdict",
+    )
 
     source_lang: str
     target_lang: str
@@ -205,6 +212,16 @@ def check_names(names: Iterable[Any], path: Path) -> None:
     for name in names:
         if not isinstance(name, str) or not BARE_NAME.fullmatch(name):
             raise ValueError(f"{path}: {name!r} is no plain file name")
+
+
+def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """Say where two preparations decide otherwise, e.g. ``options.bpe_size 8000 -> 4000``."""
+    ours, theirs = _flat(before), _flat(after)
+    changed = [key for key in {*ours, *theirs} if ours.get(key) != theirs.get(key)]
+    return [
+        f"{key} {ours.get(key)!r} -> {theirs.get(key)!r}"
+        for key in sorted(changed, key=lambda key: (not key.startswith("options."), key))
+    ]
 
 
 def _flat(body: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from dataclasses import MISSING, asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ..syntax.labels import parse_features
+from .running import CORES, RUNNING, RUNNING_FLAGS, Share
 from .segment import SUBWORDS
 from .source_encoder import MISALIGNMENTS
 from .text import NORMALIZERS, TOKENIZERS
 
-# the cores this process may use, which can be fewer than the machine has
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 RESERVED = 4  # symbols of every fairseq dictionary: <s> <pad> </s> <unk>
 LEAST = {
     "workers": 1,
@@ -79,9 +77,12 @@ class TranslationOptions:
     only_source: bool = False
     workers: int = CORES
     overwrite: bool = False
+    shard: str = ""
+    merge: bool = False
 
     def __post_init__(self) -> None:
         """Check everything that can be checked without opening a file."""
+        self.share = Share.parse(self.shard, merge=self.merge)
         self.feature_names = parse_features(self.features)
         for value, choices, flag in (
             (self.tokenizer, TOKENIZERS, "--tokenizer"),
@@ -184,6 +185,12 @@ class TranslationOptions:
                 found[f"{split}{k or ''}"] = Path(prefix.strip())
         return found
 
+    @property
+    def cuts_at_once(self) -> bool:
+        """Whether a chunk can be cut into subwords before all others are annotated."""
+        given = self.bpe_codes or self.sentencepiece_model or self.subwords == "none"
+        return bool(given) and not self.bpe_vocabulary_threshold
+
     def input_files(self) -> dict[str, dict[str, Path]]:
         """Split -> side (source, target, conllu) -> file; FileNotFoundError names a missing one."""
         found = {}
@@ -209,9 +216,9 @@ class TranslationOptions:
         return found
 
     def recorded(self) -> dict[str, Any]:
-        """The options that decide the content (workers, destination and overwriting do not)."""
+        """The options that decide the content."""
         body = asdict(self)
-        for name in ("workers", "destdir", "overwrite"):
+        for name in RUNNING:
             body.pop(name)
         if not self.parse:  # folders that were prepared before there was the option stay as good
             body.pop("parse")
@@ -255,8 +262,7 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("max_characters", "longest line that is a sentence", {}),
     ("on_misalignment", f"annotation unlike the text: {' | '.join(MISALIGNMENTS)}", {}),
     ("only_source", "no target files", {}),
-    ("workers", "processes", {}),
-    ("overwrite", "replace a folder that another preparation finished", {}),
+    *RUNNING_FLAGS,
 )
 
 
@@ -280,8 +286,3 @@ def add_flags(
         else:
             shown = "" if spec.default in (None, "") else f" (default: {spec.default})"
             parser.add_argument(*names, type=kind, default=spec.default, help=text + shown)
-
-
-def explain(error: OSError, place: str) -> str:
-    """Say in one line what the system refused; ``place`` is named where the error names none."""
-    return f"{error.filename or place}: {error.strerror}" if error.strerror else str(error)

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from .manifest import sha256
 from .translators import CHUNK
 
+BEST = "checkpoint_best.pt"  # what is taken from the folder of a run
+
 
 class Step(NamedTuple):
     """What translates one way: a checkpoint, or a command.
@@ -115,7 +117,9 @@ class AugmentOptions:
                 "--forward-command, and --backward or --backward-command"
             )
         return [
-            Step(flag, checkpoint, data) if checkpoint else Step(f"{flag}-command", command=command)
+            Step(flag, _file_of(checkpoint), data)
+            if checkpoint
+            else Step(f"{flag}-command", command=command)
             for flag, checkpoint, data, command in ways
         ]
 
@@ -138,11 +142,16 @@ class AugmentOptions:
         return found | {"translation": [step.described() for step in self.steps]}
 
 
+def _file_of(checkpoint: str) -> str:
+    """Return a checkpoint's file; a folder stands for its best one."""
+    return str(Path(checkpoint) / BEST) if Path(checkpoint).is_dir() else checkpoint
+
+
 FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("rate", "share of the questions to paraphrase, 0 to 1; what 0.35 picks, 0.5 picks too", {}),
     ("seed", "of the choice, and of --sampling", {}),
-    ("forward", "checkpoint of this project that translates the questions", {}),
-    ("backward", "checkpoint that translates back", {}),
+    ("forward", f"run folder (its {BEST}) or checkpoint that translates the questions", {}),
+    ("backward", "run folder or checkpoint that translates back", {}),
     ("forward_data", "prepared folder of --forward (default: the one it was trained on)", {}),
     ("backward_data", "prepared folder of --backward", {}),
     ("forward_command", "command that translates, one question a line in and out", {}),

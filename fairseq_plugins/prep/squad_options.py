@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ..pretrained.directory import DEFAULT
-from .options import CORES, MISALIGNMENTS
+from .options import MISALIGNMENTS
 from .own_files import OWN_FILES, check_some, own_files
+from .running import CORES, RUNNING, RUNNING_FLAGS, Share
 from .squad_alignment import Limits
 from .text_encoder import needs_annotator
 from .text_manifest import SIMILARITY, TOKENIZE, WINDOWS
@@ -46,9 +47,12 @@ class SquadOptions:
     on_misalignment: str = "repair"
     workers: int = CORES
     overwrite: bool = False
+    shard: str = ""
+    merge: bool = False
 
     def __post_init__(self) -> None:
         """Check everything that can be checked without opening a file."""
+        self.share = Share.parse(self.shard, merge=self.merge)
         self.annotation_names = parse_annotations(self.annotations)
         if SIMILARITY in self.annotation_names:
             raise ValueError(
@@ -117,7 +121,7 @@ class SquadOptions:
     def recorded(self) -> dict[str, Any]:
         """The options that decide the content; files stand among the manifest's inputs."""
         body = asdict(self)
-        for name in ("workers", "destdir", "overwrite", "raw_dir", *OWN_FILES.values()):
+        for name in (*RUNNING, "raw_dir", *OWN_FILES.values()):
             del body[name]
         return body | {"annotations": list(self.annotation_names)}
 
@@ -147,6 +151,5 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
         f"occurrence of the text, or pass over: {' | '.join(MISALIGNMENTS)}",
         {},
     ),
-    ("workers", "processes", {}),
-    ("overwrite", "replace a folder that another preparation finished", {}),
+    *RUNNING_FLAGS,
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from functools import partial
-from itertools import groupby
+from itertools import count, groupby
 from pathlib import Path
 
 from tqdm import tqdm
@@ -20,6 +20,7 @@ from tqdm import tqdm
 from ..pretrained.directory import resolve_directory
 from . import squad_chunks
 from .manifest import sha256, tool_versions
+from .shards import Layout, carry_out, is_settled
 from .squad import Paragraph, read
 from .squad_binarize import SquadSplitWriter
 from .squad_chunks import SquadChunk, encode_chunk, start_encoding
@@ -31,14 +32,7 @@ from .text_manifest import MISALIGNED, SPANS, TARGETS, VOCABULARY, WINDOWS, Text
 from .text_preparation import TOOLS, Tools, load_tools, report
 from .wordpiece import WordPieces
 from .workers import run_jobs
-from .workspace import (
-    check_destination,
-    close_work,
-    has_leftovers,
-    is_finished,
-    locked,
-    open_work,
-)
+from .workspace import check_destination, close_work
 
 logger = logging.getLogger(__name__)
 
@@ -58,16 +52,10 @@ def prepare(options: SquadOptions) -> TextManifest:
     manifest, tools = describe(options, files)
     if files.keys() == {"train"}:
         logger.warning("%s: no validation split: give --valid-file", folder)
-    if is_finished(folder, manifest, overwrite=options.overwrite) and not has_leftovers(folder):
+    if is_settled(options, manifest):
         return TextManifest.load(folder)
     found = scan(options, files, tools.encoder.wordpieces)
-    with locked(folder):
-        # another process may just have been here
-        if is_finished(folder, manifest, overwrite=options.overwrite):
-            close_work(folder)
-        else:
-            make(options, found, manifest, tools)
-    return TextManifest.load(folder)
+    return carry_out(options, manifest, partial(make, options, found, manifest, tools))
 
 
 def describe(options: SquadOptions, files: dict[str, Path]) -> tuple[TextManifest, Tools]:
@@ -149,12 +137,14 @@ def make(
     found: dict[str, tuple[Paragraph, ...]],
     manifest: TextManifest,
     tools: Tools,
+    layout: Layout,
 ) -> None:
-    """Do the work in a folder that is ours, and complete and save the manifest."""
-    folder = Path(options.destdir)
-    work = open_work(folder, manifest.fingerprint(), overwrite=options.overwrite)
-    jobs = list(write_chunks(found, work))
+    """Do the work in a folder that is ours, and complete and save the manifest; see `carry_out`."""
+    folder = layout.folder
+    jobs = list(write_chunks(found, layout))
     encode(options, jobs, tools)
+    if layout.is_part:
+        return
     tools.vocabulary.save(folder / VOCABULARY)
     misaligned, pieces = TextWriter(folder / MISALIGNED), len(tools.vocabulary)
     with tqdm(total=len(jobs), desc="binarise", unit=" chunks") as bar:
@@ -174,12 +164,14 @@ def make(
         logger.info("%s lists %d remarks on answers, by id", folder / MISALIGNED, listed)
 
 
-def write_chunks(found: dict[str, tuple[Paragraph, ...]], work: Path) -> Iterator[SquadChunk]:
-    """Write every split's paragraphs in chunks."""
-    size = squad_chunks.CHUNK_PARAGRAPHS
+def write_chunks(found: dict[str, tuple[Paragraph, ...]], layout: Layout) -> Iterator[SquadChunk]:
+    """Write every split's paragraphs in chunks, as far as they are of this part."""
+    size, overall = squad_chunks.CHUNK_PARAGRAPHS, count()
     for split, paragraphs in found.items():
         for number, begin in enumerate(range(0, len(paragraphs), size)):
-            yield SquadChunk.at(work, split, number, paragraphs[begin : begin + size])
+            if layout.owns(place := next(overall)):
+                some = paragraphs[begin : begin + size]
+                yield SquadChunk.at(layout.place(place), split, number, some)
 
 
 def encode(options: SquadOptions, jobs: list[SquadChunk], tools: Tools) -> None:

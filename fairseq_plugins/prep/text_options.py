@@ -10,9 +10,10 @@ from typing import Any
 
 from ..pretrained.directory import DEFAULT
 from .datasets import DATASETS, Dataset, find_splits
-from .options import CORES, add_flags
+from .options import add_flags
 from .own_files import OWN_FILES, check_some, listed, own_files
 from .readers.options import HELP, ReadOptions
+from .running import CORES, RUNNING, RUNNING_FLAGS, Share
 from .text_encoder import needs_annotator
 from .text_manifest import ANNOTATIONS, SIMILARITY, TOKENIZE
 
@@ -47,9 +48,12 @@ class TextOptions:
     read: ReadOptions = field(default_factory=ReadOptions)
     workers: int = CORES
     overwrite: bool = False
+    shard: str = ""
+    merge: bool = False
 
     def __post_init__(self) -> None:
         """Check everything that can be checked without opening a file."""
+        self.share = Share.parse(self.shard, merge=self.merge)
         if self.dataset not in DATASETS:
             raise ValueError(f"--dataset {self.dataset!r}: choices are {', '.join(DATASETS)}")
         if self.tokenize not in TOKENIZE:
@@ -148,15 +152,7 @@ class TextOptions:
     def recorded(self) -> dict[str, Any]:
         """The options that decide the content; files stand among the manifest's inputs."""
         body = asdict(self)
-        for name in (
-            "workers",
-            "destdir",
-            "overwrite",
-            "raw_dir",
-            "wordnet",
-            *OWN_FILES.values(),
-            *PARSES.values(),
-        ):
+        for name in (*RUNNING, "raw_dir", "wordnet", *OWN_FILES.values(), *PARSES.values()):
             body.pop(name)
         if not self.valid_fraction:  # so that the folders of earlier releases stay as they are
             del body["valid_fraction"], body["seed"]
@@ -197,8 +193,7 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
         {},
     ),
     ("wordnet", "folder of the WordNet database (default: where it is usually installed)", {}),
-    ("workers", "processes", {}),
-    ("overwrite", "replace a folder that another preparation finished", {}),
+    *RUNNING_FLAGS,
 )
 
 

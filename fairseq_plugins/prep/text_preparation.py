@@ -14,7 +14,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby, islice
+from itertools import count, groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from . import text_chunks
 from .datasets import input_files
 from .given_parses import GivenParses
 from .manifest import sha256, tool_versions, write_text
+from .shards import Layout, carry_out, is_settled
 from .text_binarize import SplitWriter
 from .text_chunks import TextChunk, encode_chunk, start_encoding
 from .text_encoder import TextEncoder, load_annotator
@@ -36,14 +37,7 @@ from .text_scan import TextScan, decide_labels, headline, read_examples, scan_fi
 from .word_similarity import WordSimilarity
 from .wordpiece import WordPieces
 from .workers import run_jobs
-from .workspace import (
-    check_destination,
-    close_work,
-    has_leftovers,
-    is_finished,
-    locked,
-    open_work,
-)
+from .workspace import check_destination, close_work
 
 logger = logging.getLogger(__name__)
 
@@ -84,19 +78,13 @@ def prepare(options: TextOptions) -> TextManifest:
             "--valid-fraction",
             folder,
         )
-    if is_finished(folder, manifest, overwrite=options.overwrite) and not has_leftovers(folder):
+    if is_settled(options, manifest):
         return TextManifest.load(folder)
     scans = scan_files(options, files)
     manifest.labels = decide_labels(options, scans)
     manifest.metric = headline(options, manifest.labels)
     manifest.sentences = next(iter(scans.values())).sentences
-    with locked(folder):
-        # another process may just have been here
-        if is_finished(folder, manifest, overwrite=options.overwrite):
-            close_work(folder)
-        else:
-            make(options, scans, manifest, tools)
-    return TextManifest.load(folder)
+    return carry_out(options, manifest, partial(make, options, scans, manifest, tools))
 
 
 def describe(options: TextOptions, files: dict[str, Path]) -> tuple[TextManifest, Tools]:
@@ -172,13 +160,18 @@ def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
 
 
 def make(
-    options: TextOptions, scans: dict[str, TextScan], manifest: TextManifest, tools: Tools
+    options: TextOptions,
+    scans: dict[str, TextScan],
+    manifest: TextManifest,
+    tools: Tools,
+    layout: Layout,
 ) -> None:
-    """Do the work in a folder that is ours, and complete and save the manifest."""
-    folder = Path(options.destdir)
-    work = open_work(folder, manifest.fingerprint(), overwrite=options.overwrite)
-    jobs = list(write_chunks(options, scans, work))
+    """Do the work in a folder that is ours, and complete and save the manifest; see `carry_out`."""
+    folder = layout.folder
+    jobs = list(write_chunks(options, scans, layout))
     encode(options, jobs, manifest, tools)
+    if layout.is_part:
+        return
     tools.vocabulary.save(folder / VOCABULARY)
     if manifest.target != "score":
         write_text(folder / LABELS, "".join(f"{label}\n" for label in manifest.labels))
@@ -196,17 +189,19 @@ def make(
 
 
 def write_chunks(
-    options: TextOptions, scans: dict[str, TextScan], work: Path
+    options: TextOptions, scans: dict[str, TextScan], layout: Layout
 ) -> Iterator[TextChunk]:
-    """Write every split's examples in chunks."""
+    """Write every split's examples in chunks, as far as they are of this part."""
+    overall = count()
     for split, scan in scans.items():
         examples = read_examples(options, split, scan)
-        number = 0
-        while some := list(islice(examples, text_chunks.CHUNK_EXAMPLES)):
-            chunk = TextChunk.at(work, split, number, len(some))
-            chunk.write(some)
-            yield chunk
-            number += 1
+        for number in count():
+            if not (some := list(islice(examples, text_chunks.CHUNK_EXAMPLES))):
+                break
+            if layout.owns(place := next(overall)):
+                chunk = TextChunk.at(layout.place(place), split, number, len(some))
+                chunk.write(some)
+                yield chunk
 
 
 def encode(

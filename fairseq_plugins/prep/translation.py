@@ -21,16 +21,10 @@ from .chunks import Chunk
 from .corpus import CHUNK_LINES, Scan, check_parallel, scan_conllu, scan_text
 from .manifest import Manifest, sha256, tool_versions
 from .options import TranslationOptions
+from .shards import Layout, carry_out, is_settled
 from .subword_models import SubwordModels, check_given
 from .workers import START_METHOD, run_jobs
-from .workspace import (
-    check_destination,
-    close_work,
-    has_leftovers,
-    is_finished,
-    locked,
-    open_work,
-)
+from .workspace import check_destination, close_work
 
 logger = logging.getLogger(__name__)
 
@@ -55,15 +49,9 @@ def prepare(options: TranslationOptions) -> Manifest:
     annotator = load_annotator(options)
     scans = scan_inputs(options, files)
     manifest = describe(options, scans, annotator)
-    if is_finished(folder, manifest, overwrite=options.overwrite) and not has_leftovers(folder):
+    if is_settled(options, manifest):
         return Manifest.load(folder)
-    with locked(folder):
-        # another process may just have been here
-        if is_finished(folder, manifest, overwrite=options.overwrite):
-            close_work(folder)
-        else:
-            make(options, scans, annotator, manifest)
-    return Manifest.load(folder)
+    return carry_out(options, manifest, partial(make, options, scans, annotator, manifest))
 
 
 def make(
@@ -71,14 +59,18 @@ def make(
     scans: dict[str, dict[str, Scan]],
     annotator: Any,
     manifest: Manifest,
+    layout: Layout,
 ) -> None:
-    """Do the work in a folder that is ours, and complete and save the manifest."""
-    folder = Path(options.destdir)
-    work = open_work(folder, manifest.fingerprint(), overwrite=options.overwrite)
-    jobs = plan(scans, work)
+    """Do the work in a folder that is ours, and complete and save the manifest; see `carry_out`."""
+    folder = layout.folder
+    jobs = plan(options, scans, layout)
     annotate(options, jobs, annotator)
-    models = SubwordModels.obtain(options, jobs, work, folder)
+    if layout.is_part and not options.cuts_at_once:
+        return
+    models = SubwordModels.obtain(options, jobs, layout.work, folder)
     encode(options, jobs, models)
+    if layout.is_part:
+        return
     binarize(options, jobs, models, manifest, folder)
     manifest.save(folder)
     close_work(folder)
@@ -167,31 +159,48 @@ def describe(
     )
 
 
-def plan(scans: dict[str, dict[str, Scan]], work: Path) -> list[Chunk]:
-    """Cut every split into chunks."""
-    jobs = []
-    for split, sides in scans.items():
-        lines = sides["source"].lines
-        for number in range(len(sides["source"].offsets)):
-            places = {
-                side: (scan.path, scan.offsets[number], scan.line_numbers[number])
-                for side, scan in sides.items()
-            }
-            first, stem = number * CHUNK_LINES, f"{split}.{number:06d}"
-            jobs.append(
-                Chunk(
-                    split,
-                    number,
-                    first,
-                    min(CHUNK_LINES, lines - first),
-                    places["source"],
-                    places.get("target"),
-                    places.get("conllu"),
-                    work / f"{stem}.annotated.jsonl",
-                    work / f"{stem}.encoded.npz",
-                )
-            )
-    return jobs
+def plan(
+    options: TranslationOptions, scans: dict[str, dict[str, Scan]], layout: Layout
+) -> list[Chunk]:
+    """Cut every split into chunks; return those that are of this part."""
+    numbered = [
+        (split, number)
+        for split, sides in scans.items()
+        for number in range(len(sides["source"].offsets))
+    ]
+    return [
+        chunk_of(options, split, number, scans[split], (layout.place(place), layout.work))
+        for place, (split, number) in enumerate(numbered)
+        if layout.owns(place)
+    ]
+
+
+def chunk_of(
+    options: TranslationOptions,
+    split: str,
+    number: int,
+    sides: dict[str, Scan],
+    folders: tuple[Path, Path],
+) -> Chunk:
+    """Describe a split's ``number``-th chunk.
+
+    Args:
+        options: of the preparation.
+        split, number: which chunk.
+        sides: the split's files.
+        folders: of chunks that are made on their own, and of those that need all others first.
+    """
+    places = {
+        side: (scan.path, scan.offsets[number], scan.line_numbers[number])
+        for side, scan in sides.items()
+    }
+    first, stem = number * CHUNK_LINES, f"{split}.{number:06d}"
+    return Chunk(
+        *(split, number, first, min(CHUNK_LINES, sides["source"].lines - first)),
+        *(places["source"], places.get("target"), places.get("conllu")),
+        annotated=folders[0] / f"{stem}.annotated.jsonl",
+        encoded=folders[0 if options.cuts_at_once else 1] / f"{stem}.encoded.npz",
+    )
 
 
 def annotate(options: TranslationOptions, jobs: list[Chunk], annotator: Any) -> None:

@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 
 WORK = ".preparing"
 LOCK = ".preparing.lock"
+MARK = "fingerprint.json"
 PATIENCE = 5.0  # seconds: workers of a killed preparation need a moment to end
 PRODUCT = re.compile(
     r"(manifest\.json|codes\.bpe|sentencepiece\.model|vocab\.[^.]+|dict\..+\.txt"
@@ -128,13 +129,8 @@ def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
     Raises:
         ValueError: the folder holds results that no preparation of ours left unfinished.
     """
-    work, mark = folder / WORK, folder / WORK / "fingerprint.json"
-    found = products(folder)
-    if found and not work.is_dir() and not overwrite and not (folder / FILE_NAME).is_file():
-        raise ValueError(
-            f"{folder} holds files of another tool or preparation ({found[0].name}, …); "
-            "name another --destdir or give --overwrite"
-        )
+    work, mark = folder / WORK, folder / WORK / MARK
+    found = check_products(folder, overwrite=overwrite)
     if mark.is_file() and mark.read_text(encoding="utf-8") == fingerprint:
         logger.info("going on with the unfinished preparation in %s", folder)
     else:
@@ -146,6 +142,22 @@ def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
     for path in found:
         path.unlink(missing_ok=True)
     return work
+
+
+def check_products(folder: Path, *, overwrite: bool) -> list[Path]:
+    """Return the results in the folder, which may go.
+
+    Raises:
+        ValueError: no preparation of ours left them, and ``--overwrite`` is not given.
+    """
+    found = products(folder)
+    ours = (folder / WORK).is_dir() or (folder / FILE_NAME).is_file()
+    if found and not ours and not overwrite:
+        raise ValueError(
+            f"{folder} holds files of another tool or preparation ({found[0].name}, …); "
+            "name another --destdir or give --overwrite"
+        )
+    return found
 
 
 def is_finished(folder: Path, manifest: FolderManifest, *, overwrite: bool) -> bool:

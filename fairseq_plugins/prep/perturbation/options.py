@@ -111,8 +111,8 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ),
     ("wordnet", "folder of the WordNet database (default: where it is usually installed)", {}),
     ("spacy_model", "installed spaCy pipeline or path (default: the bundled English one)", {}),
-    ("forward", "BackTrans: checkpoint of this project that translates from English", {}),
-    ("backward", "BackTrans: checkpoint that translates back", {}),
+    ("forward", "BackTrans: run folder or checkpoint that translates from English", {}),
+    ("backward", "BackTrans: run folder or checkpoint that translates back", {}),
     ("back_translate", "BackTrans: command, one sentence a line in and out", {}),
     ("workers", "processes that annotate", {}),
 )

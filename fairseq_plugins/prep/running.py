@@ -1,0 +1,65 @@
+"""How a preparation is carried out: options that decide nothing of its result."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import Any
+
+# the cores this process may use, which can be fewer than the machine has
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+RUNNING = ("destdir", "workers", "overwrite", "shard", "merge")
+RUNNING_FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("workers", "processes", {}),
+    ("overwrite", "replace a folder that another preparation finished", {}),
+    (
+        "shard",
+        "make only one of n parts, i/n, for example 2/3: the same command with 1/3 and 3/3 makes "
+        "the others, also on other machines",
+        {},
+    ),
+    ("merge", "put all shards together and finish the folder", {}),
+)
+
+
+@dataclass(frozen=True)
+class Share:
+    """Which part of a preparation a command does: all of it, one shard, or what shards leave.
+
+    Args:
+        number: of the shard, from 1; 0 where the preparation is not divided.
+        of: how many shards there are.
+        merge: whether to take in all shards.
+    """
+
+    number: int = 0
+    of: int = 1
+    merge: bool = False
+
+    @classmethod
+    def parse(cls, shard: str, *, merge: bool) -> Share:
+        """Read ``--shard i/n`` (or nothing) and ``--merge``.
+
+        Raises:
+            ValueError: no such shard, or both at once.
+        """
+        if not shard:
+            return cls(merge=merge)
+        found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", shard)
+        if not found or not 1 <= int(found[1]) <= int(found[2]):
+            raise ValueError(f"--shard {shard!r}: give i/n with i from 1 to n, for example 2/3")
+        if merge:
+            raise ValueError(
+                f"--shard {shard} makes one part and --merge puts all together: give one of them"
+            )
+        return cls(int(found[1]), int(found[2]))
+
+    def __str__(self) -> str:
+        """``2/3``."""
+        return f"{self.number}/{self.of}"
+
+    @property
+    def folder_name(self) -> str:
+        """``2-of-3``."""
+        return f"{self.number}-of-{self.of}"

@@ -1,0 +1,268 @@
+"""A preparation divided over machines: each makes its share of the chunks, one command merges them.
+
+Chunks are numbered over all splits. Shard i of n makes those whose number leaves i - 1 when divided
+by n, in a folder of its own, ``DESTDIR/.shards/i-of-n``, and writes its record there last. The
+merging command checks all records and does the rest of the preparation, reading the chunks where
+they lie; the folder it finishes has the bytes of a preparation that was never divided. Shards may
+be made on separate file systems: what counts is the folder, wherever it was copied from.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .manifest import FILE_NAME, FolderManifest, changes, sha256, write_text
+from .running import Share
+from .workspace import (
+    MARK,
+    WORK,
+    check_products,
+    close_work,
+    has_leftovers,
+    is_finished,
+    locked,
+    open_work,
+)
+
+logger = logging.getLogger(__name__)
+
+SHARDS = ".shards"
+RECORD = "shard.json"
+FORMAT, VERSION = "fairseq_plugins.shard", 1
+REMOVED = ".removed"
+AnyManifest = TypeVar("AnyManifest", bound=FolderManifest)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a command puts and finds what it makes.
+
+    Args:
+        folder: for results, such as a subword model.
+        work: for chunks and whatever else is not finished.
+        share: which part of the preparation this is.
+        parts: of a merge, the shards' folders of chunks, in order.
+    """
+
+    folder: Path
+    work: Path
+    share: Share
+    parts: tuple[Path, ...] = ()
+
+    @property
+    def is_part(self) -> bool:
+        """Whether there is nothing to do beyond chunks."""
+        return self.share.number > 0
+
+    def owns(self, number: int) -> bool:
+        """Whether chunk ``number``, counted over all splits, is of this part."""
+        return not self.is_part or number % self.share.of == self.share.number - 1
+
+    def place(self, number: int) -> Path:
+        """Return the folder of chunk ``number``."""
+        return self.parts[number % len(self.parts)] if self.parts else self.work
+
+
+def is_settled(options: Any, manifest: FolderManifest) -> bool:
+    """Whether the folder is finished and nothing of its making is left; see `is_finished`."""
+    folder = Path(options.destdir)
+    if not is_finished(folder, manifest, overwrite=_overwrites(options, manifest)):
+        return False
+    unmerged = options.share.merge and (folder / SHARDS).exists()
+    return options.share.number > 0 or not (unmerged or has_leftovers(folder))
+
+
+def carry_out(options: Any, manifest: AnyManifest, make: Callable[[Layout], None]) -> AnyManifest:
+    """Do a preparation or the part of it that ``options.share`` names; return the manifest.
+
+    Args:
+        options: with ``destdir``, ``overwrite`` and ``share``.
+        manifest: what decides the folder's content, written down before the work.
+        make: does the work that is not yet done, in a folder that is ours; the manifest is saved
+            last, or only chunks are made where `Layout.is_part`.
+
+    Raises:
+        ValueError: the folder is in use or holds something else; shards that cannot be merged.
+    """
+    folder, share = Path(options.destdir), options.share
+    if share.number:
+        make_shard(options, manifest, make)
+        return manifest
+    if not share.merge and (folder / SHARDS).is_dir():
+        logger.warning("%s holds shards, which --merge would take in", folder)
+    with locked(folder):
+        # another process may just have been here
+        if is_finished(folder, manifest, overwrite=_overwrites(options, manifest)):
+            close_work(folder)
+        else:
+            parts = find_parts(folder, manifest) if share.merge else ()
+            work = open_work(folder, manifest.fingerprint(), overwrite=options.overwrite)
+            make(Layout(folder, work, share, parts))
+        if share.merge:
+            remove_shards(folder, manifest)
+    return type(manifest).load(folder)
+
+
+def _overwrites(options: Any, manifest: FolderManifest) -> bool:
+    """Whether finished results may go; not those of a merge whose shards are gone, or going."""
+    folder = Path(options.destdir)
+    if not (options.overwrite and options.share.merge and (folder / FILE_NAME).is_file()):
+        return options.overwrite
+    going = next((folder / SHARDS).glob(f"*{REMOVED}"), None)
+    if _shards(folder) and not going:
+        return True
+    try:
+        return bool(type(manifest).load(folder).differences(manifest))
+    except ValueError:  # of another kind
+        return True
+
+
+def make_shard(options: Any, manifest: FolderManifest, make: Callable[[Layout], None]) -> None:
+    """Make one shard, unless it is finished.
+
+    Raises:
+        ValueError: another command makes it, or a shard of another preparation stands in its
+            place, or the prepared folder could not be written in the end.
+    """
+    check_products(Path(options.destdir), overwrite=options.overwrite)
+    folder = Path(options.destdir) / SHARDS / options.share.folder_name
+    with locked(folder):
+        differing = _differing(folder, manifest) if (folder / RECORD).is_file() else []
+        if differing and not options.overwrite:
+            raise ValueError(
+                f"{folder} holds a shard of another preparation ({'; '.join(differing[:3])}); "
+                "merge or remove it, or give --overwrite"
+            )
+        if not differing and (folder / RECORD).is_file() and not _damaged(folder):
+            logger.info("shard %s is already made in %s", options.share, folder)
+            return
+        (folder / RECORD).unlink(missing_ok=True)
+        work = open_work(folder, _mark(manifest), overwrite=True)
+        make(Layout(folder, work, options.share))
+        files = {path.name: sha256(path) for path in _chunk_files(work)}
+        body = {"format": FORMAT, "format_version": VERSION, "shard": str(options.share)}
+        body |= {"decisive": manifest.portable(), "files": files}
+        write_text(folder / RECORD, json.dumps(body, indent=1) + "\n")
+    logger.info(
+        "shard %s is made in %s; when all are, --merge finishes the folder", options.share, folder
+    )
+
+
+def find_parts(folder: Path, manifest: FolderManifest) -> tuple[Path, ...]:
+    """Return the folders of chunks of all shards, in order, checked.
+
+    Raises:
+        ValueError: a shard is missing, not finished, damaged, or of another preparation.
+    """
+    found = _shards(folder)
+    counts = sorted({share.of for share in found})
+    if not counts:
+        raise ValueError(
+            f"{folder / SHARDS} holds no shards: make them with --shard 1/n to --shard n/n, and "
+            "copy there what other machines made"
+        )
+    if len(counts) > 1:
+        raise ValueError(
+            f"{folder / SHARDS} holds shards of {' and of '.join(map(str, counts))}: remove those "
+            "that are not to be merged"
+        )
+    shares = [Share(number, counts[0]) for number in range(1, counts[0] + 1)]
+    if missing := [str(s) for s in shares if s not in found or not (found[s] / RECORD).is_file()]:
+        raise ValueError(
+            f"{folder / SHARDS} lacks or has only begun shard {', '.join(missing)}: make it with "
+            f"--shard {missing[0]}, or copy its folder there"
+        )
+    for share in shares:
+        if differing := _differing(found[share], manifest):
+            raise ValueError(
+                f"shard {share} in {found[share]} is of another preparation "
+                f"({'; '.join(differing[:3])})"
+            )
+        if damaged := _damaged(found[share]):
+            raise ValueError(
+                f"shard {share} in {found[share]}: {damaged} is missing or not whole; copy the "
+                f"folder again, or run --shard {share} again"
+            )
+    return tuple(found[share] / WORK for share in shares)
+
+
+def remove_shards(folder: Path, manifest: FolderManifest) -> None:
+    """Remove the shards of a finished folder; those of other preparations stay."""
+    _clear(folder)  # what a kill left would stand in the way of shards of the same number
+    for path in _shards(folder).values():
+        mark = path / WORK / MARK
+        if mark.is_file() and mark.read_text(encoding="utf-8") == _mark(manifest):
+            path.rename(path.with_name(path.name + REMOVED))  # a kill leaves nothing half there
+    _clear(folder)
+    if (folder / SHARDS).is_dir() and not any((folder / SHARDS).iterdir()):
+        (folder / SHARDS).rmdir()
+
+
+def _clear(folder: Path) -> None:
+    """Remove what is to be removed of shards."""
+    for path in (folder / SHARDS).glob(f"*{REMOVED}"):
+        shutil.rmtree(path)
+
+
+def _shards(folder: Path) -> dict[Share, Path]:
+    """Return the shards' folders, finished or not."""
+    found = {}
+    for path in (folder / SHARDS).glob("*-of-*"):
+        numbers = re.fullmatch(r"([0-9]{1,9})-of-([0-9]{1,9})", path.name)
+        if numbers and path.is_dir():
+            found[Share(int(numbers[1]), int(numbers[2]))] = path
+    return found
+
+
+def _mark(manifest: FolderManifest) -> str:
+    """What a shard belongs to, as one line."""
+    return json.dumps(manifest.portable(), sort_keys=True)
+
+
+def _chunk_files(work: Path) -> list[Path]:
+    """Return the finished files of a shard."""
+    return sorted(p for p in work.iterdir() if p.name != MARK and ".tmp" not in p.name)
+
+
+def _record(folder: Path) -> dict[str, Any]:
+    """Read a shard's record.
+
+    Raises:
+        ValueError: it is none, or that of another shard.
+    """
+    path = folder / RECORD
+    try:
+        body = json.loads(path.read_text(encoding="utf-8"))
+        form = body["format"], body["format_version"]
+        share, files = body["shard"].replace("/", "-of-"), body["files"]
+        whole = isinstance(body["decisive"], dict) and all(
+            Path(name).name == name and isinstance(digest, str) for name, digest in files.items()
+        )
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path} is no record of a shard: {error!r}") from None
+    if form != (FORMAT, VERSION) or not whole:
+        raise ValueError(f"{path} is no record of a shard that this release reads: {form}")
+    if share != folder.name:
+        raise ValueError(f"{path} is the record of shard {body['shard']}, not of {folder.name}")
+    return body
+
+
+def _differing(folder: Path, manifest: FolderManifest) -> list[str]:
+    """Say in what a finished shard's preparation differs from that of ``manifest``."""
+    return changes(_record(folder)["decisive"], manifest.portable())
+
+
+def _damaged(folder: Path) -> str:
+    """Name the first file of a finished shard that is missing or of other bytes, or nothing."""
+    for name, digest in _record(folder)["files"].items():
+        path = folder / WORK / name
+        if not path.is_file() or sha256(path) != digest:
+            return name
+    return ""

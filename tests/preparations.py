@@ -1,0 +1,130 @@
+"""The three preparations as values, each with small raw files, so that one test can try all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raw_corpora import invented_pairs, make_options, write_pairs
+from raw_datasets import write_raw
+from raw_text import text_options, write_pretrained
+from squad_files import toy_squad, write_toy_bert
+
+from fairseq_plugins.prep import (
+    squad_chunks,
+    squad_preparation,
+    text_chunks,
+    text_preparation,
+    translation,
+)
+from fairseq_plugins.prep.squad_options import SquadOptions
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One of the three preparations.
+
+    Args:
+        module: where it is.
+        write: writes the raw files into a folder.
+        options: makes its options, given that folder, a destination and further ones.
+        other: an option that makes it another preparation, and how the refusal names it.
+        work: what its workers call for every chunk: module and name.
+        last: the last of its raw files, and a change in it.
+    """
+
+    module: Any
+    write: Callable[[Path], object]
+    options: Callable[..., Any]
+    other: tuple[dict[str, Any], str]
+    work: tuple[Any, str]
+    last: tuple[str, str, str]
+
+    def prepare(self, raw: Path, destdir: Path, **values):
+        """Prepare the folder, or part of it."""
+        return self.module.prepare(self.options(raw, destdir, **values))
+
+    def shards(self, raw: Path, destdir: Path, of: int, **values) -> None:
+        """Make all shards."""
+        for number in range(1, of + 1):
+            self.prepare(raw, destdir, shard=f"{number}/{of}", **values)
+
+
+def write_corpus(folder: Path) -> None:
+    """Nine chunks of training text (with a line to be dropped) and two of test text; codes."""
+    pairs = invented_pairs(60)
+    pairs[5] = ("", "leer")
+    write_pairs(folder / "train", pairs)
+    write_pairs(folder / "test", invented_pairs(9, seed=1))
+    (folder / "codes").write_text("#version: 0.2\nt h\nth e</w>\n")
+
+
+def corpus_options(raw: Path, destdir: Path, **values):
+    """Options of parallel text."""
+    return make_options(destdir, trainpref=raw / "train", testpref=raw / "test", **values)
+
+
+def cut_options(raw: Path, destdir: Path, **values):
+    """The same with ready codes, so that shards cut as well."""
+    return corpus_options(raw, destdir, bpe_codes=raw / "codes", **values)
+
+
+def write_examples(folder: Path) -> None:
+    """A dataset of pairs and its pretrained directory."""
+    write_pretrained(folder / "bert")
+    write_raw("rte", folder / "rte", count=13)
+
+
+def example_options(raw: Path, destdir: Path, **values):
+    """Options of that dataset."""
+    return text_options(raw, destdir.absolute(), dataset="rte", raw_dir=raw / "rte", **values)
+
+
+def write_questions(folder: Path) -> None:
+    """Toy facts and a pretrained directory."""
+    write_toy_bert(folder / "bert")
+    toy_squad(folder, paragraphs=7, dev=3)
+
+
+def question_options(raw: Path, destdir: Path, **values) -> SquadOptions:
+    """Options of questions."""
+    fixed = {"pretrained": str(raw / "bert"), "workers": 1, "raw_dir": str(raw)}
+    return SquadOptions(str(destdir), **{**fixed, **values})
+
+
+KINDS = {
+    "translation": Kind(
+        translation,
+        write_corpus,
+        corpus_options,
+        ({"max_words": 9}, "options.max_words"),
+        (translation.chunk_steps, "annotate_lines"),
+        ("test.de", "LIGHTHOUSE", "HOUSELIGHT"),
+    ),
+    "translation cut at once": Kind(
+        translation,
+        write_corpus,
+        cut_options,
+        ({"features": "case"}, "options.features"),
+        (translation.chunk_steps, "annotate_lines"),
+        ("test.de", "LIGHTHOUSE", "HOUSELIGHT"),
+    ),
+    "text": Kind(
+        text_preparation,
+        write_examples,
+        example_options,
+        ({"annotations": "pos"}, "options.annotations"),
+        (text_chunks.TextEncoder, "encode"),
+        ("rte/RTE/test.tsv", "The", "Her"),
+    ),
+    "questions": Kind(
+        squad_preparation,
+        write_questions,
+        question_options,
+        ({"doc_stride": 50}, "options.doc_stride"),
+        (squad_chunks, "encode_paragraphs"),
+        ("dev-v2.0.json", "built", "found"),
+    ),
+}
