@@ -6,6 +6,7 @@ a second instead of six, and what fairseq keeps in global variables dies with th
 
 from __future__ import annotations
 
+import functools
 import gc
 import importlib
 import json
@@ -18,6 +19,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +41,8 @@ EXTRA = ("train_iterator", "val_loss", "best", "ema")
 METERS = ("loss", "nll_loss")
 
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload([*COMMANDS.values(), "spacy", "sacrebleu", "torch._dynamo"])
+_LIBRARIES = ("spacy", "sacrebleu", "sacremoses", "safetensors", "tokenizers", "torch._dynamo")
+_FORKS.set_forkserver_preload([*COMMANDS.values(), *_LIBRARIES, "cli.warm"])
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,7 @@ def run(
         cwd: where to run it.
         fails: whether it has to fail.
     """
+    _serve()
     with tempfile.TemporaryDirectory() as folder:
         names = [os.path.join(folder, name) for name in ("in", "out", "err")]
         Path(names[0]).write_text(stdin, encoding="utf-8")
@@ -102,11 +106,26 @@ def run(
     return outcome
 
 
+@functools.cache
+def _serve() -> None:
+    """Start the server, with our tests on its path."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT / "tests"), before)))
+    try:
+        forkserver.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
+
+
 def _child(command: str, arguments: list[str], names: Sequence[str], cwd: str | None) -> None:
     """Be the command: take its files, arguments and folder, then call its entry point."""
     flags = (os.O_RDONLY, os.O_WRONLY | os.O_CREAT, os.O_WRONLY | os.O_CREAT)
     for number, (name, flag) in enumerate(zip(names, flags)):
         os.dup2(os.open(name, flag, 0o600), number)
+    os.environ.pop("PYTHONPATH", None)  # of the server alone
     gc.freeze()  # searching what the server imported for garbage costs more than the run
     sys.stdin = open(0, encoding="utf-8", closefd=False)
     sys.argv = [command, *arguments]

@@ -13,7 +13,6 @@ from cli.commands import (
     differences,
     run,
     state_of,
-    train_distributed,
     training_state,
 )
 from omegaconf import OmegaConf
@@ -192,22 +191,3 @@ def test_raw_files_are_read_as_prepared(toy):
         )
         assert np.array_equal(one.offsets, other.offsets)
         assert np.array_equal(one.windows, other.windows)
-
-
-@pytest.mark.slow
-def test_two_workers_validate_as_one(learnt, folder, tmp_path):
-    """The same weights, kept by learning rate 0: the metrics must agree to the last digit."""
-    start = learnt[0] / "checkpoint2.pt"
-    frozen = f"{FIXED}{WINDOWS}--max-epoch 1 --lr 0 --reset-optimizer --reset-dataloader "
-    frozen += f"--reset-meters --restore-file {start} --stop-min-lr -1 --batch-size-valid 8"
-    train(folder, tmp_path / "one", *frozen.split())
-    words = arguments(folder, tmp_path / "two", *frozen.split(), "--batch-size", "8")
-    assert "as rank 1" in train_distributed(words)
-    states = [state_of(tmp_path / name / LAST)["extra_state"] for name in ("one", "two")]
-    assert states[0]["val_loss"] == states[1]["val_loss"]
-    counts = [
-        {name: meter["sum"] for _, name, _, meter in state["metrics"]["valid"] if name[0] == "_"}
-        for state in states
-    ]
-    assert differences(*counts) == []
-    assert len(counts[0]) == 6

@@ -13,7 +13,6 @@ from cli.commands import (
     differences,
     run,
     state_of,
-    train_distributed,
     training_state,
 )
 from prepared_text import LABELS, METRIC, arguments, examples, prepare, train
@@ -154,52 +153,3 @@ def test_resumed_run_of_a_tree_reader_equals_the_straight_one(folders, tmp_path,
     assert differences(one, other) == []
     begun = training_state(straight / "checkpoint_1_3.pt")
     assert any(".gate." in place for place in differences(begun["model"], one["model"]))
-
-
-def two_workers(folder: Path, save_dir: Path, kind: str, options: str) -> str:
-    """Train in two processes; return the log."""
-    fixed = f"{options} --best-checkpoint-metric {METRIC[kind]} --maximize-best-checkpoint-metric"
-    return train_distributed(arguments(folder, save_dir, *fixed.split(), "--batch-size", "8"))
-
-
-@pytest.mark.slow
-def test_two_workers_train_a_tree_reader_as_one_with_twice_the_batches(folders, tmp_path):
-    """Every parameter has its gradient, that of a last gate which only [CLS] would read as well."""
-    options = f"{SYNTAX} --max-update 4 --num-attention-heads 2 --disable-validation"
-    one = train(
-        folders["classes"], tmp_path / "one", *options.split(), "--batch-size=8", "--update-freq=2"
-    )
-    log = two_workers(folders["classes"], tmp_path / "two", "classes", options)
-    assert "as rank 1" in log
-    assert "gate_0" in log
-    states = [state_of(path / LAST)["model"] for path in (one, tmp_path / "two")]
-    torch.testing.assert_close(*states, rtol=1e-3, atol=1e-5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["classes", "score", "errors"])
-def test_two_workers_validate_as_one(runs, folders, tmp_path, kind):
-    """The same weights, kept by learning rate 0: the metrics must agree to the last digit."""
-    folder, start = folders[kind], runs(kind)[0] / "checkpoint2.pt"
-    frozen = "--max-epoch 1 --lr 0 --reset-optimizer --reset-dataloader --reset-meters"
-    frozen += f" --restore-file {start} --stop-min-lr -1 --batch-size-valid 8"
-    run_train(folder, tmp_path / "one", kind, frozen)
-    log = two_workers(folder, tmp_path / "two", kind, frozen)
-    assert "as rank 1" in log
-    states = [state_of(tmp_path / name / LAST) for name in ("one", "two")]
-    assert differences(states[0]["model"], states[1]["model"]) == []
-    values = [state["extra_state"]["val_loss"] for state in states]
-    assert values[0] == values[1]
-    counts = [
-        {
-            name: meter["sum"]
-            for _, name, _, meter in s["extra_state"]["metrics"]["valid"]
-            if name[0] == "_"
-        }
-        for s in states
-    ]
-    assert counts[0].keys() == counts[1].keys()
-    for name, value in counts[0].items():
-        assert torch.equal(
-            torch.as_tensor(value).double(), torch.as_tensor(counts[1][name]).double()
-        )

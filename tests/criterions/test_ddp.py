@@ -1,0 +1,108 @@
+"""torch's own DistributedDataParallel, which fairseq uses on GPUs: no parameter may be left out."""
+
+from __future__ import annotations
+
+import prepared
+import prepared_questions
+import prepared_text
+import pytest
+import torch
+from fairseq.distributed import ModuleProxyWrapper
+from omegaconf import OmegaConf
+from torch import distributed
+from torch.nn.parallel import DistributedDataParallel
+
+from fairseq_plugins.models._bert_config import KINDS
+from fairseq_plugins.nn.fusion import ABLATIONS
+
+WINDOWS = {"max_positions": 24, "doc_stride": 8, "max_query_length": 6}
+ONLY_PAIRS, ONLY_QUESTIONS = ("bert_uer", "dabert", "dabert_literal"), ("bertqa", "bertqa_literal")
+SINGLE = [kind for kind in KINDS if kind not in (*ONLY_PAIRS, *ONLY_QUESTIONS)]
+ASKED = [kind for kind in KINDS if kind != "bert_uer"]
+EVERYTHING = {"features": "pos,case", "local_attention": "sla,wla", "parent_loss_weight": 0.5}
+EVERYTHING |= {"ancestor_layers": 2, "dual_layers": "0,1"}
+TRANSLATION = "translation"
+CASES = [
+    (TRANSLATION, TRANSLATION, {}),
+    (TRANSLATION, TRANSLATION, {"encoder_attention": "sla,wla", "features": "pos,case"}),
+    (TRANSLATION, TRANSLATION, {"feature_merge": "overlay", "share_all_embeddings": True}),
+    (TRANSLATION, TRANSLATION, {"features": "none", "checkpoint_activations": True}),
+    *(("pairs", kind, {}) for kind in KINDS if kind not in ONLY_QUESTIONS),
+    *(("score", kind, {}) for kind in SINGLE),
+    *(("entities", kind, {}) for kind in SINGLE),
+    *(("qa", kind, {}) for kind in ASKED),
+    *(("pairs", "dabert", {"ablate": name}) for name in ABLATIONS),
+    ("pairs", "bert_plain", EVERYTHING),
+    ("pairs", "bert_pos", {"freeze_layers": 1}),
+    ("qa", "bertqa", {**EVERYTHING, "answerability_loss_weight": 0.3}),
+    ("qa", "bertqa", {"local_convolutions": "per-block", "coattention_skip": "highway"}),
+]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    root = tmp_path_factory.mktemp("ddp")
+    passages = {"train": prepared_questions.passages(9)}
+    found = {"qa": prepared_questions.prepare(root / "qa", passages, annotations=("pos", "heads"))}
+    for data, kind in (("pairs", "classes"), ("score", "score"), ("entities", "entities")):
+        annotations = ("pos", "heads", *(["similarity"] if data == "pairs" else []))
+        some = {"train": prepared_text.examples(kind, 12, pairs=data == "pairs")}
+        found[data] = prepared_text.prepare(root / data, kind, some, annotations=annotations)
+    pairs = {"train": prepared.random_pairs(12)}
+    found[TRANSLATION] = prepared.prepare(root / TRANSLATION, pairs, joined=True, parse=True)
+    return found
+
+
+@pytest.fixture(scope="module")
+def group():
+    """A group of this process alone."""
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    yield
+    distributed.destroy_process_group()
+
+
+def translated(folder, given):
+    """Return task, model and options of the criterion of translation."""
+    task = prepared.make_task(folder)
+    model = prepared.make_model(task, **given)
+    options = {"_name": "label_smoothed_cross_entropy", "label_smoothing": 0.1}
+    options |= {"report_accuracy": False, "ignore_prefix_size": 0, "sentence_avg": False}
+    return task, model, options
+
+
+def understood(folder, kind, given):
+    """Return task, model and options of the criterion of an understanding task."""
+    windows = WINDOWS if folder.name == "qa" else {}
+    make = prepared_questions if folder.name == "qa" else prepared_text
+    task = make.make_task(folder, **windows)
+    model = prepared_text.make_model(task, f"{kind}_tiny", num_attention_heads=2, **given)
+    return task, model, {"_name": task.NAME}
+
+
+def three_steps(folder, kind, given, change=lambda model: None):
+    """Take three steps without an optimiser, as fairseq wraps models and criterions call them."""
+    made = translated(folder, given) if kind == TRANSLATION else understood(folder, kind, given)
+    task, model, options = made
+    change(model)
+    task.load_dataset("train")
+    dataset = task.dataset("train")
+    criterion = task.build_criterion(OmegaConf.create(options))
+    wrapped = ModuleProxyWrapper(DistributedDataParallel(model.train()))
+    for start in (0, 4, 8):
+        batch = dataset.collater([dataset[i] for i in range(start, start + 4)])
+        criterion(wrapped, batch)[0].backward()
+
+
+@pytest.mark.usefixtures("group")
+@pytest.mark.parametrize(("data", "kind", "given"), CASES)
+def test_every_parameter_takes_part_in_every_step(folders, data, kind, given):
+    three_steps(folders[data], kind, given)
+
+
+@pytest.mark.usefixtures("group")
+def test_a_parameter_that_takes_no_part_is_noticed(folders):
+    def add_idle(model):
+        model.idle = torch.nn.Parameter(torch.zeros(3))
+
+    with pytest.raises(RuntimeError, match="Expected to have finished reduction"):
+        three_steps(folders["score"], "bert_plain", {}, add_idle)
