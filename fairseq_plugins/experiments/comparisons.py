@@ -1,24 +1,47 @@
 """Is a difference between two systems more than chance?
 
 Over seeds: Student's paired t-test and the sign test, which assumes nothing about the distribution,
-over the seeds that both have; Welch's t-test over whatever seeds each has. Over examples: a paired
-bootstrap.
+over the seeds that both have; Welch's t-test over whatever seeds each has. Over examples, or the
+sentences of translations: a paired bootstrap.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import statistics
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from scipy import stats
 
 from ..evaluation.example_bootstrap import Bootstrap, bootstrap, read_answers
+from ..evaluation.inputs import TextForm, load
+from ..evaluation.significance import paired_bootstrap
 from .outcomes import Outcome
+from .run import GENERATED, SCORE
 from .seeds import Summary
+
+_OWN = "T- lines of "  # how a score's reference begins that is the one of its own log
+
+
+class Tested(NamedTuple):
+    """A test of the difference between two systems.
+
+    Args:
+        p_value: two-sided; nan where there is none.
+        difference: system minus baseline, over just those runs that were tested.
+        drawn: what it is a test over.
+        remark: why there is none.
+    """
+
+    p_value: float = math.nan
+    difference: float = math.nan
+    drawn: str = ""
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,3 +135,47 @@ def over_examples(
     answers = [[read_answers(predictions(run)) for run in side] for side in sides]
     positive = runs[0].positive
     return bootstrap(*answers, metric, positive=positive, samples=samples, seed=seed)
+
+
+def over_sentences(
+    baseline: Outcome, system: Outcome, metric: str, *, samples: int, seed: int
+) -> Tested:
+    """Resample the sentences that two runs translated, if both are there with one reference.
+
+    Args:
+        baseline, system: runs of translation, with their logs and scores.
+        metric: ``bleu`` or ``chrf``.
+        samples, seed: of the bootstrap.
+
+    Raises:
+        ValueError: translations of other sentences.
+    """
+    logs, abouts = (
+        [run.folder / name for run in (baseline, system)] for name in (GENERATED, SCORE)
+    )
+    if not all(path.is_file() for path in (*logs, *abouts)):
+        return Tested()
+    scores = [json.loads(path.read_text(encoding="utf-8")) for path in abouts]
+    names, language = [score["reference"] for score in scores], scores[1]["language"]
+    if remark := _why_not(names):
+        return Tested(remark=remark)
+    reference = None if names[1].startswith(_OWN) else names[1]
+    inputs = load(logs, reference, TextForm(language))
+    found = paired_bootstrap(
+        inputs.systems, inputs.reference, lang=language, samples=samples, seed=seed
+    )
+    one = next(one for one in found if one.metric == metric)
+    return Tested(one.p_value, one.difference, "sentences")
+
+
+def _why_not(references: Sequence[str]) -> str:
+    """Say why runs with these references cannot be compared over sentences; empty if they can."""
+    own = [name.startswith(_OWN) for name in references]
+    if any(own):
+        return "" if all(own) else "untested: unlike references"
+    first, *others = paths = list(map(Path, references))
+    for path in paths:
+        if not path.is_file():
+            return f"untested: the reference {path.name} is missing"
+    same = all(first.samefile(path) or first.read_bytes() == path.read_bytes() for path in others)
+    return "" if same else "untested: unlike references"

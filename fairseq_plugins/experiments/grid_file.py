@@ -10,13 +10,13 @@
     seeds: [1, 2, 3]
     options: {max-positions: 128, dropout: [0.1, 0.2]}  # of all systems; again a list is a choice
 
-Keys are the fields of `Grid`.
+Keys are the fields of `Grid`; an experiment of several grids is read by `experiment_file`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,21 @@ from typing import Any
 import yaml
 
 from .grid import OWN_RATE, Grid, Options
+from .prepared_data import TRANSLATION
+
+TAKEN = ("after", "data", "jobs")  # folders of an experiment itself
+OWNED = {  # options of fairseq-train that grids decide -> what says so
+    "seed": "'seeds'",
+    "max-update": "'updates'",
+    "max-epoch": "'epochs'",
+    "best-checkpoint-metric": "'metric'",
+    "keep-interval-updates": "'average'",
+    "save-dir": "--runs",
+    "task": "'dataset'",
+    "cpu": "--cpu",
+    "distributed-world-size": "--processes",
+}
+KEYS = tuple(spec.name for spec in fields(Grid))
 
 
 def read_grid(path: str | Path) -> Grid:
@@ -32,6 +47,16 @@ def read_grid(path: str | Path) -> Grid:
     Raises:
         FileNotFoundError: there is none.
         ValueError: an unknown key or a value of another kind; names file, key and choices.
+    """
+    return grid_of(read_mapping(path), str(path))
+
+
+def read_mapping(path: str | Path) -> dict[Any, Any]:
+    """Read keys and values of a YAML file.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: it is something else.
     """
     path = Path(path)
     if not path.is_file():
@@ -42,20 +67,43 @@ def read_grid(path: str | Path) -> Grid:
         raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
         raise ValueError(f"{path}: expected keys and values")
-    known = [spec.name for spec in fields(Grid)]
-    for key in content:
-        if key not in known:
-            raise ValueError(f"{path}: unknown key {key!r}; choices: {', '.join(known)}")
+    return content
+
+
+def grid_of(content: Mapping[Any, Any], place: str) -> Grid:
+    """Return the grid of keys and values.
+
+    Args:
+        content: as YAML has it.
+        place: where it stands, for messages.
+
+    Raises:
+        ValueError: a key that is unknown or missing, or a value of another kind.
+    """
     for key in ("dataset", "systems"):
         if key not in content:
-            raise ValueError(f"{path}: key {key!r} is missing")
+            raise ValueError(f"{place}: key {key!r} is missing")
+    grid = Grid(**read_values(content, place))
+    if grid.dataset == TRANSLATION and not grid.updates:
+        raise ValueError(f"{place}: translation wants a number of updates (key 'updates')")
+    return grid
+
+
+def read_values(content: Mapping[Any, Any], place: str) -> dict[str, Any]:
+    """Read values of a grid's keys.
+
+    Raises:
+        ValueError: a key that is unknown, or a value of another kind.
+    """
     values = {}
     for key, value in content.items():
+        if key not in KEYS:
+            raise ValueError(f"{place}: unknown key {key!r}; choices: {', '.join(KEYS)}")
         try:
             values[key] = _READ[key](value)
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"{path}: {key}: {error}") from None
-    return Grid(**values)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise ValueError(f"{place}: {key}: {error}") from None
+    return values
 
 
 def _systems(value: Any) -> dict[str, Options]:
@@ -67,18 +115,46 @@ def _systems(value: Any) -> dict[str, Options]:
         if not isinstance(entry, dict) or not isinstance(entry.get("arch"), str):
             raise ValueError(f"{entry!r} is neither an architecture nor a name with its arch")
         name = str(entry.get("name", entry["arch"]))
-        if name in found or Path(name).name != name:
+        if name in found or not is_name(name):
             raise ValueError(f"{name!r} is named twice, or no name for a folder")
         found[name] = _open_options({key: v for key, v in entry.items() if key != "name"})
-        if not isinstance(found[name].get(OWN_RATE, []), list):  # YAML takes 1e-5 for a text
-            found[name][OWN_RATE] = _number(float, 0.0)(found[name][OWN_RATE])
+        if OWN_RATE in found[name]:  # YAML takes 1e-5 for a text
+            rates, one = found[name][OWN_RATE], _number(float, 0.0)
+            found[name][OWN_RATE] = list(map(one, rates)) if isinstance(rates, list) else one(rates)
+    if not found:
+        raise ValueError("there is none")
     return found
+
+
+def is_name(name: Any) -> bool:
+    """Tell whether a system or a part can be called so: a folder that nothing else uses."""
+    return isinstance(name, str) and Path(name).name == name and name not in ("", "..", *TAKEN)
+
+
+def _options_of_all(value: Any) -> Options:
+    """Read options of all systems."""
+    found = _open_options(value)
+    if OWN_RATE in found:
+        raise ValueError(f"option {OWN_RATE!r}: say so by 'learning_rates', or for one system")
+    return found
+
+
+def refuse_owned(options: Options) -> None:
+    """Refuse options of ``fairseq-train`` that a grid has a key for.
+
+    Raises:
+        ValueError: one of them; names the key.
+    """
+    for key in options:
+        if str(key) in OWNED:
+            raise ValueError(f"option {key!r}: say so by {OWNED[str(key)]}")
 
 
 def _open_options(value: Any) -> Options:
     """Read options, those with several values among them."""
     if not isinstance(value, dict):
         return _options(value)  # which says what is wrong
+    refuse_owned(value)
     choices = {str(key): given for key, given in value.items() if isinstance(given, list)}
     for key, values in choices.items():
         _check_choice(key, values)
@@ -100,7 +176,7 @@ def _options(value: Any) -> Options:
     if not isinstance(value, dict):
         raise ValueError(f"{value!r} is no mapping of options to values")
     for key, given in value.items():
-        if isinstance(given, (list, dict)) or str(key).startswith("-"):
+        if not isinstance(given, str | int | float | None) or str(key).startswith("-"):
             raise ValueError(f"option {key!r}: {given!r} is no single value, or has dashes before")
     return {str(key): given for key, given in value.items()}
 
@@ -169,11 +245,21 @@ def _several(kind: type, least: float) -> Any:
     return read
 
 
+def _fractions(value: Any) -> tuple[float, ...]:
+    """Read shares of the training set."""
+    found = _several(float, 0.0)(value)
+    if not all(0 < fraction <= 1 for fraction in found):
+        raise ValueError(f"{value!r}: fractions are above 0 and at most 1")
+    return found
+
+
 _READ = {
     "dataset": _text,
     "systems": _systems,
     "learning_rates": _several(float, 0.0),
     "epochs": _several(int, 1),
+    "updates": _number(int, 0),
+    "fractions": _fractions,
     "seeds": _several(int, 0),
     "batch_size": _number(int, 1),
     "warmup_ratio": _number(float, 0.0),
@@ -183,5 +269,8 @@ _READ = {
     "metric": _text,
     "evaluate": _text,
     "prepare": _text,
-    "options": _open_options,
+    "generate": _options,
+    "reference": _text,
+    "average": _number(int, 0),
+    "options": _options_of_all,
 }

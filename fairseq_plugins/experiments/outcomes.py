@@ -20,6 +20,8 @@ class Setting(NamedTuple):
     learning_rate: float
     epochs: int
     choice: Choice = ()
+    fraction: float = 1.0
+    updates: int = 0
 
     @property
     def values(self) -> str:
@@ -27,12 +29,16 @@ class Setting(NamedTuple):
         made = [f"{name} {value}" for name, value in self.choice]
         if math.isnan(self.learning_rate):
             return ", ".join(made)
-        return ", ".join([f"lr {self.learning_rate:g}", f"{self.epochs} epochs", *made])
+        length = f"{self.updates:,} updates" if self.updates else f"{self.epochs} epochs"
+        share = [] if self.fraction == 1 else [f"{self.fraction * 100:g} % of the data"]
+        return ", ".join([f"lr {self.learning_rate:g}", length, *share, *made])
 
     @property
     def title(self) -> str:
         """The system and what was chosen of its options, to be read."""
-        return " ".join([self.system, *(f"{name}={value}" for name, value in self.choice)])
+        share = [] if self.fraction == 1 else [f"{self.fraction * 100:g} %"]
+        made = [f"{name}={value}" for name, value in self.choice]
+        return " ".join([self.system, *share, *made])
 
 
 @dataclass(frozen=True)
@@ -147,8 +153,10 @@ def _outcome(folder: Path, result: dict[str, Any]) -> Outcome:
     setting = Setting(
         result["system"],
         result["learning_rate"],
-        result["epochs"],
+        result.get("epochs", 0),
         tuple(result.get("choice", {}).items()),
+        result.get("fraction", 1.0),
+        result["updates"] if not result.get("epochs") else 0,
     )
     return Outcome(
         setting,

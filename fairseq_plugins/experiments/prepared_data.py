@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from .grid import Grid
 
 SQUAD, SPANS = "squad", "spans"  # dataset and target of question answering
+TRANSLATION = "translation"  # dataset and target
+# target -> what may choose a checkpoint; of translation what fairseq logs
+METRICS = {**NAMES, TRANSLATION: ("loss", "nll_loss", "ppl", "bleu")}
+_PARALLEL = "fairseq_plugins.translation"  # format of a manifest of parallel text
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,21 @@ class PreparedData:
 
     @property
     def examples(self) -> int:
-        """Number of training examples."""
-        return int(self.manifest["splits"]["train"]["examples"])
+        """Number of training examples, or of pairs of sentences."""
+        train = self.manifest["splits"]["train"]
+        return int(train["lines" if self.translates else "examples"])
+
+    @property
+    def translates(self) -> bool:
+        """Whether it holds parallel text."""
+        return self.manifest["target"] == TRANSLATION
+
+    def part(self, fraction: float, folder: Path) -> PreparedData:
+        """Return what a fraction of the training set in a folder of its own is."""
+        splits, count = dict(self.manifest["splits"]), max(1, round(self.examples * fraction))
+        name = "lines" if self.translates else "examples"
+        splits["train"] = {**splits["train"], name: count}
+        return replace(self, folder=folder, manifest={**self.manifest, "splits": splits})
 
     def file_of(self, split: str) -> str:
         """Return the SHA-256 of the file a split was made of; of the whole folder if unknown."""
@@ -56,17 +73,33 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
         )
     content = path.read_bytes()
     manifest = json.loads(content)
-    if manifest.get("target") not in NAMES or manifest.get("dataset") != grid.dataset:
+    if manifest.get("format") == _PARALLEL:
+        manifest = _of_translation(manifest)
+    if manifest.get("target") not in METRICS or manifest.get("dataset") != grid.dataset:
         found = manifest.get("dataset", "no text dataset")
         raise ValueError(f"{path}: holds {found!r}, expected {grid.dataset!r}")
     for split in ("train", grid.validation):
         if not manifest["splits"].get(split, {}).get("labelled"):
             raise ValueError(f"{path}: holds no labelled split {split!r}")
+    if grid.dataset == TRANSLATION and grid.evaluate not in ("", *manifest["splits"]):
+        choices = ", ".join(manifest["splits"])
+        raise ValueError(f"{path}: no split {grid.evaluate!r} to translate; choices are {choices}")
     return PreparedData(Path(folder), manifest, hashlib.sha256(content).hexdigest())
+
+
+def _of_translation(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the manifest of parallel text with what those of texts say; every pair has gold."""
+    splits = {
+        name: {**counts, "labelled": counts["lines"]} for name, counts in manifest["splits"].items()
+    }
+    own = {"dataset": TRANSLATION, "task": "syntax_translation", "target": TRANSLATION}
+    return {**manifest, **own, "metric": "loss", "positive": "", "splits": splits}
 
 
 def _preparation(grid: Grid) -> str:
     """Return the beginning of the command that prepares a grid's dataset."""
+    if grid.dataset == TRANSLATION:
+        return "scripts/prepare_translation.py"
     if grid.dataset == SQUAD:
         return "scripts/prepare_squad.py"
     return f"scripts/prepare_text.py --dataset {grid.dataset}"

@@ -18,6 +18,7 @@ from typing import Any
 
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..evaluation.text_files import write_text
+from .cluster import this_machine
 from .run import LOG, RESULT, Run
 from .runner import execute
 
@@ -118,7 +119,9 @@ def search(
     for run, waits in zip(runs, is_waiting):
         if not waits:
             done(run)
-    execute([run for run, waits in zip(runs, is_waiting) if waits], jobs, done)
+    if any(is_waiting):
+        machine = this_machine(runs[0].root / "jobs", jobs, cpu=runs[0].cpu)
+        execute([run for run, waits in zip(runs, is_waiting) if waits], machine, done)
     return [trials[run.folder] for run in runs], failures
 
 

@@ -1,38 +1,42 @@
 """One run of a grid: its folder, its command, and what is left when it is done.
 
-The folder holds ``settings.json`` (what decides the run), ``train.log`` and checkpoints while it
-trains; at its end ``checkpoint_best.pt`` without the optimiser's state, predictions of the
-validation set and ``result.json``; and, where the grid says so, the best checkpoint's metrics on
-another split, ``evaluation.json``, and its predictions there. Of question answering, whose
-predictions are several files, `squad_answers` makes both. A folder with a result is never trained
-again; one without goes on from its last checkpoint.
+The folder holds ``settings.json`` (what decides the run), ``command.txt`` (what trains it),
+``train.log`` and checkpoints while it trains; at its end ``checkpoint_best.pt`` without the
+optimiser's state, predictions of the validation set and ``result.json``; and, where the grid says
+so, the best checkpoint's metrics on another split, ``evaluation.json``, and its predictions there.
+Of question answering, whose predictions are several files, `squad_answers` makes both; of
+translation only the other split is translated (``generate.log``, ``score.json``). A folder with a
+result is never trained again; one without goes on from its last checkpoint.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import pickle
+import shlex
 import sys
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..evaluation.text_files import write_text
 from . import squad_answers
-from .grid import Cell, Grid, command_line, settings
+from .checkpoints import mend, strip, updates_of
+from .grid import Cell, Grid
 from .prepared_data import SPANS, PreparedData
-from .training_log import best, gates, parameters, validations
+from .recipes import command_line, settings
+from .training_log import best, gates, parameters, speed, validations
+from .versions import versions
+from .workers import ALONE, Workers, share_batches
 
 USER_DIR = Path(__file__).resolve().parents[1]
+SCRIPTS = USER_DIR.parent / "scripts"
 SETTINGS, RESULT, LOG = "settings.json", "result.json", "train.log"
+COMMAND = "command.txt"  # what trains it, as a person would type it
 BEST, LAST, PREDICTIONS = "checkpoint_best.pt", "checkpoint_last.pt", "predictions.jsonl"
 EVALUATION, EVALUATED = "evaluation.json", "evaluation.jsonl"  # metrics and predictions
+AVERAGE, GENERATED, SCORE = "checkpoint_average.pt", "generate.log", "score.json"  # translation
 
 # Runs a command with its output added to a file; raises RunError when it fails.
 Launch = Callable[[Sequence[str], Path], None]
@@ -51,8 +55,10 @@ class Run:
         data: the prepared folder.
         root: folder of all runs of the grid.
         predict: command that predicts with a run's folder, if predictions are wanted; of question
-            answering ``scripts/predict_squad.py``, else ``scripts/predict.py``.
+            answering ``scripts/predict_squad.py``, of translation ``scripts/translate.py``, else
+            ``scripts/predict.py``.
         cpu: whether to train without a GPU.
+        workers: processes that train it.
     """
 
     grid: Grid
@@ -61,6 +67,7 @@ class Run:
     root: Path
     predict: tuple[str, ...] = ()
     cpu: bool = True
+    workers: Workers = ALONE
 
     @property
     def folder(self) -> Path:
@@ -83,15 +90,30 @@ class Run:
             "user-dir": USER_DIR,
             "save-dir": self.folder,
             "no-epoch-checkpoints": True,
-            "keep-interval-updates": 1,
+            "keep-interval-updates": max(1, self.grid.average),
             "log-format": "json",
             "log-interval": 20,
             "num-workers": 0,
-            "distributed-world-size": 1,
             "cpu": self.cpu,
         }
+        own = share_batches(self.settings["options"], self.workers, self.cell.system)
         start = [sys.executable, "-m", "fairseq_cli.train", str(self.data.folder)]
-        return start + command_line({**self.settings["options"], **options})
+        if self.workers.count == 1:
+            options["distributed-world-size"] = 1
+        else:
+            script = SCRIPTS / "train_distributed.sh"
+            start = ["bash", str(script), str(self.workers.processes), str(self.data.folder)]
+        return start + command_line({**own, **options})
+
+    def shown_command(self) -> str:
+        """Return the training command as a person would type it, anywhere."""
+        words = self.train_command()
+        first = words.index(str(self.data.folder))
+        start = "fairseq-train"
+        if self.workers.count > 1:
+            start = f"bash scripts/{Path(words[1]).name} {self.workers.processes}"
+        text = f"{start} {shlex.join(words[first:])}"
+        return text.replace(shlex.quote(str(USER_DIR)), '"$(python -m fairseq_plugins)"')
 
     def predict_command(self) -> list[str]:
         """Return the command that predicts the validation set."""
@@ -99,7 +121,29 @@ class Run:
 
     def evaluate_command(self) -> list[str]:
         """Return the command that tries the best checkpoint on the split of the evaluation."""
+        if self.data.translates:
+            return self._translate()
         return self._predict(self.grid.evaluate, EVALUATED, EVALUATION)
+
+    def average_command(self) -> list[str]:
+        """Return the command that averages the last checkpoints."""
+        options = {"dir": self.folder, "last": self.grid.average, "by": "updates"}
+        options["output"] = self.folder / AVERAGE
+        script = str(SCRIPTS / "average_checkpoints.py")
+        return [sys.executable, script, *command_line(options)]
+
+    def _translate(self) -> list[str]:
+        """Return the command that translates the split of the evaluation and scores that."""
+        options = {
+            "data": self.data.folder,
+            "split": self.grid.evaluate,
+            "checkpoint": AVERAGE if self.grid.average else BEST,
+            "reference": self.grid.reference or None,
+            "cpu": self.cpu,
+        }
+        own = command_line(dict(self.grid.generate))
+        own = ["--", *own] if own else []
+        return [*self.predict, str(self.folder), *command_line(options), *own]
 
     def _predict(self, split: str, rows: str, metrics: str = "") -> list[str]:
         """Return the command that predicts a split and leaves rows, and metrics where named."""
@@ -120,13 +164,15 @@ class Run:
     def _lacks_evaluation(self) -> bool:
         """Whether the best checkpoint is still to be tried on a split with labels."""
         split = self.data.manifest["splits"].get(self.grid.evaluate, {})
-        wanted = bool(self.predict and split.get("labelled"))
-        return wanted and not (self.folder / EVALUATION).is_file()
+        path = self.folder / EVALUATION
+        if not (self.predict and split.get("labelled")):
+            return False
+        return not path.is_file() or json.loads(path.read_text())["of"] != self.grid.evaluate
 
     @property
     def _lacks_answers(self) -> bool:
-        """Whether questions are still to be answered, as in a run that was not to predict."""
-        wanted = bool(self.predict) and self.answers_questions
+        """Whether the validation set is still to be predicted, as in a run that was not to."""
+        wanted = bool(self.predict) and not self.data.translates
         return wanted and not (self.folder / PREDICTIONS).is_file()
 
     def is_finished(self) -> bool:
@@ -160,7 +206,8 @@ class Run:
             self._train(launch)
         elif self._lacks_answers:
             self._answer(launch)
-            self._write_result()
+            if self.answers_questions:
+                self._write_result()
         if self._lacks_evaluation:
             launch(self.evaluate_command(), self.folder / "predict.log")
             if self.answers_questions:
@@ -182,20 +229,32 @@ class Run:
     def _train(self, launch: Launch) -> None:
         """Do all that leads to a result."""
         write_text(self.folder / SETTINGS, json.dumps(self.settings, indent=2) + "\n")
+        write_text(self.folder / COMMAND, f"{self.shown_command()}\n")
         last = self.folder / LAST
-        if _updates_of(last) < self.updates:
+        mend(last, self.folder / BEST)
+        if updates_of(last) < self.updates:
             launch(self.train_command(), self.folder / LOG)
-        if _updates_of(last) < self.updates:  # fairseq also ends well when it stops early
-            raise RunError(
-                f"the training ended after {_updates_of(last)} of {self.updates} updates"
-            )
-        _strip(self.folder / BEST)
-        if self.predict:
+        if updates_of(last) < self.updates:  # fairseq also ends well when it stops early
+            raise RunError(f"the training ended after {updates_of(last)} of {self.updates} updates")
+        strip(self.folder / BEST)
+        if self.data.translates and self.grid.average:
+            launch(self.average_command(), self.folder / "average.log")
+        elif self.predict and not self.data.translates:
             self._answer(launch)
         self._write_result()
         for path in self.folder.glob("checkpoint*.pt"):
-            if path.name != BEST:
+            if path.name not in (BEST, AVERAGE):
                 path.unlink()
+
+    def assist(self, launch: Launch) -> None:
+        """Train along with the run's first node, on another.
+
+        Raises:
+            RunError: the command failed.
+        """
+        done = (self.folder / RESULT).is_file()
+        if not done and updates_of(self.folder / LAST, mend=False) < self.updates:
+            launch(self.train_command(), self.folder / LOG)
 
     def _write_result(self) -> None:
         """Write the metrics of the best and of the last validation."""
@@ -214,6 +273,10 @@ class Run:
             "best": {**chosen.metrics, **tuned},
             "last": found[-1].metrics,
             "gates": gates(chosen),
+            "processes": self.workers.count,
+            "command": self.shown_command(),
+            "versions": versions(),
+            "updates_per_second": speed(self.folder / LOG),
         }
         write_text(self.folder / RESULT, json.dumps(result, indent=2) + "\n")
 
@@ -226,24 +289,3 @@ def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
             both = isinstance(one, dict) and isinstance(other, dict)
             return _difference(one, other) if both else f"{name}: {one!r} there, {other!r} here"
     return "none"
-
-
-def _updates_of(checkpoint: Path) -> int:
-    """Return the updates behind a checkpoint; 0 if there is none. A half-written one is removed."""
-    if not checkpoint.is_file():
-        return 0
-    try:
-        state = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
-        return int(state["optimizer_history"][-1]["num_updates"])
-    except (RuntimeError, EOFError, OSError, pickle.UnpicklingError, zipfile.BadZipFile):
-        checkpoint.unlink()  # killed while it was copied
-        return 0
-
-
-def _strip(checkpoint: Path) -> None:
-    """Take the optimiser's state, two thirds of the file, out of a checkpoint."""
-    state = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
-    if state.pop("last_optimizer_state", None) is not None:
-        temporary = checkpoint.with_name(f".{checkpoint.name}.tmp{os.getpid()}")
-        torch.save(state, temporary)
-        os.replace(temporary, checkpoint)

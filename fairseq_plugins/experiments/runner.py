@@ -1,164 +1,122 @@
-"""Run many cells of a grid, several at a time, with progress; finished ones are passed over."""
+"""Run many cells of grids, several at a time, with progress; finished ones are passed over.
+
+Every run is a job of submitit: a process of this machine, or a job of Slurm. What a job does is
+`job`; here jobs are submitted, watched, and their failures told. Nothing that a job has pickled is
+ever read: whether a run is finished is seen in its folder.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import logging
-import os
-import subprocess
-import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from queue import SimpleQueue
 
-import torch
 from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-from .run import LOG, Run, RunError
+from .cluster import SLURM, Machine
+from .job import error_file, last_lines
+from .run import LOG, Run
+from .submission import LocalPool, Pool, SlurmPool, Ticket
 from .training_log import updates_so_far
 
 logger = logging.getLogger(__name__)
 
-_LOOK = 1.0  # seconds between looks at a running training
-_LINES = 5  # of a failed command's log that are shown
+_LOOK = 0.5  # seconds between looks at running trainings
+_SETTLE = 20.0  # seconds until files written on another machine are seen here
 
 
 def execute(
     runs: Sequence[Run],
-    jobs: int = 1,
+    machine: Machine,
     done: Callable[[Run, Sequence[str]], None] | None = None,
 ) -> list[str]:
     """Bring runs to their end.
 
     Args:
         runs: of one grid or of several.
-        jobs: how many at a time; with several GPUs each takes another one.
+        machine: where, and how many at a time.
         done: is told of every run that ended, with what went wrong, as soon as it has.
 
     Returns:
         A message for every run that failed; a failure does not stop the others.
 
     Raises:
-        ValueError: fewer than one job, or a folder with a run of other settings; nothing was
-            started then.
+        ValueError: a folder with a run of other settings; nothing was started then.
+        FileNotFoundError: Slurm is not here; nothing was started then.
+        KeyboardInterrupt: local jobs have been ended; those of Slurm go on, and the same call
+            waits for them again.
     """
-    if jobs < 1:
-        raise ValueError(f"--jobs {jobs}: must be at least 1")
+    machine.check()
     waiting = [run for run in runs if not run.is_finished()]
     logger.info("%d of %d runs are finished", len(runs) - len(waiting), len(runs))
-    processes = _Processes(jobs)
+    if not waiting:
+        return []
     failures = []
     total = sum(run.updates for run in waiting)
+    pool = (SlurmPool if machine.executor == SLURM else LocalPool)(machine)
     with logging_redirect_tqdm(), tqdm(total=total, unit=" updates", disable=None) as bar:
-        pool = ThreadPoolExecutor(jobs)
         try:
-            futures = {pool.submit(_execute, run, processes, bar): run for run in waiting}
-            for future in as_completed(futures):
-                messages = future.result()
+            for ticket in _ended(pool, waiting, bar):
+                messages = _problems(ticket, machine)
                 failures += messages
                 if done:
-                    done(futures[future], messages)
+                    done(ticket.run, messages)
         finally:
-            processes.stop()  # only those of an interrupted grid are still there
-            pool.shutdown(cancel_futures=True)
+            pool.stop()  # only jobs of an interrupted grid are still there
     return failures
 
 
-def _execute(run: Run, processes: _Processes, bar: tqdm) -> list[str]:
-    """Bring one run to its end; return what went wrong."""
-    seen = 0
+def _ended(pool: Pool, waiting: Sequence[Run], bar: tqdm) -> Iterator[Ticket]:
+    """Submit runs as the pool takes them; yield every one that ended."""
+    queue, running = list(waiting), []
+    seen = {run.folder: 0 for run in waiting}
+    while queue or running:
+        taken, queue = queue[: pool.room], queue[pool.room :]
+        running += pool.submit(taken) if taken else []
+        time.sleep(_LOOK)
+        pool.look()
+        ended = [ticket for ticket in running if ticket.has_ended()]
+        running = [ticket for ticket in running if ticket not in ended]
+        for ticket in [*running, *ended]:
+            run = ticket.run
+            told = run.updates if ticket in ended else updates_so_far(run.folder / LOG)
+            bar.update(min(told, run.updates) - seen[run.folder])
+            seen[run.folder] = min(told, run.updates)
+        for ticket in ended:
+            pool.release(ticket)
+            yield ticket
 
-    def look() -> None:
-        nonlocal seen
-        now = min(updates_so_far(run.folder / LOG), run.updates)
-        bar.update(now - seen)
-        seen = now
 
+def _problems(ticket: Ticket, machine: Machine) -> list[str]:
+    """Return what went wrong with a run whose job has ended, if anything did."""
+    run, report = ticket.run, error_file(ticket.folder, ticket.job)
+    until = time.monotonic() + (_SETTLE if machine.executor == SLURM else 0)
     try:
-        with _locked(run.folder), processes.device() as device:
-            if not run.is_finished():
-                logger.info("%s: %d updates", run.cell.folder, run.updates)
-                run.execute(lambda command, log: processes.run(command, log, device, look))
-    except (RunError, ValueError, OSError) as error:
-        logger.error("%s: %s", run.folder, error)
-        return [f"{run.folder}: {error}"]
-    bar.update(run.updates - seen)
-    return []
+        while not run.is_finished():
+            if report.is_file() or time.monotonic() > until:
+                break
+            time.sleep(_LOOK)
+        else:
+            return []
+        told = report.is_file()
+        reason = report.read_text(encoding="utf-8").strip() if told else _silence(ticket)
+    except ValueError as error:  # another run has come into its folder
+        reason = str(error)
+    logger.error("%s: %s", run.folder, reason)
+    return [f"{run.folder}: {reason}"]
 
 
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep a second runner out of a run's folder.
-
-    Raises:
-        RunError: another one is at work there.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RunError("another process is at work in this folder") from None
-        yield
+def _silence(ticket: Ticket) -> str:
+    """Say what is known of a job that ended without a word: it was killed, or never began."""
+    own = ticket.folder / f"{ticket.job}_0_log.err"
+    log = ticket.run.folder / LOG
+    shown = own if not log.is_file() or _time_of(own) > _time_of(log) else log
+    lines = [f"its job {ticket.job} ended without a word; the end of {shown}:"]
+    return "\n  ".join([*lines, *last_lines(shown)])
 
 
-class _Processes:
-    """The commands under way, and the devices they share.
-
-    Args:
-        jobs: how many at a time.
-    """
-
-    def __init__(self, jobs: int) -> None:
-        self._running: set[subprocess.Popen] = set()
-        self._stopped = False
-        self._mutex = threading.Lock()
-        self._threads = max(1, (os.cpu_count() or 1) // jobs)
-        self._devices: SimpleQueue[int] = SimpleQueue()
-        for job in range(jobs):
-            self._devices.put(job % max(1, torch.cuda.device_count()))
-
-    @contextlib.contextmanager
-    def device(self) -> Iterator[int]:
-        """Lend a device."""
-        device = self._devices.get()
-        try:
-            yield device
-        finally:
-            self._devices.put(device)
-
-    def run(self, command: Sequence[str], log: Path, device: int, look: Callable[[], None]) -> None:
-        """Run a command, its output added to ``log``, calling ``look`` now and then.
-
-        Raises:
-            RunError: it failed; with the end of its log.
-        """
-        environment = {"OMP_NUM_THREADS": str(self._threads), **os.environ}
-        if torch.cuda.device_count() > 1:
-            environment["CUDA_VISIBLE_DEVICES"] = str(device)
-        with log.open("ab") as output, self._mutex:
-            if self._stopped:
-                raise RunError("not started: the runner was stopped")
-            process = subprocess.Popen(
-                command, stdout=output, stderr=subprocess.STDOUT, env=environment
-            )
-            self._running.add(process)
-        while process.poll() is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_LOOK)
-            look()
-        self._running.discard(process)
-        if process.returncode:
-            tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LINES:]
-            text = "\n  ".join([f"exit status {process.returncode}; the end of {log}:", *tail])
-            raise RunError(text)
-
-    def stop(self) -> None:
-        """End what is still running and start nothing more."""
-        with self._mutex:
-            self._stopped = True
-        for process in list(self._running):
-            process.terminate()
+def _time_of(path: Path) -> float:
+    """Return when a file was last written; 0 if it is not there."""
+    return path.stat().st_mtime if path.is_file() else 0.0

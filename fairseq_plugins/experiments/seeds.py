@@ -1,7 +1,7 @@
 """Results of runs -> mean and deviation over seeds, and the best setting of each system.
 
-A setting is a system with a learning rate, a number of epochs and a choice of its open options. The
-setting of a system is chosen on the validation set, by its mean over seeds.
+A setting is a system with a learning rate, a length, a choice of its open options and a share of
+the training data. The setting of a system is chosen on the validation set, by its mean over seeds.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def chosen_settings(summaries: Sequence[Summary], metric: str) -> dict[str, Summ
     """Return for each system the setting with the best mean.
 
     Settings with fewer seeds than others of their system are passed over: a mean of one lucky seed
-    must not win.
+    must not win. So are those with a smaller share of the data than others: it is no choice.
     """
     systems: dict[str, list[Summary]] = defaultdict(list)
     for summary in summaries:
@@ -87,6 +87,8 @@ def chosen_settings(summaries: Sequence[Summary], metric: str) -> dict[str, Summ
     choose = min if metric in LOWER_IS_BETTER else max
     chosen = {}
     for system, group in systems.items():
+        share = max(summary.setting.fraction for summary in group)
+        group = [summary for summary in group if summary.setting.fraction == share]
         most = max(summary.count for summary in group)
         whole = [summary for summary in group if summary.count == most]
         chosen[system] = choose(whole, key=lambda summary: summary.mean)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,12 @@ from typing import Any
 _RECORD = re.compile(r"\| (\w+) \| (\{.*\})$", re.MULTILINE)
 _UPDATES = re.compile(r'"num_updates": "(\d+)"|"train_num_updates": "(\d+)"')
 _PARAMETERS = re.compile(r"num\. shared model params: ([\d,]+)")
+_SPEED = re.compile(r'"(?:train_)?ups": "([\d.]+)"')
+_INNER = re.compile(  # a line within an epoch
+    r'\| train_inner \| \{.*?"loss": "(?P<loss>[\d.e+-]+)".*"num_updates": "(?P<updates>\d+)"'
+)
 _GATE = "gate_"  # with the number of a layer: its mean local share of attention
-_NO_METRICS = ("num_updates", "epoch", "update")
+_NO_METRICS = ("num_updates", "epoch", "update", "wps")  # wps: the machine's
 _TAIL = 4096  # bytes that hold the last line
 
 
@@ -83,6 +88,29 @@ def parameters(path: Path) -> int:
     with path.open(encoding="utf-8", errors="replace") as stream:
         stated = next((match for line in stream if (match := _PARAMETERS.search(line))), None)
     return int(stated.group(1).replace(",", "")) if stated else 0
+
+
+def training_losses(path: Path) -> dict[int, float]:
+    """Return updates -> loss on the training batches since the line before, by updates.
+
+    Raises:
+        FileNotFoundError: there is no log.
+    """
+    found = {}
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        parsed = _INNER.search(line)
+        if parsed:
+            found[int(parsed["updates"])] = float(parsed["loss"])
+    return dict(sorted(found.items()))
+
+
+def speed(path: Path) -> float | None:
+    """Return the median of the updates a second that a log tells of; None if it tells of none."""
+    if not path.is_file():
+        return None
+    found = _SPEED.findall(path.read_text(encoding="utf-8", errors="replace"))
+    rates = [rate for rate in map(float, found) if rate > 0]
+    return statistics.median(rates) if rates else None
 
 
 def updates_so_far(path: Path) -> int:

@@ -1,0 +1,1 @@
+"""Curves, maps and pages to look at; the only room that draws."""

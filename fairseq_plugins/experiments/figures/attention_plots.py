@@ -1,0 +1,225 @@
+"""Attention matrices side by side, as PNG and SVG. Nothing here opens a checkpoint.
+
+Two papers' figures are of this form: Sundararaman et al. 2019, Figure 3 (attention of each target
+subword over the source subwords), and Li et al. 2020, "Improving BERT with Syntax-aware Local
+Attention", Figure 3 (attention of each token over its sentence; dependency arcs stand above the
+columns, and rectangles mark where the second system looks more than the first).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.path import Path as Curve
+from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
+from .drawing import RED, plain, save, style
+
+CELL = 0.25  # inches; shrinks for long sentences
+LONGEST_SIDE = 11.0  # inches of matrix
+MAX_LABEL = 28  # characters
+ARC_STEP = 0.11  # inches by which an arc rises above those within it
+LABEL_GAP = 0.05  # inches between matrix and labels
+ARC_GAP = 0.08  # inches between labels and arcs
+ARC_COLOR = "0.35"
+TRANSLATION = ("target subwords", "source subwords")
+
+Arc = tuple[float, float]  # columns of a dependent and of its head; 1.5 is between 1 and 2
+
+
+@dataclass(frozen=True)
+class AttentionPanel:
+    """One matrix of the figure.
+
+    Attributes:
+        title: for instance the system's name.
+        weights: (T, S) attention of each row over the columns.
+        rows: T labels, for instance target subwords.
+        columns: S labels, for instance source subwords.
+        arcs: drawn above the columns, each from a dependent to its head.
+        marked: cells (row, column) with a rectangle around them.
+    """
+
+    title: str
+    weights: np.ndarray
+    rows: Sequence[str]
+    columns: Sequence[str]
+    arcs: Sequence[Arc] = ()
+    marked: Sequence[tuple[int, int]] = ()
+
+
+def plot_attention(
+    panels: Sequence[AttentionPanel],
+    out_stem: str | Path,
+    *,
+    title: str | None = None,
+    sides: tuple[str, str] = TRANSLATION,
+) -> list[Path]:
+    """Draw attention matrices side by side on one colour scale.
+
+    Args:
+        panels: at least one; they may differ in size.
+        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
+        title: above the whole figure.
+        sides: what rows and columns are.
+
+    Returns:
+        The two files written.
+
+    Raises:
+        ValueError: no panels, weights that do not fit their labels, are negative or not finite, or
+            an arc or mark beyond the matrix.
+        OSError: the files cannot be written.
+    """
+    matrices = [_checked(panel, sides) for panel in panels]
+    if not matrices:
+        raise ValueError("no attention panels to draw")
+    top = max(float(matrix.max()) for matrix in matrices) or 1.0
+    cell, font, size = _measures(panels)
+    with style():
+        figure = Figure(figsize=size, layout="constrained")
+        widths = [len(panel.columns) for panel in panels]
+        axes = figure.subplots(1, len(panels), squeeze=False, width_ratios=widths)[0]
+        for panel, matrix, ax in zip(panels, matrices, axes):
+            image = _draw_matrix(ax, panel, matrix, top=top, cell=cell, font=font)
+            ax.set_ylabel(sides[0])
+            label = _label_height(ax)
+            pad = 8 + 72 * (label + _draw_arcs(ax, panel.arcs, label=label))  # points
+            plain(ax.set_title(panel.title, y=1.0, pad=pad, fontweight="bold"))
+        _add_color_bar(figure, image, axes)
+        if title:
+            plain(figure.suptitle(title, fontsize=12))
+        return save(figure, out_stem)
+
+
+def _add_color_bar(figure: Figure, image: Any, axes: Sequence[Axes]) -> None:
+    """Add the common scale to the right, level with the top of the matrices."""
+    bar = figure.colorbar(
+        image, ax=list(axes), shrink=0.5, aspect=25, pad=0.015, anchor=(0.0, 0.8), panchor=False
+    )
+    bar.set_label("attention weight")
+    bar.outline.set_visible(False)
+
+
+def _checked(panel: AttentionPanel, sides: tuple[str, str]) -> np.ndarray:
+    """Return the weights as (T, S) floats, refusing what cannot be drawn."""
+    matrix = np.asarray(panel.weights, dtype=float)
+    T, S = len(panel.rows), len(panel.columns)
+    if matrix.shape != (T, S):
+        raise ValueError(
+            f"panel {panel.title!r}: weights of shape {matrix.shape} do not fit "
+            f"{T} {sides[0]} and {S} {sides[1]}"
+        )
+    if matrix.size == 0:
+        raise ValueError(f"panel {panel.title!r}: nothing to draw, shape {matrix.shape}")
+    if not np.isfinite(matrix).all() or (matrix < 0).any():
+        raise ValueError(f"panel {panel.title!r}: weights must be finite and not negative")
+    for arc in panel.arcs:
+        if not all(0 <= end <= S - 1 for end in arc):
+            raise ValueError(f"panel {panel.title!r}: arc {arc} leads beyond {S} columns")
+    for row, column in panel.marked:
+        if not (0 <= row < T and 0 <= column < S):
+            raise ValueError(f"panel {panel.title!r}: no cell {(row, column)} in {T} x {S}")
+    return matrix
+
+
+def _measures(panels: Sequence[AttentionPanel]) -> tuple[float, float, tuple[float, float]]:
+    """Return side of a cell (inches), label size (points) and (width, height) of the figure."""
+    wide = sum(len(panel.columns) for panel in panels)
+    high = max(len(panel.rows) for panel in panels)
+    cell = min(CELL, LONGEST_SIDE * len(panels) / wide, LONGEST_SIDE / high)
+    font = max(3.5, min(11.0, cell * 72 * 0.6))
+    letter = font / 72 * 0.62  # width of an average letter, inches
+    row_labels = [letter * max(map(len, map(_shorten, panel.rows))) for panel in panels]
+    column_label = letter * max(len(_shorten(label)) for p in panels for label in p.columns)
+    arcs = max(ARC_STEP * max(arc_levels(panel.arcs), default=0) for panel in panels)
+    width = cell * wide + sum(row_labels) + 0.35 * len(panels) + 1.2
+    height = cell * high + column_label + arcs + 1.2
+    return cell, font, (max(width, 3.5), max(height, 2.2))
+
+
+def _draw_matrix(
+    ax: Axes, panel: AttentionPanel, matrix: np.ndarray, *, top: float, cell: float, font: float
+) -> Any:
+    """Draw one panel: labels above and to the left, light cell borders, marks."""
+    T, S = matrix.shape
+    image = ax.pcolormesh(
+        matrix, cmap="Blues", vmin=0.0, vmax=top, edgecolors="0.9", linewidth=cell * 2
+    )
+    for row, column in panel.marked:
+        ax.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=RED, linewidth=cell * 6))
+    ax.set_aspect("equal")
+    ax.set_xlim(0, S)
+    ax.set_ylim(T, 0)
+    ax.xaxis.tick_top()
+    ax.set_xticks(np.arange(S) + 0.5, [_shorten(label) for label in panel.columns], rotation=90)
+    ax.set_yticks(np.arange(T) + 0.5, [_shorten(label) for label in panel.rows])
+    ax.tick_params(length=0, pad=2, labelsize=font)
+    for label in [*ax.get_xticklabels(), *ax.get_yticklabels()]:
+        plain(label)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.set_anchor("N")
+    return image
+
+
+def _shorten(label: str) -> str:
+    """Bound a label's length and keep it on one line."""
+    label = " ".join(label.split()) or "\u2423"
+    return label if len(label) <= MAX_LABEL else label[: MAX_LABEL - 1] + "\u2026"
+
+
+def _label_height(ax: Axes) -> float:
+    """Return how far the column labels reach above the matrix, in inches."""
+    figure = ax.get_figure()
+    tallest = max(label.get_window_extent().height for label in ax.get_xticklabels())
+    return tallest / figure.dpi + LABEL_GAP
+
+
+def arc_levels(arcs: Sequence[Arc]) -> list[int]:
+    """Return how high each arc rises: 1, or one more than the highest arc that it spans.
+
+    Arcs that only cross do not heed each other.
+    """
+    spans = [(min(arc), max(arc)) for arc in arcs]
+    levels = [0] * len(arcs)
+    for i in sorted(range(len(arcs)), key=lambda i: spans[i][1] - spans[i][0]):
+        left, right = spans[i]
+        inner = (levels[j] for j, (a, b) in enumerate(spans) if left <= a and b <= right)
+        levels[i] = 1 + max(inner)
+    return levels
+
+
+def _draw_arcs(ax: Axes, arcs: Sequence[Arc], *, label: float) -> float:
+    """Draw arcs above the column labels, an arrow head at each dependent.
+
+    Args:
+        ax: the matrix.
+        arcs: ends in columns.
+        label: height of the labels, inches.
+
+    Returns:
+        How far the arcs rise above the labels, inches.
+    """
+    if not arcs:
+        return 0.0
+    # columns across, inches above the matrix upwards
+    above = ax.get_figure().dpi_scale_trans + ScaledTranslation(0, 1, ax.transAxes)
+    where = blended_transform_factory(ax.transData, above)
+    foot, levels = label + ARC_GAP, arc_levels(arcs)
+    for (dependent, head), level in zip(arcs, levels):
+        ends = (head + 0.5, dependent + 0.5)
+        peak = foot + ARC_STEP * (level + 0.5) / 0.75  # a Bezier curve rises to 3/4 of its handles
+        points = [(ends[0], foot), (ends[0], peak), (ends[1], peak), (ends[1], foot)]
+        curve = Curve(points, [Curve.MOVETO, *[Curve.CURVE4] * 3])
+        look = {"transform": where, "clip_on": False}
+        ax.add_patch(PathPatch(curve, fill=False, edgecolor=ARC_COLOR, linewidth=0.8, **look))
+        ax.plot([ends[1]], [foot], marker="v", markersize=3, color=ARC_COLOR, **look)
+    return ARC_GAP + ARC_STEP * (max(levels) + 0.5)

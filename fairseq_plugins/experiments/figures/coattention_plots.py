@@ -1,0 +1,137 @@
+"""Attention between a question and its context: Figure 4 of Chadha and Sood 2019.
+
+A context is long and a question short: the map is cut into strips, one below the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from .drawing import RED, plain, save, style
+
+CELL = 0.2  # inches
+STRIP = 48  # columns
+FONT = 7.0  # points
+LETTER = FONT / 72 * 0.62  # width of an average letter, inches
+
+
+def plot_coattention(
+    weights: np.ndarray,
+    question: Sequence[str],
+    context: Sequence[str],
+    out_stem: str | Path,
+    *,
+    span: tuple[int, int] | None = None,
+    chosen: bool = True,
+    title: str = "",
+    strip: int = STRIP,
+) -> list[Path]:
+    """Draw a map of attention, question down and context across.
+
+    Args:
+        weights: (Q, C).
+        question: Q labels.
+        context: C labels.
+        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
+        span: first and last column of the best span, which is framed.
+        chosen: whether it is the answer; else the frame is dashed.
+        title: above the figure.
+        strip: most columns of a strip.
+
+    Returns:
+        The two files written.
+
+    Raises:
+        ValueError: weights that do not fit their labels, are negative or not finite; a span beyond
+            the context; strips without columns.
+        OSError: the files cannot be written.
+    """
+    weights = np.asarray(weights, dtype=float)
+    _check(weights, question, context, span, strip)
+    starts = range(0, len(context), strip)
+    columns, top = min(strip, len(context)), float(weights.max()) or 1.0
+    with style():
+        figure = Figure(figsize=_size(question, context, columns, len(starts)))
+        axes = figure.subplots(len(starts), 1, squeeze=False)[:, 0]
+        for ax, start in zip(axes, starts):
+            part = weights[:, start : start + strip]
+            image = _draw_strip(ax, part, question, context[start : start + strip], top)
+            ax.set_xlim(0, columns)
+            if span is not None:
+                _mark(ax, (span[0] - start, span[1] - start), part.shape, "-" if chosen else "--")
+        figure.tight_layout(pad=0.4, h_pad=0.8)
+        bar = figure.colorbar(image, ax=list(axes), fraction=0.03, pad=0.01, aspect=30)
+        bar.ax.tick_params(labelsize=FONT)
+        bar.set_label("attention weight", fontsize=FONT)
+        bar.outline.set_visible(False)
+        if title:
+            plain(figure.suptitle(title, fontsize=9.0, y=1.0, va="bottom"))
+        return save(figure, out_stem)
+
+
+def _check(
+    weights: np.ndarray,
+    question: Sequence[str],
+    context: Sequence[str],
+    span: tuple[int, int] | None,
+    strip: int,
+) -> None:
+    """Refuse what cannot be drawn."""
+    if weights.shape != (len(question), len(context)) or not weights.size:
+        raise ValueError(
+            f"weights of shape {weights.shape} do not fit {len(question)} wordpieces of the "
+            f"question and {len(context)} of the context"
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("weights must be finite and not negative")
+    if span is not None and not 0 <= span[0] <= span[1] < len(context):
+        raise ValueError(f"the span {span} is none of {len(context)} columns")
+    if strip < 1:
+        raise ValueError(f"strips of {strip} columns: must be at least 1")
+
+
+def _size(
+    question: Sequence[str], context: Sequence[str], columns: int, strips: int
+) -> tuple[float, float]:
+    """Return width and height of the figure, inches."""
+    left = LETTER * max(map(len, question))
+    above = LETTER * max(map(len, context))
+    width = CELL * columns + left + 1.2
+    return max(width, 4.0), strips * (CELL * len(question) + above + 0.25) + 0.3
+
+
+def _draw_strip(
+    ax: Axes, part: np.ndarray, question: Sequence[str], context: Sequence[str], top: float
+) -> Any:
+    """Draw a strip with its labels, above and to the left."""
+    image = ax.pcolormesh(part, cmap="Blues", vmin=0.0, vmax=top, edgecolors="0.9", linewidth=0.4)
+    ax.set_ylim(len(question), 0)
+    ax.set_aspect("equal", anchor="W")
+    ax.xaxis.tick_top()
+    ax.set_xticks(np.arange(len(context)) + 0.5, context, rotation=90)
+    ax.set_yticks(np.arange(len(question)) + 0.5, question)
+    ax.tick_params(length=0, pad=2, labelsize=FONT)
+    for label in [*ax.get_xticklabels(), *ax.get_yticklabels()]:
+        plain(label)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    return image
+
+
+def _mark(ax: Axes, span: tuple[int, int], shape: tuple[int, ...], line: str) -> None:
+    """Frame what a strip shows of the span, and colour its labels."""
+    rows, columns = shape
+    first, last = max(span[0], 0), min(span[1], columns - 1)
+    if first > last:
+        return
+    look = {"fill": False, "edgecolor": RED, "linewidth": 1.4, "linestyle": line, "clip_on": False}
+    ax.add_patch(Rectangle((first, 0), last - first + 1, rows, **look))
+    for label in ax.get_xticklabels()[first : last + 1]:
+        label.set_color(RED)

@@ -1,0 +1,106 @@
+"""What all figures share: fonts, colours, and files that are complete or absent.
+
+Figures are drawn without a display, and the same input gives the same SVG.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib import font_manager
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+logger = logging.getLogger(__name__)
+
+BLUE, RED = "#4477AA", "#EE6677"
+COLORS = (BLUE, RED, "#228833", "#AA3377", "#CCBB44", "#66CCEE")  # safe for all eyes
+MARKERS = "osD^vP"
+FALLBACK_FONTS = (
+    "Noto Sans CJK SC",
+    "WenQuanYi Zen Hei",
+    "Noto Sans Arabic",
+    "Noto Sans Devanagari",
+)
+KINDS = {"png": {"dpi": 200}, "svg": {"metadata": {"Date": None}}}
+
+
+def plain(text: Text) -> None:
+    """Draw a text as it is: a dollar sign in a subword is no formula."""
+    text.set_parse_math(False)
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Set fonts and a fixed salt for SVG ids, leaving the caller's settings alone."""
+    known = {font.name for font in font_manager.fontManager.ttflist}
+    families = ["DejaVu Sans", *(name for name in FALLBACK_FONTS if name in known)]
+    settings = {
+        "font.family": families,
+        "font.size": 10.0,
+        "axes.titlesize": 12.0,
+        "svg.hashsalt": "fairseq_plugins",
+        "svg.fonttype": "none",
+    }
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(settings)
+        yield
+
+
+def check_stem(out_stem: str | Path, *more: str) -> Path:
+    """Return a figure's file name without suffix, after making its folder.
+
+    Called before long work, so that a figure that cannot be written is refused at once.
+
+    Args:
+        out_stem: the name; ``.png`` or ``.svg`` at its end is dropped.
+        more: suffixes of further files of the figure.
+
+    Raises:
+        ValueError: no name, or a folder stands where the figure would.
+        OSError: the folder cannot be made, or is closed to us.
+    """
+    stem = Path(out_stem)
+    if not stem.name or str(out_stem).endswith(("/", os.sep)):
+        raise ValueError(f"{str(out_stem)!r} names no figure: give a file name without suffix")
+    if stem.suffix in (".png", ".svg"):
+        stem = stem.with_suffix("")
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    if not os.access(stem.parent, os.W_OK | os.X_OK):
+        raise PermissionError(f"{stem.parent}: no permission to write there")
+    for path in files_of(stem, *more):
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder, not a file to write")
+    return stem
+
+
+def files_of(stem: Path, *more: str) -> list[Path]:
+    """Return the files of a figure, one of each kind, and those with further suffixes."""
+    return [stem.with_name(f"{stem.name}.{kind}") for kind in [*KINDS, *more]]
+
+
+def save(figure: Figure, out_stem: str | Path, kinds: Sequence[str] = tuple(KINDS)) -> list[Path]:
+    """Write PNG and SVG, or one of them: all appear, complete, or none.
+
+    Raises:
+        ValueError, OSError: see `check_stem`.
+    """
+    stem = check_stem(out_stem)
+    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
+    with ExitStack() as stack:
+        temporary = [path.with_name(f".{path.name}.tmp{os.getpid()}") for path in paths]
+        for path in temporary:
+            stack.callback(path.unlink, missing_ok=True)
+        for path, kind in zip(temporary, kinds):
+            options = {"facecolor": "white", "bbox_inches": "tight", **KINDS[kind]}
+            figure.savefig(path, format=kind, **options)
+        for path, final in zip(temporary, paths):
+            os.replace(path, final)
+    logger.info("wrote %s", ", ".join(map(str, paths)))
+    return paths

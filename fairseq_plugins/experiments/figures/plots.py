@@ -1,0 +1,248 @@
+"""Curves, as PNG and SVG. Nothing here opens a log or a checkpoint.
+
+``plot_curves`` draws Sundararaman et al. 2019, Table 1 (BLEU against the share of the training
+data); ``plot_gates`` Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", Figure 2
+(gate values in different layers); ``plot_learning`` what a training log says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from .drawing import BLUE, COLORS, MARKERS, RED, plain, save, style
+from .gates import GateShare, grouped
+
+_Named = tuple[str, Mapping[float, Sequence[float]]]  # system, fraction -> scores
+_LINES = ("-", "--", ":", "-.")  # where colours do not suffice
+_MARKED = 25  # longest curve whose points are marked
+_PAPER = {"wla": BLUE, "sla": RED}  # Figure 2's colours
+
+
+def plot_curves(
+    rows: Sequence[Mapping[str, Any]],
+    out_stem: str | Path,
+    *,
+    metric: str = "BLEU",
+    title: str | None = None,
+) -> list[Path]:
+    """Draw a score against the share of training data, one line a system, logarithmic in data.
+
+    Args:
+        rows: each with ``system`` (name), ``fraction`` (in (0, 1]) and ``score``; several rows of
+            one system and fraction (seeds) are drawn as their mean with their range.
+        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
+        metric: label of the vertical axis.
+        title: above the figure.
+
+    Returns:
+        The two files written.
+
+    Raises:
+        ValueError: no rows, a row without one of the keys, a fraction outside (0, 1] or a score
+            that is not finite.
+    """
+    series = _series(rows)
+    with style():
+        figure = Figure(figsize=(5.6, 3.8), layout="constrained")
+        ax = figure.subplots()
+        for k, (system, points) in enumerate(series.items()):
+            _draw_line(ax, system, points, COLORS[k % len(COLORS)], MARKERS[k % len(MARKERS)])
+        if len(series) == 2:
+            _label_gaps(ax, *series.items())
+        fractions = sorted({fraction for points in series.values() for fraction in points})
+        _style_curves(ax, fractions, metric)
+        if title:
+            plain(ax.set_title(title))
+        for text in ax.legend(frameon=False, loc="upper left").get_texts():
+            plain(text)
+        return save(figure, out_stem)
+
+
+def _series(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[float, list[float]]]:
+    """Group rows: system (in order of appearance) -> fraction -> scores."""
+    if not rows:
+        raise ValueError("no rows to draw")
+    series: dict[str, dict[float, list[float]]] = {}
+    for number, row in enumerate(rows):
+        missing = [key for key in ("system", "fraction", "score") if key not in row]
+        if missing:
+            raise ValueError(f"row {number} has no {', '.join(missing)}: {dict(row)}")
+        fraction, score = float(row["fraction"]), float(row["score"])
+        if not 0 < fraction <= 1 or not math.isfinite(score):
+            raise ValueError(
+                f"row {number}: fraction must be in (0, 1] and score finite: {dict(row)}"
+            )
+        series.setdefault(str(row["system"]), {}).setdefault(fraction, []).append(score)
+    return series
+
+
+def _draw_line(
+    ax: Axes,
+    system: str,
+    points: Mapping[float, Sequence[float]],
+    color: str,
+    marker: str,
+    line: str = "-",
+    shade: float = 0.18,
+) -> None:
+    """Draw one system: the mean at each fraction, and the range where there are several scores."""
+    x = sorted(points)
+    means = [float(np.mean(points[fraction])) for fraction in x]
+    if any(len(points[fraction]) > 1 for fraction in x):
+        low, high = ([side(points[fraction]) for fraction in x] for side in (min, max))
+        ax.fill_between(x, low, high, color=color, alpha=shade, linewidth=0)
+    looks = {"color": color, "marker": marker, "markersize": 5, "linestyle": line}
+    ax.plot(x, means, linewidth=1.6, label=system, **looks)
+
+
+def _label_gaps(ax: Axes, first: _Named, second: _Named) -> None:
+    """Write the difference of two systems above each shared fraction, and what it is below."""
+    for fraction in sorted(first[1].keys() & second[1].keys()):
+        one, two = (float(np.mean(points[fraction])) for _, points in (first, second))
+        ax.annotate(
+            f"{two - one:+.1f}",
+            (fraction, max(one, two)),
+            xytext=(0, 6),
+            textcoords="offset points",
+            ha="center",
+            fontsize=7.5,
+            color="0.35",
+        )
+    legend = f"numbers: {second[0]} minus {first[0]}"
+    plain(
+        ax.text(0.99, 0.02, legend, transform=ax.transAxes, ha="right", fontsize=7.5, color="0.35")
+    )
+
+
+def _style_curves(ax: Axes, fractions: Sequence[float], metric: str) -> None:
+    """Set a logarithmic percent axis with one tick a fraction."""
+    ax.set_xscale("log")
+    ax.set_xticks(fractions, [f"{100 * fraction:g} %" for fraction in fractions])
+    ax.minorticks_off()
+    ax.set_xlabel("share of the training data")
+    ax.set_ylabel(metric)
+    ax.grid(axis="y", color="0.9", linewidth=0.8)
+    ax.margins(x=0.07, y=0.14)
+    if all(value >= 0 for line in ax.lines for value in line.get_ydata()):
+        ax.set_ylim(bottom=max(0.0, ax.get_ylim()[0]))
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def plot_gates(
+    shares: Sequence[GateShare], out_stem: str | Path, *, title: str | None = None
+) -> list[Path]:
+    """Draw the mean local share of every layer, one polyline a system, one panel a dataset.
+
+    Several runs of one system (seeds) are drawn as their mean with their range. Systems named after
+    ``wla`` and ``sla`` have the paper's colours, blue and red.
+
+    Args:
+        shares: of all datasets, systems, runs and layers.
+        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
+        title: above the whole figure.
+
+    Returns:
+        The two files written.
+
+    Raises:
+        ValueError: no shares, or one that is no number from 0 to 1.
+        OSError: the files cannot be written.
+    """
+    panels = grouped(shares)
+    systems = list(dict.fromkeys(share.system for share in shares))
+    looks = dict(zip(systems, _looks(systems)))
+    with style():
+        figure = Figure(figsize=(1.2 + 3.6 * len(panels), 3.6), layout="constrained")
+        axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+        for ax, (dataset, series) in zip(axes, panels.items()):
+            for system, points in series.items():
+                _draw_line(ax, system, points, *looks[system])
+            _style_gates(ax, sorted({layer for points in series.values() for layer in points}))
+            plain(ax.set_title(dataset))
+            for text in ax.legend(frameon=False).get_texts():
+                plain(text)
+        axes[0].set_ylabel("gate value (share of local attention)")
+        if title:
+            plain(figure.suptitle(title, fontsize=12))
+        return save(figure, out_stem)
+
+
+def _looks(systems: Sequence[str]) -> list[tuple[str, str]]:
+    """Return a colour and a marker for each system: the paper's where its name tells."""
+    fixed = [
+        next((color for name, color in _PAPER.items() if name in system.lower()), None)
+        for system in systems
+    ]
+    fixed = [None if color in fixed[:i] else color for i, color in enumerate(fixed)]
+    others = iter([color for color in COLORS if color not in fixed] * len(systems))
+    colors = [color or next(others) for color in fixed]
+    return [(color, MARKERS[i % len(MARKERS)]) for i, color in enumerate(colors)]
+
+
+def _style_gates(ax: Axes, layers: Sequence[int]) -> None:
+    """Set an axis with a tick a layer."""
+    ax.set_xticks(layers, list(map(str, layers)))
+    ax.set_xlabel("layer")
+    ax.grid(axis="y", color="0.9", linewidth=0.8)
+    ax.margins(x=0.06, y=0.12)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def plot_learning(
+    curves: Mapping[str, Mapping[float, Sequence[float]]], out_stem: str | Path, *, label: str
+) -> Path:
+    """Draw a value against updates, one line a system: the mean of its seeds with their range.
+
+    Args:
+        curves: system -> updates -> values of its seeds.
+        out_stem: file name without suffix.
+        label: of the vertical axis.
+
+    Returns:
+        The SVG file written.
+
+    Raises:
+        ValueError: no curves.
+        OSError: the file cannot be written.
+    """
+    if not curves:
+        raise ValueError("no curves to draw")
+    columns = 1 if max(map(len, curves)) > 24 else 2
+    rows = math.ceil(len(curves) / columns)
+    most = max(map(len, curves.values()))
+    with style():
+        figure = Figure(figsize=(4.8, 3.1 + 0.21 * rows), layout="constrained")
+        ax = figure.subplots()
+        for k, (system, points) in enumerate(curves.items()):
+            marker = MARKERS[k % len(MARKERS)] if most <= _MARKED else ""
+            line = _LINES[k // len(COLORS) % len(_LINES)]
+            shade = 0.18 if len(curves) <= 3 else 0.08
+            _draw_line(ax, system, points, COLORS[k % len(COLORS)], marker, line, shade)
+        _style_learning(ax, label)
+        legend = figure.legend(loc="outside lower left", ncols=columns, frameon=False, fontsize=9)
+        for text in legend.get_texts():
+            plain(text)
+        return save(figure, out_stem, ["svg"])[0]
+
+
+def _style_learning(ax: Axes, label: str) -> None:
+    """Set axes of updates and of a value."""
+    ax.set_xlabel("updates")
+    plain(ax.yaxis.label)
+    ax.set_ylabel(label)
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    ax.grid(axis="y", color="0.9", linewidth=0.8)
+    ax.margins(x=0.03, y=0.08)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)

@@ -1,0 +1,191 @@
+"""What a report on experiments shows, before it is laid out as HTML or as Markdown.
+
+Everything here is plain text; whoever lays it out escapes it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MARKDOWN, PAGE, PLAIN = "markdown", "page", "plain"  # kinds of a text
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table.
+
+    Args:
+        text: what stands in it.
+        detail: smaller, below it.
+        value: what it is sorted by; nan for its text.
+        mark: an arrow at a significant difference, or empty.
+        is_best: whether it is the best of its column.
+        share: drawn as a bar, in [0, 1]; nan for none.
+    """
+
+    text: str
+    detail: str = ""
+    value: float = math.nan
+    mark: str = ""
+    is_best: bool = False
+    share: float = math.nan
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The head of a column.
+
+    Args:
+        text: its name.
+        detail: smaller, below it.
+        is_number: whether its cells are numbers.
+    """
+
+    text: str
+    detail: str = ""
+    is_number: bool = True
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Args:
+        title: what it is.
+        headings, rows: as many cells a row as headings.
+        caption: how its cells are to be read: split, seeds, test.
+        notes: one a line: where each column comes from.
+        is_folded: whether a page shows it on demand only.
+    """
+
+    title: str
+    headings: list[Heading]
+    rows: list[list[Cell]]
+    caption: str = ""
+    notes: tuple[str, ...] = ()
+    is_folded: bool = False
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that something else wrote.
+
+    Args:
+        title: what it is.
+        kind: `MARKDOWN`, `PAGE` (HTML, shown where no script runs) or `PLAIN`.
+        text: the text.
+    """
+
+    title: str
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """An image.
+
+    Args:
+        title: what it shows.
+        caption: dataset, split, seeds.
+        path: its file.
+        is_own: whether the report drew it, and a page may turn its colours round in the dark.
+    """
+
+    title: str
+    caption: str
+    path: Path
+    is_own: bool = False
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that failed, with the last lines of its log."""
+
+    title: str
+    folder: str
+    updates: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that can be run again; `is_whole` if it is that of a whole experiment."""
+
+    title: str
+    text: str
+    is_whole: bool = False
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many runs of a plan are how far; `planned` is 0 where nothing tells."""
+
+    finished: int = 0
+    failed: int = 0
+    unfinished: int = 0
+    planned: int = 0
+
+    @property
+    def total(self) -> int:
+        """Number of all runs that are known of."""
+        return max(self.planned, self.finished + self.failed + self.unfinished)
+
+    @property
+    def waiting(self) -> int:
+        """Number of runs that have not begun."""
+        return self.total - self.finished - self.failed - self.unfinished
+
+    def __add__(self, other: Counts) -> Counts:
+        """Return the runs of both."""
+        return Counts(
+            self.finished + other.finished,
+            self.failed + other.failed,
+            self.unfinished + other.unfinished,
+            self.total + other.total,
+        )
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One experiment.
+
+    Args:
+        title: its title.
+        counts: of its runs.
+        facts: name and value of what there is to know about it.
+        parts: table of its datasets.
+        tables: the papers' tables, those of fractions and of settings.
+        figures: its own, and those that later steps left, with their texts.
+        failures: failed runs.
+        unfinished: how far the others are; None if there are none.
+        commands: of the experiment, then of all runs.
+        settings: tables of options and versions.
+    """
+
+    title: str
+    counts: Counts
+    facts: list[tuple[str, str]]
+    parts: Table
+    tables: list[Table | Text] = field(default_factory=list)
+    figures: list[Figure | Text] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    unfinished: Table | None = None
+    commands: list[Command] = field(default_factory=list)
+    settings: list[Table] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Report:
+    """All of it; `remarks` say what could not be shown."""
+
+    title: str
+    chapters: list[Chapter]
+    remarks: list[str]
+
+    @property
+    def counts(self) -> Counts:
+        """The runs of all experiments."""
+        return sum((chapter.counts for chapter in self.chapters), Counts())

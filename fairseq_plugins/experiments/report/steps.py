@@ -1,0 +1,71 @@
+"""What the steps after an experiment left: figures, tables, pages, texts.
+
+Of a figure that is there in several formats one is shown, the one that stays sharp; a table in CSV
+is passed over where the same stands beside it as Markdown or as a figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+from .model import MARKDOWN, PAGE, PLAIN, Figure, Text
+
+AFTER = "after"  # folder of the steps, one folder each
+LARGEST = 8_000_000  # bytes of a file that a page takes in
+_IMAGES = (".svg", ".png")
+_TEXTS = {".md": MARKDOWN, ".html": PAGE, ".txt": PLAIN, ".csv": PLAIN}
+
+
+def leftovers(experiment: Path, remarks: list[str]) -> list[Figure | Text]:
+    """Return what lies in the folders of an experiment's steps, step by step.
+
+    Args:
+        experiment: its folder.
+        remarks: what could not be read is added, a line each.
+    """
+    found: list[Figure | Text] = []
+    for step in sorted((experiment / AFTER).glob("[!.]*/")):  # with a dot: under way
+        for path in sorted(step.rglob("*")):
+            if path.is_file() and not path.name.startswith(".") and _is_shown(path):
+                found += _leftover(step, path, remarks)
+    return found
+
+
+def _is_shown(path: Path) -> bool:
+    """Tell whether a file is shown, and not another format of it."""
+    if path.suffix == ".png":
+        return not path.with_suffix(".svg").is_file()
+    if path.suffix == ".csv":
+        return not any(path.with_suffix(other).is_file() for other in (*_IMAGES, ".md"))
+    return path.suffix in (*_IMAGES, *_TEXTS)
+
+
+def _is_image(path: Path) -> bool:
+    """Tell whether a file is a whole image of the kind that its name says."""
+    data = path.read_bytes()
+    if path.suffix == ".png":
+        return data.startswith(b"\x89PNG\r\n\x1a\n") and b"IEND" in data[-12:]
+    try:
+        return ElementTree.fromstring(data).tag == "{http://www.w3.org/2000/svg}svg"
+    except (ElementTree.ParseError, ValueError, LookupError):
+        return False
+
+
+def _leftover(step: Path, path: Path, remarks: list[str]) -> Iterator[Figure | Text]:
+    name = path.relative_to(step).with_suffix("").as_posix()
+    title = step.name if name == step.name else f"{step.name}: {name}"
+    try:
+        if path.stat().st_size > LARGEST:
+            remarks.append(f"{path}: passed over, larger than {LARGEST:,} bytes")
+        elif path.suffix in _IMAGES:
+            if _is_image(path):
+                yield Figure(title, f"Left by the step {step.name!r}.", path)
+            else:
+                remarks.append(f"{path}: passed over, empty or no whole {path.suffix[1:].upper()}")
+        else:
+            text = path.read_text(encoding="utf-8", errors="replace")
+            yield Text(title, _TEXTS[path.suffix], text)
+    except OSError as error:
+        remarks.append(f"{path}: passed over ({error.strerror})")

@@ -1,0 +1,268 @@
+"""Runs handed to submitit: jobs of this machine, a few at a time, or of Slurm, all at once."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from submitit import LocalExecutor, SlurmExecutor
+from submitit.core.utils import FailedJobError
+
+from .cluster import MINUTES, Machine
+from .job import RunJob
+from .run import Run
+from .run_lock import is_locked
+from .slurm_queue import kind_of, queued_jobs, read_record, write_record
+
+logger = logging.getLogger(__name__)
+
+_FOREVER = 60 * 24 * 366  # minutes
+_REQUEUES = 1000  # as often as it takes: a job that gets nowhere ends itself
+_INTERVAL = 10.0  # seconds between questions to Slurm
+_PAUSE = 0.1  # seconds between looks at jobs that are ending
+_AGAIN, _FIRMLY = 2.0, 30.0  # seconds until a job that should end is asked again, or killed
+
+
+@dataclass(eq=False)
+class Ticket:
+    """A run under way.
+
+    Args:
+        run: that was submitted.
+        job: what its executor calls the job.
+        folder: of the job's files.
+        has_ended: tells whether the job is over.
+        slot: its place among the jobs at a time.
+    """
+
+    run: Run
+    job: str
+    folder: Path
+    has_ended: Callable[[], bool]
+    slot: int = 0
+
+
+class Pool(Protocol):
+    """What jobs are submitted to.
+
+    Attributes:
+        room: how many runs may be submitted now.
+    """
+
+    @property
+    def room(self) -> int: ...
+
+    def submit(self, runs: Sequence[Run]) -> list[Ticket]:
+        """Start runs, or queue them."""
+
+    def look(self) -> None:
+        """Find out which jobs have ended."""
+
+    def release(self, ticket: Ticket) -> None:
+        """Clear up after a job that has ended."""
+
+    def stop(self) -> None:
+        """Let go of all jobs that have not ended."""
+
+
+class LocalPool:
+    """Processes of this machine.
+
+    Args:
+        machine: how many at a time, and what each of them gets.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        # A number of a process may come again, and with it the names of submitit's files.
+        folder = machine.folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:6]}"
+        self._executor = LocalExecutor(folder)
+        self._executor.update_parameters(timeout_min=_FOREVER)
+        self._free = list(range(machine.jobs))
+        self._running: dict[str, Ticket] = {}
+
+    @property
+    def room(self) -> int:
+        """How many runs may be submitted now."""
+        return len(self._free)
+
+    def submit(self, runs: Sequence[Run]) -> list[Ticket]:
+        """Start runs."""
+        tickets = []
+        for run in runs:
+            if is_locked(run.folder):
+                logger.warning("%s: another process is at work there; waiting for it", run.folder)
+            slot = self._free.pop(0)
+            environment = _environment(self._machine, slot)
+            job = self._executor.submit(RunJob(run, environment))
+            ticket = Ticket(run, job.job_id, job.paths.folder, job.done, slot)
+            self._running[job.job_id] = ticket
+            logger.info("%s: %d updates", run.folder, run.updates)
+            tickets.append(ticket)
+        return tickets
+
+    def look(self) -> None:
+        """Do nothing: processes of this machine are asked one by one."""
+
+    def release(self, ticket: Ticket) -> None:
+        """Take another run in its place, and remove what submitit has pickled."""
+        self._free.append(ticket.slot)
+        del self._running[ticket.job]
+        for path in ticket.folder.glob(f"{ticket.job}_*.pkl"):
+            path.unlink()
+
+    def stop(self) -> None:
+        """End all jobs and wait for that.
+
+        By SIGTERM: at SIGINT submitit kills a job within a second, and its training may go on.
+        """
+        begun, asked = time.monotonic(), float("-inf")
+        while left := [ticket for ticket in self._running.values() if not ticket.has_ended()]:
+            now = time.monotonic()
+            if now - asked > _AGAIN:  # whoever is just starting hears nothing
+                name = signal.SIGTERM if now - begun < _FIRMLY else signal.SIGKILL
+                for ticket in left:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(int(ticket.job), name)
+                asked = now
+            time.sleep(_PAUSE)
+
+
+def _environment(machine: Machine, slot: int) -> dict[str, str | None]:
+    """Return the variables of a local job's commands: its share of the cores and of the GPUs."""
+    cores = machine.cpus or len(os.sched_getaffinity(0)) // machine.jobs
+    found: dict[str, str | None] = {"CUDA_VISIBLE_DEVICES": os.environ.get("CUDA_VISIBLE_DEVICES")}
+    if "OMP_NUM_THREADS" not in os.environ:
+        found["OMP_NUM_THREADS"] = str(max(1, cores // machine.processes))
+    count = torch.cuda.device_count()
+    if machine.gpus and count > machine.gpus:
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        names = visible.split(",") if visible else [str(device) for device in range(count)]
+        chosen = [names[(slot * machine.gpus + k) % count] for k in range(machine.gpus)]
+        found["CUDA_VISIBLE_DEVICES"] = ",".join(chosen)
+    return found
+
+
+class SlurmPool:
+    """Jobs of Slurm, in arrays; they outlive whoever submits them.
+
+    Args:
+        machine: what a job gets, and how many run at a time.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._executor = SlurmExecutor(machine.folder, max_num_timeout=_REQUEUES)
+        self._running: dict[str, Ticket] = {}
+        self._missed: dict[str, int] = {}
+        self._looked = float("-inf")
+
+    room = 10**9  # it queues them itself
+
+    def submit(self, runs: Sequence[Run]) -> list[Ticket]:
+        """Queue runs; those that an earlier call has queued are taken over.
+
+        Raises:
+            ConnectionError: Slurm does not answer.
+            ValueError: Slurm refuses the jobs, or has one of other settings for a run.
+        """
+        alive, before = queued_jobs(self._machine.job_name), ""
+        record = read_record(self._machine.folder)
+        known = {name: entry for name, entry in record.items() if entry[0] in alive}
+        tickets, new = self._take_over(runs, known)
+        for start in range(0, len(new), self._machine.array):
+            part = new[start : start + self._machine.array]
+            jobs = self._submit_array(part, before)
+            before = jobs[0].split("_")[0]
+            known.update((self._name(r), (job, kind_of(r))) for r, job in zip(part, jobs))
+            write_record(self._machine.folder, known)
+            tickets += [self._ticket(run, job) for run, job in zip(part, jobs)]
+            logger.info("%d runs: submitted as job %s", len(part), before)
+        return tickets
+
+    def _take_over(
+        self, runs: Sequence[Run], known: Mapping[str, tuple[str, str]]
+    ) -> tuple[list[Ticket], list[Run]]:
+        """Return those that are queued or running already, and the others."""
+        tickets, new = [], []
+        for run in runs:
+            job, kind = known.get(self._name(run), ("", ""))
+            if not job:
+                new.append(run)
+            elif kind == kind_of(run):
+                tickets.append(self._ticket(run, job))
+            else:
+                raise ValueError(
+                    f"{run.folder}: job {job} is queued with other settings: end it with "
+                    f"scancel {job}, or name another folder for the runs"
+                )
+        if tickets:
+            logger.info("%d runs are queued or running already", len(tickets))
+        return tickets, new
+
+    def _submit_array(self, runs: Sequence[Run], before: str) -> list[str]:
+        """Queue runs as one array, after another; return the name of each job."""
+        machine = self._machine
+        parameters = dict(machine.sbatch)
+        if before:
+            parameters["dependency"] = f"afterany:{before}"
+        self._executor.update_parameters(**parameters)
+        minutes = machine.minutes or MINUTES
+        environment = {"OMP_NUM_THREADS": str(max(1, machine.cpus // machine.processes))}
+        if "OMP_NUM_THREADS" in os.environ or not machine.cpus:
+            environment = {}
+        try:
+            jobs = self._executor.submit_array([RunJob(run, environment, minutes) for run in runs])
+        except FailedJobError as error:
+            raise ValueError(f"sbatch refused the jobs: {error}") from None
+        return [job.job_id for job in jobs]
+
+    def _ticket(self, run: Run, job: str) -> Ticket:
+        """Return the ticket of a queued run."""
+        ticket = Ticket(run, job, self._machine.folder.absolute(), lambda: self._missed[job] > 1)
+        self._running[job], self._missed[job] = ticket, 0
+        return ticket
+
+    def _name(self, run: Run) -> str:
+        """Return what a run is called in the record: its place as seen from there."""
+        return os.path.relpath(run.folder, self._machine.folder)
+
+    def look(self) -> None:
+        """Ask Slurm which jobs there still are; one has ended when it is missing twice."""
+        if time.monotonic() - self._looked < _INTERVAL:
+            return
+        self._looked = time.monotonic()
+        try:
+            alive = queued_jobs(self._machine.job_name)
+        except ConnectionError as error:
+            logger.warning("%s; asking again", error)
+            return
+        for job in self._running:
+            self._missed[job] = 0 if job in alive else self._missed[job] + 1
+
+    def release(self, ticket: Ticket) -> None:
+        """Forget a job, and remove what submitit has pickled."""
+        del self._running[ticket.job]
+        for path in ticket.folder.glob(f"{ticket.job}_*.pkl"):
+            path.unlink()
+
+    def stop(self) -> None:
+        """Say how to watch the jobs that go on."""
+        if self._running:
+            jobs = ",".join(sorted({job.split("_")[0] for job in self._running}))
+            logger.warning(
+                "%d runs go on in Slurm; watch them with: squeue --jobs=%s; end them with: "
+                "scancel %s; the same command waits for them again",
+                len(self._running),
+                jobs,
+                jobs.replace(",", " "),
+            )

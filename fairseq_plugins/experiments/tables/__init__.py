@@ -1,0 +1,1 @@
+"""The papers' tables, and those of experiments, filled in."""
