@@ -15,7 +15,10 @@ setup(
     license="MIT AND CC-BY-SA-4.0",
     python_requires=">=3.10,<3.13",
     packages=find_packages(include=["fairseq_plugins", "fairseq_plugins.*"]),
-    package_data={"fairseq_plugins.resources": ["en_ewt_small/**/*", "en_ewt_small/*"]},
+    package_data={
+        "fairseq_plugins.experiments.report": ["page/*"],
+        "fairseq_plugins.resources": ["en_ewt_small/**/*", "en_ewt_small/*"],
+    },
     install_requires=[
         "torch>=2.6",
         "numpy",
@@ -41,10 +44,14 @@ setup(
         "PyYAML",
         "matplotlib",
         "nltk",
+        "submitit>=1.5",
+        "jinja2",
+        "markdown-it-py",
         "tqdm",
     ],
     extras_require={
-        # the last two are what tests and benchmarks compare with; nothing else imports them
-        "test": ["pytest", "hypothesis", "ruff", "transformers>=5", "nervaluate"],
+        # transformers and nervaluate are what tests and benchmarks compare with; playwright drives
+        # the browser that looks at reports (an installed Chromium or Chrome)
+        "test": ["pytest", "hypothesis", "ruff", "transformers>=5", "nervaluate", "playwright"],
     },
 )

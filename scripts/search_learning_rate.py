@@ -23,16 +23,16 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from fairseq_plugins import command
 from fairseq_plugins.evaluation.text_files import write_text
 from fairseq_plugins.experiments import rate_search, runner
-from fairseq_plugins.experiments.figures import check_stem
+from fairseq_plugins.experiments.figures.drawing import check_stem
+from fairseq_plugins.experiments.figures.rate_plots import plot_rates
 from fairseq_plugins.experiments.grid import OWN_RATE, SIZES, Grid
 from fairseq_plugins.experiments.grid_file import read_assignments, read_grid
 from fairseq_plugins.experiments.grid_selection import preset, resize, select, with_options
 from fairseq_plugins.experiments.prepared_data import PreparedData, read_folders
-from fairseq_plugins.experiments.rate_plots import plot_rates
 from fairseq_plugins.experiments.run import Run
-from fairseq_plugins.prep.options import explain
 from fairseq_plugins.prep.subset import write_subset
 
 RANGE = (1e-6, 1e-3, 7)
@@ -44,7 +44,7 @@ def parse_args() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("grid", metavar="CONFIG", help="YAML file of a grid; see run_experiments.py")
+    add("grid", metavar="CONFIG", help="YAML file of a grid; see run_experiment.py")
     add("--data", metavar="DIR", help="prepared folder (default: data-bin/DATASET)")
     add("--runs", metavar="DIR", type=Path, help="of the runs (default: runs/rates/DATASET)")
     add("--archs", nargs="+", default=(), metavar="NAME", help="systems (default: the first)")
@@ -154,30 +154,17 @@ def without_data(grid: Grid) -> Grid:
     return replace(grid, systems={"any": {}})
 
 
-def main() -> int:
-    """Search; what goes wrong is one line on stderr."""
-    args = parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the trainings as well
-    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
-    runner_log = logging.getLogger(runner.__name__)
-    runner_log.setLevel(logging.CRITICAL)  # what goes wrong is told at the end
-    try:
-        runs = planned(args)
-        stem = check_stem(args.output or runs[0].root / "rates", "md", "csv", "json")
-        trials, failures = rate_search.search(
-            runs,
-            lambda trial: tqdm.write(rate_search.format_trial(trial), file=sys.stdout),
-            jobs=args.jobs,
-            keep=args.keep_checkpoints,
-        )
-        write_reports(trials, runs[0].data.examples, stem)
-    except (OSError, ValueError) as error:
-        reason = explain(error, args.grid) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("stopped; the same command goes on", file=sys.stderr)
-        return 130
+def search(args: argparse.Namespace) -> int:
+    """Try the rates, report on them; return the exit status."""
+    runs = planned(args)
+    stem = check_stem(args.output or runs[0].root / "rates", "md", "csv", "json")
+    trials, failures = rate_search.search(
+        runs,
+        lambda trial: tqdm.write(rate_search.format_trial(trial), file=sys.stdout),
+        jobs=args.jobs,
+        keep=args.keep_checkpoints,
+    )
+    write_reports(trials, runs[0].data.examples, stem)
     for message in failures:
         print(f"error: {message}", file=sys.stderr)
     return 1 if failures else 0
@@ -191,6 +178,16 @@ def write_reports(trials: list[rate_search.Trial], examples: int, stem: Path) ->
     write_text(f"{stem}.json", rate_search.to_json(trials, examples))
     plot_rates(trials, stem)
     print(f"\n{text}", end="")
+
+
+def main() -> int:
+    """Search; what goes wrong is one line on stderr."""
+    args = parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the trainings as well
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
+    runner_log = logging.getLogger(runner.__name__)
+    runner_log.setLevel(logging.CRITICAL)  # what goes wrong is told at the end
+    return command.run(lambda: search(args), args.grid, stopped="stopped; the same command goes on")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,138 @@
+"""Translate a split with the best checkpoint of a run, and score that.
+
+python scripts/translate.py runs/mine --split test
+python scripts/translate.py runs/mine --reference corpus/test.de -- --beam 4 --lenpen 0.6
+
+Leaves generate.log (what fairseq-generate prints), score.json and evaluation.json (split, BLEU,
+chrF) in the run's folder. What stands behind -- goes to fairseq-generate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+
+from fairseq_plugins import __path__ as package
+from fairseq_plugins import command
+from fairseq_plugins.evaluation.inputs import TextForm
+from fairseq_plugins.evaluation.score_report import Report, format_report, score_files
+from fairseq_plugins.evaluation.text_files import write_text
+
+BEAM = ["--beam", "4", "--lenpen", "0.6", "--max-tokens", "8000"]
+LOG, SCORE, METRICS = "generate.log", "score.json", "evaluation.json"
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line; what stands behind ``--`` is `generate`."""
+    words = sys.argv[1:]
+    cut = words.index("--") if "--" in words else len(words)
+    parser = argparse.ArgumentParser(
+        usage="%(prog)s RUN [options] [-- OPTIONS OF fairseq-generate]",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("run", type=Path, help="folder of the checkpoint")
+    add("--data", metavar="DIR", help="prepared folder (default: the checkpoint's own)")
+    add("--split", default="test", help="of the prepared folder (default: test)")
+    add("--checkpoint", default="checkpoint_best.pt", help="in the run's folder")
+    add("--reference", metavar="FILE", help="raw references (default: the folder's target side)")
+    add("--cpu", action="store_true", help="use no GPU")
+    args = parser.parse_args(words[:cut])
+    args.generate = words[cut + 1 :]
+    return args
+
+
+def read_folder(args: argparse.Namespace) -> tuple[str, str]:
+    """Return the prepared folder and its target language.
+
+    Raises:
+        FileNotFoundError: no checkpoint, or no manifest.
+        ValueError: the folder holds no parallel text, or not this split.
+    """
+    checkpoint = args.run / args.checkpoint
+    if not checkpoint.is_file():
+        raise FileNotFoundError(f"{checkpoint}: no such checkpoint")
+    data = args.data
+    if not data:
+        state = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
+        data = state["cfg"]["task"]["data"]
+    manifest = Path(data) / "manifest.json"
+    if not manifest.is_file():
+        raise FileNotFoundError(f"{manifest}: no such file; name the prepared folder with --data")
+    found = json.loads(manifest.read_text(encoding="utf-8"))
+    if "target_lang" not in found:
+        raise ValueError(f"{manifest}: no parallel text")
+    if args.split not in found["splits"]:
+        choices = ", ".join(found["splits"])
+        raise ValueError(f"{manifest}: no split {args.split!r}; choices are {choices}")
+    return data, found["target_lang"]
+
+
+def translate(args: argparse.Namespace, data: str) -> Path:
+    """Run fairseq-generate; return its output, which is there only when it is complete.
+
+    Raises:
+        ValueError: it failed.
+    """
+    out, partial = args.run / LOG, args.run / f".{LOG}.tmp{os.getpid()}"
+    words = [sys.executable, "-m", "fairseq_cli.generate", data, "--user-dir", package[0]]
+    words += ["--task", "syntax_translation", "--path", str(args.run / args.checkpoint)]
+    words += ["--gen-subset", args.split, *(["--cpu"] if args.cpu else [])]
+    words += args.generate or BEAM
+    remove_leftovers(args.run)
+    try:
+        with partial.open("wb") as stream:
+            with contextlib.suppress(OSError):  # no locks on this disk
+                fcntl.flock(stream, fcntl.LOCK_EX)
+            done = subprocess.run(words, stdout=stream, stderr=subprocess.PIPE, check=False)
+        if done.returncode:
+            last = done.stderr.decode("utf-8", errors="replace").strip().splitlines()[-1:]
+            raise ValueError(f"fairseq-generate failed: {''.join(last)}")
+        os.replace(partial, out)
+    finally:
+        partial.unlink(missing_ok=True)
+    return out
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the partial outputs of processes that were killed: nobody holds their locks."""
+    for path in folder.glob(f".{LOG}.tmp*"):
+        with contextlib.suppress(OSError), path.open("rb+") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+
+
+def main() -> None:
+    """Translate, score, write."""
+    args = parse_args()
+    data, language = read_folder(args)
+    log = translate(args, data)
+    report = score_files([log], args.reference, TextForm(language))
+    print(format_report(report), end="")
+    write_text(args.run / SCORE, report.as_json())
+    write_text(args.run / METRICS, json.dumps(summary(report, args.split), indent=2) + "\n")
+
+
+def summary(report: Report, split: str) -> dict:
+    """Return what experiments read of the scores."""
+    (scores,) = report.systems
+    return {
+        "of": split,
+        "metrics": dict(scores.figures),
+        "signatures": dict(scores.signatures),
+        "reference": report.reference,
+        "sentences": report.sentences,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(command.run(main))
