@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Prepare a dataset, fine-tune the systems of its grid with every learning rate and seed, report.
+# BERT and BERT + POS on classification and matching: Table 2 of Sundararaman et al. (2019), or a dataset.
 #
 #   bash examples/glue/run.sh demo --quick
-#   RAW=DIR bash examples/glue/run.sh NAME [options of scripts/run_experiments.py]
+#   RAW=DIR PRETRAINED=BERT bash examples/glue/run.sh table2 [options of scripts/run_experiment.py]
+#   RAW=DIR bash examples/glue/run.sh NAME... [the same options]
 #
-# NAME is a file of configs/; demo is a small invented corpus. More in scripts/fine_tune_grid.sh.
+# NAME  files of configs/; demo is a small invented corpus
+# RAW   folder with a dataset's official files, or one with a folder NAME for each
+# More variables: scripts/run_example.sh.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-exec bash "$here/../../scripts/run_example.sh" "$here" "$@"
+exec bash "$here/../../scripts/run_example.sh" "$here" "" "$@"

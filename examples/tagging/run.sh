@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Prepare a dataset, fine-tune the systems of its grid with every learning rate and seed, report.
+# BERT and BERT + POS label words: entities, grammatical errors.
 #
 #   bash examples/tagging/run.sh demo --quick
-#   RAW=DIR bash examples/tagging/run.sh NAME [options of scripts/run_experiments.py]
+#   RAW=DIR bash examples/tagging/run.sh NAME... [options of scripts/run_experiment.py]
 #
-# NAME is a file of configs/; demo is a small invented corpus. More in scripts/fine_tune_grid.sh.
+# NAME  files of configs/; demo is a small invented corpus
+# RAW   folder with a dataset's official files, or one with a folder NAME for each
+# More variables: scripts/run_example.sh.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-exec bash "$here/../../scripts/run_example.sh" "$here" "$@"
+exec bash "$here/../../scripts/run_example.sh" "$here" "" "$@"
