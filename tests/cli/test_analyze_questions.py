@@ -49,6 +49,21 @@ def test_tables_and_bars_are_written(files, tmp_path):
     assert json.loads(printed) == rows
 
 
+def test_gold_of_a_prepared_folder_does_as_well(files, tmp_path):
+    gold, *systems = files
+    rows = [
+        {"id": "a", "texts": ["Who built it?"], "answers": [{"text": "Mara", "start": 0}]},
+        {"id": "b", "texts": ["Where is it?"], "answers": [{"text": "Lund", "start": 23}]},
+        {"id": "c", "texts": ["Who sold it?"], "answers": []},
+    ]
+    prepared = tmp_path / "valid.examples.jsonl"
+    prepared.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run(ANALYZE, prepared, *systems).out == run(ANALYZE, gold, *systems).out
+    prepared.write_text('{"id": "a"}\n')
+    said = run(ANALYZE, prepared, *systems, fails=True).err
+    assert "valid.examples.jsonl:1: no question of a prepared folder" in said
+
+
 def test_some_ids_alone(files, tmp_path):
     gold, plain, _ = files
     (tmp_path / "ids.txt").write_text("b\n")

@@ -52,6 +52,16 @@ def test_a_command_paraphrases(source, tmp_path) -> None:
     }
 
 
+def test_it_is_said_when_nothing_is_kept(source, tmp_path) -> None:
+    done = run(SCRIPT, source, tmp_path / "o.json", "--rate", 0.35, "--command", "cat")
+    assert "6 chosen, 0 paraphrases kept, 6 dropped" in done.out
+    said = [line for line in done.err.splitlines() if line.startswith("warning: ")]
+    assert len(said) == 1
+    assert "none of the 6 paraphrases was kept" in said[0]
+    again = run(SCRIPT, source, tmp_path / "none.json", "--rate", 0, "--command", "cat")
+    assert "warning" not in again.err
+
+
 def test_two_commands_go_there_and_back(source, tmp_path) -> None:
     ways = ("--forward-command", "tr a-z A-Z", "--backward-command", SAY)
     run(SCRIPT, source, tmp_path / "o.json", "--rate", 1, "--chunk", 5, *ways)
@@ -92,6 +102,11 @@ def test_refusals_are_one_line(source, tmp_path) -> None:
     for flags, message in checks:
         assert message in refused(source, output, *flags)
         assert not output.exists()
+    (tmp_path / "run").mkdir()
+    ways = ("--forward", tmp_path / "run", "--backward", tmp_path / "run")
+    lacking = refused(source, output, "--rate", 0.5, *ways)
+    assert "--forward: no file" in lacking
+    assert "run/checkpoint_best.pt" in lacking
     # as fairseq saves a model of its own: the options of the model are a Namespace
     cfg = {"task": {"_name": "translation", "data": "x"}, "model": Namespace(arch="transformer")}
     torch.save({"cfg": cfg, "args": None}, tmp_path / "stock.pt")
@@ -107,7 +122,7 @@ def test_refusals_are_one_line(source, tmp_path) -> None:
 
 @pytest.mark.slow
 def test_models_of_this_project_paraphrase(source, tmp_path, model) -> None:
-    models = ("--forward", model, "--backward", model, "--cpu", "--max-ratio", 0)
+    models = ("--forward", model, "--backward", model.parent, "--cpu", "--max-ratio", 0)
     written = []
     for name, more in (("a", ()), ("b", ()), ("c", ("--sampling", 5)), ("d", ("--sampling", 5))):
         output = tmp_path / f"{name}.json"

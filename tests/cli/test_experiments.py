@@ -1,20 +1,17 @@
-"""Grids of runs from the command line: run_experiments.py, report_seeds.py, report_table.py."""
+"""Experiments from the command line: run_experiment.py, report_seeds.py, report_table.py."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import time
 
 import pytest
-from cli.commands import LONGEST_RUN, SCRIPTS, run, state_of
+from cli.commands import SCRIPTS, run
 from experiments.finished_questions import with_three_models
 from experiments.finished_runs import finish
+from experiments.translated_runs import translated
 from prepared_text import examples, prepare
 
-RUNNER, REPORT = SCRIPTS / "run_experiments.py", SCRIPTS / "report_seeds.py"
+RUNNER, REPORT = SCRIPTS / "run_experiment.py", SCRIPTS / "report_seeds.py"
 TABLE = SCRIPTS / "report_table.py"
 GRID = """
 dataset: toy
@@ -120,43 +117,45 @@ def test_errors_are_one_line(grid, tmp_path):
     assert "no finished run" in done.err
 
 
-def start(arguments, log):
-    """Start the runner in a process group of its own."""
-    with log.open("w") as stream:
-        return subprocess.Popen(
-            [sys.executable, str(RUNNER), *map(str, arguments)],
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-            stdout=stream,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+def describe(root, *parts, **more):
+    """Write what run_experiment.py says of an experiment."""
+    parts = [{"name": name, "folder": name} for name in parts]
+    (root / "experiment.json").write_text(json.dumps({"parts": parts, **more}))
 
 
-@pytest.mark.slow
-def test_stopped_grid_goes_on_and_is_reported(grid, tmp_path):
-    log, runs = tmp_path / "log", tmp_path / "runs"
-    process, end = start(grid, log), time.monotonic() + LONGEST_RUN
-    while len(list(runs.glob("*/*/*/train.log"))) < 2:
-        assert process.poll() is None, log.read_text()
-        assert time.monotonic() < end
-        time.sleep(0.2)
-    process.terminate()  # the runner alone: it ends its training itself
-    assert process.wait(LONGEST_RUN) == 130, log.read_text()
-    assert "the same command goes on" in log.read_text()
-    with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)  # nothing is left of its group
-    finished = {path: path.stat().st_mtime_ns for path in runs.glob("*/*/*/result.json")}
-    assert len(finished) == 1
-    assert start(grid, log).wait(4 * LONGEST_RUN) == 0, log.read_text()
-    results = list(runs.glob("*/*/*/result.json"))
-    assert len(results) == 4
-    assert all(path.stat().st_mtime_ns == then for path, then in finished.items())
-    for path in results:
-        result = json.loads(path.read_text())
-        state = state_of(path.with_name("checkpoint_best.pt"))
-        assert result["best"]["mcc"] == pytest.approx(state["extra_state"]["best"], abs=1e-5)
-        assert len(path.with_name("predictions.jsonl").read_text().splitlines()) == 45
-    text = run(REPORT, runs, "--samples", 100).out
-    assert (runs / "report.md").read_text() == text
-    assert "| bert_pos_tiny * | 0.005 | 2 | 2 |" in text
-    assert "(45 examples, 100 samples)" in text
+def test_an_experiment_is_laid_out_as_its_file_asks(tmp_path):
+    for system, value in {"bert_plain_base": 0.5, "bert_sla_base": 0.6}.items():
+        for name, metric in (("cola", "mcc"), ("rte", "accuracy")):
+            own = {"dataset": name, "options": {"arch": system}, "metric": metric}
+            finish(tmp_path / "table" / name, system, 1e-5, 1, value, **own)
+    describe(tmp_path / "table", "cola", "rte", tables=["sla2", "settings"])
+    text = run(TABLE, tmp_path / "table").out
+    assert text.startswith("**Sentence pairs")
+    assert "Table 1" not in text
+    assert text.count("| bert_sla_base |") == 2  # of the settings
+    assert "Table 1" in run(TABLE, tmp_path / "table", "--layout", "sla1", "sla2").out
+    assert "Table 1" in run(TABLE, tmp_path / "table" / "cola").out  # what fits, unasked
+
+
+def test_an_ensemble_that_a_step_left_is_found(tmp_path):
+    together = with_three_models(tmp_path / "table3" / "squad")
+    after = tmp_path / "table3" / "after" / "ensemble"
+    after.parent.mkdir()
+    together.rename(after)
+    describe(tmp_path / "table3", "squad", tables=["bertqa1", "bertqa3"])
+    assert "| Ensemble |" in run(TABLE, tmp_path / "table3").out
+
+
+def test_shares_of_the_data_are_laid_out_and_left_as_csv(tmp_path):
+    for share in (0.1, 1.0):
+        translated(tmp_path / "mine", "baseline", 10 * share, fraction=share)
+        translated(tmp_path / "mine", "syntax", 11 * share, fraction=share, features="pos")
+    text = run(TABLE, tmp_path / "mine", "--output", tmp_path / "all").out
+    assert "| 10 % |" in text
+    assert "paper 29.64" in text
+    lines = (tmp_path / "all.csv").read_text().splitlines()
+    assert len(lines) == 1 + 4
+    assert sum(",28.94," in line for line in lines) == 1
+    done = run(TABLE, tmp_path / "mine", "--layout", "shares", fails=True)
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert "choices are bertqa1, sla1" in done.err

@@ -176,6 +176,19 @@ def test_a_map_is_drawn_from_a_split(runs, run, tmp_path):
     assert "attention on the best span" not in found.out
 
 
+@pytest.mark.parametrize(("kind", "shown"), [("answered", True), ("unanswered", False)])
+def test_a_question_of_a_kind_is_found(runs, run, tmp_path, kind, shown):
+    given = ["--path", runs / "query", "--split", "valid", "--first", kind]
+    (gold,) = re.findall(r"^gold: (.*)$", run(*given, "--out", tmp_path / "map").out, re.MULTILINE)
+    assert (gold != "none") == shown
+
+
+def test_a_kind_of_question_that_is_lacking_is_refused(split, monkeypatch):
+    monkeypatch.setattr(type(split), "__len__", lambda _: 0)
+    with pytest.raises(ValueError, match="no question of the split is known to be answered"):
+        coattention.first_of(split, "answered")
+
+
 def test_errors_are_one_line(runs, run, tmp_path):
     given = ["--split", "valid", "--id", "dev-1-0", "--out", tmp_path / "map"]
     empty = tmp_path / "empty.txt"
@@ -198,7 +211,15 @@ def test_errors_are_one_line(runs, run, tmp_path):
     assert not (tmp_path / "map.png").exists()
 
 
-@pytest.mark.parametrize("given", [[], ["--context", "a"], ["--split", "a", "--question", "b"]])
+@pytest.mark.parametrize(
+    "given",
+    [
+        [],
+        ["--context", "a"],
+        ["--split", "a", "--question", "b"],
+        ["--split", "a", "--id", "b", "--first", "answered"],
+    ],
+)
 def test_a_question_is_named_in_one_way(run, given, capsys):
     with pytest.raises(SystemExit):
         run("--path", "x", *given)

@@ -18,7 +18,7 @@ COMMANDS = [
     "prepare_text.py --dataset rte --raw-dir none --destdir out",
     "prepare_translation.py --source-lang en --target-lang de --trainpref none --destdir out",
     "report_seeds.py none",
-    "run_experiments.py none",
+    "run_experiment.py none",
     "score.py --sys none --ref none --lang de",
     "subset_data.py none out --fraction 0.5",
 ]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from experiments.finished_runs import finish
 
-from fairseq_plugins.experiments.table_formats import format_markdown
-from fairseq_plugins.experiments.table_making import find_outcomes, make_tables, over_seeds
+from fairseq_plugins.experiments.tables.found_runs import find_outcomes
+from fairseq_plugins.experiments.tables.table_formats import format_markdown
+from fairseq_plugins.experiments.tables.table_making import make_tables, over_seeds
 
 
 def fill(root, dataset, metric, scores, **changes):

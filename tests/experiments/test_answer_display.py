@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairseq_plugins.evaluation.answers import Answered, Candidate
-from fairseq_plugins.experiments.answer_display import as_text, surroundings
+from fairseq_plugins.experiments.figures.answer_display import as_text, surroundings
 
 CONTEXT = "Mara built the mill.  Otto\nsold it in Lund!\n\nAnother paragraph."
 

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.experiments.attention_plots import (
+from fairseq_plugins.experiments.figures.attention_plots import (
     AttentionPanel,
     arc_levels,
     plot_attention,
 )
-from fairseq_plugins.experiments.figures import RED
+from fairseq_plugins.experiments.figures.drawing import RED
 
 PNG = b"\x89PNG"
 

@@ -10,10 +10,11 @@ from experiments.filled_tables import cells, fill, table_of
 from experiments.finished_runs import finish
 
 from fairseq_plugins.experiments.grid import variant
-from fairseq_plugins.experiments.paper_tables import LABELS, LAYOUTS
-from fairseq_plugins.experiments.result_table import Row
-from fairseq_plugins.experiments.table_formats import format_markdown
-from fairseq_plugins.experiments.table_making import find_outcomes, make_tables, over_seeds
+from fairseq_plugins.experiments.tables.found_runs import find_outcomes
+from fairseq_plugins.experiments.tables.paper_tables import LABELS, LAYOUTS
+from fairseq_plugins.experiments.tables.result_table import Row
+from fairseq_plugins.experiments.tables.table_formats import format_markdown
+from fairseq_plugins.experiments.tables.table_making import make_tables, over_seeds
 from fairseq_plugins.nn.fusion import ABLATIONS
 
 PLAIN, SLA, DABERT = "bert_plain_base", "bert_sla_base", "dabert_base"
@@ -149,7 +150,7 @@ def test_ablations_stand_in_their_own_table_alone_on_whatever_dataset(tmp_path):
 def test_every_papers_systems_stand_in_its_own_tables(tmp_path):
     others = {SLA: [0.6], "bert_pos_base": [0.6], "bert_syntax_masks_base": [0.6]}
     fill(tmp_path, "rte", "accuracy", {PLAIN: [0.5], DABERT: [0.7], **others})
-    assert titles([tmp_path]) == title("sla2", "dabert1")
+    assert titles([tmp_path]) == title("sla2", "syntax2", "dabert1")
     assert [row[0] for row in cells(table_of([tmp_path], "sla2"))[1:]] == [
         "BERT",
         "+ SLA",

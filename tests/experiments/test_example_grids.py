@@ -11,7 +11,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 
 import fairseq_plugins  # noqa: F401
 from fairseq_plugins.evaluation.metrics import NAMES
-from fairseq_plugins.experiments.bertqa_tables import ENSEMBLE
+from fairseq_plugins.experiments.experiment_file import read_experiment
 from fairseq_plugins.experiments.grid_file import read_choices, read_grid
 from fairseq_plugins.experiments.grid_selection import (
     choose,
@@ -19,16 +19,21 @@ from fairseq_plugins.experiments.grid_selection import (
     preset,
     resize,
     select,
+    select_systems,
 )
-from fairseq_plugins.experiments.paper_tables import LABELS, LAYOUTS, PLAIN
-from fairseq_plugins.experiments.result_table import Row
+from fairseq_plugins.experiments.tables.bertqa_tables import ENSEMBLE
+from fairseq_plugins.experiments.tables.paper_tables import LABELS, LAYOUTS, PLAIN
+from fairseq_plugins.experiments.tables.result_table import Row
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.nn.fusion import ABLATIONS
 from fairseq_plugins.prep.datasets import DATASETS
+from fairseq_plugins.syntax.labels import FEATURES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BERTQA = EXAMPLES / "bertqa_squad"
-CONFIGS = sorted(EXAMPLES.glob("*/configs/*.yaml"))
+ALL_CONFIGS = sorted(EXAMPLES.glob("*/configs/*.yaml"))
+TRANSLATED = [p for p in ALL_CONFIGS if p.parts[-3].endswith("_en_de")]
+CONFIGS = [p for p in ALL_CONFIGS if p not in TRANSLATED]
 SLA, DABERT = ([p for p in CONFIGS if p.parts[-3] == kind] for kind in ("sla", "dabert"))
 OWN_NAMES = {"demo", "ewt_errors"}  # grids that are not called by their dataset
 
@@ -47,6 +52,25 @@ def test_every_example_grid_fits_its_dataset_and_our_architectures(path):
     own = {path.parts[-3]} - {"sla", "dabert", "bertqa_squad"}
     assert own <= {"tagging" if dataset.target == "word_labels" else "glue"}
     assert not grid.evaluate or grid.evaluate in dataset.splits
+
+
+@pytest.mark.parametrize("path", TRANSLATED, ids=lambda path: path.stem)
+def test_translation_grids_have_every_combination_of_features_and_the_same_widths(path):
+    grid = read_grid(path)
+    assert path.stem == path.parts[-3]
+    assert {options["arch"] for options in grid.systems.values()} <= set(ARCH_MODEL_REGISTRY)
+    fixed = {
+        name: tuple(options["features"].replace("none", "").split(","))
+        for name, options in grid.systems.items()
+        if not any(isinstance(value, list) for value in options.values())
+    }
+    assert len(set(fixed.values())) == len(fixed) == 2 ** len(FEATURES)
+    assert {name for names in fixed.values() for name in names if name} == set(FEATURES)
+    widths = grid.systems["sum"]["feature-embed-dim"]
+    parts = [text.split(",") for text in grid.systems["concat"]["feature-embed-dims"]]
+    assert (min(widths), max(widths), 20 in widths) == (8, 64, True)
+    assert [sum(map(int, part)) for part in parts] == widths
+    assert all(name in grid.prepare for name in ("{raw}/train", "--source-lang en"))
 
 
 @pytest.mark.parametrize("path", SLA, ids=lambda path: path.stem)
@@ -131,9 +155,10 @@ def test_bertqa_grids_are_the_papers_recipes(name):
 
 def test_bertqa_readme_counts_the_runs_of_its_commands():
     readme = (BERTQA / "README.md").read_text()
-    base, large = (read_grid(BERTQA / "configs" / f"{name}.yaml") for name in ("base", "large"))
-    assert f"Table 2: {len([*preset(base).cells()])} runs" in readme
-    assert f"Tables 1 and 3: {len([*large.cells()])} runs" in readme
+    for table in ("table2", "table3"):
+        (part,) = read_experiment(BERTQA / f"{table}.yaml").parts
+        runs = len([*part.grid.cells()])
+        assert re.search(rf"run\.sh {table} .*: {runs} runs$", readme, re.MULTILINE)
 
 
 def test_there_is_a_grid_for_every_official_dataset():
@@ -149,7 +174,7 @@ def test_dabert_readme_counts_the_runs_of_its_commands():
     grid = read_grid(EXAMPLES / "dabert" / "configs" / "rte.yaml")
     assert f"whole grid: {len([*grid.cells()])} runs" in readme
     assert f"dropout 0.1: {len([*preset(grid).cells()])} runs" in readme
-    whole = preset(select(grid, systems=["dabert_minilm"]))
+    whole = preset(select_systems(grid, ["dabert_minilm"]))
     ablations = contrast(whole, {"ablate": ABLATIONS[1:]})
     assert f"Table 5: {len([*ablations.cells()])} runs" in readme
 

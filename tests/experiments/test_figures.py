@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from matplotlib.figure import Figure
 
-from fairseq_plugins.experiments.figures import check_stem, save
+from fairseq_plugins.experiments.figures.drawing import check_stem, save
 
 
 def names(folder):

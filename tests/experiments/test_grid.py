@@ -11,16 +11,15 @@ from fairseq.optim import OPTIMIZER_REGISTRY
 from fairseq.optim.lr_scheduler import LR_SCHEDULER_REGISTRY
 
 import fairseq_plugins  # noqa: F401
-from fairseq_plugins.experiments.grid import (
-    Cell,
-    Grid,
+from fairseq_plugins.experiments.grid import Cell, Grid
+from fairseq_plugins.experiments.grid_file import read_grid
+from fairseq_plugins.experiments.prepared_data import read_prepared
+from fairseq_plugins.experiments.recipes import (
     command_line,
     settings,
     total_updates,
     train_options,
 )
-from fairseq_plugins.experiments.grid_file import read_grid
-from fairseq_plugins.experiments.prepared_data import read_prepared
 
 
 def written(tmp_path, text):

@@ -5,12 +5,7 @@ from __future__ import annotations
 import pytest
 from experiments.toy_grids import OPEN, SYSTEMS
 
-from fairseq_plugins.experiments.grid import (
-    Cell,
-    Grid,
-    total_updates,
-    train_options,
-)
+from fairseq_plugins.experiments.grid import Cell, Grid
 from fairseq_plugins.experiments.grid_file import read_assignments, read_choices
 from fairseq_plugins.experiments.grid_selection import (
     choose,
@@ -19,18 +14,72 @@ from fairseq_plugins.experiments.grid_selection import (
     quick,
     resize,
     select,
+    select_systems,
     with_options,
 )
 from fairseq_plugins.experiments.prepared_data import read_prepared
+from fairseq_plugins.experiments.recipes import total_updates, train_options
 
 
 def test_select_takes_values_systems_and_any_architecture():
     grid = Grid("toy", SYSTEMS)
-    chosen = select(grid, systems=["zero", "bert_pos_tiny"], seeds=[7], learning_rates=[1e-4])
+    some = select_systems(grid, ["zero", "bert_pos_tiny"])
+    chosen = select(some, seeds=[7], learning_rates=[1e-4])
     assert chosen.systems == {"zero": SYSTEMS["zero"], "bert_pos_tiny": {"arch": "bert_pos_tiny"}}
     assert (chosen.seeds, chosen.learning_rates, chosen.epochs) == ((7,), (1e-4,), grid.epochs)
-    assert select(grid) == grid
+    assert select(select_systems(grid, [])) == grid
     assert len(list(quick(grid).cells())) == 4
+
+
+def test_systems_are_known_with_and_without_their_size():
+    grid = Grid("toy", {"pos_minilm": {"arch": "bert_plain_minilm", "features": "pos"}})
+    assert select_systems(grid, ["pos"]) == select_systems(grid, ["pos_minilm"]) == grid
+    with pytest.raises(ValueError, match=r"--archs 'typo': no system of this grid \(pos_minilm\)"):
+        select_systems(grid, ["typo"])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"fractions": [1.5]}, "fractions: .* at most 1"),
+        ({"fractions": [0.0]}, "fractions: .* above 0"),
+        ({"seeds": [1, 1]}, "seeds: .* twice"),
+        ({"seeds": [-1]}, "seeds: "),
+        ({"updates": -5}, "updates: "),
+        ({"learning_rates": [float("nan")]}, "learning_rates: "),
+        ({"updates": 5, "epochs": [3]}, "give one of them"),
+    ],
+)
+def test_values_of_the_command_line_are_checked_like_those_of_files(given, message):
+    with pytest.raises(ValueError, match=message):
+        select(Grid("toy", SYSTEMS), **given)
+
+
+def test_quick_of_fixed_updates_takes_a_tenth_and_two_shares():
+    grid = Grid("toy", SYSTEMS, updates=300, fractions=(0.1, 0.5, 1.0), seeds=(1, 2, 3))
+    found = quick(grid)
+    assert (found.updates, found.fractions, found.seeds) == (30, (0.1, 1.0), (1, 2))
+
+
+def test_a_systems_own_rates_come_in_place_of_the_grids():
+    systems = {"one": {"arch": "a", "lr": 1e-2}, "two": {"arch": "a", "lr": [1e-3, 1e-4]}}
+    grid = Grid("toy", {"none": {"arch": "a"}, **systems}, (1.0, 2.0, 3.0), seeds=(1,))
+    rates = {
+        name: [cell.learning_rate for cell in grid.cells() if cell.system == name]
+        for name in grid.systems
+    }
+    assert rates == {"none": [1.0, 2.0, 3.0], "one": [1e-2], "two": [1e-3, 1e-4]}
+    assert all(cell.choice == () for cell in grid.cells())
+    varied = contrast(Grid("toy", {"plain": {"arch": "a"}}, seeds=(1,)), {"lr": ["1e-5"]})
+    assert {c.learning_rate for c in varied.cells() if "lr" in c.system} == {1e-5}
+
+
+def test_options_for_all_win_over_a_systems_own_and_owned_ones_are_refused():
+    grid = Grid("toy", {"pos": {"arch": "a", "features": "pos"}})
+    assert with_options(grid, {"features": "none"}).systems["pos"]["features"] == "none"
+    for name in ("lr", "seed", "max-update", "save-dir"):
+        with pytest.raises(ValueError, match=f"option '{name}': say so by"):
+            with_options(grid, {name: 1})
 
 
 def test_quick_takes_one_value_of_every_choice_and_still_names_it():

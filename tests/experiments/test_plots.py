@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fairseq_plugins.experiments.figures import BLUE, RED
-from fairseq_plugins.experiments.gates import GateShare, grouped, to_csv
-from fairseq_plugins.experiments.plots import plot_curves, plot_gates
+from fairseq_plugins.experiments.figures.drawing import BLUE, RED
+from fairseq_plugins.experiments.figures.gates import GateShare, grouped, to_csv
+from fairseq_plugins.experiments.figures.plots import plot_curves, plot_gates, plot_learning
 
 ROWS = [
     {"system": name, "fraction": fraction, "score": 10 * fraction**0.5 + bonus}
@@ -143,3 +143,17 @@ def test_bad_gates_are_named(tmp_path, value: float) -> None:
         plot_gates([GateShare("FCE", "sla", 0, value, 3)], tmp_path / "x")
     with pytest.raises(ValueError, match="no gate values"):
         plot_gates([], tmp_path / "x")
+
+
+def test_learning_is_drawn_for_every_system_as_svg_alone(tmp_path) -> None:
+    curves = {f"system {k} $x$": {10: [0.1], 20: [0.1 + k]} for k in range(8)}
+    path = plot_learning(curves, tmp_path / "a", label="mcc $")
+    assert [found.name for found in tmp_path.iterdir()] == ["a.svg"]
+    drawn = path.read_text(encoding="utf-8")
+    assert all(name in drawn for name in (*curves, "mcc $", "updates"))
+    assert "stroke-dasharray" in drawn  # of more systems than colours
+    assert "FillBetween" not in drawn
+    seeds = {"one": {10: [0.1, 0.2]}}
+    assert "FillBetween" in plot_learning(seeds, tmp_path / "b", label="mcc").read_text()
+    with pytest.raises(ValueError, match="no curves"):
+        plot_learning({}, tmp_path / "c", label="mcc")

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from experiments.fake_runs import work_here
 from experiments.toy_grids import MANIFEST
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fairseq_plugins.experiments import rate_search
+from fairseq_plugins.experiments.figures.rate_plots import plot_rates
 from fairseq_plugins.experiments.grid import Grid
 from fairseq_plugins.experiments.prepared_data import PreparedData
-from fairseq_plugins.experiments.rate_plots import plot_rates
 from fairseq_plugins.experiments.rate_search import Trial, best_trial, search, spaced, verdict
 from fairseq_plugins.experiments.run import Run
 
@@ -46,10 +47,14 @@ class FakeRun(Run):
         score = 0.8 if rate == 1e-4 else 0.5
         return ["bash", "-c", TRAIN.format(**values, score=score, status=self.status)]
 
+    def shown_command(self):
+        return "fairseq-train"
+
 
 @pytest.fixture
-def make(tmp_path):
-    """Return a function that makes the runs of a search."""
+def make(tmp_path, monkeypatch):
+    """Return a function that makes the runs of a search, which this process works off."""
+    work_here(monkeypatch)
 
     def runs(status=0, epochs=1, **given):
         grid = Grid(
@@ -61,7 +66,7 @@ def make(tmp_path):
         )
         data = PreparedData(tmp_path / "data", MANIFEST, "abc")
         cells = [*grid.cells()]
-        found = [FakeRun(grid, cell, data, tmp_path, (), True, status) for cell in cells]
+        found = [FakeRun(grid, cell, data, tmp_path, status=status) for cell in cells]
         state = {"optimizer_history": [{"num_updates": found[0].updates}], "model": {}}
         torch.save(state, tmp_path / "made")
         return found

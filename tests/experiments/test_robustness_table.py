@@ -11,8 +11,8 @@ import pytest
 
 from fairseq_plugins.evaluation.example_bootstrap import Answers
 from fairseq_plugins.evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
-from fairseq_plugins.experiments.robustness_figures import SHORT, TABLE, paper_figure
-from fairseq_plugins.experiments.robustness_table import (
+from fairseq_plugins.experiments.tables.robustness_figures import SHORT, TABLE, paper_figure
+from fairseq_plugins.experiments.tables.robustness_table import (
     Column,
     format_csv,
     format_json,

@@ -2,104 +2,31 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import sys
-import threading
-import time
-from dataclasses import dataclass
 
 import pytest
 import torch
+from experiments.fake_runs import make_runs, trained, work_here
 
-from fairseq_plugins.experiments.grid import Grid, PreparedData
-from fairseq_plugins.experiments.run import Run
-from fairseq_plugins.experiments.runner import execute
-
-MANIFEST = {
-    "dataset": "toy",
-    "task": "text_classification",
-    "target": "classes",
-    "positive": "",
-    "metric": "mcc",
-    "splits": {
-        "train": {"examples": 64},
-        "test": {"examples": 3, "labelled": 3},
-        "hidden": {"examples": 3, "labelled": 0},
-    },
-}
-# Stands for fairseq-train: puts checkpoints where they belong and logs one validation.
-TRAIN = """
-cp {made}/{last} {folder}/checkpoint_last.pt
-cp {made}/6 {folder}/checkpoint_best.pt
-echo old > {folder}/checkpoint_1_4.pt
-echo 'x | num. shared model params: 1,234 (num. trained: 1,234)'
-echo 'x | INFO | valid | {{"valid_mcc": "0.{seed}", "valid_gate_1": "0.4", {updates}}}'
-echo trained >> {folder}/count
-exit {status}
-"""
-# Stands for scripts/predict.py: writes what is asked for, and what it was asked.
-PREDICT = """
-import sys
-given = dict(zip(sys.argv[2::2], sys.argv[3::2]))
-for name in ("--output", "--metrics"):
-    if name in given:
-        open(given[name], "w").write("done")
-open(sys.argv[1] + "/asked", "a").write(given["--split"] + "\\n")
-"""
-
-
-@dataclass(frozen=True)
-class FakeRun(Run):
-    """A run whose training is a shell script."""
-
-    last: int = 6
-    status: int = 0
-    script: str = TRAIN
-
-    def train_command(self):
-        made = self.root / "made"
-        values = {"folder": self.folder, "made": made, "seed": self.cell.seed}
-        values["updates"] = '"valid_num_updates": "6"'
-        return ["bash", "-c", self.script.format(**values, last=self.last, status=self.status)]
+from fairseq_plugins.experiments import runner
+from fairseq_plugins.experiments.cluster import Machine
+from fairseq_plugins.experiments.run import Run, RunError
 
 
 @pytest.fixture
 def make(tmp_path):
     """Return a function that makes the runs of a grid with three seeds."""
-    (tmp_path / "made").mkdir()
-    for updates in (4, 6):
-        state = {
-            "optimizer_history": [{"num_updates": updates}],
-            "model": {"w": torch.ones(3)},
-            "last_optimizer_state": {"m": torch.ones(1000)},
-        }
-        torch.save(state, tmp_path / "made" / str(updates))
-
-    def runs(weight_decay=0.01, evaluate="", **given):
-        grid = Grid(
-            "toy",
-            {"a": {"arch": "a"}},
-            learning_rates=(1e-4,),
-            seeds=(1, 2, 3),
-            weight_decay=weight_decay,
-            evaluate=evaluate,
-        )
-        data = PreparedData(tmp_path / "data", MANIFEST, "abc")
-        predict = (sys.executable, "-c", PREDICT)
-        fixed = {"root": tmp_path, "predict": predict, "cpu": False, **given}
-        return [FakeRun(grid, cell, data, **fixed) for cell in grid.cells()]
-
-    return runs
+    return lambda **given: make_runs(tmp_path, **given)
 
 
-def trained(run):
-    """Count how often a run was trained."""
-    path = run.folder / "count"
-    return len(path.read_text().split()) if path.exists() else 0
+@pytest.fixture
+def execute(tmp_path, monkeypatch):
+    """Return a function that executes runs in this process."""
+    work_here(monkeypatch)
+    return lambda runs, done=None: runner.execute(runs, Machine(tmp_path / "jobs"), done)
 
 
-def test_runs_leave_results_predictions_and_a_light_checkpoint(make):
+def test_runs_leave_results_predictions_and_a_light_checkpoint(make, execute):
     runs = make()
     assert execute(runs) == []
     for run in runs:
@@ -114,7 +41,19 @@ def test_runs_leave_results_predictions_and_a_light_checkpoint(make):
         assert "last_optimizer_state" not in state
 
 
-def test_finished_runs_are_passed_over_and_others_go_on(make):
+def test_the_command_is_there_when_training_starts(make):
+    run, found = make()[0], []
+
+    def launch(command, log):
+        found.append((run.folder / "command.txt").read_text())
+        raise RunError("stopped")
+
+    with pytest.raises(RunError):
+        run.execute(launch)
+    assert found == ["fairseq-train\n"]
+
+
+def test_finished_runs_are_passed_over_and_others_go_on(make, execute):
     first, second, third = make()
     execute([first])
     second.folder.mkdir(parents=True)  # trained to its end, but killed before its result
@@ -125,7 +64,7 @@ def test_finished_runs_are_passed_over_and_others_go_on(make):
     )
     third.folder.mkdir(parents=True)  # killed while its checkpoint was copied
     (third.folder / "checkpoint_last.pt").write_bytes(b"PK\x03\x04 half a file")
-    assert execute([first, second, third], jobs=2) == []
+    assert execute([first, second, third]) == []
     assert [trained(run) for run in (first, second, third)] == [1, 0, 1]
     assert all(run.is_finished() for run in (first, second, third))
 
@@ -135,11 +74,11 @@ def asked(run):
     return (run.folder / "asked").read_text().split()
 
 
-def test_the_best_checkpoint_is_tried_on_another_split_with_labels(make):
+def test_the_best_checkpoint_is_tried_on_another_split_with_labels(make, execute):
     run = make(evaluate="test")[0]
     assert execute([run]) == []
     assert asked(run) == ["valid", "test"]
-    assert (run.folder / "evaluation.json").read_text() == "done"
+    assert json.loads((run.folder / "evaluation.json").read_text())["of"] == "test"
     assert (run.folder / "evaluation.jsonl").read_text() == "done"
     assert execute([run]) == []
     assert asked(run) == ["valid", "test"]
@@ -148,7 +87,7 @@ def test_the_best_checkpoint_is_tried_on_another_split_with_labels(make):
     assert asked(make()[1]) == ["valid"]
 
 
-def test_an_evaluation_is_made_up_for_without_training(make):
+def test_an_evaluation_is_made_up_for_without_training(make, execute):
     first, second, third = make()
     execute([first, second, third])
     assert all(run.is_finished() for run in (first, second, third))
@@ -163,7 +102,7 @@ def test_an_evaluation_is_made_up_for_without_training(make):
     assert asked(first) == ["valid", "test"]
 
 
-def test_a_failed_run_is_named_and_the_others_are_finished(make):
+def test_a_failed_run_is_named_and_the_others_are_finished(make, execute):
     runs = make()
     runs[1] = make(status=3)[1]
     failures = execute(runs)
@@ -175,46 +114,18 @@ def test_a_failed_run_is_named_and_the_others_are_finished(make):
     assert execute(make()) == []  # the same again, without the fault
 
 
-def test_a_training_that_ends_early_is_no_result(make):
+def test_a_training_that_ends_early_is_no_result(make, execute):
     failures = execute(make(last=4)[:1])
     assert "after 4 of 6 updates" in failures[0]
     assert not make()[0].is_finished()
 
 
-def test_other_settings_in_the_folder_are_refused_before_anything_runs(make):
+def test_other_settings_in_the_folder_are_refused_before_anything_runs(make, execute):
     execute(make()[1:2])
     others = make(weight_decay=0.5)
     with pytest.raises(ValueError, match="weight-decay: 0.01 there, 0.5 here"):
         execute(others)
     assert not others[0].folder.exists()
-    with pytest.raises(ValueError, match="--jobs 0"):
-        execute(make(), jobs=0)
-
-
-def test_a_folder_in_which_another_process_works_is_left_alone(make):
-    run = make()[0]
-    run.folder.mkdir(parents=True)
-    with (run.folder / ".lock").open("w") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        assert "another process" in execute([run])[0]
-    assert trained(run) == 0
-
-
-def test_an_interrupt_ends_what_runs_and_starts_nothing_more(make, monkeypatch):
-    runs = make(script="echo $$ > {folder}/pid; exec sleep 60")
-
-    def interrupt(futures):
-        while not (runs[0].folder / "pid").exists():
-            time.sleep(0.05)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("fairseq_plugins.experiments.runner.as_completed", interrupt)
-    begun = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        execute(runs)
-    assert time.monotonic() - begun < 30
-    assert not (runs[2].folder / "pid").exists()
-    assert threading.active_count() < 5
 
 
 def test_commands_name_the_folders_and_the_device(make):
@@ -226,3 +137,18 @@ def test_commands_name_the_folders_and_the_device(make):
     assert "--cpu" not in Run.train_command(make(cpu=False)[0])
     predict = run.predict_command()
     assert predict[predict.index("--split") + 1] == "valid"
+
+
+def test_a_mistake_in_a_run_is_told_by_its_name(make, execute, monkeypatch):
+    monkeypatch.setattr(Run, "execute", lambda *given: {}["parameters"])
+    assert "KeyError('parameters')" in execute(make()[:1])[0]
+
+
+def test_every_end_is_told_at_once(make, execute):
+    told = []
+    runs = make()
+    runs[1] = make(status=3)[1]
+    execute(runs, lambda run, messages: told.append((run.cell.seed, len(messages))))
+    assert told == [(1, 0), (2, 1), (3, 0)]
+    execute(runs[:1], told.append)
+    assert len(told) == 3  # finished ones are not told again

@@ -13,16 +13,18 @@ from experiments.filled_tables import cells, table_of
 from experiments.finished_questions import answered, with_three_models
 
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap, read_answers
-from fairseq_plugins.experiments import bertqa_models, squad_answers
-from fairseq_plugins.experiments.bertqa_tables import KINDS
-from fairseq_plugins.experiments.grid import Grid, settings, total_updates, train_options
+from fairseq_plugins.experiments import squad_answers
+from fairseq_plugins.experiments.grid import Grid
 from fairseq_plugins.experiments.grid_file import read_grid
-from fairseq_plugins.experiments.paper_tables import LABELS, LAYOUTS
 from fairseq_plugins.experiments.prepared_data import PreparedData, read_folders, read_prepared
+from fairseq_plugins.experiments.recipes import settings, total_updates, train_options
 from fairseq_plugins.experiments.run import Run
-from fairseq_plugins.experiments.table_formats import format_markdown
-from fairseq_plugins.experiments.table_making import (
-    find_outcomes,
+from fairseq_plugins.experiments.tables import bertqa_models
+from fairseq_plugins.experiments.tables.bertqa_tables import KINDS
+from fairseq_plugins.experiments.tables.found_runs import find_outcomes
+from fairseq_plugins.experiments.tables.paper_tables import LABELS, LAYOUTS
+from fairseq_plugins.experiments.tables.table_formats import format_markdown
+from fairseq_plugins.experiments.tables.table_making import (
     make_tables,
     over_drawn_examples,
     over_seeds,
@@ -172,8 +174,8 @@ def test_a_run_leaves_its_answers_and_the_tuned_metrics(run, monkeypatch):
             launch([word for word in command if word != "--cpu"], log)
 
     done = iter((0, run.updates))
-    monkeypatch.setattr("fairseq_plugins.experiments.run._updates_of", lambda path: next(done))
-    monkeypatch.setattr("fairseq_plugins.experiments.run._strip", lambda path: None)
+    monkeypatch.setattr("fairseq_plugins.experiments.run.updates_of", lambda path: next(done))
+    monkeypatch.setattr("fairseq_plugins.experiments.run.strip", lambda path: None)
     run.execute(train)
     result = json.loads((run.folder / "result.json").read_text())
     assert result["best"] == {
@@ -203,8 +205,8 @@ def test_table_2_has_the_papers_rows_with_its_figures_in_both_wirings(tmp_path):
     assert literal[em] == "50.00 [72.11]"
     assert literal[head.index("SQuAD F1 tuned")] == "77.00"
     text = format_markdown([table_of([tmp_path], "bertqa2")], "a test")
-    assert "Chadha and Sood (2019), on 6,078 of" in text
-    assert "questions, the same size.]" in text
+    assert "Chadha and Sood (2019), on 6,078 questions (half of" in text
+    assert "development set), the same size.]" in text
 
 
 def test_table_3_compares_models_trained_on_other_data(tmp_path):

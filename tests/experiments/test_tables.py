@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.experiments.comparisons import welch
-from fairseq_plugins.experiments.paper_tables import LABELS, LAYOUTS
-from fairseq_plugins.experiments.result_table import Row
-from fairseq_plugins.experiments.table_formats import format_csv, format_markdown
-from fairseq_plugins.experiments.table_making import (
-    find_outcomes,
+from fairseq_plugins.experiments.tables.found_runs import find_outcomes
+from fairseq_plugins.experiments.tables.paper_tables import LABELS, LAYOUTS
+from fairseq_plugins.experiments.tables.result_table import Row
+from fairseq_plugins.experiments.tables.table_formats import csv_lines, format_csv, format_markdown
+from fairseq_plugins.experiments.tables.table_making import (
     make_tables,
     over_drawn_examples,
     over_seeds,
@@ -189,7 +189,7 @@ def test_parameters_are_told_as_the_paper_tells_them(tmp_path):
         "+ SLA": "+0.01M",
         "+ WLA": "+0.0023M",
     }
-    lines = list(csv.DictReader(format_csv([table_of([tmp_path])]).splitlines()))
+    lines = list(csv.DictReader(format_csv(csv_lines([table_of([tmp_path])])).splitlines()))
     added = {row["system"]: row["added"] for row in lines}
     assert added["+ SLA"] == "9228"
     assert added["BERT"] == ""
@@ -233,7 +233,7 @@ def test_runs_that_do_not_go_together_are_refused(tmp_path, cola):
 
 def test_csv_has_a_line_for_every_score_unrounded(cola):
     table = table_of([cola])
-    rows = list(csv.DictReader(format_csv([table]).splitlines()))
+    rows = list(csv.DictReader(format_csv(csv_lines([table])).splitlines()))
     assert [row["system"] for row in rows] == ["BERT", "+ WLA", "+ SLA"]
     last = rows[-1]
     assert float(last["mean"]) == statistics.fmean([0.30, 0.31, 0.32])
@@ -254,6 +254,28 @@ def test_examples_can_be_resampled_in_place_of_seeds(tmp_path):
     next(tmp_path.glob("bert_sla*/*/*/predictions.jsonl")).unlink()
     (table,) = make_tables(find_outcomes([tmp_path]), "", over_drawn_examples(200, 1))
     assert not table.blocks[0].entries[Row("minilm", "bert_sla")].scores[0].marked
+
+
+def test_an_arrow_is_of_the_seeds_that_were_tested(tmp_path):
+    seeds = {(PLAIN, 2): 25, (SLA, 1): 50, (SLA, 2): 5, (SLA, 3): 50}
+    for (system, seed), right in seeds.items():
+        own = {"dataset": "toy", "options": {"arch": system}}
+        finish(tmp_path, system, 2e-5, seed, right / 50, right=right, **own)
+    (table,) = make_tables(find_outcomes([tmp_path]), "", over_drawn_examples(200, 1))
+    score = table.blocks[0].entries[Row("minilm", "bert_sla")].scores[0]
+    assert score.p_value < 0.05
+    assert not score.marked  # the mean is higher, but the seed of both is lower
+
+
+def test_figures_are_of_the_size_that_the_paper_prints():
+    for name, sizes, told in (
+        ("sla1", {"base", "large"}, ""),
+        ("sla1", {"minilm"}, "base size"),
+        ("sla1", {"minilm", "large"}, "base size; beside large, the same size"),
+        ("bertqa3", {"base", "large"}, "large size"),
+        ("bertqa3", {"large"}, ""),
+    ):
+        assert LAYOUTS[name].printed_sizes(sizes) == told
 
 
 @given(

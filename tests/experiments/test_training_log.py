@@ -11,6 +11,7 @@ from fairseq_plugins.experiments.training_log import (
     best,
     gates,
     parameters,
+    training_losses,
     updates_so_far,
     validations,
 )
@@ -93,3 +94,16 @@ def test_parameters_are_read_off_the_head_of_the_log(tmp_path):
     assert parameters(path) == 22570381
     path.write_text(valid(7, mcc=0.5))
     assert parameters(path) == 0
+
+
+def test_training_losses_are_those_of_lines_within_an_epoch(tmp_path):
+    path = tmp_path / "train.log"
+    lines = [
+        'x | train_inner | {"epoch": 1, "loss": "0.75", "ups": "8", "num_updates": "20"}',
+        'x | valid | {"epoch": 1, "valid_loss": "9", "valid_num_updates": "20"}',
+        'x | train_inner | {"epoch": 1, "loss": "1e-3", "num_updates": "10"}',
+        'x | train_inner | {"epoch": 1, "loss": "nan", "num_updates": "30"}',
+        'x | train_inner | {"epoch": 1, "loss": "0.5',
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    assert training_losses(path) == {10: 0.001, 20: 0.75}

@@ -1,0 +1,185 @@
+"""The steps of the examples' experiment files, on small real runs: every script, end to end."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+
+import pytest
+from cli.commands import ROOT, SCRIPTS, USER_DIR, generate, run, train
+from coattention_runs import make_runs
+from experiments.finished_runs import finish
+from experiments.translated_runs import translated
+from raw_datasets import write_raw
+from squad_files import write_toy_bert
+
+from fairseq_plugins.experiments.after_steps import perform, read_steps
+from fairseq_plugins.experiments.experiment_file import read_experiment
+from fairseq_plugins.experiments.run import RunError
+from fairseq_plugins.experiments.step_places import Context, places_of
+from fairseq_plugins.experiments.tables import found_runs
+from fairseq_plugins.experiments.tables.bertqa_models import with_ensemble
+
+pytestmark = pytest.mark.slow
+
+SHORT = "--max-update 2 --batch-size 8 --disable-validation --no-epoch-checkpoints"
+TEXT = "--task text_classification --criterion text_classification --pretrained none"
+
+
+def launch(command, log):
+    """Run a script as a step does."""
+    try:
+        done = run(command[1], *command[2:])
+    except AssertionError as error:
+        log.write_text(str(error))
+        raise RunError("failed") from None
+    log.write_text(done.out + done.err)
+
+
+def performed(file, root, parts):
+    """Do the steps of an example on the parts given; return what they left, by step."""
+    steps = read_steps(read_experiment(ROOT / "examples" / file).after)
+    assert perform(steps, Context(root, parts, ROOT / "examples" / file), launch) == []
+    return {
+        step.name: {
+            str(path.relative_to(root / "after" / step.name))
+            for path in (root / "after" / step.name).rglob("*")
+            if path.is_file() and path.name not in ("done.json", "log")
+        }
+        for step in steps
+        if (root / "after" / step.name).is_dir()
+    }
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory):
+    """A vocabulary."""
+    return write_toy_bert(tmp_path_factory.mktemp("bert"))
+
+
+@pytest.fixture(scope="module")
+def part(bert, tmp_path_factory):
+    """Return a function that makes a part: raw files, prepared folder, a run of each system."""
+
+    def make(dataset, *systems):
+        home = tmp_path_factory.mktemp(dataset)
+        write_raw(dataset, home / "raw", 16)
+        given = ["--raw-dir", home / "raw", "--destdir", home / "data", "--pretrained", bert]
+        given += ["--annotations", "pos,heads", "--workers", 1]
+        run(str(SCRIPTS / "prepare_text.py"), "--dataset", dataset, *given)
+        for system in systems:
+            _finish(home, dataset, f"{system}_tiny")
+        return places_of(home / "runs", home / "data", home / "raw")
+
+    return make
+
+
+def _finish(home, dataset, arch):
+    """Train a system for two updates, and predict."""
+    finish(home / "runs", arch, 1e-3, 1, 0.5, dataset=dataset, options={"arch": arch})
+    (folder,) = (home / "runs" / arch).glob("*/seed1")
+    options = f"{SHORT} {TEXT} --user-dir {USER_DIR} --arch {arch}"
+    train(home / "data", folder, options)
+    (folder / "checkpoint_last.pt").rename(folder / "checkpoint_best.pt")
+    output = ["--split", "valid", "--output", folder / "predictions.jsonl", "--cpu"]
+    run(str(SCRIPTS / "predict.py"), folder, *output)
+
+
+def test_examples_of_bert_with_parts_of_speech(part, tmp_path) -> None:
+    parts = {"rte": part("rte", "bert_plain", "bert_pos")}
+    made = performed("glue/table2.yaml", tmp_path, parts)
+    assert made == {"examples_rte": {"examples.md", "examples.tsv"}}
+    assert "BERT + POS" in (tmp_path / "after" / "examples_rte" / "examples.md").read_text()
+
+
+def test_gates_and_attention_of_local_attention(part, tmp_path, caplog) -> None:
+    caplog.set_level(logging.INFO)
+    parts = {"sst2": part("sst2", "bert_plain", "bert_wla", "bert_sla")}
+    made = performed("sla/table1.yaml", tmp_path, parts)
+    assert made == {
+        "gates_sst2": {"gates.csv", "gates.png", "gates.svg"},
+        "attention": {"attention.png", "attention.svg"},
+        "examples_sst2": {"examples.md", "examples.tsv"},
+    }
+    passed = [r.message.split()[1] for r in caplog.records if "is passed over" in r.message]
+    assert passed == ["gates_fce", "gates_cola", "examples_cola"]
+    numbers = (tmp_path / "after" / "gates_sst2" / "gates.csv").read_text()
+    assert "bert_wla_tiny" in numbers
+    assert "bert_sla_tiny" in numbers
+
+
+def test_cases_and_robustness_of_dual_attention(part, tmp_path) -> None:
+    parts = {"dabert_qqp": part("qqp", "bert_plain", "dabert")}
+    made = performed("dabert/table1.yaml", tmp_path / "one", parts)
+    assert made == {
+        "attention": {"attention.png", "attention.svg"},
+        "cases": {"cases.html"},
+        "wrong_cases": {"cases.html"},
+        "examples": {"examples.md", "examples.tsv"},
+    }
+    page = (tmp_path / "one" / "after" / "cases" / "cases.html").read_text()
+    assert page.count("aptitude") >= 2
+    made = performed("dabert/table3.yaml", tmp_path / "three", parts)
+    assert set(made) == {"perturb_qqp", "robustness_qqp", "examples"}
+    assert "qqp/NumWord/changes.jsonl" in made["perturb_qqp"]
+    assert {"qqp.md", "qqp.csv", "qqp.json", "qqp/BERT/1/NumWord.jsonl"} <= made["robustness_qqp"]
+    table = (tmp_path / "three" / "after" / "robustness_qqp" / "qqp.md").read_text()
+    assert "| BERT |" in table
+    assert "| DABERT |" in table
+    assert "SyntaxBERT" not in table
+
+
+def test_questions_maps_and_ensemble_of_coattention(tmp_path) -> None:
+    home, root = make_runs(tmp_path / "made"), tmp_path / "runs"
+    models = {"bert_plain": "plain", "model1": "query", "model2": "literal", "model3": "query"}
+    for system, made in models.items():
+        own = {"dataset": "squad", "options": {"arch": "bertqa_tiny"}, "validation_data": "v"}
+        finish(root / "squad", f"{system}_tiny", 1e-3, 1, 0.5, metric="f1", **own)
+        (folder,) = (root / "squad" / f"{system}_tiny").glob("*/seed1")
+        shutil.copy(home / made / "checkpoint_best.pt", folder)
+        answers = ["--split", "valid", "--output-dir", folder / "predictions", "--cpu"]
+        run(str(SCRIPTS / "predict_squad.py"), "--path", folder, *answers)
+    places = places_of(root / "squad", home / "data")
+    made = performed("bertqa_squad/table3.yaml", root, {"squad": places})
+    assert made.pop("ensemble") >= {"metrics.json", "predictions.json"}
+    formats = ("md", "csv", "json", "png", "svg")
+    assert made.pop("questions") == {f"errors.{kind}" for kind in formats}
+    kinds = ("answered", "unanswered")
+    figure = {"coattention.png", "coattention.svg"}
+    assert made == {f"coattention_{kind}": figure for kind in kinds}
+    counts = json.loads((root / "after" / "questions" / "errors.json").read_text())
+    assert {row["system"] for row in counts} == {"BERT Large", "Model 1", "Ensemble"}
+    (one,) = with_ensemble([places.outcomes], root / "after" / "ensemble")
+    assert one.runs[-1].setting.system == "ensemble_tiny"
+    logs = [(root / "after" / f"coattention_{kind}" / "log").read_text() for kind in kinds]
+    assert ["gold: none" in log for log in logs] == [False, True]
+    (root / "experiment.json").write_text(
+        json.dumps({"parts": [{"name": "squad", "folder": "squad"}], "tables": []})
+    )
+    assert found_runs.find_runs([root]).ensembles == (root / "after" / "ensemble",)
+
+
+def test_curve_attention_and_examples_of_translation(folder, model, plain, tmp_path) -> None:
+    runs = tmp_path / "sample_en_de"
+    for system, checkpoint, features in (
+        ("baseline", plain, "none"),
+        ("syntax", model, "pos,case,subword"),
+    ):
+        translated(runs, system, 10.0, fraction=0.5, features=features)
+        made = translated(runs, system, 20.0, features=features)
+        shutil.copy(checkpoint, made / "checkpoint_best.pt")
+        (made / "generate.log").write_text(generate(folder, checkpoint).out)
+    (tmp_path / "experiment.json").write_text(
+        json.dumps({"parts": [{"name": "sample_en_de", "folder": "sample_en_de"}]})
+    )
+    parts = {"sample_en_de": places_of(runs, folder)}
+    made = performed("sample_en_de/fractions.yaml", tmp_path, parts)
+    assert made == {
+        "curve": {"curve.png", "curve.svg"},
+        "attention": {"attention.png", "attention.svg"},
+        "examples": {"examples.md", "examples.tsv"},
+    }
+    curve = (tmp_path / "after" / "curve" / "curve.svg").read_text()
+    assert "baseline" in curve
+    assert "syntax" in curve
