@@ -30,7 +30,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     # those at the threshold that is best in hindsight choose no checkpoint
     "spans": tuple(name for name in squad.LOGGED if not name.startswith("tuned_")),
 }
-LOWER_IS_BETTER = frozenset({"mse", "loss", "detection_false_positive_rate"})
+LOWER_IS_BETTER = frozenset({"mse", "loss", "nll_loss", "ppl", "detection_false_positive_rate"})
 
 
 def score(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 
 from ..prep.dice import dice_for
 from ..prep.translators import Translate, chain
 from .attention import load
+from .text_checkpoints import find_checkpoints
 
 BEAM = 4
 LONGEST = {"max_len_a": 2, "max_len_b": 20}  # subwords a source of S subwords may become: 2 S + 20
@@ -27,7 +27,7 @@ def load_translator(
     """Load a checkpoint for translation one way.
 
     Args:
-        checkpoint: of a translation model of this project.
+        checkpoint: of a translation model of this project, or its run folder.
         data: its prepared folder (default: the one it was trained on).
         beam: beam size.
         sampling: draw from this many likeliest subwords instead of searching (0: search).
@@ -41,7 +41,8 @@ def load_translator(
         FileNotFoundError, ValueError: no such checkpoint, or one of another task; see
             `models._hub.from_pretrained`.
     """
-    model = load(Path(checkpoint), data or None)
+    (path,) = find_checkpoints([checkpoint])
+    model = load(path, data or None)
     if torch.cuda.is_available() and not cpu:
         model = model.cuda()
     drawing = {"sampling": True, "sampling_topk": sampling} if sampling else {}

@@ -21,6 +21,7 @@ from .question_answering import Reader, Reply
 TO_QUESTION, TO_CONTEXT = "c2q", "q2c"
 DIRECTIONS = (TO_CONTEXT, TO_QUESTION)
 SEPARATOR = "[SEP]"
+ANSWERED, UNANSWERED = KINDS = ("answered", "unanswered")  # questions of a split
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,23 @@ def number_of(dataset: Any, name: str) -> int:
         return dataset.texts.ids.index(name)
     except ValueError:
         raise ValueError(f"no question has the id {name!r}") from None
+
+
+def first_of(dataset: Any, kind: str) -> int:
+    """Return the number of the first question of a split that has an answer, or has none.
+
+    Args:
+        dataset: the split, with gold answers.
+        kind: of `KINDS`.
+
+    Raises:
+        ValueError: there is no such question.
+    """
+    for number in range(len(dataset)):
+        gold = dataset.passage(number).answers
+        if gold is not None and bool(gold) == (kind == ANSWERED):
+            return number
+    raise ValueError(f"no question of the split is known to be {kind}")
 
 
 @torch.no_grad()
