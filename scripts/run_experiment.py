@@ -118,8 +118,12 @@ def selected(args: argparse.Namespace) -> Experiment:
         raise ValueError(f"--data and --name are for one part, not for {', '.join(names)}")
     own = {"data": args.data} if args.data else {}
     own |= {"name": args.name} if args.name else {}
-    some = [replace(part, **own, grid=select_systems(part.grid, args.archs)) for part in parts]
-    sized = [part.resized("" if args.smoke else args.size) for part in some]
+    size = "" if args.smoke else args.size
+    some = [
+        replace(part, **own, grid=select_systems(part.grid, args.archs, size or part.size))
+        for part in parts
+    ]
+    sized = [part.resized(size) for part in some]
     chosen = [replace(part, grid=selected_grid(args, part.grid)) for part in sized]
     after_steps.read_steps(experiment.after)  # what is wrong is said before long work
     check_tables(experiment.tables)

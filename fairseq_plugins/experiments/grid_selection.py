@@ -62,12 +62,14 @@ def _first(options: Options) -> Options:
     return {key: value[:1] if isinstance(value, list) else value for key, value in options.items()}
 
 
-def select_systems(grid: Grid, names: Sequence[str]) -> Grid:
+def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
     """Return the grid with some of its systems, or with any architectures; all if none is named.
 
     Args:
         grid: the whole grid.
-        names: of its systems, with their size or without, or of architectures with theirs.
+        names: of its systems, with their size, with `size` or without, or of architectures with
+            theirs.
+        size: that the systems get afterwards; empty for their own.
 
     Raises:
         ValueError: a name that is neither.
@@ -75,7 +77,8 @@ def select_systems(grid: Grid, names: Sequence[str]) -> Grid:
     stems = {name.removesuffix(f"_{size}"): name for name in grid.systems for size in SIZES}
     systems = {}
     for name in names:
-        own = name if name in grid.systems else stems.get(name, name)
+        stem = name.removesuffix(f"_{size}") if size else name
+        own = name if name in grid.systems else stems.get(stem, name)
         if own not in grid.systems and own.rpartition("_")[2] not in SIZES:
             raise ValueError(
                 f"--archs {name!r}: no system of this grid ({', '.join(grid.systems)}), and no "

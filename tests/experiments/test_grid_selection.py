@@ -34,6 +34,8 @@ def test_select_takes_values_systems_and_any_architecture():
 def test_systems_are_known_with_and_without_their_size():
     grid = Grid("toy", {"pos_minilm": {"arch": "bert_plain_minilm", "features": "pos"}})
     assert select_systems(grid, ["pos"]) == select_systems(grid, ["pos_minilm"]) == grid
+    assert select_systems(grid, ["pos_base"], "base") == grid
+    assert select_systems(grid, ["pos_base"]).systems == {"pos_base": {"arch": "pos_base"}}
     with pytest.raises(ValueError, match=r"--archs 'typo': no system of this grid \(pos_minilm\)"):
         select_systems(grid, ["typo"])
 
