@@ -127,7 +127,8 @@ def selected(args: argparse.Namespace) -> Experiment:
     chosen = [replace(part, grid=selected_grid(args, part.grid)) for part in sized]
     after_steps.read_steps(experiment.after)  # what is wrong is said before long work
     check_tables(experiment.tables)
-    name = args.name or "_".join(filter(None, [experiment.name, args.size]))
+    mark = "smoke" if args.smoke else args.size  # nobody takes the one for the other
+    name = args.name or "_".join(filter(None, [experiment.name, mark]))
     if not is_name(name):
         raise ValueError(f"--name {name!r} is no name for a folder")
     return replace(experiment, name=name, parts=tuple(chosen))
@@ -178,14 +179,16 @@ def prepare(args: argparse.Namespace, parts: Iterable[Part]) -> None:
                 raise ValueError(f"the data of {part.name} could not be prepared")
 
 
-def read_data(parts: Sequence[Part]) -> tuple[dict[str, Mapping[str, PreparedData]], list[str]]:
-    """Return part -> prepared folders, and what is said of those that are not there."""
-    found, missing = {}, []
+def read_data(
+    parts: Sequence[Part],
+) -> tuple[dict[str, Mapping[str, PreparedData]], dict[str, str]]:
+    """Return part -> prepared folders, and part -> what is said where they are not there."""
+    found, missing = {}, {}
     for part in parts:
         try:
             found[part.name] = read_folders(part.folder, part.grid)
         except FileNotFoundError as error:
-            missing.append(str(error))
+            missing[part.name] = str(error)
     return found, missing
 
 
@@ -197,7 +200,7 @@ def predict_command(args: argparse.Namespace, data: PreparedData) -> tuple[str, 
     return sys.executable, str(HERE / (TRANSLATE if data.translates else usual))
 
 
-def planned(args: argparse.Namespace) -> tuple[Plan, Machine, list[str]]:
+def planned(args: argparse.Namespace) -> tuple[Plan, Machine, dict[str, str]]:
     """Return all runs, where they are executed, and what is missing for some of them."""
     experiment = selected(args)
     root = args.runs or Path("runs") / experiment.name
@@ -219,10 +222,12 @@ def planned(args: argparse.Namespace) -> tuple[Plan, Machine, list[str]]:
     return plan, machine, missing
 
 
-def show(plan: Plan, machine: Machine, missing: Sequence[str]) -> None:
+def show(plan: Plan, machine: Machine, missing: Mapping[str, str]) -> None:
     """Print cost and commands."""
-    print(format_costs(costs(plan), machine.jobs), end="", file=sys.stderr)
-    for line in missing:
+    parts = [part for part in plan.experiment.parts if part.name in missing]
+    counts = {part.name: len(list(part.grid.cells())) for part in parts}
+    print(format_costs(costs(plan), machine.jobs, counts), end="", file=sys.stderr)
+    for line in missing.values():
         print(line, file=sys.stderr)
     for one in plan.runs:
         print(shlex.join(one.run.train_command()))
@@ -270,7 +275,7 @@ def work(args: argparse.Namespace) -> int:
         show(plan, machine, missing)
         return 0
     if missing:
-        raise FileNotFoundError(missing[0])
+        raise FileNotFoundError(next(iter(missing.values())))
     failed = run_all(plan, machine)
     remarks = []
     if not args.no_after and not failed:

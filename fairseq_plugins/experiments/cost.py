@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
@@ -104,13 +104,13 @@ def _space(runs: Sequence[PlannedRun], finished: Sequence[bool]) -> float | None
     return fmean(sizes) * len(runs) / _MEBI if sizes else None
 
 
-def format_costs(found: Sequence[Cost], jobs: int, missing: Sequence[str] = ()) -> str:
+def format_costs(found: Sequence[Cost], jobs: int, missing: Mapping[str, int] | None = None) -> str:
     """Lay costs out for a terminal, with their sum.
 
     Args:
         found: one a part.
         jobs: runs at a time, by which time is divided.
-        missing: parts whose data are not prepared.
+        missing: part whose data are not prepared -> how many runs it has.
     """
     lines = [f"{'part':<20} {'runs':>6} {'done':>6} {'updates':>10} {'left':>10}  time, space"]
     whole = Cost(
@@ -127,7 +127,8 @@ def format_costs(found: Sequence[Cost], jobs: int, missing: Sequence[str] = ()) 
             f"{one.name:<20} {one.runs:>6,} {one.finished:>6,} {one.updates:>10,} {one.left:>10,}  "
             f"{_time(one.seconds, min(jobs, one.runs - one.finished))}, {_mebibytes(one.space)}"
         )
-    lines += [f"{name:<20} data not prepared" for name in missing]
+    for name, runs in (missing or {}).items():
+        lines.append(f"{name:<20} {runs:>6,} {0:>6} {'?':>10} {'?':>10}  its data are not prepared")
     return "\n".join(lines) + "\n"
 
 

@@ -67,9 +67,10 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
     """
     path = Path(folder) / "manifest.json"
     if not path.is_file():
+        words = f"python {_preparation(grid)} --destdir {folder} {grid.prepare}".rstrip()
         raise FileNotFoundError(
-            f"{path}: no such file; prepare the data first: python {_preparation(grid)} "
-            f"--raw-dir DIR --destdir {folder} {grid.prepare}".rstrip()
+            f"{path}: no such file; prepare the data first: name the folder of the raw data with "
+            f"--raw DIR, or run {words}"
         )
     content = path.read_bytes()
     manifest = json.loads(content)
@@ -101,8 +102,8 @@ def _preparation(grid: Grid) -> str:
     if grid.dataset == TRANSLATION:
         return "scripts/prepare_translation.py"
     if grid.dataset == SQUAD:
-        return "scripts/prepare_squad.py"
-    return f"scripts/prepare_text.py --dataset {grid.dataset}"
+        return "scripts/prepare_squad.py --raw-dir DIR"
+    return f"scripts/prepare_text.py --dataset {grid.dataset} --raw-dir DIR"
 
 
 def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -184,9 +185,9 @@ def test_costs_follow_what_is_finished_begun_and_fast(plan):
     assert (toy.finished, toy.left) == (1, 8)
     assert toy.seconds == pytest.approx(8 / 3)  # the mean of both speeds: 3 updates a second
     assert toy.space > 0
-    text = format_costs([toy, pairs], 2, ["data-bin/x"])
+    text = format_costs([toy, pairs], 2, {"more": 300})
     assert "at a time" not in text  # only one run is left of the part that is known
-    assert "data-bin/x" in text
+    assert re.search(r"more +300 .* not prepared", text)
     assert "with 2 at a time" in format_costs([replace(toy, finished=0)], 2)
 
 
