@@ -30,7 +30,13 @@ from fairseq_plugins.experiments.figures.drawing import check_stem
 from fairseq_plugins.experiments.figures.rate_plots import plot_rates
 from fairseq_plugins.experiments.grid import OWN_RATE, SIZES, Grid
 from fairseq_plugins.experiments.grid_file import read_assignments, read_grid
-from fairseq_plugins.experiments.grid_selection import preset, resize, select, with_options
+from fairseq_plugins.experiments.grid_selection import (
+    preset,
+    resize,
+    select,
+    select_systems,
+    with_options,
+)
 from fairseq_plugins.experiments.prepared_data import PreparedData, read_folders
 from fairseq_plugins.experiments.run import Run
 from fairseq_plugins.prep.subset import write_subset
@@ -83,9 +89,9 @@ def narrowed(args: argparse.Namespace) -> Grid:
     """
     grid = read_grid(args.grid)
     grid = preset(resize(grid, args.size) if args.size else grid)
+    grid = select_systems(grid, args.archs or [*grid.systems][:1], args.size)
     grid = select(
         grid,
-        systems=args.archs or [*grid.systems][:1],
         learning_rates=rates_of(args),
         epochs=[args.epochs] if args.epochs else [],
         seeds=[args.seed],

@@ -152,7 +152,7 @@ def test_shares_of_the_data_are_laid_out_and_left_as_csv(tmp_path):
         translated(tmp_path / "mine", "syntax", 11 * share, fraction=share, features="pos")
     text = run(TABLE, tmp_path / "mine", "--output", tmp_path / "all").out
     assert "| 10 % |" in text
-    assert "paper 29.64" in text
+    assert "paper, newstest2014: 29.64" in text
     lines = (tmp_path / "all.csv").read_text().splitlines()
     assert len(lines) == 1 + 4
     assert sum(",28.94," in line for line in lines) == 1
