@@ -51,7 +51,7 @@ from fairseq_plugins.experiments.preparations import preparation
 from fairseq_plugins.experiments.prepared_data import SPANS, PreparedData, read_folders
 from fairseq_plugins.experiments.run import Run
 from fairseq_plugins.experiments.runner import execute
-from fairseq_plugins.experiments.tables.experiment_tables import TABLES
+from fairseq_plugins.experiments.tables.experiment_tables import check_names
 from fairseq_plugins.experiments.workers import Workers
 from fairseq_plugins.prep.subset import write_subset
 
@@ -126,23 +126,12 @@ def selected(args: argparse.Namespace) -> Experiment:
     sized = [part.resized(size) for part in some]
     chosen = [replace(part, grid=selected_grid(args, part.grid)) for part in sized]
     after_steps.read_steps(experiment.after)  # what is wrong is said before long work
-    check_tables(experiment.tables)
+    check_names(experiment.tables)
     mark = "smoke" if args.smoke else args.size  # nobody takes the one for the other
     name = args.name or "_".join(filter(None, [experiment.name, mark]))
     if not is_name(name):
         raise ValueError(f"--name {name!r} is no name for a folder")
     return replace(experiment, name=name, parts=tuple(chosen))
-
-
-def check_tables(names: Iterable[str]) -> None:
-    """Refuse names of tables that there are not.
-
-    Raises:
-        ValueError: one of them; names those there are.
-    """
-    for name in names:
-        if name not in TABLES:
-            raise ValueError(f"tables: {name!r}: choices are {', '.join(TABLES)}")
 
 
 def selected_grid(args: argparse.Namespace, grid: Grid) -> Grid:

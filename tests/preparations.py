@@ -11,6 +11,7 @@ from raw_corpora import invented_pairs, make_options, write_pairs
 from raw_datasets import write_raw
 from raw_text import text_options, write_pretrained
 from squad_files import toy_squad, write_toy_bert
+from stops import Stopped
 
 from fairseq_plugins.prep import (
     squad_chunks,
@@ -128,3 +129,18 @@ KINDS = {
         ("dev-v2.0.json", "built", "found"),
     ),
 }
+
+
+def count_work(kind: Kind, monkeypatch, most: int | None = None) -> list[int]:
+    """Count the chunks that are made; stop before there are more than ``most``."""
+    made, (place, name) = [], kind.work
+    original = getattr(place, name)
+
+    def counting(*args, **kwargs):
+        if most is not None and len(made) == most:
+            raise Stopped
+        made.append(1)
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(place, name, counting)
+    return made

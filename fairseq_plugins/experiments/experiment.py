@@ -8,14 +8,14 @@ however often it was interrupted.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..evaluation.text_files import write_text
 from .experiment_file import Experiment, Part
-from .prepared_data import PreparedData
+from .prepared_data import TRANSLATION, PreparedData
 from .run import EVALUATION, RESULT, Run
 from .versions import versions
 from .workers import ALONE, Workers, share_batches
@@ -118,7 +118,7 @@ def describe(plan: Plan, command: str) -> dict[str, Any]:
             "folder": "." if experiment.is_grid else part.name,
             "dataset": part.grid.dataset,
             "data": str(part.folder),
-            "kind": "translation" if part.grid.dataset == "translation" else "understanding",
+            "kind": TRANSLATION if part.grid.dataset == TRANSLATION else "understanding",
         }
         for part in experiment.parts
     ]
@@ -268,15 +268,6 @@ def read_rows(folder: str | Path) -> list[dict[str, Any]]:
 def _read(path: Path) -> dict[str, Any]:
     """Read a JSON file; an empty one if there is none."""
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-
-
-def unfinished(plan: Plan) -> Iterable[PlannedRun]:
-    """Yield the runs that are not finished.
-
-    Raises:
-        ValueError: a folder holds a run with other settings.
-    """
-    return (planned for planned in plan.runs if not planned.run.is_finished())
 
 
 def messages_by_folder(runs: Sequence[Run], messages: Sequence[str]) -> dict[Path, str]:

@@ -22,6 +22,7 @@ from typing import Any
 from .grid import SIZES, Grid
 from .grid_file import KEYS, grid_of, is_name, read_grid, read_mapping, read_values
 from .grid_selection import resize
+from .prepared_data import TRANSLATION
 
 _KEYS = ("name", "title", "parts", "tables", "after")
 _PART_KEYS = ("grid", "name", "data", "raw", "size")
@@ -63,7 +64,7 @@ class Part:
         own = {
             str(options.get("arch")).rpartition("_")[2] for options in self.grid.systems.values()
         }
-        if not size or own == {size} or self.grid.dataset == "translation":
+        if not size or own == {size} or self.grid.dataset == TRANSLATION:
             return replace(self, size="")
         return replace(self, size=size, grid=resize(self.grid, size))
 

@@ -121,6 +121,11 @@ def test_translation_is_evaluated_by_a_command_with_the_grids_options(plan):
     assert words[:2] == ["predict", str(run.folder)]
     assert words[words.index("--split") + 1] == "test"
     assert "--reference" not in words
+    own = {"generate": {"beam": 2}, "reference": "raw.de", "average": 2}
+    words = with_grid(plan, 1, **own).runs[0].run.evaluate_command()
+    assert words[-3:] == ["--", "--beam", "2"]
+    assert words[words.index("--reference") + 1] == "raw.de"
+    assert words[words.index("--checkpoint") + 1] == "checkpoint_average.pt"
 
 
 def test_rows_are_those_of_runs_that_ended_in_the_plans_order(plan):

@@ -9,10 +9,19 @@ from pathlib import Path
 
 import pytest
 import sentencepiece
-from raw_corpora import RuleAnnotator, invented_pairs
+from preparations import KINDS, Kind
+from raw_corpora import RuleAnnotator, contents, invented_pairs
+from raw_text import RuleParser
 from tqdm import tqdm
 
-from fairseq_plugins.prep import corpus, translation
+from fairseq_plugins.prep import (
+    corpus,
+    squad_chunks,
+    squad_preparation,
+    text_chunks,
+    text_preparation,
+    translation,
+)
 from fairseq_plugins.prep.segment import (
     BpeSegmenter,
     SentencePieceSegmenter,
@@ -84,3 +93,34 @@ def small_chunks(monkeypatch) -> None:
     """Cut files into chunks of seven lines."""
     monkeypatch.setattr(corpus, "CHUNK_LINES", 7)
     monkeypatch.setattr(translation, "CHUNK_LINES", 7)
+
+
+@pytest.fixture
+def rules_and_small_parts(monkeypatch) -> None:
+    """Put the rule where preparations load spaCy, and make chunks small."""
+    for place in (text_preparation, squad_preparation):
+        monkeypatch.setattr(place, "load_annotator", lambda *args: RuleParser())
+    monkeypatch.setattr(text_chunks, "CHUNK_EXAMPLES", 5)
+    monkeypatch.setattr(squad_chunks, "CHUNK_PARAGRAPHS", 2)
+
+
+@pytest.fixture(params=KINDS)
+def kind(request) -> Kind:
+    """Every preparation in turn."""
+    return KINDS[request.param]
+
+
+@pytest.fixture
+def raw(kind, tmp_path) -> Path:
+    """The raw files."""
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    kind.write(folder)
+    return folder
+
+
+@pytest.fixture
+def whole(kind, raw, tmp_path) -> dict[str, bytes]:
+    """What an undivided preparation writes."""
+    kind.prepare(raw, tmp_path / "whole")
+    return contents(tmp_path / "whole")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from raw_corpora import contents, invented_pairs, make_options, write_pairs
+from stops import Stopped, stop_now, stopped_at
 
 from fairseq_plugins.prep import chunks, translation, workers, workspace
 from fairseq_plugins.prep.manifest import FILE_NAME, Manifest
@@ -152,10 +153,6 @@ def test_killed_and_rerun_gives_the_same_bytes(count, corpus, monkeypatch) -> No
         assert contents(corpus / name) == contents(corpus / "straight")
 
 
-class Stopped(BaseException):
-    """Stands for a kill that comes at a chosen moment."""
-
-
 STEPS = [
     "annotate",
     "SubwordModels.obtain",
@@ -171,19 +168,8 @@ STEPS = [
 @pytest.mark.parametrize("step", STEPS)
 def test_stopped_at_any_step_nothing_looks_finished(step, after, corpus, monkeypatch) -> None:
     prepare(options_for(corpus, "straight"))
-    owner, _, name = step.rpartition(".")
-    place = getattr(translation, owner) if owner else translation
-    original = getattr(place, name)
-
-    def stop(*args, **kwargs):
-        if after:
-            original(*args, **kwargs)
-        raise Stopped
-
-    with monkeypatch.context() as patch:
-        patch.setattr(place, name, stop)
-        with pytest.raises(Stopped):
-            prepare(options_for(corpus, "stopped"))
+    with stopped_at(monkeypatch, translation, step, after=after):
+        prepare(options_for(corpus, "stopped"))
     done = STEPS.index(step) + after > STEPS.index("Manifest.save")
     assert (corpus / "stopped" / FILE_NAME).is_file() == done
     prepare(options_for(corpus, "stopped"))
@@ -223,11 +209,6 @@ def test_finished_chunks_are_not_made_again(corpus, monkeypatch) -> None:
         monkeypatch.setattr(chunks, name, stop_now)
     monkeypatch.setattr("fairseq_plugins.prep.subword_models.learn_codes", stop_now)
     assert prepare(options_for(corpus, "out")).splits["train"]["lines"] == 59
-
-
-def stop_now(*args, **kwargs):
-    """Stop the preparation."""
-    raise Stopped
 
 
 def test_workers_die_with_their_parent(corpus, monkeypatch) -> None:

@@ -11,6 +11,7 @@ import pytest
 from raw_corpora import contents
 from raw_text import RuleParser, examples_of, rows_of, write_pretrained
 from squad_files import paragraph, question, toy_squad, write_squad
+from stops import stopped_at
 
 from fairseq_plugins.data.bert_dictionary import BertDictionary
 from fairseq_plugins.prep import squad_chunks, squad_preparation
@@ -23,10 +24,6 @@ from fairseq_plugins.prep.text_manifest import TextManifest
 from fairseq_plugins.prep.workspace import WORK
 
 CONTEXT = "The small dog rose; the dog can not rose"
-
-
-class Stopped(BaseException):
-    """Stands for a kill that comes at a chosen moment."""
 
 
 @pytest.fixture(autouse=True)
@@ -316,19 +313,8 @@ STEPS = ["write_chunks", "encode", "SquadSplitWriter.close", "TextManifest.save"
 def test_stopped_at_any_step_nothing_looks_finished(
     step, after, raw, straight, monkeypatch
 ) -> None:
-    owner, _, name = step.rpartition(".")
-    place = getattr(squad_preparation, owner) if owner else squad_preparation
-    original = getattr(place, name)
-
-    def stop(*args, **kwargs):
-        if after:
-            list(original(*args, **kwargs) or ())
-        raise Stopped
-
-    with monkeypatch.context() as patch:
-        patch.setattr(place, name, stop)
-        with pytest.raises(Stopped):
-            prepare(options_for(raw))
+    with stopped_at(monkeypatch, squad_preparation, step, after=after):
+        prepare(options_for(raw))
     done = STEPS.index(step) + after > STEPS.index("TextManifest.save")
     assert (raw / "out" / FILE_NAME).is_file() == done
     prepare(options_for(raw))

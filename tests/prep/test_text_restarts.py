@@ -10,21 +10,13 @@ import pytest
 from raw_corpora import contents
 from raw_datasets import write_raw
 from raw_text import CASED, RuleParser, text_options, write_pretrained
+from stops import Stopped, stop_now, stopped_at
 
 from fairseq_plugins.prep import text_chunks, text_preparation
 from fairseq_plugins.prep.manifest import FILE_NAME
 from fairseq_plugins.prep.text_manifest import TextManifest
 from fairseq_plugins.prep.text_preparation import prepare
 from fairseq_plugins.prep.workspace import LOCK, WORK
-
-
-class Stopped(BaseException):
-    """Stands for a kill that comes at a chosen moment."""
-
-
-def stop_now(*args, **kwargs):
-    """Stop the preparation."""
-    raise Stopped
 
 
 @pytest.fixture(autouse=True)
@@ -76,20 +68,8 @@ STEPS = ["write_chunks", "encode", "SplitWriter.close", "TextManifest.save", "cl
 def test_stopped_at_any_step_nothing_looks_finished(
     step, after, raw, straight, monkeypatch
 ) -> None:
-    owner, _, name = step.rpartition(".")
-    place = getattr(text_preparation, owner) if owner else text_preparation
-    original = getattr(place, name)
-
-    def stop(*args, **kwargs):
-        if after:
-            made = original(*args, **kwargs)
-            list(made or ())
-        raise Stopped
-
-    with monkeypatch.context() as patch:
-        patch.setattr(place, name, stop)
-        with pytest.raises(Stopped):
-            prepare(options_for(raw, "out"))
+    with stopped_at(monkeypatch, text_preparation, step, after=after):
+        prepare(options_for(raw, "out"))
     done = STEPS.index(step) + after > STEPS.index("TextManifest.save")
     assert (raw / "out" / FILE_NAME).is_file() == done
     prepare(options_for(raw, "out"))
