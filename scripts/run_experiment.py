@@ -36,7 +36,7 @@ from fairseq_plugins.experiments.experiment import (
 )
 from fairseq_plugins.experiments.experiment_file import Experiment, Part, read_experiment
 from fairseq_plugins.experiments.grid import SIZES, Grid
-from fairseq_plugins.experiments.grid_file import is_name, read_assignments, read_choices
+from fairseq_plugins.experiments.grid_file import is_name
 from fairseq_plugins.experiments.grid_selection import (
     choose,
     contrast,
@@ -47,6 +47,7 @@ from fairseq_plugins.experiments.grid_selection import (
     smoke,
     with_options,
 )
+from fairseq_plugins.experiments.option_values import read_assignments, read_choices
 from fairseq_plugins.experiments.preparations import preparation
 from fairseq_plugins.experiments.prepared_data import SPANS, PreparedData, read_folders
 from fairseq_plugins.experiments.run import Run

@@ -29,7 +29,7 @@ from fairseq_plugins.experiments import rate_search, runner
 from fairseq_plugins.experiments.figures.drawing import check_stem
 from fairseq_plugins.experiments.figures.rate_plots import plot_rates
 from fairseq_plugins.experiments.grid import OWN_RATE, SIZES, Grid
-from fairseq_plugins.experiments.grid_file import read_assignments, read_grid
+from fairseq_plugins.experiments.grid_file import read_grid
 from fairseq_plugins.experiments.grid_selection import (
     preset,
     resize,
@@ -37,6 +37,7 @@ from fairseq_plugins.experiments.grid_selection import (
     select_systems,
     with_options,
 )
+from fairseq_plugins.experiments.option_values import read_assignments
 from fairseq_plugins.experiments.prepared_data import PreparedData, read_folders
 from fairseq_plugins.experiments.run import Run
 from fairseq_plugins.prep.subset import write_subset

@@ -56,6 +56,7 @@ logger = logging.getLogger(__name__)
 
 _KEYS = ("name", "script", "arguments")
 _NAME = re.compile(r"[A-Za-z0-9][\w-]*")
+_COMMANDS = ("--back-translate",)  # arguments that are commands
 _LINES = 5  # of a failed step's log that are shown
 
 
@@ -114,6 +115,10 @@ def _step(entry: Mapping[str, Any], place: str, earlier: Sequence[str]) -> Step:
     ):
         raise ValueError(f"{place}: arguments: {arguments!r} is no list of words and numbers")
     words = tuple(map(str, arguments))
+    for word in words:
+        option = word.partition("=")[0]
+        if len(option) > 2 and any(given.startswith(option) for given in _COMMANDS):
+            raise ValueError(f"{place}: {word!r}: a file starts no commands of its own")
     for word in words:
         try:
             check(word, earlier)

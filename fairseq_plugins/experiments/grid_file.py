@@ -16,7 +16,7 @@ Keys are the fields of `Grid`; an experiment of several grids is read by `experi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from typing import Any
 import yaml
 
 from .grid import OWN_RATE, Grid, Options
+from .option_values import check_choice, read_options
 from .prepared_data import TRANSLATION
 
 TAKEN = ("after", "data", "jobs")  # folders of an experiment itself
@@ -34,6 +35,7 @@ OWNED = {  # options of fairseq-train that grids decide -> what says so
     "best-checkpoint-metric": "'metric'",
     "keep-interval-updates": "'average'",
     "save-dir": "--runs",
+    "user-dir": "nothing: the plug-ins are those of this project",
     "task": "'dataset'",
     "cpu": "--cpu",
     "distributed-world-size": "--processes",
@@ -153,68 +155,12 @@ def refuse_owned(options: Options) -> None:
 def _open_options(value: Any) -> Options:
     """Read options, those with several values among them."""
     if not isinstance(value, dict):
-        return _options(value)  # which says what is wrong
+        return read_options(value)  # which says what is wrong
     refuse_owned(value)
     choices = {str(key): given for key, given in value.items() if isinstance(given, list)}
     for key, values in choices.items():
-        _check_choice(key, values)
-    return _options({key: v for key, v in value.items() if str(key) not in choices}) | choices
-
-
-def _check_choice(key: Any, values: list[Any]) -> None:
-    """Refuse a choice whose values cannot be told apart, or cannot stand in a folder's name."""
-    names = [str(value) for value in values]
-    single = all(isinstance(value, (str, int, float)) for value in values)
-    if not single or not names or len(set(names)) < len(names) or str(key).startswith("-"):
-        raise ValueError(f"option {key!r}: {values!r} is no list of different values")
-    if any(Path(name).name != name for name in names):
-        raise ValueError(f"option {key!r}: {values!r} holds no name for a folder")
-
-
-def _options(value: Any) -> Options:
-    """Read options of fairseq-train, without their leading dashes."""
-    if not isinstance(value, dict):
-        raise ValueError(f"{value!r} is no mapping of options to values")
-    for key, given in value.items():
-        if not isinstance(given, str | int | float | None) or str(key).startswith("-"):
-            raise ValueError(f"option {key!r}: {given!r} is no single value, or has dashes before")
-    return {str(key): given for key, given in value.items()}
-
-
-def read_assignments(words: Sequence[str]) -> Options:
-    """Read ``name=value`` of a command line; values as YAML has them, an empty one is None.
-
-    Raises:
-        ValueError: a word without ``=``, or no value of YAML.
-    """
-    return _options({name: _value(text) for name, text in map(_split, words)})
-
-
-def read_choices(words: Sequence[str]) -> dict[str, list[Any]]:
-    """Read ``name=value,value`` of a command line.
-
-    Raises:
-        ValueError: not of that form, or values that are no choice.
-    """
-    found = {}
-    for name, text in map(_split, words):
-        found[name] = [_value(value) for value in text.split(",")]
-        _check_choice(name, found[name])
-    return found
-
-
-def _split(word: str) -> tuple[str, str]:
-    name, sign, text = word.partition("=")
-    if not (name and sign):
-        raise ValueError(f"{word!r} is not NAME=VALUE")
-    return name, text
-
-
-def _value(text: str) -> Any:
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        raise ValueError(f"{text!r} is no value") from None
+        check_choice(key, values)
+    return read_options({key: v for key, v in value.items() if str(key) not in choices}) | choices
 
 
 def _text(value: Any) -> str:
@@ -245,6 +191,13 @@ def _several(kind: type, least: float) -> Any:
     return read
 
 
+def _generation(value: Any) -> Options:
+    """Read options of fairseq-generate; a file brings no plug-ins, which would be code."""
+    found = read_options(value)
+    refuse_owned({key: found[key] for key in found if key == "user-dir"})
+    return found
+
+
 def _fractions(value: Any) -> tuple[float, ...]:
     """Read shares of the training set."""
     found = _several(float, 0.0)(value)
@@ -269,7 +222,7 @@ _READ = {
     "metric": _text,
     "evaluate": _text,
     "prepare": _text,
-    "generate": _options,
+    "generate": _generation,
     "reference": _text,
     "average": _number(int, 0),
     "options": _options_of_all,

@@ -142,7 +142,7 @@ def test_the_page_is_as_wide_as_the_screen(browser, page_file, width):
         if width == 375:
             assert inner > outer
             wide.evaluate("block => { block.scrollLeft = block.scrollWidth; }")
-            page.wait_for_function("!document.querySelector('#summary .scroll.more')")
+            sync_api.expect(page.locator("#summary .scroll.more")).to_have_count(0)
             wide.evaluate("block => { block.scrollLeft = 200; }")
             first = wide.locator("tbody th").first.bounding_box()
             assert first["x"] == pytest.approx(wide.bounding_box()["x"], abs=2)
@@ -184,7 +184,7 @@ def test_commands_are_folded_and_can_be_copied(browser, page_file):
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         first = page.locator("#commands .command").first
         first.locator("button").click()
-        page.wait_for_function("document.querySelector('.command .copy').textContent == 'copied'")
+        sync_api.expect(page.locator(".command .copy").first).to_have_text("copied")
         copied = page.evaluate("navigator.clipboard.readText()")
         assert copied == "python scripts/run_experiment.py examples/toy/table.yaml"
         run = page.locator("#commands details.command pre").first

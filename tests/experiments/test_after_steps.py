@@ -103,6 +103,8 @@ def test_every_script_that_a_step_may_call_is_there() -> None:
         ([step(arguments=["{data:}"])], r"should be \{data:NAME\}"),
         ([step(arguments=["{after:two}"]), step("two")], "no step 'two' before this one"),
         ([step(arguments=["{out"])], "a brace belongs to no placeholder"),
+        ([step(arguments=["--back-translate", "rm x"])], "a file starts no commands of its own"),
+        ([step(arguments=["--back-tr=rm x"])], "'--back-tr=rm x': a file starts no commands"),
     ],
 )
 def test_wrong_steps_are_refused(value, said) -> None:
@@ -114,6 +116,11 @@ def test_wrong_steps_are_refused(value, said) -> None:
 def test_numbers_are_words() -> None:
     assert read_steps([step(arguments=["--max", 3, 0.5])])[0].arguments == ("--max", "3", "0.5")
     assert read_steps(None) == []
+
+
+def test_other_options_are_not_taken_for_commands() -> None:
+    words = ("--baseline", "--best", "back", "-b", "--")
+    assert read_steps([step(arguments=words)])[0].arguments == words
 
 
 def test_placeholders_stand_for_folders(context, root, tmp_path) -> None:

@@ -12,7 +12,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 import fairseq_plugins  # noqa: F401
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.experiments.experiment_file import read_experiment
-from fairseq_plugins.experiments.grid_file import read_choices, read_grid
+from fairseq_plugins.experiments.grid_file import read_grid
 from fairseq_plugins.experiments.grid_selection import (
     choose,
     contrast,
@@ -21,6 +21,7 @@ from fairseq_plugins.experiments.grid_selection import (
     select,
     select_systems,
 )
+from fairseq_plugins.experiments.option_values import read_choices
 from fairseq_plugins.experiments.tables.bertqa_tables import ENSEMBLE
 from fairseq_plugins.experiments.tables.paper_tables import LABELS, LAYOUTS, PLAIN
 from fairseq_plugins.experiments.tables.result_table import Row

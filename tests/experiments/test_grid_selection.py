@@ -6,7 +6,6 @@ import pytest
 from experiments.toy_grids import OPEN, SYSTEMS
 
 from fairseq_plugins.experiments.grid import Cell, Grid
-from fairseq_plugins.experiments.grid_file import read_assignments, read_choices
 from fairseq_plugins.experiments.grid_selection import (
     choose,
     contrast,
@@ -17,6 +16,7 @@ from fairseq_plugins.experiments.grid_selection import (
     select_systems,
     with_options,
 )
+from fairseq_plugins.experiments.option_values import read_assignments, read_choices
 from fairseq_plugins.experiments.prepared_data import read_prepared
 from fairseq_plugins.experiments.recipes import total_updates, train_options
 

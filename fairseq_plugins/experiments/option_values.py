@@ -1,0 +1,102 @@
+"""Read options and their values, of a grid's file or a command line.
+
+A file from elsewhere must bring no code, and fairseq evaluates some options as Python
+(``--adam-betas``, ``--encoder-layers`` of a convolutional model): texts with brackets are literals.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from .grid import Options
+
+_NAME = re.compile(r"[A-Za-z][\w-]*")
+_LITERAL = (  # what a text with brackets may consist of, as Python reads it
+    *(ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Tuple, ast.List, ast.Set, ast.Dict),
+    *(ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop),
+)
+
+
+def check_choice(key: Any, values: list[Any]) -> None:
+    """Refuse a choice whose values cannot be told apart, or cannot stand in a folder's name."""
+    names = [str(value) for value in values]
+    single = all(isinstance(value, (str, int, float)) for value in values)
+    if not single or not names or len(set(names)) < len(names) or str(key).startswith("-"):
+        raise ValueError(f"option {key!r}: {values!r} is no list of different values")
+    if any(Path(name).name != name for name in names):
+        raise ValueError(f"option {key!r}: {values!r} holds no name for a folder")
+    for value in values:
+        read_options({key: value})
+
+
+def read_options(value: Any) -> Options:
+    """Read options of fairseq, without their leading dashes.
+
+    Raises:
+        ValueError: no mapping, a name of another form, several values, or a value that fairseq
+            could take for another option or for code.
+    """
+    if not isinstance(value, dict):
+        raise ValueError(f"{value!r} is no mapping of options to values")
+    for key, given in value.items():
+        if not isinstance(given, str | int | float | None) or str(key).startswith("-"):
+            raise ValueError(f"option {key!r}: {given!r} is no single value, or has dashes before")
+        if not _NAME.fullmatch(str(key)):
+            raise ValueError(f"option {key!r}: no name of an option")
+        if isinstance(given, str) and (given.startswith("--") or not _is_harmless(given)):
+            raise ValueError(f"option {key!r}: {given!r} is an option or code, not a value")
+    return {str(key): given for key, given in value.items()}
+
+
+def _is_harmless(text: str) -> bool:
+    """Tell whether evaluating a text could at most build numbers, texts and lists of them."""
+    if not set("([{") & set(text):
+        return True  # without brackets nothing is called, indexed or assigned
+    try:
+        return all(
+            isinstance(node, _LITERAL) for node in ast.walk(ast.parse(text.strip(), mode="eval"))
+        )
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+def read_assignments(words: Sequence[str]) -> Options:
+    """Read ``name=value`` of a command line; values as YAML has them, an empty one is None.
+
+    Raises:
+        ValueError: a word without ``=``, or no value of YAML.
+    """
+    return read_options({name: _value(text) for name, text in map(_split, words)})
+
+
+def read_choices(words: Sequence[str]) -> dict[str, list[Any]]:
+    """Read ``name=value,value`` of a command line.
+
+    Raises:
+        ValueError: not of that form, or values that are no choice.
+    """
+    found = {}
+    for name, text in map(_split, words):
+        found[name] = [_value(value) for value in text.split(",")]
+        check_choice(name, found[name])
+    return found
+
+
+def _split(word: str) -> tuple[str, str]:
+    name, sign, text = word.partition("=")
+    if not (name and sign):
+        raise ValueError(f"{word!r} is not NAME=VALUE")
+    return name, text
+
+
+def _value(text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise ValueError(f"{text!r} is no value") from None
