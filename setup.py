@@ -52,6 +52,14 @@ setup(
     extras_require={
         # transformers and nervaluate are what tests and benchmarks compare with; playwright drives
         # the browser that looks at reports (an installed Chromium or Chrome)
-        "test": ["pytest", "hypothesis", "ruff", "transformers>=5", "nervaluate", "playwright"],
+        "test": [
+            "pytest",
+            "pytest-xdist",
+            "hypothesis",
+            "ruff",
+            "transformers>=5",
+            "nervaluate",
+            "playwright",
+        ],
     },
 )

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Set up, then run the tests. Arguments go to pytest; `--slow` adds the long ones.
+# Set up, then run the tests, a process a core (WORKERS=N: N of them; 0: all in one).
+# Arguments go to pytest; `--slow` adds the long ones.
 #   bash scripts/test.sh            bash scripts/test.sh --slow tests/cli
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -8,4 +9,4 @@ VENV="${VENV:-.venv}"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 "$VENV/bin/ruff" check .
 "$VENV/bin/ruff" format --check .
-exec "$VENV/bin/python" -m pytest "$@"
+exec "$VENV/bin/python" -m pytest --numprocesses "${WORKERS:-$(nproc)}" --dist loadfile "$@"
