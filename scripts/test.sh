@@ -9,4 +9,4 @@ VENV="${VENV:-.venv}"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 "$VENV/bin/ruff" check .
 "$VENV/bin/ruff" format --check .
-exec "$VENV/bin/python" -m pytest --numprocesses "${WORKERS:-$(nproc)}" --dist loadfile "$@"
+exec "$VENV/bin/python" -m pytest --numprocesses "${WORKERS:-$(getconf _NPROCESSORS_ONLN)}" --dist loadfile "$@"
