@@ -11,19 +11,17 @@ writes them. What is significantly different from the first system's share is ma
 from __future__ import annotations
 
 import argparse
-import json
 import logging
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from fairseq_plugins import command
 from fairseq_plugins.evaluation import question_types
 from fairseq_plugins.evaluation.squad_files import check_known, read_ids, read_predictions
-from fairseq_plugins.evaluation.text_files import read_lines, write_text
+from fairseq_plugins.evaluation.text_files import write_text
 from fairseq_plugins.experiments.figures.drawing import check_stem
 from fairseq_plugins.experiments.figures.question_plots import plot_errors
-from fairseq_plugins.prep import squad
+from fairseq_plugins.prep.asked import read_asked
 
 FORMATS = {
     "text": question_types.format_text,
@@ -31,7 +29,6 @@ FORMATS = {
     "csv": question_types.format_csv,
     "json": question_types.format_json,
 }
-Asked = tuple[str, tuple[str, tuple[str, ...] | None]]  # id, its text and gold answers
 FILES = {"md": "markdown", "csv": "csv", "json": "json"}
 
 
@@ -58,40 +55,13 @@ def read_questions(path: str, ids: str | None) -> tuple[dict[str, str], dict[str
     Raises:
         FileNotFoundError, ValueError: no SQuAD file, a question without gold, unknown ids.
     """
-    found = dict(read_prepared(path) if path.endswith(".jsonl") else read_official(path))
+    asked = read_asked(path)
     if ids is not None:
         wanted = read_ids(ids)
-        check_known(wanted, set(found), ids, path)
-        found = {name: question for name, question in found.items() if name in wanted}
-    for name, (_, answers) in found.items():
-        if answers is None:
-            raise ValueError(f"{path}: question {name!r} has no gold answers to compare with")
-    texts = {name: text for name, (text, _) in found.items()}
-    return texts, {name: answers for name, (_, answers) in found.items()}
-
-
-def read_official(path: str) -> Iterator[Asked]:
-    """Yield the questions of a SQuAD file."""
-    for question in squad.read(path).questions:
-        answers = question.answers
-        texts = None if answers is None else tuple(answer.text for answer in answers)
-        yield question.id, (question.text, texts)
-
-
-def read_prepared(path: str) -> Iterator[Asked]:
-    """Yield the questions of a prepared split.
-
-    Raises:
-        FileNotFoundError, ValueError: no such file, or a line that holds no question.
-    """
-    for number, line in enumerate(read_lines(path), start=1):
-        try:
-            row = json.loads(line)
-            (text,), gold = row["texts"], row.get("answers")
-            texts = None if gold is None else tuple(answer["text"] for answer in gold)
-            yield row["id"], (text, texts)
-        except (ValueError, TypeError, KeyError):
-            raise ValueError(f"{path}:{number}: no question of a prepared folder") from None
+        check_known(wanted, set(asked), ids, path)
+        asked = {name: question for name, question in asked.items() if name in wanted}
+    texts = {name: question.text for name, question in asked.items()}
+    return texts, {name: question.golds for name, question in asked.items()}
 
 
 def read_systems(words: list[str]) -> dict[str, dict[str, str]]:

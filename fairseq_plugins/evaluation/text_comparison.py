@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .text_files import read_lines
 
 BETTER = ("second", "first", "last", "both", "any")  # "both" and "any": whichever
 Texts = tuple[str, ...]
+Differing = TypeVar("Differing")  # something with a gap
 
 
 @dataclass(frozen=True)
@@ -86,25 +87,23 @@ def holds_predictions(path: str | Path) -> bool:
     )
 
 
-def refuse_answers(path: str | Path) -> None:
-    """Refuse answers to questions, which no line of a file holds alone.
+def holds_answers(path: str | Path) -> bool:
+    """Tell whether a file holds answers to questions: it is one JSON object of ids with texts.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: the file is one JSON object; names what compares those.
+        ValueError: a JSON object of something else, which nothing here compares.
     """
     text = "\n".join(read_lines(path)).strip()
-    if not (text.startswith("{") and text.endswith("}")):
-        return
+    if not (text.startswith("{") and text.endswith("}")) or holds_predictions(path):
+        return False
     try:
-        json.loads(text)
+        found = json.loads(text)
     except (ValueError, RecursionError):
-        return
-    if not holds_predictions(path):
-        raise ValueError(
-            f"{path} is one JSON object, as answers to questions are; "
-            "scripts/analyze_questions.py compares those"
-        )
+        return False
+    if not all(isinstance(answer, str) for answer in found.values()):
+        raise ValueError(f"{path} is one JSON object, but not of ids with answers")
+    return True
 
 
 def read_predictions(path: str | Path) -> list[TextPrediction]:
@@ -190,10 +189,9 @@ def compare_predictions(
         ValueError: fewer than two systems, other examples, no gold labels, unknown ``better``, or a
             negative gap.
     """
-    _check_criteria(len(systems), better, min_gap)
+    check_criteria(len(systems), better, min_gap)
     _check_same(systems)
-    chosen = {"first": [0], "second": [1], "last": [len(systems) - 1]}
-    sides = chosen.get(better, range(len(systems)))
+    sides = better_sides(len(systems), better)
     found = []
     for said in zip(*(made for _, made in systems)):
         right = [side for side in sides if said[side].is_right]
@@ -201,8 +199,7 @@ def compare_predictions(
         if right and wrong:
             example = _example(said, max(_gap(said, side) for side in right), texts or {})
             found.append((wrong, example))
-    kept = [(wrong, example) for wrong, example in found if example.gap >= min_gap]
-    return [example for _, example in sorted(kept, key=lambda pair: (-pair[0], -pair[1].gap))]
+    return ranked(found, min_gap)
 
 
 def agreement(systems: Sequence[Sequence[TextPrediction]]) -> str:
@@ -211,13 +208,48 @@ def agreement(systems: Sequence[Sequence[TextPrediction]]) -> str:
     Args:
         systems: predictions of each, of the same examples.
     """
-    rows = [[one.is_right for one in said] for said in zip(*systems)]
+    return tally([[one.is_right for one in said] for said in zip(*systems)], "examples")
+
+
+def tally(rows: Sequence[Sequence[bool]], what: str) -> str:
+    """Say how many there are, and how many all systems get right, or none.
+
+    Args:
+        rows: whether each system is right, row by row.
+        what: the rows are.
+    """
     right, wrong = sum(map(all, rows)), sum(not any(row) for row in rows)
-    return f"{len(rows)} examples: {right} all right, {wrong} all wrong, systems differ on the rest"
+    return f"{len(rows)} {what}: {right} all right, {wrong} all wrong, systems differ on the rest"
 
 
-def _check_criteria(systems: int, better: str, min_gap: float) -> None:
-    """Refuse too few systems, and values that are none."""
+def ranked(found: Iterable[tuple[int, Differing]], min_gap: float) -> list[Differing]:
+    """Return what systems differ about, that which most get wrong first, then by gap.
+
+    Args:
+        found: how many systems are wrong, and about what.
+        min_gap: smallest gap to keep.
+    """
+    kept = [(wrong, one) for wrong, one in found if one.gap >= min_gap]
+    return [one for _, one in sorted(kept, key=lambda pair: (-pair[0], -pair[1].gap))]
+
+
+def better_sides(systems: int, better: str) -> Sequence[int]:
+    """Return the numbers of the systems of which one has to be right; see `compare_predictions`."""
+    chosen = {"first": [0], "second": [1], "last": [systems - 1]}
+    return chosen.get(better, range(systems))
+
+
+def check_criteria(systems: int, better: str, min_gap: float) -> None:
+    """Refuse too few systems, and values that are none.
+
+    Args:
+        systems: how many there are.
+        better: see `BETTER`.
+        min_gap: smallest gap to keep.
+
+    Raises:
+        ValueError: says which.
+    """
     if systems < 2:
         raise ValueError("a comparison needs the predictions of two systems at least")
     if better not in BETTER:

@@ -111,13 +111,32 @@ def test_scripts_for_labels_name_those_for_answers(answer_runs, tmp_path, script
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
-def test_files_of_answers_are_no_systems_to_compare_by_lines(answer_runs, tmp_path):
-    given = ("--path", answer_runs / "first", "--split", "valid", "--cpu", "--output-dir")
-    run(ANSWER, *given, tmp_path)
+def test_answers_of_two_runs_are_compared(answer_runs, tmp_path):
+    for name in ("first", "second"):
+        given = ("--path", answer_runs / name, "--split", "valid", "--cpu", "--output-dir")
+        run(ANSWER, *given, tmp_path / name)
+    systems = [tmp_path / name / "predictions.json" for name in ("first", "second")]
     compare = str(SCRIPTS / "compare_predictions.py")
-    for name in ("predictions.json", "nbest_predictions.json"):
-        line = refusal(compare, tmp_path / name, tmp_path / name, "--gold", tmp_path / name)
-        assert line.endswith("scripts/analyze_questions.py compares those")
+    gold = answer_runs / "data" / "valid.examples.jsonl"
+    done = run(compare, *systems, "--gold", gold, "--better", "any", "--tsv", tmp_path / "x.tsv")
+    said = [json.loads(path.read_text()) for path in systems]
+    assert f"{len(said[0])} questions: " in done.out
+    for row in (tmp_path / "x.tsv").read_text().splitlines()[1:]:
+        identifier, cells = row.split("\t")[0], row.split("\t")
+        assert [cells[4], cells[7]] == [answers[identifier] for answers in said]
+        assert sorted([cells[5], cells[8]]) == ["0", "1"]
+    line = refusal(compare, *systems)
+    assert line.endswith("predictions.json holds answers: --gold names the questions")
+    line = refusal(compare, *systems, "--gold", gold, "--positive", "yes")
+    assert "--positive is not for answers" in line
+    best = tmp_path / "first" / "nbest_predictions.json"
+    line = refusal(compare, best, systems[0], "--gold", gold)
+    assert line.endswith("nbest_predictions.json is one JSON object, but not of ids with answers")
+    assert "is not a text" in refusal(compare, systems[0], best, "--gold", gold)
+    line = refusal(compare, systems[0], gold, "--gold", gold)
+    assert "valid.examples.jsonl" in line
+    line = refusal(compare, gold, systems[0], "--gold", gold)
+    assert line.endswith(f"holds translations, {systems[0]} answers")
 
 
 def test_windows_are_options_of_the_command_line(answer_runs, tmp_path):

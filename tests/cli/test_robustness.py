@@ -92,12 +92,12 @@ def test_comparisons_that_make_no_sense_are_refused(tmp_path):
     plain = tmp_path / "x.txt"
     plain.write_text("hello\n")
     for arguments_, told in (
-        ([classes, classes, "--metric", "bleu"], "--metric is for translations"),
+        ([classes, classes, "--metric", "bleu"], "--metric is not for classes, which "),
         ([classes, classes, "--names", "x"], "--names gives 1 names for 2 systems"),
         ([classes, plain], "x.txt, line 1: no JSON"),
         ([classes], "two systems at least"),
-        ([plain, plain, plain, "--gold", plain], "3 systems were given"),
-        ([plain, plain, "--gold", plain, "--positive", "a"], "--positive: translations"),
+        ([plain, plain, plain, "--gold", plain], "3 systems: translations are compared two by two"),
+        ([plain, plain, "--gold", plain, "--positive", "a"], "--positive is not for translations"),
         ([tmp_path / "none", plain], "no such file"),
     ):
         found = run(COMPARE, *arguments_, fails=True)

@@ -48,23 +48,33 @@ def _headline(found: Answered, answer: str) -> str:
         told = f"score {found.null_score:.2f}, {odds:+.2f} to the best span"
         return f"{NO_ANSWER}  (probability {found.probabilities[-1]:.3f}, {told})"
     told = f"score {found.candidates[0].score:.2f}, {-odds:+.2f} to no answer"
-    return f"{_line(answer)}  (probability {found.probabilities[0]:.3f}, {told})"
+    return f"{as_line(answer)}  (probability {found.probabilities[0]:.3f}, {told})"
 
 
 def _marked(context: str, span: Candidate, color: bool) -> str:
     """Return the text around a span, which is marked or coloured, in one line."""
-    before, after = COLOR if color else MARKS
-    begin, end = surroundings(context, span.begin, span.end)
-    shown = _line(context[begin : span.begin]) + before + _line(span.text) + after
-    shown += _line(context[span.end : end])
-    head, tail = ("… " if context[:begin].strip() else "", " …" if context[end:].strip() else "")
-    return f"{head}{shown}{tail}"
+    left, right = COLOR if color else MARKS
+    before, shown, after = map(as_line, cropped(context, span.begin, span.end))
+    return f"{before}{left}{shown}{right}{after}"
 
 
-def _line(text: str) -> str:
+def as_line(text: str) -> str:
     """Return a text in one line, with nothing that a terminal would obey or turn round."""
     kept = "".join(char for char in text if unicodedata.bidirectional(char) not in TURNS)
     return visible(re.sub(r"\s+", " ", kept))
+
+
+def cropped(context: str, begin: int, end: int) -> tuple[str, str, str]:
+    """Return what is shown before a span, the span, and what is shown behind it.
+
+    Args:
+        context: the text.
+        begin: of the span.
+        end: of the span.
+    """
+    left, right = surroundings(context, begin, end)
+    head, tail = ("… " if context[:left].strip() else "", " …" if context[right:].strip() else "")
+    return head + context[left:begin], context[begin:end], context[end:right] + tail
 
 
 def surroundings(context: str, begin: int, end: int, longest: int = LONGEST) -> tuple[int, int]:
