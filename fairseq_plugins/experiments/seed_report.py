@@ -42,7 +42,7 @@ class SeedReport:
         summaries: all settings.
         chosen: system -> its best setting.
         baseline: system that the others are compared with; empty without comparison.
-        comparisons: of all others with it.
+        comparisons: of all others with it that have a seed in common with it.
     """
 
     metric: str
@@ -50,6 +50,12 @@ class SeedReport:
     chosen: dict[str, Summary]
     baseline: str
     comparisons: list[Comparison]
+
+    @property
+    def apart(self) -> list[str]:
+        """Systems without a seed in common with the baseline."""
+        compared = {self.baseline, *(found.system for found in self.comparisons)}
+        return [system for system in self.chosen if self.baseline and system not in compared]
 
 
 def make_report(
@@ -82,7 +88,7 @@ def make_report(
     baseline = baseline or (plain[0] if len(plain) == 1 else "")
     comparisons = []
     for system, summary in chosen.items() if baseline else ():
-        if system != baseline:
+        if system != baseline and chosen[baseline].values.keys() & summary.values.keys():
             pair = chosen[baseline], summary
             examples = over_examples(*pair, metric, samples=samples, seed=seed)
             comparisons.append(Comparison(system, compare(*pair), examples))
@@ -113,6 +119,8 @@ def format_markdown(report: SeedReport) -> str:
         ]
     if report.comparisons:
         lines += ["", *_paired_lines(report)]
+    if report.apart:
+        lines += ["", f"No seed in common with {report.baseline}: {', '.join(report.apart)}."]
     return "\n".join(lines) + "\n"
 
 

@@ -158,6 +158,15 @@ def test_report_does_without_predictions_and_without_a_baseline(tmp_path):
     assert comparisons_csv(report).splitlines()[1].endswith(",,,")
 
 
+def test_systems_without_a_seed_in_common_are_named_not_compared(tmp_path):
+    finish(tmp_path, PLAIN, 5e-5, 1, 0.5)
+    finish(tmp_path, POS, 5e-5, 2, 0.6)
+    finish(tmp_path, SLA, 5e-5, 1, 0.7)
+    report = make_report(tmp_path)
+    assert [found.system for found in report.comparisons] == [SLA]
+    assert f"No seed in common with {PLAIN}: {POS}." in format_markdown(report)
+
+
 def test_report_names_what_is_wrong(root, tmp_path):
     with pytest.raises(ValueError, match="--baseline 'x': choices are bert_plain_tiny"):
         make_report(root, baseline="x")
