@@ -50,11 +50,8 @@ STYLES = ("markdown", "tsv")
 SIDES = {"last": "second", "any": "both"}  # of two translations
 
 
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_files(parser: argparse.ArgumentParser) -> None:
+    """Add what names the files and says what they hold."""
     add = parser.add_argument
     add(
         "systems",
@@ -81,6 +78,15 @@ def parse_args() -> argparse.Namespace:
         choices=("auto", "yes", "no"),
         help="translation: systems are Moses tokens (default: auto)",
     )
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_files(parser)
+    add = parser.add_argument
     add("--names", nargs="+", help="what to call the systems (default: what tells paths apart)")
     add("--metric", choices=METRICS, help="translation: sentence score (default: chrf)")
     add(
@@ -164,7 +170,7 @@ def compare_questions(args: argparse.Namespace) -> tuple[list, Callable[..., str
     """
     if args.gold is None:
         raise ValueError(f"{args.systems[0]} holds answers: --gold names the questions")
-    asked = read_asked(args.gold)
+    asked = read_asked(args.gold, contexts=True)
     gold = {name: question.golds for name, question in asked.items()}
     systems = [(path, read_predictions(path)) for path in args.systems]
     found = compare_answers(gold, systems, better=args.better, min_gap=args.min_gap)

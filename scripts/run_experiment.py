@@ -212,8 +212,8 @@ def planned(args: argparse.Namespace) -> tuple[Plan, Machine, dict[str, str]]:
     return plan, machine, missing
 
 
-def show(plan: Plan, machine: Machine, missing: Mapping[str, str]) -> None:
-    """Print cost and commands."""
+def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) -> None:
+    """Print cost and commands, of the steps after the runs as well if they are wanted."""
     parts = [part for part in plan.experiment.parts if part.name in missing]
     counts = {part.name: len(list(part.grid.cells())) for part in parts}
     print(format_costs(costs(plan), machine.jobs, counts), end="", file=sys.stderr)
@@ -221,6 +221,12 @@ def show(plan: Plan, machine: Machine, missing: Mapping[str, str]) -> None:
         print(line, file=sys.stderr)
     for one in plan.runs:
         print(shlex.join(one.run.train_command()))
+    first = {one.part.name: one.run for one in reversed(plan.runs)}
+    for name, run in first.items():
+        if run.grid.evaluate:
+            print(f"then, of each run of {name}: {shlex.join(run.evaluate_command())}")
+    for step in after_steps.read_steps(plan.experiment.after) if after else ():
+        print(step)
 
 
 def run_all(plan: Plan, machine: Machine) -> int:
@@ -262,7 +268,7 @@ def work(args: argparse.Namespace) -> int:
     """Run, or print what would run."""
     plan, machine, missing = planned(args)
     if args.dry_run:
-        show(plan, machine, missing)
+        show(plan, machine, missing, not args.no_after)
         return 0
     if missing:
         raise FileNotFoundError(next(iter(missing.values())))

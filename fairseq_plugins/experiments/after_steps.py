@@ -19,6 +19,7 @@ import hashlib
 import json
 import logging
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -28,35 +29,34 @@ from typing import Any
 
 from ..evaluation.text_files import write_text
 from .experiment import Plan
+from .file_safety import check_step
 from .job import Commands
 from .preparations import raw_folder
 from .run import SCRIPTS, Launch, RunError
-from .step_places import DONE, Context, Filled, NotThere, check, fill, places_of
+from .step_places import DONE, OPTIONAL, Context, Filled, NotThere, check, fill, places_of
 
-ALLOWED = (
-    "analyze_questions.py",
-    "case_study.py",
-    "compare_predictions.py",
-    "perturb.py",
-    "plot_attention.py",
-    "plot_coattention.py",
-    "plot_fractions.py",
-    "plot_gates.py",
-    "predict.py",
-    "predict_squad.py",
-    "report_table.py",
-    "robustness.py",
-    "score.py",
-    "score_squad.py",
-    "search_learning_rate.py",
-)
+ALLOWED = {  # script -> its options that name what it writes
+    "analyze_questions.py": ("--output", "--plot"),
+    "case_study.py": ("--html",),
+    "compare_predictions.py": ("--markdown", "--tsv"),
+    "perturb.py": ("--output",),
+    "plot_attention.py": ("--out",),
+    "plot_coattention.py": ("--out",),
+    "plot_fractions.py": ("--out",),
+    "plot_gates.py": ("--out",),
+    "predict.py": ("--output", "--submission-dir", "--metrics"),
+    "predict_squad.py": ("--output-dir",),
+    "report_table.py": ("--output",),
+    "robustness.py": ("--output",),
+    "score.py": ("--json",),
+    "score_squad.py": (),
+}
 LOG = "log"
 
 logger = logging.getLogger(__name__)
 
 _KEYS = ("name", "script", "arguments")
 _NAME = re.compile(r"[A-Za-z0-9][\w-]*")
-_COMMANDS = ("--back-translate",)  # arguments that are commands
 _LINES = 5  # of a failed step's log that are shown
 
 
@@ -73,6 +73,11 @@ class Step:
     name: str
     script: str
     arguments: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return its command, placeholders and all."""
+        command = shlex.join(["python", f"scripts/{self.script}", *self.arguments])
+        return f"after: {self.name}: {command}"
 
 
 def read_steps(value: Any) -> list[Step]:
@@ -115,15 +120,12 @@ def _step(entry: Mapping[str, Any], place: str, earlier: Sequence[str]) -> Step:
     ):
         raise ValueError(f"{place}: arguments: {arguments!r} is no list of words and numbers")
     words = tuple(map(str, arguments))
-    for word in words:
-        option = word.partition("=")[0]
-        if len(option) > 2 and any(given.startswith(option) for given in _COMMANDS):
-            raise ValueError(f"{place}: {word!r}: a file starts no commands of its own")
-    for word in words:
-        try:
+    try:
+        check_step(script, [word.removeprefix(OPTIONAL) for word in words], ALLOWED[script])
+        for word in words:
             check(word, earlier)
-        except ValueError as error:
-            raise ValueError(f"{place}: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
     return Step(name, script, words)
 
 

@@ -23,6 +23,7 @@ from typing import Any
 
 import yaml
 
+from .file_safety import refuse_code, refuse_generation
 from .grid import OWN_RATE, Grid, Options
 from .option_values import check_choice, read_options
 from .prepared_data import TRANSLATION
@@ -35,7 +36,6 @@ OWNED = {  # options of fairseq-train that grids decide -> what says so
     "best-checkpoint-metric": "'metric'",
     "keep-interval-updates": "'average'",
     "save-dir": "--runs",
-    "user-dir": "nothing: the plug-ins are those of this project",
     "task": "'dataset'",
     "cpu": "--cpu",
     "distributed-world-size": "--processes",
@@ -157,6 +157,7 @@ def _open_options(value: Any) -> Options:
     if not isinstance(value, dict):
         return read_options(value)  # which says what is wrong
     refuse_owned(value)
+    refuse_code(value)
     choices = {str(key): given for key, given in value.items() if isinstance(given, list)}
     for key, values in choices.items():
         check_choice(key, values)
@@ -192,9 +193,9 @@ def _several(kind: type, least: float) -> Any:
 
 
 def _generation(value: Any) -> Options:
-    """Read options of fairseq-generate; a file brings no plug-ins, which would be code."""
+    """Read options of fairseq-generate."""
     found = read_options(value)
-    refuse_owned({key: found[key] for key in found if key == "user-dir"})
+    refuse_generation(found)
     return found
 
 

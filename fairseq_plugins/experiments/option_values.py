@@ -1,12 +1,7 @@
-"""Read options and their values, of a grid's file or a command line.
-
-A file from elsewhere must bring no code, and fairseq evaluates some options as Python
-(``--adam-betas``, ``--encoder-layers`` of a convolutional model): texts with brackets are literals.
-"""
+"""Read options of fairseq and their values, of a grid's file or a command line."""
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,10 +12,6 @@ import yaml
 from .grid import Options
 
 _NAME = re.compile(r"[A-Za-z][\w-]*")
-_LITERAL = (  # what a text with brackets may consist of, as Python reads it
-    *(ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Tuple, ast.List, ast.Set, ast.Dict),
-    *(ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop),
-)
 
 
 def check_choice(key: Any, values: list[Any]) -> None:
@@ -40,7 +31,7 @@ def read_options(value: Any) -> Options:
 
     Raises:
         ValueError: no mapping, a name of another form, several values, or a value that fairseq
-            could take for another option or for code.
+            could take for another option.
     """
     if not isinstance(value, dict):
         raise ValueError(f"{value!r} is no mapping of options to values")
@@ -49,21 +40,9 @@ def read_options(value: Any) -> Options:
             raise ValueError(f"option {key!r}: {given!r} is no single value, or has dashes before")
         if not _NAME.fullmatch(str(key)):
             raise ValueError(f"option {key!r}: no name of an option")
-        if isinstance(given, str) and (given.startswith("--") or not _is_harmless(given)):
-            raise ValueError(f"option {key!r}: {given!r} is an option or code, not a value")
+        if isinstance(given, str) and given.startswith("--"):
+            raise ValueError(f"option {key!r}: {given!r} is an option, not a value")
     return {str(key): given for key, given in value.items()}
-
-
-def _is_harmless(text: str) -> bool:
-    """Tell whether evaluating a text could at most build numbers, texts and lists of them."""
-    if not set("([{") & set(text):
-        return True  # without brackets nothing is called, indexed or assigned
-    try:
-        return all(
-            isinstance(node, _LITERAL) for node in ast.walk(ast.parse(text.strip(), mode="eval"))
-        )
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
 
 
 def read_assignments(words: Sequence[str]) -> Options:

@@ -18,6 +18,7 @@ SQUAD, SPANS = "squad", "spans"  # dataset and target of question answering
 TRANSLATION = "translation"  # dataset and target
 # target -> what may choose a checkpoint; of translation what fairseq logs
 METRICS = {**NAMES, TRANSLATION: ("loss", "nll_loss", "ppl", "bleu")}
+TASKS = ("text_classification", "sequence_labeling", "extractive_qa", "syntax_translation")
 _PARALLEL = "fairseq_plugins.translation"  # format of a manifest of parallel text
 
 
@@ -79,6 +80,8 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
     if manifest.get("target") not in METRICS or manifest.get("dataset") != grid.dataset:
         found = manifest.get("dataset", "no text dataset")
         raise ValueError(f"{path}: holds {found!r}, expected {grid.dataset!r}")
+    if manifest.get("task") not in TASKS:
+        raise ValueError(f"{path}: task {manifest.get('task')!r}; choices are {', '.join(TASKS)}")
     for split in ("train", grid.validation):
         if not manifest["splits"].get(split, {}).get("labelled"):
             raise ValueError(f"{path}: holds no labelled split {split!r}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,21 +43,27 @@ class Asked:
         return [(answer.start, answer.start + len(answer.text)) for answer in found]
 
 
-def read_asked(path: str | Path) -> dict[str, Asked]:
+def read_asked(path: str | Path, contexts: bool = False) -> dict[str, Asked]:
     """Read questions by their ids.
 
     Args:
-        path: SQuAD JSON with answers, or ``SPLIT.examples.jsonl`` of a prepared folder, whose other
-            files tell the contexts if they are there.
+        path: SQuAD JSON with answers, or ``SPLIT.examples.jsonl`` of a prepared folder.
+        contexts: whether those of a prepared folder are wanted; they are looked for beside it.
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: it holds something else, or a question without gold answers.
+        ValueError: it holds something else, no question, one twice, or one without gold answers;
+            contexts of other questions.
     """
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
-    return dict(_prepared(path) if path.suffix == ".jsonl" else _official(path))
+    if path.suffix != ".jsonl":
+        return dict(_official(path))
+    found = _prepared(path)
+    texts = _contexts(path, len(found)) if contexts else []
+    known = zip(found.items(), texts)
+    return {name: replace(one, context=text) for (name, one), text in known} if texts else found
 
 
 def _official(path: Path) -> Iterator[tuple[str, Asked]]:
@@ -67,22 +74,33 @@ def _official(path: Path) -> Iterator[tuple[str, Asked]]:
             yield question.id, Asked(question.text, answers, paragraph.context)
 
 
-def _prepared(path: Path) -> Iterator[tuple[str, Asked]]:
-    """Yield the questions of a prepared split."""
-    contexts = _contexts(path)
+def _prepared(path: Path) -> dict[str, Asked]:
+    """Read the questions of a prepared split, without contexts."""
+    found: dict[str, Asked] = {}
     for number, line in numbered_lines(path, 0, 1):
         try:
             row = json.loads(line)
-            name, (text,), gold = row["id"], row["texts"], row.get("answers")
-            context = contexts[number - 1] if contexts else ""
+            name, (text,), gold = _text(row["id"]), map(_text, row["texts"]), row.get("answers")
             answers = gold if gold is None else tuple(map(_answer, gold))
-        except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise ValueError(f"{path}:{number}: no question of a prepared folder") from None
-        yield name, Asked(text, _known(answers, name, path), context)
+        if name in found:
+            raise ValueError(f"{path}:{number}: question {name!r} is there twice")
+        found[name] = Asked(text, _known(answers, name, path))
+    if not found:
+        raise ValueError(f"{path} holds no question")
+    return found
 
 
 def _answer(row: dict[str, Any]) -> Answer:
-    return Answer(row["text"], row.get("answer_start", -1))
+    return Answer(_text(row["text"]), operator.index(row.get("answer_start", -1)))
+
+
+def _text(value: Any) -> str:
+    """Return a text; TypeError for anything else."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
 
 
 def _known(answers: tuple[Answer, ...] | None, name: str, path: Path) -> tuple[Answer, ...]:
@@ -91,12 +109,19 @@ def _known(answers: tuple[Answer, ...] | None, name: str, path: Path) -> tuple[A
     return answers
 
 
-def _contexts(examples: Path) -> list[str]:
+def _contexts(examples: Path, count: int) -> list[str]:
     """Return the context of each question of a prepared split; none if its files are not there."""
     folder, split = examples.parent, examples.name.removesuffix(f".{EXAMPLES}")
     texts, numbers = folder / f"{split}.{CONTEXTS}", folder / f"{split}.paragraph"
-    if not (texts.is_file() and numbers.with_name(f"{numbers.name}.idx").is_file()):
+    needed = (texts, *(Path(f"{numbers}.{ending}") for ending in ("idx", "bin")))
+    if not all(path.is_file() for path in needed):
         return []
-    lines = [json.loads(line)["context"] for _, line in numbered_lines(texts, 0, 1)]
-    rows = Rows.read(numbers)
-    return [lines[int(rows[number][0])] for number in range(len(rows))]
+    try:
+        lines = [_text(json.loads(line)["context"]) for _, line in numbered_lines(texts, 0, 1)]
+        rows = Rows.read(numbers)
+        found = [lines[int(rows[number][0])] for number in range(len(rows))]
+    except (ValueError, TypeError, LookupError, OSError) as error:
+        raise ValueError(f"{texts}, {numbers.name}.*: not as they were made: {error}") from None
+    if len(found) != count:
+        raise ValueError(f"{examples} has {count:,} questions, {numbers.name}.* {len(found):,}")
+    return found

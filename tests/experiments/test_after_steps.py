@@ -25,6 +25,10 @@ def step(name="one", script="plot_gates.py", arguments=("{out}/x",)):
     return {"name": name, "script": script, "arguments": list(arguments)}
 
 
+def perturb(*arguments):
+    return step(script="perturb.py", arguments=arguments)
+
+
 @pytest.fixture
 def root(tmp_path):
     """Folder of an experiment with runs of two datasets."""
@@ -103,8 +107,14 @@ def test_every_script_that_a_step_may_call_is_there() -> None:
         ([step(arguments=["{data:}"])], r"should be \{data:NAME\}"),
         ([step(arguments=["{after:two}"]), step("two")], "no step 'two' before this one"),
         ([step(arguments=["{out"])], "a brace belongs to no placeholder"),
-        ([step(arguments=["--back-translate", "rm x"])], "a file starts no commands of its own"),
-        ([step(arguments=["--back-tr=rm x"])], "'--back-tr=rm x': a file starts no commands"),
+        ([perturb("--back-translate", "rm x")], "a file starts no commands of its own"),
+        ([perturb("--back-tr=rm x")], "'--back-tr=rm x': a file starts no commands"),
+        ([perturb("?--b", "?rm x")], "'--b': a file starts no commands"),
+        ([perturb("--output", "/x")], "--output /x: a step writes into its own folder"),
+        ([perturb("--out={out}/../x")], "--out {out}/../x: a step writes into its own folder"),
+        ([perturb("?--output", "?{out}x")], "a step writes into its own folder"),
+        ([perturb("--output")], "a step writes into its own folder"),
+        ([step(arguments=["{out}", "--o", "{runs}/x"])], "a step writes into its own folder"),
     ],
 )
 def test_wrong_steps_are_refused(value, said) -> None:
@@ -119,8 +129,8 @@ def test_numbers_are_words() -> None:
 
 
 def test_other_options_are_not_taken_for_commands() -> None:
-    words = ("--baseline", "--best", "back", "-b", "--")
-    assert read_steps([step(arguments=words)])[0].arguments == words
+    words = ("--seed", "1", "back", "-b", "--", "?--output", "{out}/x/y.z", "--outp={out}")
+    assert read_steps([perturb(*words)])[0].arguments == words
 
 
 def test_placeholders_stand_for_folders(context, root, tmp_path) -> None:

@@ -10,9 +10,10 @@ from squad_files import paragraph, question, write_squad
 
 from fairseq_plugins.evaluation.answer_comparison import compare_answers
 from fairseq_plugins.experiments.figures.answer_examples import format_answer_examples
-from fairseq_plugins.prep.asked import read_asked
+from fairseq_plugins.prep.asked import Asked, read_asked
 
 CONTEXT = "Mara built the old mill in 1912.\nShe sold it | to Otto."
+TWICE = '{"id": "a", "texts": ["x"], "answers": []}\n' * 2
 LONG = "Nadia found a boat. " * 40
 
 
@@ -83,11 +84,13 @@ def test_unknown_styles_are_refused(asked):
 
 def test_a_prepared_split_holds_the_questions_of_its_file(answer_runs, tmp_path):
     official = read_asked(answer_runs / "raw" / "dev-v2.0.json")
-    prepared = read_asked(answer_runs / "data" / "valid.examples.jsonl")
+    examples = answer_runs / "data" / "valid.examples.jsonl"
+    prepared = read_asked(examples, contexts=True)
     assert prepared == official
     assert all(one.context for one in prepared.values())
-    shutil.copy(answer_runs / "data" / "valid.examples.jsonl", tmp_path)
-    alone = read_asked(tmp_path / "valid.examples.jsonl")
+    shutil.copy(examples, tmp_path)
+    alone = read_asked(tmp_path / "valid.examples.jsonl", contexts=True)
+    assert read_asked(examples) == alone
     assert [(one.text, one.answers) for one in alone.values()] == [
         (one.text, one.answers) for one in official.values()
     ]
@@ -100,6 +103,15 @@ def test_a_prepared_split_holds_the_questions_of_its_file(answer_runs, tmp_path)
         ("{", "examples.jsonl:1: no question of a prepared folder"),
         ({"id": "a", "texts": ["x", "y"], "answers": []}, "examples.jsonl:1: no question"),
         ({"id": "a", "texts": ["x"], "answers": [5]}, "examples.jsonl:1: no question"),
+        ({"id": ["a"], "texts": ["x"], "answers": []}, "examples.jsonl:1: no question"),
+        ({"id": "a", "texts": [5], "answers": []}, "examples.jsonl:1: no question"),
+        ({"id": "a", "texts": ["x"], "answers": [{"text": 5}]}, "examples.jsonl:1: no question"),
+        (
+            {"id": "a", "texts": ["x"], "answers": [{"text": "x", "answer_start": "z"}]},
+            "examples.jsonl:1: no question",
+        ),
+        (TWICE, "examples.jsonl:2: question 'a' is there twice"),
+        ("", "examples.jsonl holds no question"),
         ({"id": "a", "texts": ["x"]}, "question 'a' has no gold answers to compare with"),
     ],
 )
@@ -108,6 +120,35 @@ def test_what_is_no_question_is_named(row, said, tmp_path):
     path.write_text(row if isinstance(row, str) else json.dumps(row))
     with pytest.raises(ValueError, match=said):
         read_asked(path)
+
+
+def test_contexts_that_do_not_belong_are_named(answer_runs, tmp_path):
+    for path in (answer_runs / "data").glob("valid.*"):
+        shutil.copy(path, tmp_path)
+    examples, contexts = (tmp_path / f"valid.{name}.jsonl" for name in ("examples", "contexts"))
+    lines = examples.read_text().splitlines(keepends=True)
+    examples.write_text("".join(lines[1:]))
+    with pytest.raises(
+        ValueError, match=rf"{len(lines) - 1} questions, valid.paragraph.\* {len(lines)}"
+    ):
+        read_asked(examples, contexts=True)
+    for text in (contexts.read_text().splitlines()[0], '{"x": 1}', "junk"):
+        contexts.write_text(f"{text}\n")
+        with pytest.raises(ValueError, match="valid.contexts.jsonl, .* not as they were made"):
+            read_asked(examples, contexts=True)
+        assert len(read_asked(examples)) == len(lines) - 1
+
+
+def test_nothing_reaches_a_terminal_or_breaks_a_table(tmp_path):
+    evil = "q\x1b[31m\u202eX\n\ud800"
+    asked = {evil: Asked(evil, (), evil)}
+    systems = ({evil: evil}, {evil: ""})
+    for style in ("text", "markdown"):
+        text = shown(asked, style, systems)
+        assert not {"\x1b", "\u202e", "\ud800"} & set(text)
+    tsv = shown(asked, "tsv", systems)
+    assert tsv.count("\n") == 2
+    tsv.encode()
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):

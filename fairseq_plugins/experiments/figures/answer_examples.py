@@ -63,7 +63,7 @@ def _as_text(
     width = max(map(len, ["context", *names]))
     for example in examples:
         asked = questions[example.id]
-        yield f"question {example.id}: {as_line(asked.text)}"
+        yield f"question {as_line(example.id)}: {as_line(asked.text)}"
         if asked.context:
             before, shown, after = _cropped(example, asked)
             marked = f"{MARKS[0]}{as_line(shown)}{MARKS[1]}" if shown else ""
@@ -84,13 +84,13 @@ def _as_markdown(
     yield f"|{'---|' * (len(heads) + 1)}"
     for example in examples:
         asked = questions[example.id]
-        before, shown, after = map(escape_markdown, _cropped(example, asked))
+        before, shown, after = map(_escaped, _cropped(example, asked))
         marked = f"{_BOLD[0]}{shown}{_BOLD[1]}" if shown else ""
-        text = escape_markdown(asked.text)
+        text = _escaped(asked.text)
         told = f"{before}{marked}{after}<br>{text}" if asked.context else text
-        cells = [escape_markdown(example.id), told, escape_markdown(" | ".join(_golds(example)))]
+        cells = [_escaped(example.id), told, _escaped(" | ".join(_golds(example)))]
         for said in example.said:
-            answer = escape_markdown(_shown(said))
+            answer = _escaped(_shown(said))
             cells.append(answer if said.exact else f"<s>{answer}</s>")
         yield f"| {' | '.join(cells)} |"
 
@@ -107,7 +107,16 @@ def _as_tsv(
         cells.append(f"{example.gap:.2f}")
         for said in example.said:
             cells += [said.text, f"{said.exact:g}", f"{said.f1:.4f}"]
-        yield "\t".join(map(one_line, [*cells, asked.context]))
+        yield "\t".join(map(_cell, [*cells, asked.context]))
+
+
+def _escaped(text: str) -> str:
+    return escape_markdown(as_line(text))
+
+
+def _cell(text: str) -> str:
+    """Return a text that a cell and a file can hold: no breaks, no halves of characters."""
+    return one_line(text).encode("utf-8", "replace").decode()
 
 
 def _golds(example: AnswerExample) -> list[str]:
