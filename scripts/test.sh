@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Set up, then run the tests, a process a core (WORKERS=N: N of them; 0: all in one).
+# Set up, then run the tests, a process a core, up to eight (WORKERS=N: N of them; 0: all in one).
 # Arguments go to pytest; `--slow` adds the long ones.
 #   bash scripts/test.sh            bash scripts/test.sh --slow tests/cli
 set -euo pipefail
@@ -7,6 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 bash scripts/setup.sh
 VENV="${VENV:-.venv}"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
+cores="$(getconf _NPROCESSORS_ONLN)"
 "$VENV/bin/ruff" check .
 "$VENV/bin/ruff" format --check .
-exec "$VENV/bin/python" -m pytest --numprocesses "${WORKERS:-$(getconf _NPROCESSORS_ONLN)}" --dist loadfile "$@"
+exec "$VENV/bin/python" -m pytest --numprocesses "${WORKERS:-$((cores < 8 ? cores : 8))}" --dist loadfile "$@"
