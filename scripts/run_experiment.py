@@ -213,7 +213,7 @@ def planned(args: argparse.Namespace) -> tuple[Plan, Machine, dict[str, str]]:
 
 
 def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) -> None:
-    """Print cost and commands, of the steps after the runs as well if they are wanted."""
+    """Print the commands of training, and beside them (stderr) cost and what else would run."""
     parts = [part for part in plan.experiment.parts if part.name in missing]
     counts = {part.name: len(list(part.grid.cells())) for part in parts}
     print(format_costs(costs(plan), machine.jobs, counts), end="", file=sys.stderr)
@@ -224,9 +224,10 @@ def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) 
     first = {one.part.name: one.run for one in reversed(plan.runs)}
     for name, run in first.items():
         if run.grid.evaluate:
-            print(f"then, of each run of {name}: {shlex.join(run.evaluate_command())}")
+            line = f"then, of each run of {name}: {shlex.join(run.evaluate_command())}"
+            print(line, file=sys.stderr)
     for step in after_steps.read_steps(plan.experiment.after) if after else ():
-        print(step)
+        print(step, file=sys.stderr)
 
 
 def run_all(plan: Plan, machine: Machine) -> int:

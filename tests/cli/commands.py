@@ -17,9 +17,10 @@ import runpy
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from multiprocessing import forkserver
+from multiprocessing import connection, forkserver
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,8 @@ LONGEST_RUN = 300  # seconds
 EXTRA = ("train_iterator", "val_loss", "best", "ema")
 METERS = ("loss", "nll_loss")
 
+# Starting a process also asks for the exit status of all others, which can be read only once.
+_TURN = threading.Lock()
 _FORKS = multiprocessing.get_context("forkserver")
 _LIBRARIES = ("spacy", "sacrebleu", "sacremoses", "safetensors", "tokenizers", "torch._dynamo")
 _FORKS.set_forkserver_preload([*COMMANDS.values(), *_LIBRARIES, "cli.warm"])
@@ -94,10 +97,12 @@ def run(
         process = _FORKS.Process(
             target=_child, args=(command, [str(a) for a in arguments], names, cwd and str(cwd))
         )
-        process.start()
-        process.join(LONGEST_RUN)
-        if process.is_alive():
+        with _TURN:
+            process.start()
+        if not connection.wait([process.sentinel], LONGEST_RUN):
             process.kill()
+            connection.wait([process.sentinel])
+        with _TURN:
             process.join()
         texts = [Path(name).read_text(encoding="utf-8", errors="replace") for name in names[1:]]
     outcome = Outcome(process.exitcode, *texts)

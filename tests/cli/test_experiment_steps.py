@@ -145,6 +145,9 @@ def test_questions_maps_and_ensemble_of_coattention(tmp_path) -> None:
     assert made.pop("ensemble") >= {"metrics.json", "predictions.json"}
     formats = ("md", "csv", "json", "png", "svg")
     assert made.pop("questions") == {f"errors.{kind}" for kind in formats}
+    assert made.pop("examples") == {"examples.md"}
+    table = (root / "after" / "examples" / "examples.md").read_text()
+    assert "| BERT Large | Ensemble |" in table
     kinds = ("answered", "unanswered")
     figure = {"coattention.png", "coattention.svg"}
     assert made == {f"coattention_{kind}": figure for kind in kinds}

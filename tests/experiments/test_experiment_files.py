@@ -218,9 +218,9 @@ def test_every_file_passes_a_dry_run_without_data(path, tmp_path, monkeypatch, c
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["run_experiment.py", str(path), "--dry-run"])
     assert RUNNER.main() == 0
-    out, told = capsys.readouterr()
+    told = capsys.readouterr().err
     for step in read_experiment(path).after or ():
-        assert f"after: {step['name']}: python scripts/{step['script']} " in out
+        assert f"after: {step['name']}: python scripts/{step['script']} " in told
     for part in read_experiment(path).parts:
         assert "prepare the data first" in told
         assert part.name in told
