@@ -221,7 +221,9 @@ def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) 
         print(line, file=sys.stderr)
     for one in plan.runs:
         print(shlex.join(one.run.train_command()))
-    first = {one.part.name: one.run for one in reversed(plan.runs)}
+    first: dict[str, Run] = {}
+    for one in plan.runs:
+        first.setdefault(one.part.name, one.run)
     for name, run in first.items():
         if run.grid.evaluate:
             line = f"then, of each run of {name}: {shlex.join(run.evaluate_command())}"
