@@ -161,10 +161,14 @@ def over_sentences(
         return Tested(remark=remark)
     reference = None if names[1].startswith(_OWN) else names[1]
     inputs = load(logs, reference, TextForm(language))
-    found = paired_bootstrap(
-        inputs.systems, inputs.reference, lang=language, samples=samples, seed=seed
+    (one,) = paired_bootstrap(
+        inputs.systems,
+        inputs.reference,
+        lang=language,
+        samples=samples,
+        seed=seed,
+        names=(metric,),
     )
-    one = next(one for one in found if one.metric == metric)
     return Tested(one.p_value, one.difference, "sentences")
 
 
