@@ -176,7 +176,7 @@ def seeds_or_examples(samples: int = 1000, seed: int = 12345) -> Test:
 
     test.__doc__ = (
         "Welch's t-test over seeds, or, where a side has one seed, paired bootstrap over the "
-        f"split's sentences ({samples:,} samples)."
+        f"split's sentences ({samples:,} samples), two-sided."
     )
     return test
 
