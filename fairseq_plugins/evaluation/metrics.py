@@ -11,6 +11,7 @@ spans        exact, f1; has_answer_exact, has_answer_f1, no_answer_exact, no_ans
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -31,6 +32,13 @@ NAMES: dict[str, tuple[str, ...]] = {
     "spans": tuple(name for name in squad.LOGGED if not name.startswith("tuned_")),
 }
 LOWER_IS_BETTER = frozenset({"mse", "loss", "nll_loss", "ppl", "detection_false_positive_rate"})
+
+
+def deviation(values: Sequence[float]) -> float:
+    """Return the standard deviation of a sample; nan of fewer than two, or not all numbers."""
+    if len(values) < 2 or not all(map(math.isfinite, values)):
+        return math.nan
+    return statistics.stdev(values)
 
 
 def score(

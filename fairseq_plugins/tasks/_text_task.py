@@ -147,6 +147,7 @@ class TextTask(FairseqTask):
         model_class = _text_checks.model_class_of(cfg, self.NAME)
         if from_checkpoint:
             _text_checks.check_labels(cfg, self.manifest, self.folder)
+            model_class.restore_config(cfg)
             with open_dict(cfg) if OmegaConf.is_config(cfg) else nullcontext():
                 cfg.pretrained = None  # the checkpoint holds all weights
         else:
