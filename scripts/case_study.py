@@ -25,7 +25,7 @@ from fairseq_plugins.experiments.figures.highlights import Answer, Case, Sentenc
 from fairseq_plugins.inference import difference_study, prediction, prediction_inputs
 from fairseq_plugins.inference.prediction_records import Prediction, ScorePrediction
 from fairseq_plugins.inference.text_checkpoints import find_checkpoints, recorded_options
-from fairseq_plugins.prep.corpus import numbered_lines
+from fairseq_plugins.text_reading import lines_of, numbered_lines
 
 OF_A_SPLIT = 20
 
@@ -97,12 +97,12 @@ def studied(
     if args.pair is not None:
         examples = prediction_inputs.examples_of(args.pair, predictor.wanted)
     elif args.input == "-":
-        lines = prediction_inputs.lines_of(sys.stdin.buffer, "standard input")
+        lines = lines_of(sys.stdin.buffer, "standard input")
         examples = prediction_inputs.read_examples(
             lines, "standard input", "text", predictor.wanted
         )
     else:
-        lines = numbered_lines(Path(args.input), 0, 1)
+        lines = numbered_lines(Path(args.input))
         examples = [*prediction_inputs.read_examples(lines, args.input, "text", predictor.wanted)]
     return difference_study.study_examples(predictor, islice(examples, args.max), args.layer)
 

@@ -27,7 +27,7 @@ from fairseq_plugins.inference.gates import gated_runs, mean_gates
 from fairseq_plugins.inference.prediction import BATCH_SIZE, Predictor, load
 from fairseq_plugins.inference.prediction_inputs import FORMATS, read_examples
 from fairseq_plugins.inference.text_checkpoints import find_checkpoints
-from fairseq_plugins.prep.corpus import numbered_lines
+from fairseq_plugins.text_reading import numbered_lines
 
 
 def parse_args() -> argparse.Namespace:
@@ -77,7 +77,7 @@ def datasets(predictor: Predictor, args: argparse.Namespace) -> Iterator[Any]:
     if args.text:
         lines, name, form = enumerate(args.text, start=1), "--text", "text"
     else:
-        lines, name = numbered_lines(Path(args.input), 0, 1), args.input
+        lines, name = numbered_lines(Path(args.input)), args.input
         form = args.input_format
     for _, _, dataset in predictor.encode(read_examples(lines, name, form, predictor.wanted)):
         yield dataset

@@ -18,10 +18,10 @@ from tqdm import tqdm
 
 from ..evaluation.metrics import score
 from ..evaluation.text_files import write_text
-from ..prep.corpus import numbered_lines
+from ..text_reading import lines_of, numbered_lines
 from . import prediction_outputs as outputs
 from .prediction import BATCH_SIZE, Predictor, check_split, load
-from .prediction_inputs import lines_of, read_examples
+from .prediction_inputs import read_examples
 from .prediction_records import Prediction
 
 logger = logging.getLogger(__name__)
@@ -170,7 +170,7 @@ def _job(predictor: Predictor, options: PredictionOptions) -> Job:
         examples = read_examples(lines, STDIN, options.input_format, predictor.wanted)
         buffer = 1 if sys.stdin.isatty() else options.batch_size
         return Job(predictor.predict_examples(examples, buffer=buffer, **limits), None, live=True)
-    lines = numbered_lines(Path(options.input), 0, 1)
+    lines = numbered_lines(Path(options.input))
     examples = [*read_examples(lines, options.input, options.input_format, predictor.wanted)]
     if options.metrics and not any(e.label or e.word_labels for e in examples):
         raise _no_gold(options.input)

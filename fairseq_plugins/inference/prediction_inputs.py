@@ -14,11 +14,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from ..prep.corpus import decode_line, numbered_lines
 from ..prep.examples import Example
 from ..prep.readers.reading import Line, blocks
+from ..text_reading import numbered_lines
 
 FORMATS = ("text", "conll")
 DOCUMENT_START = "-DOCSTART-"
@@ -121,7 +121,7 @@ def kept_examples(
         ValueError: a line that is no example, or another number of examples or words.
     """
     kept = []
-    for number, line in numbered_lines(path, 0, 1):
+    for number, line in numbered_lines(path):
         try:
             row = json.loads(line)
             kept.append((str(row["id"]), tuple(map(str, row.get("words") or ()))))
@@ -137,12 +137,6 @@ def kept_examples(
                 f"{wanted}; prepare again"
             )
     return kept
-
-
-def lines_of(stream: BinaryIO, name: str) -> Iterator[Line]:
-    """Yield the numbered lines of an open file as soon as they are there."""
-    for number, raw in enumerate(stream, start=1):
-        yield number, decode_line(raw, Path(name), number)
 
 
 def _line(number: int, line: str, where: str, wanted: Wanted) -> Example:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .corpus import numbered_lines
+from ..text_reading import numbered_lines, read_text
 from .datasets import Dataset, find_splits, get_dataset, read_split
 from .examples import Example
 from .perturbation.record import CHANGES, ORIGINAL, RECORD
@@ -83,7 +83,7 @@ def _gold(target: str) -> str:
 def _read_record(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
-    record = json_object(path.read_text(encoding="utf-8", errors="replace"), str(path))
+    record = json_object(read_text(path), str(path))
     for name in NEEDED:
         if not isinstance(record.get(name), str):
             raise ValueError(f"{path}: {name!r} is {record.get(name)!r}, expected a text")
@@ -153,7 +153,7 @@ def _check_changes(
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
-    return [(number, line) for number, line in numbered_lines(path, 0, 1) if line.strip()]
+    return [(number, line) for number, line in numbered_lines(path) if line.strip()]
 
 
 def _change(line: str, where: str) -> dict[str, Any]:

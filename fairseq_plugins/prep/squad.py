@@ -16,6 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from ..text_reading import read_text
 from .manifest import write_text
 from .text_encoder import check_characters
 
@@ -158,10 +159,9 @@ def _parsed(path: Path) -> dict[str, Any]:
     """Parse a file of one JSON object."""
     if not path.is_file():
         raise FileNotFoundError(f"no file {str(path)!r}")
+    text = read_text(path)
     try:
-        body = json.loads(path.read_bytes().decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8: byte {error.start} ({error.reason})") from None
+        body = json.loads(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise ValueError(f"{path} is no JSON: {place}: {error.msg}") from None

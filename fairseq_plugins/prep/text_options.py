@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..pretrained.directory import DEFAULT
+from ..text_reading import numbered_lines
 from .datasets import DATASETS, Dataset, find_splits
 from .options import add_flags
 from .own_files import OWN_FILES, check_some, listed, own_files
@@ -255,10 +256,7 @@ def parse_labels(text: str) -> tuple[str, ...]:
     if not text:
         return ()
     if Path(text).is_file():
-        try:
-            found = Path(text).read_text(encoding="utf-8").removesuffix("\n").split("\n")
-        except UnicodeDecodeError:
-            raise ValueError(f"--labels: {text} is not UTF-8") from None
+        found = [line for _, line in numbered_lines(text)]
     else:
         found = [label.strip() for label in text.split(",")]
     if not all(found):

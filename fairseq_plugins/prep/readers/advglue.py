@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...text_reading import read_text
 from ..examples import Example
 from .expected import Expected, json_object
 from .glue import GLUE
@@ -65,7 +66,7 @@ def read_advglue(
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
-    found = json_object(_decoded(path), str(path))
+    found = json_object(read_text(path), str(path))
     there = [name for name in TASKS if isinstance(found.get(name), list)]
     wanted = [name for name in there if name == task or (not task and _is_of(name, dataset))]
     if not wanted:
@@ -79,13 +80,6 @@ def read_advglue(
 
 def _is_of(task: str, dataset: str) -> bool:
     return TASKS[task].dataset == dataset
-
-
-def _decoded(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: byte {error.start + 1} is not valid UTF-8") from None
 
 
 def _examples(path: Path, task: str, items: list[Any], expected: Expected) -> list[Example]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import unescape
 
-from ..corpus import numbered_lines
+from ...text_reading import numbered_lines
 from ..examples import Example
 from .m2 import CORRECT, INCORRECT
 from .reading import EMPTY, MALFORMED, UNLABELLED, Line, Reading, Unusable, tagged, usable
@@ -135,7 +135,7 @@ def _input(reading: Reading, line: Line) -> tuple[str, str]:
 def _truth(path: Path) -> Mapping[str, list[Error]]:
     """Read a truth file: sentence -> its errors."""
     truth: dict[str, list[Error]] = {}
-    for number, line in numbered_lines(path, 0, 1):
+    for number, line in numbered_lines(path):
         fields = [field.strip() for field in line.split(",")]
         if fields == [""]:
             continue

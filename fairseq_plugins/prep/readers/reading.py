@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from ..corpus import numbered_lines
+from ...text_reading import numbered_lines
 from ..examples import Example, is_cell
 from .options import ReadOptions
 
@@ -66,7 +66,7 @@ class Reading:
 
     def lines(self) -> Iterator[Line]:
         """Yield the file's numbered lines; they end at ``\\n`` alone, a byte order mark is gone."""
-        return numbered_lines(self.path, 0, 1)
+        return numbered_lines(self.path)
 
     def malformed(self, number: int, text: str) -> Unusable:
         """Return the error of a row that has not the form of its file."""

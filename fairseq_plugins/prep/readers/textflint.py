@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ..corpus import numbered_lines
+from ...text_reading import numbered_lines
 from ..examples import Example
 from .expected import Expected, check_same_pairs, json_object
 
@@ -73,7 +73,7 @@ def read_textflint(path: Path, expected: Expected) -> tuple[list[Example], list[
 def _read(path: Path, expected: Expected) -> list[tuple[Example, bool]]:
     """Read samples, each with whether it has an id of its own."""
     found = []
-    for number, line in numbered_lines(path, 0, 1):
+    for number, line in numbered_lines(path):
         if not line.strip():
             continue
         where = f"{path}:{number}"
