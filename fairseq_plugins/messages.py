@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 MOST = 10  # members of a list that a message names
@@ -20,13 +21,17 @@ def named(
     """Name the members of a list: ``a, b, c``, or ``a, b, c and 108 more, 111 in all``.
 
     Args:
-        values: the members; texts stand as they are unless they hold what cannot be printed.
+        values: the members; texts stand as they are unless they hold what cannot be printed, and
+            paths are never cut.
         most: how many are named.
         between: what separates them.
         none: what an empty list is called.
     """
     rest = iter(values)
-    shown = between.join(shortened(str(value)) for value in islice(rest, most))
+    shown = between.join(
+        shortened(str(value), 4096 if isinstance(value, Path) else LONGEST)
+        for value in islice(rest, most)
+    )
     left = sum(1 for _ in rest)
     return f"{shown} and {left:,} more, {most + left:,} in all" if left else shown or none
 

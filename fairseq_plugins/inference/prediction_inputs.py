@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..messages import named, quoted
 from ..prep.examples import Example
+from ..prep.readers.labels import known_label
 from ..prep.readers.reading import Line, blocks
 from ..text_reading import numbered_lines
 
@@ -156,15 +158,17 @@ def _line(number: int, line: str, where: str, wanted: Wanted) -> Example:
 def _sentence(block: list[Line], identifier: str, name: str, wanted: Wanted) -> Example:
     """Read one sentence in columns; see the top of the file."""
     rows = [(n, line.split("\t") if "\t" in line else line.split()) for n, line in block]
-    (first, head) = rows[0]
+    (first, head), gold = rows[0], []
     for number, row in rows:
         where = f"{name}:{number}"
         if len(row) != len(head):
             raise ValueError(f"{where}: {len(row)} column(s), but line {first} has {len(head)}")
         _check_word(row[0], where)
-        if len(row) > 1 and row[-1] not in wanted.labels:
-            choices = ", ".join(wanted.labels)
-            raise ValueError(f"{where}: unknown label {row[-1]!r}; choices: {choices}")
+        if len(row) > 1:
+            gold.append(known_label(row[-1], wanted.labels))
+            if gold[-1] is None:
+                choices = named(wanted.labels)
+                raise ValueError(f"{where}: unknown label {quoted(row[-1])}; choices: {choices}")
     words = tuple(row[0] for _, row in rows)
-    gold = tuple(row[-1] for _, row in rows) if len(head) > 1 else None
-    return Example(identifier, (" ".join(words),), words, word_labels=gold, line=first)
+    labels = tuple(gold) or None
+    return Example(identifier, (" ".join(words),), words, word_labels=labels, line=first)

@@ -75,7 +75,9 @@ def read_advglue(
             f"{path}: {missing}; those there, to be given as {path.name}:TASK, are "
             f"{', '.join(there) or 'none of AdvGLUE'}"
         )
-    return {name: _examples(path, name, found[name], expected) for name in wanted}
+    read = {name: _examples(path, name, found[name], expected) for name in wanted}
+    expected.tell_respelled(path)
+    return read
 
 
 def _is_of(task: str, dataset: str) -> bool:

@@ -91,6 +91,7 @@ def _read(path: Path, expected: Expected) -> list[tuple[Example, bool]]:
         found.append((expected.example(row, where, number), identifier is not None))
     if not found:
         raise ValueError(f"{path}: no samples")
+    expected.tell_respelled(path)
     return found
 
 

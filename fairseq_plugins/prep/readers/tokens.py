@@ -91,14 +91,12 @@ def _sentence(
         words.append(checked_word(reading, fields[layout.token if columns > 1 else 0], line))
         if columns > 1:
             labels.append(fields[layout.tag].strip())
-    if layout.iob1:
-        labels = iob2(labels)
     checked = [reading.label(label, line) for label, (line, _) in zip(labels, block)]
     gold = [label for label in checked if label is not None]
     if gold and len(gold) != len(words):
         line = block[checked.index(None)][0] if None in checked else block[0][0]
         raise reading.malformed(line, "a word without a label in a sentence with labels")
-    return tagged(words, gold or None, str(number), block[0][0])
+    return tagged(words, (iob2(gold) if layout.iob1 else gold) or None, str(number), block[0][0])
 
 
 def checked_word(reading: Reading, word: str, line: int) -> str:
