@@ -31,6 +31,7 @@ TEXTS = (
     "\u4e0a\u6d77\u4e0d\u4e00\u6837\u7684\u4e00\u5929\n\u4e0a\u73ed\n",  # bytes 0x0a and 0x00
     "\U0001f600 ok\n",
     "x\n",
+    "It\u2019s a \u201cgood\u201d film, and a long one.\n",  # bytes 0x20 that are no blanks
 )
 
 
