@@ -20,6 +20,7 @@ from ..evaluation.metrics import score
 from ..evaluation.text_files import write_text
 from ..text_reading import lines_of, numbered_lines
 from . import prediction_outputs as outputs
+from .lengths import EXAMPLES, given_lengths
 from .prediction import BATCH_SIZE, Predictor, check_split, load
 from .prediction_inputs import read_examples
 from .prediction_records import Prediction
@@ -48,7 +49,8 @@ class PredictionOptions:
         metrics: JSON file for metrics.
         batch_size: most examples of a batch.
         max_tokens: most wordpieces of a batch.
-        long_examples: what becomes of examples that are too long (default: as in training).
+        max_positions, long_examples: most wordpieces of an example, and what becomes of longer ones
+            (default: as in training).
         cpu: compute on the CPU even where there is a GPU.
     """
 
@@ -63,6 +65,7 @@ class PredictionOptions:
     metrics: str | None = None
     batch_size: int = BATCH_SIZE
     max_tokens: int | None = None
+    max_positions: int | None = None
     long_examples: str | None = None
     cpu: bool = False
 
@@ -124,8 +127,8 @@ def predict_files(options: PredictionOptions) -> None:
             is no submission.
     """
     options.check()
-    overrides = {"long_examples": options.long_examples} if options.long_examples else {}
-    predictor = load(options.checkpoint, options.data, cpu=options.cpu, **overrides)
+    lengths = given_lengths(options, EXAMPLES)
+    predictor = load(options.checkpoint, options.data, cpu=options.cpu, **lengths)
     if options.split is not None:
         check_split(predictor.manifest, options.split, predictor.folder)
     submission = _submission(predictor, options)
