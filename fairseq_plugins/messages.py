@@ -16,7 +16,12 @@ LONGEST = 80  # characters of each, and of any other value
 
 
 def named(
-    values: Iterable[Any], most: int = MOST, *, between: str = ", ", none: str = "none"
+    values: Iterable[Any],
+    most: int = MOST,
+    *,
+    between: str = ", ",
+    none: str = "none",
+    longest: int = LONGEST,
 ) -> str:
     """Name the members of a list: ``a, b, c``, or ``a, b, c and 108 more, 111 in all``.
 
@@ -26,10 +31,11 @@ def named(
         most: how many are named.
         between: what separates them.
         none: what an empty list is called.
+        longest: characters of each that are shown.
     """
     rest = iter(values)
     shown = between.join(
-        shortened(str(value), 4096 if isinstance(value, Path) else LONGEST)
+        shortened(str(value), 4096 if isinstance(value, Path) else longest)
         for value in islice(rest, most)
     )
     left = sum(1 for _ in rest)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..evaluation.metrics import LOWER_IS_BETTER
+from ..messages import named
 from .outcomes import Outcome, Setting
 
 
@@ -61,7 +62,7 @@ def summarize(outcomes: Sequence[Outcome], metric: str) -> list[Summary]:
     for run in outcomes:
         if metric not in run.best:
             raise ValueError(
-                f"{run.folder}: no metric {metric!r}; choices: {', '.join(sorted(run.best))}"
+                f"{run.folder}: no metric {metric!r}; choices: {named(sorted(run.best))}"
             )
         groups[run.setting].append(run)
     return [

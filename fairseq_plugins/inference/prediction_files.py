@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from ..evaluation.metrics import score
 from ..evaluation.text_files import write_text
+from ..messages import named
 from ..text_reading import lines_of, numbered_lines
 from . import prediction_outputs as outputs
 from .lengths import EXAMPLES, given_lengths
@@ -150,7 +151,7 @@ def _submission(predictor: Predictor, options: PredictionOptions) -> dict[str, A
     """Return how the benchmark's server wants this split; None when it does not."""
     found = predictor.manifest.submission.get(options.split)
     if options.submission_dir and not found:
-        choices = ", ".join(predictor.manifest.submission) or "none of this dataset"
+        choices = named(predictor.manifest.submission, none="none of this dataset")
         raise ValueError(
             f"split {options.split!r} of {predictor.manifest.dataset!r} is no submission; "
             f"choices: {choices}"

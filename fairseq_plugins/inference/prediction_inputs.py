@@ -57,9 +57,9 @@ def examples_of(texts: Iterable[Any], wanted: Wanted) -> list[Example]:
 def _example(number: int, text: Any, wanted: Wanted) -> Example:
     parts = (text,) if isinstance(text, str) else tuple(text) if _is_row(text) else None
     if parts is None or not all(isinstance(part, str) for part in parts):
-        raise ValueError(f"text {number} is {text!r}; expected {_expected(wanted)}")
+        raise ValueError(f"text {number} is {quoted(text)}; expected {_expected(wanted)}")
     if not parts or not all(part.strip() for part in parts):
-        raise ValueError(f"text {number} is empty, or a part of it: {text!r}")
+        raise ValueError(f"text {number} is empty, or a part of it: {quoted(text)}")
     if wanted.labels and not isinstance(text, str):
         for word in parts:
             _check_word(word, f"text {number}")
@@ -83,7 +83,7 @@ def _expected(wanted: Wanted) -> str:
 
 def _check_word(word: str, where: str) -> None:
     if word.split() != [word]:
-        raise ValueError(f"{where}: {word!r} is no word: it is empty or holds white space")
+        raise ValueError(f"{where}: {quoted(word)} is no word: it is empty or holds white space")
 
 
 def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -> Iterator[Example]:

@@ -19,6 +19,7 @@ import sentencepiece
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
+from ..messages import quoted
 from ..syntax.subwords import Span, joined_spans
 from ..text_reading import read_text
 
@@ -175,7 +176,7 @@ def check_codes(path: Path) -> int:
     for number, pair in enumerate(pairs, start + 1):
         if len(pair) != 2 or not all(pair):
             raise ValueError(
-                f"{path}:{number}: expected two symbols of a merge, found {' '.join(pair)!r}"
+                f"{path}:{number}: expected two symbols of a merge, found {quoted(' '.join(pair))}"
             )
     if pairs and all(second.isdecimal() for _, second in pairs):
         raise ValueError(f"{path} is no BPE codes file: it lists counts (a vocabulary?)")

@@ -16,6 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from ..messages import named, quoted, shortened
 from ..text_reading import read_text
 from .manifest import write_text
 from .text_encoder import check_characters
@@ -236,9 +237,8 @@ def _optional(body: dict[str, Any], key: str, kind: type, place: str, default: A
 
 
 def _listed(names: Sequence[str] | dict[str, Any]) -> str:
-    return ", ".join(map(repr, names)) or "nothing"
+    return named(map(quoted, names), none="nothing")
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 40 else f"{text[:40]}…"
+    return shortened(json.dumps(value), 40)

@@ -31,7 +31,7 @@ def decide_labels(options: TextOptions, scans: dict[str, TextScan]) -> list[str]
     labels = options.source.labels or options.read.labels or _found(options, scans)
     if not labels:
         raise ValueError(
-            f"no split has labels ({', '.join(scans)}): give --labels, e.g. the labels.txt of the "
+            f"no split has labels ({named(scans)}): give --labels, e.g. the labels.txt of the "
             "folder that the model was trained on"
         )
     for scan in scans.values():

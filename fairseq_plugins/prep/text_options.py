@@ -129,7 +129,7 @@ class TextOptions:
             if len(paths) != len(mine):
                 raise ValueError(
                     f"{flag} names {len(paths)} CoNLL-U file(s), but the splits that need one are "
-                    f"{', '.join(mine) or 'none'}"
+                    f"{named(mine)}"
                 )
             for split, path in zip(mine, paths):
                 if not path.is_file():

@@ -245,3 +245,36 @@ def test_files_that_lie_there_unread_are_named(raw, caplog) -> None:
     again = options | {"test_file": folder / "test_with_gold.tsv"}
     prepare(text_options(raw, "two", **again))
     assert "not read" not in caplog.text
+
+
+LONG = "x" * 300_000
+WIDE = "\t".join(f"column{i}" for i in range(30_000))
+ENDLESS = {  # dataset, file and content that no message may repeat
+    "columns": ("plain", "x.tsv", [WIDE, "a"]),
+    "column": ("plain", "x.tsv", [f"{LONG}\ttext", "a\tb"]),
+    "members": ("plain", "x.jsonl", [json.dumps(dict.fromkeys(map(str, range(30_000)), "a"))]),
+    "text": ("plain", "x.jsonl", [json.dumps({"text": [0] * 300_000, "label": "1"})]),
+    "label": ("rte", "x.tsv", ["sentence1\tsentence2\tlabel", f"a\tb\t{LONG}"]),
+    "blank": ("tokens", "x.conll", [f"a\t{LONG} {LONG}"]),
+    "word": ("tokens", "x.conll", [f"{LONG} b\tO"]),
+    "one column": ("tokens", "x.conll", [LONG]),
+    "score": ("sts_b", "x.tsv", ["sentence1\tsentence2\tscore", f"a\tb\t{LONG}"]),
+    "votes": ("twitter_url", "x.txt", [f"a\tb\t{LONG}\tu"]),
+    "id": ("plain", "x.jsonl", [json.dumps({"text": "a", "label": "1", "id": LONG + "\t"})]),
+    "m2": ("token_errors", "x.m2", [LONG]),
+    "edit": ("token_errors", "x.m2", ["S a", f"A {LONG}"]),
+    "cged": ("cged", "x.txt", [LONG]),
+    "msra": ("msra_ner", "x.txt", [f"a/o {LONG}/z"]),
+}
+
+
+@pytest.mark.parametrize("case", ENDLESS)
+def test_no_file_makes_a_message_long(case, tmp_path) -> None:
+    name, file, lines = ENDLESS[case]
+    path = write(tmp_path / file, lines)
+    options = ReadOptions(id_column="id") if case == "id" else ReadOptions()
+    with pytest.raises(ValueError, match=str(path)) as caught:
+        list(read_split(DATASETS[name], "train", path, options))
+    told = str(caught.value).replace(str(path), "")
+    assert len(told) < 1500
+    assert told.isprintable()

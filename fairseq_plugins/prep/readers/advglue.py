@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...messages import quoted
 from ...text_reading import read_text
 from ..examples import Example
 from .expected import Expected, json_object
@@ -103,5 +104,5 @@ def _named(number: Any, labels: tuple[str, ...], where: str) -> str:
     """Return the class that a label's number stands for."""
     if type(number) is not int or not 0 <= number < len(labels):
         choices = ", ".join(f"{i} ({label})" for i, label in enumerate(labels))
-        raise ValueError(f"{where}: label {number!r}; choices: {choices}")
+        raise ValueError(f"{where}: label {quoted(number)}; choices: {choices}")
     return labels[number]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from ...messages import named
 from ...text_reading import numbered_lines
 from ..examples import Example
 from .expected import Expected, check_same_pairs, json_object
@@ -82,7 +83,7 @@ def _read(path: Path, expected: Expected) -> list[tuple[Example, bool]]:
         if fields is None:
             known = "; ".join(", ".join(names) for names in FIELDS)
             raise ValueError(
-                f"{where}: no sample: found {', '.join(sample) or 'nothing'}, expected y and one "
+                f"{where}: no sample: found {named(sample, none='nothing')}, expected y and one "
                 f"of: {known}"
             )
         identifier = sample.get("sample_id")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
+from ...messages import quoted
 from ..examples import Example
 from .options import SEPARATORS, ReadOptions
 from .reading import Line, Reading, blocks, tagged, usable
@@ -68,9 +69,8 @@ def _checked_columns(reading: Reading, layout: TokenLayout, line: Line) -> int:
     """Return the number of columns that the first line has."""
     columns = len(layout.fields(line[1]))
     if columns == 1 and reading.must_have_labels:
-        raise reading.malformed(
-            line[0], f"found no label column, which split {reading.split!r} must have: {line[1]!r}"
-        )
+        what = f"found no label column, which split {reading.split!r} must have"
+        raise reading.malformed(line[0], f"{what}: {quoted(line[1])}")
     for column in (layout.token, layout.tag):
         if columns > 1 and not -columns <= column < columns:
             raise reading.malformed(
@@ -106,7 +106,7 @@ def checked_word(reading: Reading, word: str, line: int) -> str:
         Unusable: such a word.
     """
     if not word or any(character.isspace() for character in word):
-        what = f"word {word!r} has a blank inside" if word.strip() else f"empty word {word!r}"
+        what = f"word {quoted(word)} has a blank inside" if word.strip() else f"empty word {word!r}"
         raise reading.malformed(line, what)
     return word
 
