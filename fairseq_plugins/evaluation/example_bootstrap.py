@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..messages import named
 from . import classification, labeling, metrics, squad
 from .text_files import read_lines
 
@@ -153,7 +154,7 @@ def _check(runs: Sequence[Answers], metric: str, positive: str) -> Answers:
         raise ValueError(f"metric {metric!r} is not one of {choices}")
     about_one = first.target != "spans" and metric.startswith(("f1", "token_", "detection_"))
     if about_one and positive not in _occurring(first):
-        choices = ", ".join(sorted(_occurring(first)))
+        choices = named(sorted(_occurring(first)))
         raise ValueError(
             f"metric {metric!r} needs the positive label, {positive!r} is none of {choices}"
         )

@@ -16,6 +16,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..messages import named, quoted
 from . import classification as classes
 from . import labeling, squad
 
@@ -67,7 +68,7 @@ def score(
     if target not in NAMES:
         raise ValueError(f"target {target!r} is not one of {', '.join(NAMES)}")
     if positive and positive not in labels:
-        raise ValueError(f"positive label {positive!r} is not one of {', '.join(labels)}")
+        raise ValueError(f"positive label {positive!r} is not one of {named(labels)}")
     classes.check_equal(gold, predicted)
     pairs = [(truth, guess) for truth, guess in zip(gold, predicted) if truth is not None]
     if not pairs:
@@ -176,5 +177,5 @@ def _ids(column: Sequence[str], ids: Mapping[str, int]) -> list[int]:
     """Return the ids of class names."""
     unknown = next((label for label in column if label not in ids), None)
     if unknown is not None:
-        raise ValueError(f"class {unknown!r} is not one of {', '.join(ids)}")
+        raise ValueError(f"class {quoted(unknown)} is not one of {named(ids)}")
     return [ids[label] for label in column]

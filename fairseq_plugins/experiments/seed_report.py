@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..evaluation.example_bootstrap import Bootstrap
+from ..messages import named
 from .comparisons import PairedSeeds, compare, over_examples
 from .outcomes import read_outcomes
 from .seeds import Summary, chosen_settings, summarize
@@ -83,7 +84,7 @@ def make_report(
     summaries = summarize(outcomes.runs, metric)
     chosen = chosen_settings(summaries, metric)
     if baseline and baseline not in chosen:
-        raise ValueError(f"--baseline {baseline!r}: choices are {', '.join(chosen)}")
+        raise ValueError(f"--baseline {baseline!r}: choices are {named(chosen)}")
     plain = [system for system in chosen if system.startswith("bert_plain")]
     baseline = baseline or (plain[0] if len(plain) == 1 else "")
     comparisons = []

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..evaluation.metrics import LOWER_IS_BETTER, deviation
+from ..messages import named
 from .outcomes import Outcome, Setting
 
 
@@ -63,7 +64,7 @@ def summarize(outcomes: Sequence[Outcome], metric: str) -> list[Summary]:
     for run in outcomes:
         if metric not in run.best:
             raise ValueError(
-                f"{run.folder}: no metric {metric!r}; choices: {', '.join(sorted(run.best))}"
+                f"{run.folder}: no metric {metric!r}; choices: {named(sorted(run.best))}"
             )
         groups[run.setting].append(run)
     return [

@@ -14,9 +14,10 @@ from functools import lru_cache
 
 from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
 
+from ..text_reading import BYTE_ORDER_MARK
+
 TOKENIZERS = ("moses", "pretokenized", "none")
 NORMALIZERS = ("none", "moses")
-BYTE_ORDER_MARK = "\ufeff"
 
 ENTITIES = (
     ("&apos;", "'"),

@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import chain, repeat
 
 from ...evaluation.metrics import LOWER_IS_BETTER, deviation
+from ...messages import named
 from ..comparisons import Tested, over_examples, welch
 from ..outcomes import Outcomes
 from ..prepared_data import TRANSLATION
@@ -45,7 +46,7 @@ def make_tables(found: Sequence[Outcomes], layout: str, test: Test) -> list[Tabl
     tables = [_table(one, found, test) for one in layouts]
     tables = [table for table in tables if table.blocks]
     if not tables:
-        there = ", ".join(sorted({one.dataset for one in found}))
+        there = named(sorted({one.dataset for one in found}))
         raise ValueError(
             f"--layout {layout!r}: none of these runs stands in it; they are on {there}"
         )
