@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "syntax": set(),
     "nn": set(),
     "evaluation": set(),
-    "experiments": {"evaluation"},
+    "experiments": {"evaluation", "prep"},
     "resources": set(),
     "pretrained": {"nn"},
     "criterions": {"nn", "evaluation"},
@@ -34,7 +34,10 @@ PACKAGE_FILES = {"__init__.py": {"models", "tasks", "criterions", "optim"}, "__m
 
 # library -> where it may be imported
 MAY_USE = {
-    "fairseq": {"data", "models", "tasks", "criterions", "optim", "inference"},
+    "fairseq": {
+        *("data", "models", "tasks", "criterions", "optim", "inference"),
+        "experiments/train_options.py",
+    },
     "fairseq_cli": {"inference"},
     "safetensors": {"pretrained"},
     "spacy": {
