@@ -26,15 +26,15 @@ def open_file(path: str | Path, mode: str = "rb") -> BinaryIO:
 
     Args:
         path: of the file.
-        mode: ``rb`` or ``ab``, which makes the file if it is not there.
+        mode: ``rb``, ``rb+``, or ``ab``, which makes the file if it is not there.
 
     Raises:
         OSError: as `open`.
         ValueError: a link, a folder, a pipe or a device.
     """
-    flags = os.O_RDONLY if mode == "rb" else os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    ways = {"rb": os.O_RDONLY, "rb+": os.O_RDWR, "ab": os.O_WRONLY | os.O_APPEND | os.O_CREAT}
     try:
-        handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+        handle = os.open(path, ways[mode] | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK):
             raise ValueError(_linked(path)) from None
