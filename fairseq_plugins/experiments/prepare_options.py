@@ -59,8 +59,9 @@ def check_prepare(options: Mapping[Any, Any], dataset: str) -> None:
     kinds = _kinds_of(dataset)
     for key, value in options.items():
         if key not in kinds:
+            hint = "" if value is not None else "; a value with commas wants quotes"
             raise ValueError(
-                f"option {str(key)[:100]!r}: not in a file (on the command line: --prepare); "
+                f"option {str(key)[:100]!r}: not in a file (on the command line: --prepare){hint}; "
                 f"choices: {', '.join(kinds)}"
             )
         try:

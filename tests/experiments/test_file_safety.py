@@ -230,6 +230,7 @@ def test_nothing_of_a_value_can_act(text) -> None:
         (part(prepare=["x"]), "no mapping of options"),
         (part(prepare={"destdir": "x"}), "prepare: option 'destdir': not in a file"),
         (part(prepare={"spacy-model": "os"}), "prepare: option 'spacy-model': not in a file"),
+        (part(prepare={"annotations": "pos", "heads": None}), "'heads': .* commas wants quotes"),
         (part(prepare={"annotations": "-x"}), "'annotations': '-x' is not a word"),
         (part(prepare={"train-file": "../x"}), "'train-file': '../x' is not a path"),
         (part(seeds=list(range(400)), learning_rates=list(range(1, 400))), "159,600 runs"),
