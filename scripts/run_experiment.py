@@ -27,6 +27,7 @@ from fairseq_plugins.experiments import after_steps
 from fairseq_plugins.experiments.cluster import Machine, add_flags, machine_of
 from fairseq_plugins.experiments.cost import costs, format_costs
 from fairseq_plugins.experiments.experiment import (
+    JOBS,
     Plan,
     check_plan,
     make_plan,
@@ -195,7 +196,7 @@ def planned(args: argparse.Namespace) -> tuple[Plan, Machine, dict[str, str]]:
     """Return all runs, where they are executed, and what is missing for some of them."""
     experiment = selected(args)
     root = args.runs or Path("runs") / experiment.name
-    machine = machine_of(args, root / "jobs")
+    machine = machine_of(args, root / JOBS)
     if not args.dry_run:
         machine.check()
     if args.raw and not args.dry_run:

@@ -3,8 +3,8 @@
 python scripts/translate.py runs/mine --split test
 python scripts/translate.py runs/mine --reference corpus/test.de -- --beam 4 --lenpen 0.6
 
-Leaves generate.log (what fairseq-generate prints), score.json and evaluation.json (split, BLEU,
-chrF) in the run's folder. What stands behind -- goes to fairseq-generate.
+Leaves generate.SPLIT.log (what fairseq-generate prints), score.SPLIT.json and evaluation.SPLIT.json
+(split, BLEU, chrF) in the run's folder. What stands behind -- goes to fairseq-generate.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from fairseq_plugins import command
 from fairseq_plugins.evaluation.inputs import TextForm
 from fairseq_plugins.evaluation.score_report import Report, format_report, score_files
 from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.experiments.split_files import EVALUATION, GENERATED, SCORE, of_split
 from fairseq_plugins.messages import named
 
 BEAM = ["--beam", "4", "--lenpen", "0.6", "--max-tokens", "8000"]
-LOG, SCORE, METRICS = "generate.log", "score.json", "evaluation.json"
 
 
 def parse_args() -> argparse.Namespace:
@@ -84,7 +84,8 @@ def translate(args: argparse.Namespace, data: str) -> Path:
     Raises:
         ValueError: it failed.
     """
-    out, partial = args.run / LOG, args.run / f".{LOG}.tmp{os.getpid()}"
+    out = args.run / of_split(GENERATED, args.split)
+    partial = out.with_name(f".{out.name}.tmp{os.getpid()}")
     words = [sys.executable, "-m", "fairseq_cli.generate", data, "--user-dir", package[0]]
     words += ["--task", "syntax_translation", "--path", str(args.run / args.checkpoint)]
     words += ["--gen-subset", args.split, *(["--cpu"] if args.cpu else [])]
@@ -106,7 +107,7 @@ def translate(args: argparse.Namespace, data: str) -> Path:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove the partial outputs of processes that were killed: nobody holds their locks."""
-    for path in folder.glob(f".{LOG}.tmp*"):
+    for path in folder.glob(".generate*.log.tmp*"):
         with contextlib.suppress(OSError), path.open("rb+") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             path.unlink()
@@ -119,8 +120,9 @@ def main() -> None:
     log = translate(args, data)
     report = score_files([log], args.reference, TextForm(language))
     print(format_report(report), end="")
-    write_text(args.run / SCORE, report.as_json())
-    write_text(args.run / METRICS, json.dumps(summary(report, args.split), indent=2) + "\n")
+    write_text(args.run / of_split(SCORE, args.split), report.as_json())
+    text = json.dumps(summary(report, args.split), indent=2) + "\n"
+    write_text(args.run / of_split(EVALUATION, args.split), text)
 
 
 def summary(report: Report, split: str) -> dict:

@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "syntax": set(),
     "nn": set(),
     "evaluation": set(),
-    "experiments": {"evaluation"},
+    "experiments": {"evaluation", "prep"},
     "resources": set(),
     "pretrained": {"nn"},
     "criterions": {"nn", "evaluation"},
@@ -35,7 +35,10 @@ LOOSE = {*PACKAGE_FILES, "command.py", "installation.py", "messages.py", "text_r
 
 # library -> where it may be imported
 MAY_USE = {
-    "fairseq": {"data", "models", "tasks", "criterions", "optim", "inference"},
+    "fairseq": {
+        *("data", "models", "tasks", "criterions", "optim", "inference"),
+        "experiments/train_options.py",
+    },
     "fairseq_cli": {"inference"},
     "safetensors": {"pretrained"},
     "spacy": {

@@ -20,7 +20,6 @@ import json
 import logging
 import re
 import shlex
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,28 +28,14 @@ from typing import Any
 
 from ..evaluation.text_files import write_text
 from .experiment import Plan
-from .file_safety import check_step
 from .job import Commands
 from .preparations import raw_folder
 from .run import SCRIPTS, Launch, RunError
+from .safe_files import is_file, read_bytes, read_text, refuse_links, remove_folder
+from .step_arguments import SCRIPTS as ALLOWED
+from .step_arguments import check_step
 from .step_places import DONE, OPTIONAL, Context, Filled, NotThere, check, fill, places_of
 
-ALLOWED = {  # script -> its options that name what it writes
-    "analyze_questions.py": ("--output", "--plot"),
-    "case_study.py": ("--html",),
-    "compare_predictions.py": ("--markdown", "--tsv"),
-    "perturb.py": ("--output",),
-    "plot_attention.py": ("--out",),
-    "plot_coattention.py": ("--out",),
-    "plot_fractions.py": ("--out",),
-    "plot_gates.py": ("--out",),
-    "predict.py": ("--output", "--submission-dir", "--metrics"),
-    "predict_squad.py": ("--output-dir",),
-    "report_table.py": ("--output",),
-    "robustness.py": ("--output",),
-    "score.py": ("--json",),
-    "score_squad.py": (),
-}
 LOG = "log"
 
 logger = logging.getLogger(__name__)
@@ -66,7 +51,7 @@ class Step:
 
     Args:
         name: of its folder.
-        script: file in ``scripts/``, one of `ALLOWED`.
+        script: file in ``scripts/``, one of those of `step_arguments`.
         arguments: its arguments, with placeholders.
     """
 
@@ -121,9 +106,9 @@ def _step(entry: Mapping[str, Any], place: str, earlier: Sequence[str]) -> Step:
         raise ValueError(f"{place}: arguments: {arguments!r} is no list of words and numbers")
     words = tuple(map(str, arguments))
     try:
-        check_step(script, [word.removeprefix(OPTIONAL) for word in words], ALLOWED[script])
         for word in words:
             check(word, earlier)
+        check_step(script, [word.removeprefix(OPTIONAL) for word in words])
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
     return Step(name, script, words)
@@ -184,11 +169,13 @@ def _perform(step: Step, context: Context, launch: Launch) -> bool:
     """Do a step unless it is done; tell whether it was."""
     folder = context.left_by(step.name)
     filled = fill(step.arguments, context, folder)
+    check_step(step.script, filled.words)  # what is left out may change what others mean
     mark = _fingerprint(step, filled, context)
     if _mark_of(folder / DONE) == mark:
         return False
     made = folder.with_name(f".{step.name}.tmp")
-    shutil.rmtree(made, ignore_errors=True)
+    refuse_links(context.folder, folder)
+    remove_folder(made)
     made.mkdir(parents=True)
     there = fill(step.arguments, context, made)
     start = [sys.executable, str(SCRIPTS / step.script)]
@@ -210,7 +197,8 @@ def _fingerprint(step: Step, filled: Filled, context: Context) -> str:
     for path in sorted(set(filled.sources)):
         inside = path.is_relative_to(context.folder)
         name = path.relative_to(context.folder) if inside else path.name
-        content = path.read_bytes() if path.is_file() else b""
+        own = path if inside else path.resolve()  # a prepared folder may be put together by links
+        content = read_bytes(own) if path.is_file() else b""
         content = _mark_of(path).encode() if path.name == DONE else content  # names no folder
         digest.update(f"{name}\0{hashlib.sha256(content).hexdigest()}\0".encode())
     return digest.hexdigest()
@@ -219,7 +207,7 @@ def _fingerprint(step: Step, filled: Filled, context: Context) -> str:
 def _mark_of(done: Path) -> str:
     """Return the fingerprint of a step that is done; empty for one that is not."""
     try:
-        return str(json.loads(done.read_text(encoding="utf-8"))["fingerprint"])
+        return str(json.loads(read_text(done))["fingerprint"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
 
@@ -233,10 +221,10 @@ def _keep_log(made: Path, kept: Path, named: Path | None = None) -> str:
         named: what to call the folder; default: where the log is kept.
     """
     log = made / LOG
-    text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+    text = read_text(log, errors="replace") if is_file(log) else ""
     text = text.replace(str(made), str(named or kept))
     if kept != made:
-        shutil.rmtree(made)
+        remove_folder(made)
         made.mkdir()
         write_text(made / LOG, text)
         _replace(kept, made)
@@ -248,8 +236,8 @@ def _keep_log(made: Path, kept: Path, named: Path | None = None) -> str:
 def _replace(folder: Path, made: Path) -> None:
     """Put a folder in another's place."""
     old = folder.with_name(f".{folder.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
+    remove_folder(old)
     if folder.exists():
         folder.rename(old)
     made.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
+    remove_folder(old)

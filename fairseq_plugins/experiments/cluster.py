@@ -129,7 +129,8 @@ class Machine:
     def job_name(self) -> str:
         """What Slurm calls the jobs: the same for one experiment, and another for any other."""
         place = self.folder.resolve().parent
-        return f"fairseq-{place.name}-{hashlib.sha256(str(place).encode()).hexdigest()[:10]}"
+        name = re.sub(r"[^\w.-]+", "_", place.name)  # it stands in a script
+        return f"fairseq-{name}-{hashlib.sha256(str(place).encode()).hexdigest()[:10]}"
 
     @property
     def sbatch(self) -> dict[str, object]:

@@ -24,8 +24,9 @@ from ..evaluation.inputs import TextForm, load
 from ..evaluation.metrics import deviation
 from ..evaluation.significance import paired_bootstrap
 from .outcomes import Outcome
-from .run import GENERATED, SCORE
+from .safe_files import is_file, read_text
 from .seeds import Summary
+from .split_files import GENERATED, SCORE, find
 
 SEEDS = "seeds"  # what a test is over that takes all runs
 ROUNDING = 1e-12  # as a share of the greatest score
@@ -155,7 +156,7 @@ def over_examples(
         [run for run in summary.outcomes if run.seed in shared] for summary in (baseline, system)
     ]
     runs = [run for side in sides for run in side]
-    if not runs or not all(predictions(run).is_file() for run in runs):
+    if not runs or not all(is_file(predictions(run)) for run in runs):
         return None
     answers = [[read_answers(predictions(run)) for run in side] for side in sides]
     positive = runs[0].positive
@@ -176,11 +177,12 @@ def over_sentences(
         ValueError: translations of other sentences.
     """
     logs, abouts = (
-        [run.folder / name for run in (baseline, system)] for name in (GENERATED, SCORE)
+        [find(run.folder, name, run.evaluated) for run in (baseline, system)]
+        for name in (GENERATED, SCORE)
     )
-    if not all(path.is_file() for path in (*logs, *abouts)):
+    if not all(is_file(path) for path in (*logs, *abouts)):
         return Tested()
-    scores = [json.loads(path.read_text(encoding="utf-8")) for path in abouts]
+    scores = [json.loads(read_text(path)) for path in abouts]
     names, language = [score["reference"] for score in scores], scores[1]["language"]
     if remark := _why_not(names):
         return Tested(remark=remark)

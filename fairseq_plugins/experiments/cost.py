@@ -10,6 +10,7 @@ from statistics import fmean
 
 from .experiment import Plan, PlannedRun
 from .run import LOG, RESULT
+from .safe_files import read_text
 from .training_log import speed, updates_so_far
 
 _MEBI = 2**20
@@ -71,7 +72,7 @@ def _speed(planned: PlannedRun) -> float | None:
     """Return a run's updates a second, if it has run or begun."""
     path = planned.run.folder / RESULT
     if path.is_file():
-        return json.loads(path.read_text(encoding="utf-8")).get("updates_per_second")
+        return json.loads(read_text(path)).get("updates_per_second")
     return speed(planned.run.folder / LOG)
 
 

@@ -8,6 +8,7 @@ however often it was interrupted.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +17,14 @@ from typing import Any
 from ..evaluation.text_files import write_text
 from .experiment_file import Experiment, Part
 from .prepared_data import TRANSLATION, PreparedData
-from .run import EVALUATION, RESULT, Run
+from .run import RESULT, Run
+from .safe_files import read_text, refuse_links, run_folders
+from .tables.found_runs import AFTER
 from .versions import versions
 from .workers import ALONE, Workers, share_batches
 
 DESCRIPTION, ROWS = "experiment.json", "rows.jsonl"
+JOBS = "jobs"  # folder of the executor's files
 SUBSETS = "data"  # folder of the parts of training sets, beside the systems
 # of a result, what a row has under the same name; the rest is spelt in `_row`
 _SHARED = ("dataset", "system", "learning_rate", "metric", "validation", "best", "last")
@@ -153,8 +157,16 @@ def check_plan(plan: Plan) -> None:
     Raises:
         FileNotFoundError: a reference that is not there.
         ValueError: runs on other data in a part's folder, checkpoints to average that are not
-            kept, batches that the processes of a run cannot share.
+            kept, batches that the processes of a run cannot share, folders behind links or with
+            names that a command would take for options.
     """
+    for folder in [plan.root, *(part.folder for part in plan.experiment.parts)]:
+        if str(folder).startswith("-") or not str(folder).isprintable():
+            raise ValueError(f"{str(folder)!r}: begins like an option, or breaks a line")
+    folders = [plan.experiment.runs_of(part, plan.root) for part in plan.experiment.parts]
+    folders += [plan.root / JOBS, plan.root / AFTER, *(subset.folder for subset in plan.subsets)]
+    for folder in folders:
+        refuse_links(plan.root, folder)
     for one in plan.runs:
         share_batches(one.run.settings["options"], one.run.workers, one.run.cell.system)
     for part in {one.part.name: one.part for one in plan.runs}.values():
@@ -173,11 +185,11 @@ def _check_data(plan: Plan, part: Part) -> None:
     """Refuse runs on other data where those of a part lie: nothing could be compared."""
     runs = [one.run.settings for one in plan.runs if one.part.name == part.name]
     known = {run.get("validation_data", run["data"]) for run in runs}
-    for path in sorted(plan.experiment.runs_of(part, plan.root).glob(f"*/*/*/{RESULT}")):
-        result = _read(path)
+    for folder in run_folders(plan.experiment.runs_of(part, plan.root), RESULT):
+        result = _read(folder / RESULT)
         if result.get("validation_data", result.get("data")) not in known:
             raise ValueError(
-                f"{path.parent} is a run on other data than {part.folder}: name another folder "
+                f"{folder} is a run on other data than {part.folder}: name another folder "
                 "for the runs (--runs)"
             )
 
@@ -203,7 +215,7 @@ def rows(plan: Plan, failures: Mapping[Path, str]) -> list[dict[str, Any]]:
 def _row(plan: Plan, planned: PlannedRun, result: Mapping[str, Any]) -> dict[str, Any]:
     """Lay out what is known of a run."""
     run = planned.run
-    tried = _read(run.folder / EVALUATION)
+    tried = _read(run.evaluation)
     speed = result.get("updates_per_second")
     error = {"error": result["error"]} if "error" in result else {}
     return {
@@ -254,7 +266,7 @@ def read_rows(folder: str | Path) -> list[dict[str, Any]]:
         ValueError: a line that is no row; names file and line.
     """
     path, found = Path(folder) / ROWS, []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         try:
             row = json.loads(line)
         except ValueError:
@@ -267,7 +279,7 @@ def read_rows(folder: str | Path) -> list[dict[str, Any]]:
 
 def _read(path: Path) -> dict[str, Any]:
     """Read a JSON file; an empty one if there is none."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return json.loads(read_text(path)) if os.path.lexists(path) else {}
 
 
 def messages_by_folder(runs: Sequence[Run], messages: Sequence[str]) -> dict[Path, str]:

@@ -14,6 +14,7 @@ A file with `dataset` at its top is a grid, and an experiment of this one part.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,8 +22,9 @@ from typing import Any
 
 from ..messages import named
 from .grid import SIZES, Grid
-from .grid_file import KEYS, grid_of, is_name, read_grid, read_mapping, read_values
+from .grid_file import KEYS, check_grid, grid_of, is_name, read_grid, read_mapping, read_values
 from .grid_selection import resize
+from .plain_values import LINE, NAME, PATH, Kind
 from .prepared_data import TRANSLATION
 
 _KEYS = ("name", "title", "parts", "tables", "after")
@@ -121,9 +123,10 @@ def read_experiment(path: str | Path) -> Experiment:
     names = [part.name for part in parts]
     if len(set(names)) < len(names):
         raise ValueError(f"{path}: parts: two are called the same ({named(names)}): name them")
+    title = _checked(LINE, content.get("title") or "", f"{path}: title")
     return Experiment(
         _name(content.get("name", default_name(path)), path, "name"),
-        str(content.get("title", "")),
+        title,
         path,
         parts,
         tuple(_texts(content.get("tables") or [], path, "tables")),
@@ -133,8 +136,10 @@ def read_experiment(path: str | Path) -> Experiment:
 
 def default_name(path: Path) -> str:
     """Return what an experiment is called that has no name: its folder and its file."""
-    folder = path.resolve().parent.name
-    return path.stem if folder == CONFIGS else f"{folder}_{path.stem}"
+    folder, stem = (
+        re.sub(r"[^\w.-]+", "_", one) for one in (path.resolve().parent.name, path.stem)
+    )
+    return (stem if folder == CONFIGS else f"{folder}_{stem}").lstrip(".-")[:100]
 
 
 def _part(entry: Any, path: Path, number: int) -> Part:
@@ -148,17 +153,21 @@ def _part(entry: Any, path: Path, number: int) -> Part:
             raise ValueError(f"{place}: unknown key {key!r}; choices: {', '.join(known)}")
     own = {key: value for key, value in entry.items() if key in KEYS}
     if "grid" in entry:
-        file = path.parent / str(entry["grid"])
+        file = path.parent / _checked(PATH, entry["grid"], f"{place}: grid")
         grid, usual = _changed(read_grid(file), own, place), file.stem
     else:
         grid = grid_of(own, place)
         usual = grid.dataset
-    size = str(entry.get("size") or "")
-    if size and size not in SIZES:
+    size = entry.get("size") or ""
+    if size not in ("", *SIZES):
         raise ValueError(f"{place}: size {size!r}: choices are {', '.join(SIZES)}")
     name = _name(entry.get("name", usual), path, "name of a part")
-    texts = {key: str(entry.get(key) or "") for key in ("data", "raw")}
-    return Part(name, grid, size=size, **texts)
+    folders = {
+        key: _checked(PATH, str(entry[key]), f"{place}: {key}")
+        for key in ("data", "raw")
+        if entry.get(key)
+    }
+    return Part(name, grid, size=size, **folders)
 
 
 def _changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:
@@ -181,14 +190,23 @@ def _changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:
         values["options"] = {**grid.options, **values["options"]}
     if "epochs" in values and "updates" not in values:
         values["updates"] = 0
-    return replace(grid, **values)
+    return check_grid(replace(grid, **values), place)
 
 
 def _name(value: Any, path: Path, key: str) -> str:
     """Read a name that a folder can have."""
+    _checked(NAME, value, f"{path}: {key}")
     if not is_name(value):
         raise ValueError(f"{path}: {key}: {value!r} is no name for a folder")
     return value
+
+
+def _checked(kind: Kind, value: Any, place: str) -> Any:
+    """Return a value of a kind."""
+    try:
+        return kind.check(value)
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
 
 
 def _texts(value: Any, path: Path, key: str) -> Sequence[str]:

@@ -10,6 +10,7 @@ validation set.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import product
@@ -18,6 +19,7 @@ from typing import Any
 
 SIZES = ("tiny", "minilm", "base", "large")  # ends of architectures' names
 
+SQUAD, TRANSLATION = "squad", "translation"  # datasets that are prepared in their own way
 OWN_DATA, OWN_RATE = "data", "lr"  # options of a system that the grid reads itself
 
 Options = dict[str, Any]
@@ -48,7 +50,7 @@ class Grid:
         metric: what chooses the best checkpoint; empty for the dataset's headline metric.
         evaluate: split that the best checkpoint is tried on at the end, if it has labels; empty for
             none. It chooses nothing.
-        prepare: options of the preparing script that the dataset needs.
+        prepare: options of the preparing script that the dataset needs (`prepare_options`).
         generate: options of ``fairseq-generate``, of translation.
         reference: raw reference of the split of the evaluation, of translation; empty for the
             prepared folder's own target side.
@@ -71,7 +73,7 @@ class Grid:
     validate_every: int = 0
     metric: str = ""
     evaluate: str = ""
-    prepare: str = ""
+    prepare: Options = field(default_factory=dict)
     generate: Options = field(default_factory=dict)
     reference: str = ""
     average: int = 0
@@ -97,6 +99,15 @@ class Grid:
             for rate in self.rates_of(name)[number : number + 1]:
                 yield Cell(name, rate, epochs, seed, choice, fraction, self.updates)
 
+    def count(self) -> int:
+        """Return the number of runs, without making them."""
+        lengths = 1 if self.updates else len(self.epochs)
+        return sum(
+            len(self.rates_of(name))
+            * math.prod(len(v) for v in open_choices({**self.options, **options}).values())
+            for name, options in self.systems.items()
+        ) * (lengths * len(self.seeds) * len(self.fractions))
+
     def rates_of(self, system: str) -> tuple[float, ...]:
         """Return a system's learning rates, its own or the grid's."""
         own = self.systems[system].get(OWN_RATE)
@@ -116,12 +127,17 @@ def variant(system: str, option: str, value: Any) -> str:
 
 def choices(options: Options) -> list[Choice]:
     """Return every choice from the options that are lists; one empty choice if none is."""
-    open_ = {
+    open_ = open_choices(options)
+    return [tuple(zip(open_, values)) for values in product(*open_.values())]
+
+
+def open_choices(options: Options) -> dict[str, list[Any]]:
+    """Return the options that are lists, with their values."""
+    return {
         name: values
         for name, values in options.items()
         if isinstance(values, list) and name != OWN_RATE
     }
-    return [tuple(zip(open_, values)) for values in product(*open_.values())]
 
 
 @dataclass(frozen=True)

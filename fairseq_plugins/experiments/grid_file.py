@@ -21,13 +21,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from ..text_reading import read_text
-from .file_safety import refuse_code, refuse_generation
 from .grid import OWN_RATE, Grid, Options
 from .option_values import check_choice, read_options
+from .plain_values import NAME, PATH, Kind
+from .prepare_options import check_prepare, read_prepare
 from .prepared_data import TRANSLATION
+from .strict_yaml import read_yaml
+from .train_options import check_generation, check_training
 
 TAKEN = ("after", "data", "jobs")  # folders of an experiment itself
 OWNED = {  # options of fairseq-train that grids decide -> what says so
@@ -41,6 +41,7 @@ OWNED = {  # options of fairseq-train that grids decide -> what says so
     "cpu": "--cpu",
     "distributed-world-size": "--processes",
 }
+MOST_RUNS = 100_000  # of a grid: more is a mistake, or meant to fill a disk
 KEYS = tuple(spec.name for spec in fields(Grid))
 
 
@@ -61,14 +62,7 @@ def read_mapping(path: str | Path) -> dict[Any, Any]:
         FileNotFoundError: there is none.
         ValueError: it is something else.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file")
-    text = read_text(path)
-    try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    content = read_yaml(path)
     if not isinstance(content, dict):
         raise ValueError(f"{path}: expected keys and values")
     return content
@@ -87,9 +81,23 @@ def grid_of(content: Mapping[Any, Any], place: str) -> Grid:
     for key in ("dataset", "systems"):
         if key not in content:
             raise ValueError(f"{place}: key {key!r} is missing")
-    grid = Grid(**read_values(content, place))
+    return check_grid(Grid(**read_values(content, place)), place)
+
+
+def check_grid(grid: Grid, place: str) -> Grid:
+    """Return a grid whose values go together.
+
+    Raises:
+        ValueError: they do not.
+    """
     if grid.dataset == TRANSLATION and not grid.updates:
         raise ValueError(f"{place}: translation wants a number of updates (key 'updates')")
+    try:
+        check_prepare(grid.prepare, grid.dataset)
+    except ValueError as error:
+        raise ValueError(f"{place}: prepare: {error}") from None
+    if (count := grid.count()) > MOST_RUNS:
+        raise ValueError(f"{place}: {count:,} runs: a file may ask for {MOST_RUNS:,}")
     return grid
 
 
@@ -119,7 +127,7 @@ def _systems(value: Any) -> dict[str, Options]:
         if not isinstance(entry, dict) or not isinstance(entry.get("arch"), str):
             raise ValueError(f"{entry!r} is neither an architecture nor a name with its arch")
         name = str(entry.get("name", entry["arch"]))
-        if name in found or not is_name(name):
+        if name in found or not (is_name(name) and NAME.fits(name)):
             raise ValueError(f"{name!r} is named twice, or no name for a folder")
         found[name] = _open_options({key: v for key, v in entry.items() if key != "name"})
         if OWN_RATE in found[name]:  # YAML takes 1e-5 for a text
@@ -131,8 +139,14 @@ def _systems(value: Any) -> dict[str, Options]:
 
 
 def is_name(name: Any) -> bool:
-    """Tell whether a system or a part can be called so: a folder that nothing else uses."""
-    return isinstance(name, str) and Path(name).name == name and name not in ("", "..", *TAKEN)
+    """Tell whether an experiment can be called so: a folder that nothing else uses."""
+    return (
+        isinstance(name, str)
+        and Path(name).name == name
+        and name.isprintable()
+        and not name.startswith("-")
+        and name not in ("", "..", *TAKEN)
+    )
 
 
 def _options_of_all(value: Any) -> Options:
@@ -159,18 +173,17 @@ def _open_options(value: Any) -> Options:
     if not isinstance(value, dict):
         return read_options(value)  # which says what is wrong
     refuse_owned(value)
-    refuse_code(value)
     choices = {str(key): given for key, given in value.items() if isinstance(given, list)}
     for key, values in choices.items():
         check_choice(key, values)
-    return read_options({key: v for key, v in value.items() if str(key) not in choices}) | choices
+    found = read_options({key: v for key, v in value.items() if str(key) not in choices}) | choices
+    check_training(found)
+    return found
 
 
-def _text(value: Any) -> str:
-    """Read a text; nothing after the colon is an empty one."""
-    if not isinstance(value, str | None):
-        raise ValueError(f"{value!r} is no text")
-    return value or ""
+def _text(kind: Kind) -> Any:
+    """Return what reads a text of a kind; nothing after the colon is an empty one."""
+    return lambda value: "" if value in (None, "") else kind.check(value)
 
 
 def _number(kind: type, least: float) -> Any:
@@ -197,7 +210,7 @@ def _several(kind: type, least: float) -> Any:
 def _generation(value: Any) -> Options:
     """Read options of fairseq-generate."""
     found = read_options(value)
-    refuse_generation(found)
+    check_generation(found)
     return found
 
 
@@ -210,7 +223,7 @@ def _fractions(value: Any) -> tuple[float, ...]:
 
 
 _READ = {
-    "dataset": _text,
+    "dataset": _text(NAME),
     "systems": _systems,
     "learning_rates": _several(float, 0.0),
     "epochs": _several(int, 1),
@@ -222,11 +235,11 @@ _READ = {
     "weight_decay": _number(float, 0.0),
     "clip_norm": _number(float, 0.0),
     "validate_every": _number(int, 0),
-    "metric": _text,
-    "evaluate": _text,
-    "prepare": _text,
+    "metric": _text(NAME),
+    "evaluate": _text(NAME),
+    "prepare": read_prepare,
     "generate": _generation,
-    "reference": _text,
+    "reference": _text(PATH),
     "average": _number(int, 0),
     "options": _options_of_all,
 }

@@ -24,6 +24,7 @@ from submitit.helpers import Checkpointable, DelayedSubmission
 from ..evaluation.text_files import write_text
 from .run import LAST, LOG, RESULT, Run, RunError
 from .run_lock import locked
+from .safe_files import open_file, read_tail
 
 _LOOK = 0.5  # seconds between looks
 _GRACE = 20.0  # seconds that a command has to end itself
@@ -154,7 +155,7 @@ class Commands:
             RunError: it failed; with the end of its output.
         """
         kept = () if self.keep is None else (self.keep,)
-        with log.open("ab") as output:
+        with open_file(log, "ab") as output:
             if _ends_within_a_line(log):
                 output.write(b"\n")
                 output.flush()
@@ -188,12 +189,7 @@ def last_lines(log: Path, start: int = 0) -> list[str]:
         log: a text file, which may not be there.
         start: byte at which to begin.
     """
-    if not log.is_file():
-        return []
-    with log.open("rb") as stream:
-        stream.seek(max(start, log.stat().st_size - _TAIL))
-        text = stream.read().decode("utf-8", errors="replace")
-    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    lines = [line.rstrip() for line in read_tail(log, _TAIL, start).splitlines() if line.strip()]
     return lines[-_LINES:]
 
 
@@ -232,7 +228,7 @@ def _ends_within_a_line(log: Path) -> bool:
     size = log.stat().st_size
     if not size:
         return False
-    with log.open("rb") as stream:
+    with open_file(log) as stream:
         stream.seek(size - 1)
         return stream.read() != b"\n"
 

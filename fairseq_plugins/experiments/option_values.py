@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from .grid import Options
+from .strict_yaml import parse_yaml
 
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 
@@ -76,6 +75,6 @@ def _split(word: str) -> tuple[str, str]:
 
 def _value(text: str) -> Any:
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
+        return parse_yaml(text, "value")
+    except ValueError:
         raise ValueError(f"{text!r} is no value") from None

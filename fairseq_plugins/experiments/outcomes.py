@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..messages import named
 from .grid import Choice
-from .run import EVALUATED, EVALUATION, LOG, PREDICTIONS, RESULT
+from .run import EVALUATED, LOG, PREDICTIONS, RESULT
+from .safe_files import read_text, run_folders
+from .split_files import evaluation_of
 from .training_log import parameters
 
 
@@ -118,7 +121,7 @@ def read_outcomes(root: str | Path) -> Outcomes:
         ValueError: results on other data, or chosen by another metric, lie among them.
     """
     root = Path(root)
-    found = {path.parent: _read(path) for path in sorted(root.glob(f"*/*/*/{RESULT}"))}
+    found = {folder: _read(folder / RESULT) for folder in run_folders(root, RESULT)}
     for result in found.values():
         result["data"] = result.get("validation_data", result.get("data"))
     if not found:
@@ -138,18 +141,19 @@ def _read(path: Path) -> dict[str, Any]:
     """Read a JSON file.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is none, or a link.
     """
+    text = read_text(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(text)
     except ValueError:
         raise ValueError(f"{path}: not JSON") from None
 
 
 def _outcome(folder: Path, result: dict[str, Any]) -> Outcome:
     """Put together what lies in a run's folder."""
-    tried = folder / EVALUATION
-    tried = _read(tried) if tried.is_file() else {"of": "", "metrics": {}}
+    tried = evaluation_of(folder, result)
+    tried = _read(tried) if os.path.lexists(tried) else {"of": "", "metrics": {}}
     options = result.get("options", {})
     setting = Setting(
         result["system"],

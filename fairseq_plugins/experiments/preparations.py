@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from .experiment_file import Part
+from .prepare_options import words_of
 from .prepared_data import SQUAD, TRANSLATION
 from .run import SCRIPTS
 
-RAW = "{raw}"  # in a grid's `prepare`: the folder of raw data
 _DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
 
 
@@ -38,8 +37,7 @@ def preparation(
     raw = raw_folder(part, raw)
     if not raw.is_dir():
         raise FileNotFoundError(f"--raw {raw}: no such folder")
-    own = [word.replace(RAW, str(raw)) for word in shlex.split(part.grid.prepare)]
-    own += more
+    own = [*words_of(part.grid.prepare, raw), *more]
     if part.grid.dataset == TRANSLATION:
         return [_command("prepare_translation.py", part.folder, own)]
     own = [*(["--pretrained", pretrained] if pretrained else []), *own]

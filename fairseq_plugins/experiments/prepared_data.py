@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..evaluation.metrics import NAMES
 from ..messages import named
+from .grid import SQUAD, TRANSLATION, Grid
+from .prepare_options import words_of
 
-if TYPE_CHECKING:
-    from .grid import Grid
-
-SQUAD, SPANS = "squad", "spans"  # dataset and target of question answering
-TRANSLATION = "translation"  # dataset and target
+SPANS = "spans"  # target of question answering; that of translation is called as its dataset
 # target -> what may choose a checkpoint; of translation what fairseq logs
 METRICS = {**NAMES, TRANSLATION: ("loss", "nll_loss", "ppl", "bleu")}
 TASKS = ("text_classification", "sequence_labeling", "extractive_qa", "syntax_translation")
@@ -69,7 +68,8 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
     """
     path = Path(folder) / "manifest.json"
     if not path.is_file():
-        words = f"python {_preparation(grid)} --destdir {folder} {grid.prepare}".rstrip()
+        own = shlex.join(words_of(grid.prepare, Path("DIR")))
+        words = f"python {_preparation(grid)} --destdir {folder} {own}".rstrip()
         raise FileNotFoundError(
             f"{path}: no such file; prepare the data first: name the folder of the raw data with "
             f"--raw DIR, or run {words}"

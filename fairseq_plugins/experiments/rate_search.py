@@ -21,10 +21,11 @@ from ..evaluation.text_files import write_text
 from .cluster import this_machine
 from .run import LOG, RESULT, Run
 from .runner import execute
+from .safe_files import read_tail, read_text
 
 BROKEN = "diverged.json"
 _BREAKDOWN = re.compile(r"nan/inf|Nan/Inf|FloatingPointError|Minimum loss scale reached")
-_TAIL = 20_000  # characters of a log that tell why it ended
+_TAIL = 20_000  # bytes of a log that tell why it ended
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def _remember(run: Run) -> None:
 def read_trial(run: Run) -> Trial | None:
     """Return what a finished run came to; None where it is still to be trained."""
     if (run.folder / RESULT).is_file():
-        result = json.loads((run.folder / RESULT).read_text(encoding="utf-8"))
+        result = json.loads(read_text(run.folder / RESULT))
         best, last, metric = result["best"], result["last"], result["metric"]
         return _trial(
             run,
@@ -145,7 +146,7 @@ def read_trial(run: Run) -> Trial | None:
         )
     path = run.folder / BROKEN
     if path.is_file():
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(read_text(path))
         if found["settings"] == run.settings:
             return _trial(run, problem=found["problem"])
     return None
@@ -157,9 +158,7 @@ def _trial(run: Run, **found: Any) -> Trial:
 
 def _broke_down(log: Path) -> bool:
     """Tell whether a training ended since its numbers were none any more."""
-    if not log.is_file():
-        return False
-    return bool(_BREAKDOWN.search(log.read_text(encoding="utf-8", errors="replace")[-_TAIL:]))
+    return bool(_BREAKDOWN.search(read_tail(log, _TAIL)))
 
 
 def best_trial(trials: Sequence[Trial]) -> Trial | None:

@@ -5,8 +5,8 @@ The folder holds ``settings.json`` (what decides the run), ``command.txt`` (what
 optimiser's state, predictions of the validation set and ``result.json``; and, where the grid says
 so, the best checkpoint's metrics on another split, ``evaluation.json``, and its predictions there.
 Of question answering, whose predictions are several files, `squad_answers` makes both; of
-translation only the other split is translated (``generate.log``, ``score.json``). A folder with a
-result is never trained again; one without goes on from its last checkpoint.
+translation only the other split is translated, into files with its name (`split_files`). A folder
+with a result is never trained again; one without goes on from its last checkpoint.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from .checkpoints import mend, strip, updates_of
 from .grid import Cell, Grid
 from .prepared_data import SPANS, PreparedData
 from .recipes import command_line, settings
+from .safe_files import read_text, refuse_links
+from .split_files import EVALUATION, evaluation_of
 from .training_log import best, gates, parameters, speed, validations
 from .versions import versions
 from .workers import ALONE, Workers, share_batches
@@ -35,8 +37,8 @@ SCRIPTS = USER_DIR.parent / "scripts"
 SETTINGS, RESULT, LOG = "settings.json", "result.json", "train.log"
 COMMAND = "command.txt"  # what trains it, as a person would type it
 BEST, LAST, PREDICTIONS = "checkpoint_best.pt", "checkpoint_last.pt", "predictions.jsonl"
-EVALUATION, EVALUATED = "evaluation.json", "evaluation.jsonl"  # metrics and predictions
-AVERAGE, GENERATED, SCORE = "checkpoint_average.pt", "generate.log", "score.json"  # translation
+EVALUATED = "evaluation.jsonl"  # predictions beside the metrics of `EVALUATION`
+AVERAGE = "checkpoint_average.pt"  # of translation
 
 # Runs a command with its output added to a file; raises RunError when it fails.
 Launch = Callable[[Sequence[str], Path], None]
@@ -161,13 +163,18 @@ class Run:
         return self.data.manifest["target"] == SPANS
 
     @property
+    def evaluation(self) -> Path:
+        """The file with the metrics on the split of the evaluation."""
+        return evaluation_of(self.folder, self.settings)
+
+    @property
     def _lacks_evaluation(self) -> bool:
         """Whether the best checkpoint is still to be tried on a split with labels."""
         split = self.data.manifest["splits"].get(self.grid.evaluate, {})
-        path = self.folder / EVALUATION
+        path = self.evaluation
         if not (self.predict and split.get("labelled")):
             return False
-        return not path.is_file() or json.loads(path.read_text())["of"] != self.grid.evaluate
+        return not path.is_file() or json.loads(read_text(path))["of"] != self.grid.evaluate
 
     @property
     def _lacks_answers(self) -> bool:
@@ -179,11 +186,13 @@ class Run:
         """Tell whether nothing is left to do.
 
         Raises:
-            ValueError: the folder holds a run with other settings; names one that differs.
+            ValueError: the folder holds a run with other settings; names one that differs. It is
+                a link, or holds one: what is written there would be written elsewhere.
         """
+        refuse_links(self.root, self.folder, within=True)
         path = self.folder / SETTINGS
         if path.is_file():
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = json.loads(read_text(path))
             if found != self.settings:
                 raise ValueError(
                     f"{self.folder} holds a run with other settings "

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .run import RunError
+from .safe_files import open_file
 
 logger = logging.getLogger(__name__)
 
@@ -32,10 +33,11 @@ def locked(folder: Path, patience: float = PATIENCE) -> Iterator[int]:
         The open file that holds the lock.
 
     Raises:
+        ValueError: the lock is a link.
         RunError: the other shows no sign of life.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("a") as stream:
+    with open_file(folder / LOCK, "ab") as stream:
         waiting = False
         while not _try_lock(stream.fileno()):
             if not waiting:
@@ -53,7 +55,7 @@ def locked(folder: Path, patience: float = PATIENCE) -> Iterator[int]:
 def is_locked(folder: Path) -> bool:
     """Tell whether somebody is at work in a run's folder."""
     try:
-        with (folder / LOCK).open("r+") as stream:
+        with open_file(folder / LOCK, "rb+") as stream:  # network disks lock no other
             return not _try_lock(stream.fileno())
     except FileNotFoundError:
         return False

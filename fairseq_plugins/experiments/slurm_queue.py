@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..evaluation.text_files import write_text
 from .run import Run
+from .safe_files import read_text
 
 SUBMITTED = "submitted.json"  # run -> job, kind; of jobs that may still be there
 
@@ -34,7 +35,7 @@ def kind_of(run: Run) -> str:
 def read_record(folder: Path) -> Record:
     """Return what a folder's record says: run -> job and kind; nothing if there is none."""
     try:
-        found = json.loads((folder / SUBMITTED).read_text(encoding="utf-8"))
+        found = json.loads(read_text(folder / SUBMITTED))
     except FileNotFoundError:
         return {}
     return {str(run): (str(job), str(kind)) for run, (job, kind) in found.items()}

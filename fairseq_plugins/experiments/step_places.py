@@ -29,8 +29,10 @@ from pathlib import Path
 from ..messages import named
 from .grid import SIZES
 from .outcomes import Outcome, Outcomes, read_outcomes
-from .run import EVALUATION, RESULT
+from .run import RESULT
+from .safe_files import files_below, is_file, refuse_links
 from .seeds import chosen_settings, summarize
+from .split_files import like
 from .tables.found_runs import AFTER
 
 DONE = "done.json"
@@ -100,6 +102,7 @@ class Filled:
     """Arguments without placeholders, and the files that they follow from."""
 
     arguments: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)  # they were, with placeholders
     sources: list[Path] = field(default_factory=list)
 
 
@@ -150,6 +153,7 @@ def fill(arguments: Sequence[str], context: Context, out: Path) -> Filled:
                 continue
             raise
         filled.arguments += words
+        filled.words.append(argument.removeprefix(OPTIONAL))
         filled.sources += sources
     return filled
 
@@ -163,18 +167,27 @@ def _filled(argument: str, context: Context, out: Path) -> tuple[list[str], list
     end = 0
     for found in PLACEHOLDER.finditer(argument):
         paths = _paths(found, context, out, sources)
-        if found[1] not in _ALONE and (inner := _INNER.match(argument, found.end())):
-            _check_there(paths, inner[0])
-        words += argument[end : found.start()] + ",".join(map(str, paths))
-        end = found.end()
+        words, end = words + argument[end : found.start()], found.end()
+        if found[1] != "out" and (inner := _INNER.match(argument, end)):
+            paths = [_inside(path, inner[0], must_be=found[1] != "file") for path in paths]
+            end = inner.end()
+        words += ",".join(map(str, paths))
     return [words + argument[end:]], sources
 
 
-def _check_there(folders: Sequence[Path], inner: str) -> None:
-    """Raise NotThere if what a step wants of a run's folder is lacking."""
-    for folder in folders:
-        if not Path(f"{folder}{inner}").exists():
-            raise NotThere(f"{folder}{inner} is not there")
+def _inside(folder: Path, inner: str, must_be: bool) -> Path:
+    """Return what a step wants of a folder.
+
+    Raises:
+        NotThere: it has to be there, and is not.
+        ValueError: it lies elsewhere, behind a link.
+    """
+    path = like(Path(f"{folder}{inner}"))
+    if must_be and not path.exists():
+        raise NotThere(f"{path} is not there")
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise ValueError(f"{path}: lies outside {folder}, behind a link")
+    return path
 
 
 def _paths(found: re.Match, context: Context, out: Path, sources: list[Path]) -> list[Path]:
@@ -188,6 +201,7 @@ def _paths(found: re.Match, context: Context, out: Path, sources: list[Path]) ->
         folder = context.left_by(name)
         if not (folder / DONE).is_file():
             raise NotThere(f"step {name!r} left nothing")
+        refuse_links(context.folder, folder)
         sources.append(folder / DONE)
         return [folder]
     if kind == "runs" and name is None:
@@ -254,11 +268,12 @@ def chosen_runs(outcomes: Outcomes | None, system: str, part: str) -> list[Outco
 
 def _results(folder: Path) -> Iterator[Path]:
     """Yield what all runs below a folder came to."""
-    for result in sorted(folder.rglob(RESULT)):
-        if AFTER not in result.relative_to(folder).parts:
+    for result in files_below(folder):
+        if result.name == RESULT and AFTER not in result.relative_to(folder).parts:
             yield from _files_of(result.parent)
 
 
 def _files_of(run: Path) -> Iterator[Path]:
     """Yield what says what a run came to."""
-    yield from (run / name for name in (RESULT, EVALUATION) if (run / name).is_file())
+    names = [RESULT, *sorted(path.name for path in run.glob("evaluation*.json"))]
+    yield from (run / name for name in names if is_file(run / name))

@@ -7,10 +7,12 @@ import re
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 from ..messages import named
+from .safe_files import is_file, open_file, read_tail, read_text
 
 _RECORD = re.compile(r"\| (\w+) \| (\{.*\})$", re.MULTILINE)
 _UPDATES = re.compile(r'"num_updates": "(\d+)"|"train_num_updates": "(\d+)"')
@@ -48,7 +50,7 @@ def validations(path: Path, split: str = "valid") -> list[Validation]:
         FileNotFoundError: there is no log.
     """
     found: dict[int, dict[str, float]] = {}
-    for subset, record in _records(path.read_text(encoding="utf-8", errors="replace")):
+    for subset, record in _records(read_text(path, errors="replace")):
         updates = int(record[f"{subset}_num_updates"])
         prefix = f"{subset}_"
         metrics = found.setdefault(updates, {})
@@ -85,9 +87,9 @@ def gates(found: Validation) -> dict[int, float]:
 
 def parameters(path: Path) -> int:
     """Return the model's number of parameters, as the head of a log states it; 0 if it does not."""
-    if not path.is_file():
+    if not is_file(path):
         return 0
-    with path.open(encoding="utf-8", errors="replace") as stream:
+    with TextIOWrapper(open_file(path), encoding="utf-8", errors="replace") as stream:
         stated = next((match for line in stream if (match := _PARAMETERS.search(line))), None)
     return int(stated.group(1).replace(",", "")) if stated else 0
 
@@ -99,7 +101,7 @@ def training_losses(path: Path) -> dict[int, float]:
         FileNotFoundError: there is no log.
     """
     found = {}
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    for line in read_text(path, errors="replace").splitlines():
         parsed = _INNER.search(line)
         if parsed:
             found[int(parsed["updates"])] = float(parsed["loss"])
@@ -108,20 +110,16 @@ def training_losses(path: Path) -> dict[int, float]:
 
 def speed(path: Path) -> float | None:
     """Return the median of the updates a second that a log tells of; None if it tells of none."""
-    if not path.is_file():
+    if not is_file(path):
         return None
-    found = _SPEED.findall(path.read_text(encoding="utf-8", errors="replace"))
+    found = _SPEED.findall(read_text(path, errors="replace"))
     rates = [rate for rate in map(float, found) if rate > 0]
     return statistics.median(rates) if rates else None
 
 
 def updates_so_far(path: Path) -> int:
     """Return the number of updates that the end of a growing log tells of; 0 at its beginning."""
-    if not path.is_file():
-        return 0
-    with path.open("rb") as stream:
-        stream.seek(max(0, path.stat().st_size - _TAIL))
-        numbers = _UPDATES.findall(stream.read().decode("utf-8", errors="replace"))
+    numbers = _UPDATES.findall(read_tail(path, _TAIL))
     return int("".join(numbers[-1])) if numbers else 0
 
 

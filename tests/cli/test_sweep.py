@@ -90,7 +90,7 @@ def test_every_system_gets_the_same_and_ends_in_table_and_curve(folder, tmp_path
         assert result["updates"] == UPDATES
         features = "none" if result["system"] == "baseline" else "pos,case,subword"
         assert state["cfg"]["model"]["features"] == features
-        (scores,) = json.loads(path.with_name("score.json").read_text())["systems"]
+        (scores,) = json.loads(path.with_name("score.test.json").read_text())["systems"]
         assert scores["sentences"] == 37
     table = (out / "tables.md").read_text()
     assert table in text

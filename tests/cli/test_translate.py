@@ -22,26 +22,31 @@ def own_run(model, tmp_path):
 
 def test_leaves_what_fairseq_generate_says_and_its_scores(folder, own_run):
     done = run(SCRIPT, own_run, "--data", folder, "--cpu", *SHORT)
-    text = (own_run / "generate.log").read_text(encoding="utf-8")
+    text = (own_run / "generate.test.log").read_text(encoding="utf-8")
     alone = generate(folder, own_run / "checkpoint_best.pt", " ".join(SHORT[1:]))
     assert sorted(line for line in text.splitlines() if line.startswith("D-")) == sorted(
         line for line in alone.out.splitlines() if line.startswith("D-")
     )
-    (scores,) = json.loads((own_run / "score.json").read_text())["systems"]
-    found = json.loads((own_run / "evaluation.json").read_text())
+    (scores,) = json.loads((own_run / "score.test.json").read_text())["systems"]
+    found = json.loads((own_run / "evaluation.test.json").read_text())
     assert (found["of"], found["sentences"]) == ("test", 37)
     assert found["metrics"] == scores["figures"]
     assert f"{found['metrics']['bleu']:.2f}" in done.out
     assert not list(own_run.glob(".generate*"))
+    first = {path: path.read_bytes() for path in own_run.glob("*.test.*")}
+    run(SCRIPT, own_run, "--data", folder, "--cpu", "--split", "valid", *SHORT)
+    assert json.loads((own_run / "evaluation.valid.json").read_text())["of"] == "valid"
+    assert len(list(own_run.glob("*.valid.*"))) == len(first) == 3
+    assert {path: path.read_bytes() for path in first} == first
 
 
 def test_raw_references_count(folder, own_run, tmp_path):
     (tmp_path / "reference").write_text("gar nichts davon\n" * 37, encoding="utf-8")
     own = [SCRIPT, own_run, "--data", folder, "--cpu"]
     run(*own, *SHORT)
-    before = json.loads((own_run / "evaluation.json").read_text())
+    before = json.loads((own_run / "evaluation.test.json").read_text())
     run(*own, "--reference", tmp_path / "reference", *SHORT)
-    after = json.loads((own_run / "evaluation.json").read_text())
+    after = json.loads((own_run / "evaluation.test.json").read_text())
     assert before["metrics"] != after["metrics"]
     assert "reference" in after["reference"]
 

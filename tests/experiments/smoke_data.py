@@ -47,14 +47,14 @@ class SmokeData:
 
     def prepared(self, part: Part) -> Path:
         """Return the prepared folder of a part."""
-        words = part.grid.prepare.replace(",", " ").replace("-", " ").replace("/", " ").split()
+        own = [f"{key}-{value}".replace(",", "-") for key, value in part.grid.prepare.items()]
         name = part.name if part.grid.dataset == TRANSLATION else part.grid.dataset
-        folder = self.root / "bin" / "-".join([name, *(w.strip("{}") for w in words)])[:120]
+        folder = self.root / "bin" / "-".join([name, *own])[:120]
         if folder.exists():
             return folder
         raw = self._raw(part)
         more = ["--workers", "1"]
-        if "similarity" in part.grid.prepare:
+        if "similarity" in part.grid.prepare.get("annotations", ""):
             more += ["--wordnet", str(self.wordnet)]
         if part.grid.dataset in CHINESE:
             more += ["--tokenize", "characters"]

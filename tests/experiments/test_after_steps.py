@@ -29,6 +29,14 @@ def perturb(*arguments):
     return step(script="perturb.py", arguments=arguments)
 
 
+def sentence(*arguments):
+    return step(script="plot_attention.py", arguments=["He reads.", *arguments])
+
+
+def robust(*arguments):
+    return step(script="robustness.py", arguments=arguments)
+
+
 @pytest.fixture
 def root(tmp_path):
     """Folder of an experiment with runs of two datasets."""
@@ -107,14 +115,27 @@ def test_every_script_that_a_step_may_call_is_there() -> None:
         ([step(arguments=["{data:}"])], r"should be \{data:NAME\}"),
         ([step(arguments=["{after:two}"]), step("two")], "no step 'two' before this one"),
         ([step(arguments=["{out"])], "a brace belongs to no placeholder"),
-        ([perturb("--back-translate", "rm x")], "a file starts no commands of its own"),
-        ([perturb("--back-tr=rm x")], "'--back-tr=rm x': a file starts no commands"),
-        ([perturb("?--b", "?rm x")], "'--b': a file starts no commands"),
-        ([perturb("--output", "/x")], "--output /x: a step writes into its own folder"),
-        ([perturb("--out={out}/../x")], "--out {out}/../x: a step writes into its own folder"),
+        ([perturb("--back-translate", "rm x")], "'--back-translate': not for perturb.py in a file"),
+        ([perturb("--back-tr=rm x")], "'--back-tr': not for perturb.py in a file; choices: --data"),
+        ([perturb("?--b", "?rm x")], "'--b': not for perturb.py"),
+        ([perturb("--spacy-model", "os")], "'--spacy-model': not for perturb.py"),
+        ([perturb("--output", "/x")], "--output: '/x' is not {out}/...: a step writes into its"),
+        ([perturb("--output={out}/../x")], "a step writes into its own folder"),
         ([perturb("?--output", "?{out}x")], "a step writes into its own folder"),
-        ([perturb("--output")], "a step writes into its own folder"),
-        ([step(arguments=["{out}", "--o", "{runs}/x"])], "a step writes into its own folder"),
+        ([perturb("--output")], "--output: expected one argument"),
+        ([step(arguments=["{out}", "--out", "{runs}/x"])], "a step writes into its own folder"),
+        ([sentence("--out=/x y")], "--out: '/x y' is not {out}/...: a step writes"),
+        ([sentence("--ou=/x y")], "'--ou': not for plot_attention.py"),
+        ([sentence("--", "--out")], "'--': not for plot_attention.py"),
+        ([sentence("a\nb")], "no line of at most"),
+        ([sentence("--layer", "x")], "--layer: 'x' is not a whole number"),
+        ([step(arguments=["/etc/passwd"])], "'/etc/passwd' is not a path that begins with"),
+        ([step(arguments=["runs/x"])], "is not a path that begins with"),
+        ([step(arguments=["{file}/../x"])], "goes down from there"),
+        ([step(arguments=["{runs:a}/.ssh"])], "goes down from there"),
+        ([robust("{run:a/b}:/etc/x")], "is not a run, or several"),
+        ([robust("-A={run:a/b}")], "'-A': not for robustness.py"),
+        ([robust("../x={run:a/b}/../y")], "is not a run, or several"),
     ],
 )
 def test_wrong_steps_are_refused(value, said) -> None:
@@ -124,23 +145,29 @@ def test_wrong_steps_are_refused(value, said) -> None:
 
 
 def test_numbers_are_words() -> None:
-    assert read_steps([step(arguments=["--max", 3, 0.5])])[0].arguments == ("--max", "3", "0.5")
+    numbers = ["--layer", 3, "--head=0", "--beam", "-1"]
+    assert read_steps([sentence(*numbers)])[0].arguments[1:] == tuple(map(str, numbers))
     assert read_steps(None) == []
 
 
-def test_other_options_are_not_taken_for_commands() -> None:
-    words = ("--seed", "1", "back", "-b", "--", "?--output", "{out}/x/y.z", "--outp={out}")
-    assert read_steps([perturb(*words)])[0].arguments == words
+def test_what_is_left_out_does_not_change_what_stays(context, tmp_path) -> None:
+    words = ["--names", "?{run:cola/none}", "--checkpoints", "{run:rte/bert_sla}"]
+    launch, failures = performed(context(), sentence(*words))
+    assert launch.commands == []
+    assert "--names: expected at least one argument" in failures[0]
+    words = ["{run:rte/bert_sla}", "--out", "?{run:cola/none}", "{out}/x"]
+    with pytest.raises(ValueError, match="a step writes into its own folder"):
+        read_steps([step(arguments=words)])
 
 
 def test_placeholders_stand_for_folders(context, root, tmp_path) -> None:
     words = ["{runs}", "{runs:cola}", "{run:cola/bert_sla}/result.json", "{runs:rte/bert_sla_base}"]
-    words += ["A={runs:rte/bert_sla}", "{data:rte}", "{raw:cola}", "{file}/y", "{out}/z", "plain"]
-    launch, failures = performed(context(), step(arguments=words))
+    words += ["A={runs:rte/bert_sla}", "{data:rte}", "{raw:cola}", "{file}/y", "{out}/z"]
+    launch, failures = performed(context(), robust(*words, "--names", "plain"))
     chosen = "bert_sla_base/lr5e-05-epochs3"
     rte = [str(root / "rte" / chosen / f"seed{seed}") for seed in (1, 2)]
     assert failures == []
-    assert launch.commands[0][:2] == [sys.executable, str(SCRIPTS / "plot_gates.py")]
+    assert launch.commands[0][:2] == [sys.executable, str(SCRIPTS / "robustness.py")]
     assert launch.arguments[0] == [
         str(root),
         str(root / "cola"),
@@ -151,7 +178,7 @@ def test_placeholders_stand_for_folders(context, root, tmp_path) -> None:
         str(tmp_path / "raw" / "cola"),
         "examples/x/y",
         str(root / "after" / ".one.tmp" / "z"),
-        "plain",
+        *("--names", "plain"),
     ]
 
 
@@ -195,21 +222,21 @@ def test_step_that_lacks_its_runs_is_passed_over(context, root, word, caplog) ->
 
 
 def test_argument_that_may_be_lacking_is_left_out(context, root) -> None:
-    words = ["?A={runs:rte/none}", "?{runs:cola/bert_plain}", "?B={run:rte/bert_sla}", "x"]
-    launch, _ = performed(context(), step(arguments=words))
-    assert launch.arguments == [[f"B={root}/rte/bert_sla_base/lr5e-05-epochs3/seed1", "x"]]
+    words = ["?A={runs:rte/none}", "?{runs:cola/bert_plain}", "?B={run:rte/bert_sla}"]
+    launch, _ = performed(context(), robust(*words))
+    assert launch.arguments == [[f"B={root}/rte/bert_sla_base/lr5e-05-epochs3/seed1"]]
 
 
 def test_file_of_a_run_has_to_be_there(context, root, tmp_path) -> None:
     words = ["A={run:rte/bert_sla}/predictions.jsonl", "{data:rte}/manifest.json"]
-    launch, failures = performed(context(), step(arguments=words))
+    launch, failures = performed(context(), robust(*words))
     assert (launch.commands, failures) == ([], [])
     run = root / "rte" / "bert_sla_base" / "lr5e-05-epochs3" / "seed1"
     (run / "predictions.jsonl").touch()
-    launch, _ = performed(context(), step(arguments=words))
+    launch, _ = performed(context(), robust(*words))
     assert launch.arguments[0][0] == f"A={run}/predictions.jsonl"
     words = ["{run:rte/bert_sla}:{run:rte/bert_plain}"]
-    launch, _ = performed(context(), step("two", arguments=words))
+    launch, _ = performed(context(), step("two", "robustness.py", words))
     plain = root / "rte" / "bert_plain_base" / "lr5e-05-epochs3" / "seed1"
     assert launch.arguments == [[f"{run}:{plain}"]]
 
@@ -259,7 +286,7 @@ def test_a_step_is_done_again_when_its_runs_changed(context, root) -> None:
     finish(root / "cola", "bert_sla_base", 9e-5, 1, 0.9)
     finish(root / "cola", "bert_sla_base", 9e-5, 2, 0.9)
     assert "lr9e-05" in performed(context(), *steps)[0].arguments[0][0]
-    changed = {**other, "arguments": ["{run:cola/bert_sla}", "--x"]}
+    changed = {**other, "arguments": ["{run:cola/bert_sla}", "--cpu"]}
     assert len(performed(context(), first, second, changed)[0].commands) == 1
 
 
@@ -274,7 +301,7 @@ def test_runs_that_moved_are_the_same(context, root, tmp_path) -> None:
 
 
 def test_failure_leaves_its_log_and_stops_nothing(context, root) -> None:
-    made = step("one", "plot_gates.py"), step("two", "score.py")
+    made = step("one"), step("two", "score.py", ["--sys", "{out}/x"])
     performed(context(), *made)
     worse = step("one", "plot_gates.py", ["{out}/y"]), made[1]
     launch, failures = performed(context(), *worse, step("three"), failing=["plot_gates"])

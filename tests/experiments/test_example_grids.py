@@ -71,7 +71,7 @@ def test_translation_grids_have_every_combination_of_features_and_the_same_width
     parts = [text.split(",") for text in grid.systems["concat"]["feature-embed-dims"]]
     assert (min(widths), max(widths), 20 in widths) == (8, 64, True)
     assert [sum(map(int, part)) for part in parts] == widths
-    assert all(name in grid.prepare for name in ("{raw}/train", "--source-lang en"))
+    assert (grid.prepare["trainpref"], grid.prepare["source-lang"]) == ("train", "en")
 
 
 @pytest.mark.parametrize("path", SLA, ids=lambda path: path.stem)
@@ -97,7 +97,7 @@ def test_sla_grids_are_the_papers(path):
     assert found.items() <= wanted.items()
     if path.stem in ("cola", "sst2", "conll2003", "fce"):
         assert found == wanted
-    assert "bert_sla" in found or "--annotations none" in grid.prepare
+    assert "bert_sla" in found or grid.prepare["annotations"] == "none"
     short = ("cola", "rte", "mrpc", "sts_b")  # an epoch is less than 500 updates
     assert grid.validate_every == (0 if path.stem in short else 500)
     longest = {"cola": 47, "sst2": 66, "sts_b": 125}  # wordpieces
@@ -119,11 +119,11 @@ def test_dabert_grids_are_the_papers_and_its_preset_comes_first(path):
     kinds = [name.removesuffix("_minilm") for name in grid.systems]
     assert kinds == ["bert_plain", "bert_syntax_masks", "bert_uer", "dabert", "dabert_literal"]
     assert grid.metric == ("pearson" if dataset.target == "score" else "accuracy")
-    assert "similarity" in grid.prepare
+    assert "similarity" in grid.prepare["annotations"]
     first = [*preset(grid).cells()]
     assert len(first) == 5 * len(grid.systems)
     assert {(cell.learning_rate, dict(cell.choice)["batch-size"]) for cell in first} == {(2e-5, 32)}
-    assert ("valid" in dataset.splits) or "--valid-fraction" in grid.prepare
+    assert ("valid" in dataset.splits) or "valid-fraction" in grid.prepare
 
 
 @pytest.mark.parametrize("name", ["base", "large"])

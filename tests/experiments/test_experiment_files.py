@@ -26,6 +26,7 @@ from fairseq_plugins.experiments.experiment import write_description, write_rows
 from fairseq_plugins.experiments.experiment_file import read_experiment
 from fairseq_plugins.experiments.grid_selection import preset, resize
 from fairseq_plugins.experiments.prepared_data import TRANSLATION
+from fairseq_plugins.experiments.split_files import EVALUATION, GENERATED, SCORE, of_split
 from fairseq_plugins.experiments.tables.composition_tables import PARTS
 from fairseq_plugins.experiments.tables.experiment_tables import check_names
 from fairseq_plugins.experiments.tables.paper_tables import LAYOUTS
@@ -176,10 +177,12 @@ def translate(words):
     own = ["--user-dir", fairseq_plugins.__path__[0], "--task", "syntax_translation", "--cpu"]
     own += ["--path", args.run / args.checkpoint, "--gen-subset", args.split, *args.generate]
     done = run("fairseq-generate", data, *own)
-    (args.run / module.LOG).write_text(done.out, encoding="utf-8")
-    report = score_files([args.run / module.LOG], args.reference, TextForm(language))
-    write_text(args.run / module.SCORE, report.as_json())
-    write_text(args.run / module.METRICS, json.dumps(module.summary(report, args.split)))
+    log = args.run / of_split(GENERATED, args.split)
+    log.write_text(done.out, encoding="utf-8")
+    report = score_files([log], args.reference, TextForm(language))
+    write_text(args.run / of_split(SCORE, args.split), report.as_json())
+    text = json.dumps(module.summary(report, args.split))
+    write_text(args.run / of_split(EVALUATION, args.split), text)
     return done
 
 
@@ -201,7 +204,7 @@ def test_every_system_of_every_file_trains_predicts_and_stands_in_its_table(
     for one in plan.runs:
         assert one.run.updates == 2
         if one.run.data.translates:
-            assert "bleu" in json.loads((one.run.folder / "evaluation.json").read_text())["metrics"]
+            assert "bleu" in json.loads(one.run.evaluation.read_text())["metrics"]
         else:
             assert (one.run.folder / "predictions.jsonl").stat().st_size
     write_description(plan, "test")

@@ -32,21 +32,22 @@ def test_grid_file_reads_numbers_systems_and_options(tmp_path):
     grid = read_grid(
         written(
             tmp_path,
-            "dataset: cola\nsystems: [bert_plain_tiny, {name: zero, arch: a, feature-init: zero}]\n"
+            "dataset: cola\n"
+            "systems: [bert_plain_tiny, {name: zero, arch: bert_plain_base, feature-init: zero}]\n"
             "learning_rates: [5e-5, 0.00002]\nepochs: 3\nseeds: [1]\n"
             "options: {max-positions: 99}\n",
         )
     )
     assert grid.systems == {
         "bert_plain_tiny": {"arch": "bert_plain_tiny"},
-        "zero": {"arch": "a", "feature-init": "zero"},
+        "zero": {"arch": "bert_plain_base", "feature-init": "zero"},
     }
     assert grid.learning_rates == (5e-5, 2e-5)
     assert (grid.epochs, grid.seeds, grid.options) == ((3,), (1,), {"max-positions": 99})
     assert (grid.batch_size, grid.warmup_ratio) == (32, 0.1)
 
 
-GOOD = "dataset: cola\nsystems: [a]\n"
+GOOD = "dataset: cola\nsystems: [bert_plain_tiny]\n"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,10 @@ GOOD = "dataset: cola\nsystems: [a]\n"
         (GOOD + "options: [1]", "options: .* is no mapping"),
         (GOOD + "options: {--lr: 1}", "options: option '--lr'"),
         ("dataset: c\nsystems: [{name: x}]", "neither an architecture nor a name"),
-        ("dataset: c\nsystems: [a, a]", "'a' is named twice"),
+        (
+            "dataset: c\nsystems: [bert_plain_tiny, bert_plain_tiny]",
+            "'bert_plain_tiny' is named twice",
+        ),
         ("dataset: c\nsystems: [../a]", "no name for a folder"),
         ("dataset: c\nsystems: [{arch: a, window: []}]", "'window': .* no list of different"),
         ("dataset: c\nsystems: [{arch: a, window: [3, 3]}]", "'window': .* no list of different"),
@@ -75,7 +79,7 @@ GOOD = "dataset: cola\nsystems: [a]\n"
         ("dataset: c\nsystems: [{arch: [a, b]}]", "neither an architecture"),
         (GOOD + "options: {window: [3, 3]}", "'window': .* no list of different"),
         (GOOD + "options: {window: {a: 3}}", "'window': .* is no single value"),
-        (GOOD + "evaluate: [test]", r"evaluate: \['test'\] is no text"),
+        (GOOD + "evaluate: [test]", r"evaluate: \['test'\] is not a name"),
     ],
 )
 def test_grid_file_names_what_is_wrong(tmp_path, text, message):
@@ -188,7 +192,7 @@ def test_prepared_folders_that_do_not_fit_are_refused(folder, changes, grid, mes
 
 def test_folder_that_was_not_prepared_is_told_how(tmp_path):
     with pytest.raises(FileNotFoundError, match="prepare_text.py --dataset toy .* --x y$"):
-        read_prepared(tmp_path, Grid("toy", SYSTEMS, prepare="--x y"))
+        read_prepared(tmp_path, Grid("toy", SYSTEMS, prepare={"x": "y"}))
 
 
 def test_metric_of_another_target_is_refused(folder):

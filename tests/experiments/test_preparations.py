@@ -11,9 +11,9 @@ from fairseq_plugins.experiments.experiment_file import Part
 from fairseq_plugins.experiments.grid import Grid
 from fairseq_plugins.experiments.preparations import preparation, raw_folder
 
-TEXTS = Part("cola_base", Grid("cola", {}, prepare="--annotations pos,heads"), raw="CoLA")
-PAIRS = Part("wmt", Grid("translation", {}, prepare="-s en -t de --trainpref {raw}/train"))
-QUESTIONS = Part("squad2", Grid("squad", {}, prepare=""), size="base")
+TEXTS = Part("cola_base", Grid("cola", {}, prepare={"annotations": "pos,heads"}), raw="CoLA")
+PAIRS = Part("wmt", Grid("translation", {}, prepare={"source-lang": "en", "trainpref": "train"}))
+QUESTIONS = Part("squad2", Grid("squad", {}), size="base")
 
 
 def options_of(words):

@@ -98,10 +98,14 @@ def test_a_system_has_its_own_data_and_rate_and_fairseq_hears_of_neither(tmp_pat
 
 
 def test_a_systems_rate_is_a_number_however_it_is_written(tmp_path):
-    (tmp_path / "grid.yaml").write_text("dataset: squad\nsystems: [{arch: a, lr: 2e-5}]\n")
+    (tmp_path / "grid.yaml").write_text(
+        "dataset: squad\nsystems: [{arch: bert_plain_tiny, lr: 2e-5}]\n"
+    )
     grid = read_grid(tmp_path / "grid.yaml")
     assert {cell.learning_rate for cell in grid.cells()} == {2e-5}
-    (tmp_path / "grid.yaml").write_text("dataset: squad\nsystems: [{arch: a, lr: high}]\n")
+    (tmp_path / "grid.yaml").write_text(
+        "dataset: squad\nsystems: [{arch: bert_plain_tiny, lr: high}]\n"
+    )
     with pytest.raises(ValueError, match="grid.yaml: systems: .*high"):
         read_grid(tmp_path / "grid.yaml")
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..figures.gates import GateShare
 from ..outcomes import Setting
+from ..safe_files import is_file
 from ..seeds import Summary, chosen_settings
 from ..training_log import training_losses, updates_so_far, validations
 from .records import FINISHED, RunRecord
@@ -110,7 +111,7 @@ def _curves(
     for system, group in runs.items():
         values: dict[float, list[float]] = defaultdict(list)
         for run in group:
-            if not run.log.is_file():
+            if not is_file(run.log):
                 continue
             try:
                 for updates, value in points(run).items():

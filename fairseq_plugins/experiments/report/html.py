@@ -19,6 +19,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
+from ..safe_files import read_bytes
 from .model import Report
 
 _FOLDER = Path(__file__).parent / "page"
@@ -92,9 +93,9 @@ def image(path: Path) -> str:
     """Return an image as a URI that holds it.
 
     Raises:
-        OSError: it cannot be read.
+        OSError, ValueError: it cannot be read.
     """
-    data = base64.b64encode(path.read_bytes()).decode("ascii")
+    data = base64.b64encode(read_bytes(path)).decode("ascii")
     return f"data:{_IMAGES[path.suffix]};base64,{data}"
 
 

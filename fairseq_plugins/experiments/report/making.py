@@ -11,6 +11,7 @@ from ...evaluation.text_files import write_text
 from ...messages import named
 from ..outcomes import Outcomes, read_outcomes
 from ..run import RESULT
+from ..safe_files import is_file, refuse_links
 from . import settings as report_settings
 from .choice import ReportOptions, tables_of
 from .figures import draw
@@ -43,10 +44,12 @@ def write_report(
 
     Raises:
         FileNotFoundError: there is nothing to report on.
-        ValueError: the baseline is in no experiment.
+        ValueError: the baseline is in no experiment, or the folder of the figures is a link.
     """
     stem = Path(stem or Path(root) / "report")
-    report = make_report(root, stem.with_name(f"{stem.name}_files"), options or ReportOptions())
+    figures = stem.with_name(f"{stem.name}_files")
+    refuse_links(figures.parent, figures)
+    report = make_report(root, figures, options or ReportOptions())
     pages = [stem.with_name(f"{stem.name}{suffix}") for suffix in (".html", ".md")]
     write_text(pages[0], to_html(report))
     write_text(pages[1], to_markdown(report, stem.parent))
@@ -113,7 +116,7 @@ def _outcomes(experiment: Experiment, remarks: list[str]) -> dict[str, Outcomes]
     """Return the finished runs of every part, for tables that compare them."""
     found = {}
     for part in experiment.parts:
-        if any((run.folder / RESULT).is_file() for run in experiment.of(part)):
+        if any(is_file(run.folder / RESULT) for run in experiment.of(part)):
             try:
                 found[part.name] = read_outcomes(part.folder)
             except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:

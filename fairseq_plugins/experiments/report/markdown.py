@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 from markdown_it import MarkdownIt
 
@@ -76,7 +77,7 @@ def _things(things: list, folder: Path) -> Iterator[str]:
         if isinstance(thing, Table):
             yield from _table(thing)
         elif isinstance(thing, Figure):
-            path = Path(os.path.relpath(thing.path, folder)).as_posix()
+            path = quote(Path(os.path.relpath(thing.path, folder)).as_posix())
             yield from [f"![{escape(thing.title)}](<{path}>)", "", escape(thing.caption), ""]
         else:
             yield from _text(thing)

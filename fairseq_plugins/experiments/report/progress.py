@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
-from pathlib import Path
 
 from ..run import COMMAND, RESULT, SETTINGS
+from ..safe_files import is_file, read_tail, read_text
 from ..training_log import updates_so_far
 from .model import Cell, Command, Counts, Failure, Heading, Table
 from .records import FAILED, FINISHED, UNFINISHED, Experiment, RunRecord
@@ -44,7 +44,7 @@ def _times(runs: Sequence[RunRecord], name: str) -> Iterator[float]:
     """Yield when a file of each run was written."""
     for run in runs:
         path = run.folder / name
-        if path.is_file():
+        if is_file(path):
             yield path.stat().st_mtime
 
 
@@ -76,17 +76,8 @@ def _last_lines(run: RunRecord) -> str:
     """Return the error of a run, or else the end of its log."""
     text = str(run.facts.get("error") or "")
     if not text.strip():
-        text = _tail(run.log)
+        text = read_tail(run.log, _TAIL)
     return "\n".join(text.rstrip().splitlines()[-_LAST_LINES:]) or "It left no message."
-
-
-def _tail(path: Path) -> str:
-    """Return the end of a file; empty if there is none."""
-    if not path.is_file():
-        return ""
-    with path.open("rb") as stream:
-        stream.seek(max(0, path.stat().st_size - _TAIL))
-        return stream.read().decode("utf-8", errors="replace")
 
 
 def unfinished_table(experiment: Experiment) -> Table | None:
@@ -96,7 +87,7 @@ def unfinished_table(experiment: Experiment) -> Table | None:
         done = updates_so_far(run.log)
         share = min(1.0, done / run.updates) if run.updates else math.nan
         percent = "" if math.isnan(share) else f"{100 * share:.0f} %"
-        written = [path.stat().st_mtime for path in (run.log,) if path.is_file()]
+        written = [path.stat().st_mtime for path in (run.log,) if is_file(path)]
         rows.append(
             [
                 Cell(*run.names),
@@ -123,4 +114,4 @@ def commands_of(experiment: Experiment) -> list[Command]:
 def _begun_with(run: RunRecord) -> str:
     """Return the command of a run without a result; empty where it left none."""
     path = run.folder / COMMAND
-    return path.read_text(encoding="utf-8", errors="replace").strip() if path.is_file() else ""
+    return read_text(path, _TAIL, "replace").strip() if is_file(path) else ""

@@ -16,7 +16,9 @@ from typing import Any
 
 from ..experiment import DESCRIPTION, ROWS
 from ..outcomes import Setting
-from ..run import EVALUATION, LOG, RESULT, SETTINGS
+from ..run import LOG, RESULT, SETTINGS
+from ..safe_files import inner_folders, is_below, is_file, read_text, run_folders
+from ..split_files import evaluation_of
 
 FINISHED, FAILED, UNFINISHED = "finished", "failed", "unfinished"
 TRANSLATION = "translation"
@@ -132,10 +134,10 @@ def read_experiments(root: str | Path, remarks: list[str]) -> list[Experiment]:
     root = Path(root)
     if not root.is_dir():
         raise FileNotFoundError(f"{root}: no such folder")
-    if (root / DESCRIPTION).is_file():
+    if is_file(root / DESCRIPTION):
         return [_described(root, remarks)]
-    inner = sorted(path for path in root.iterdir() if path.is_dir())
-    described = [path for path in inner if (path / DESCRIPTION).is_file()]
+    inner = inner_folders(root, remarks.append)
+    described = [path for path in inner if is_file(path / DESCRIPTION)]
     found = [_described(path, remarks) for path in described]
     plain = [path for path in (root, *inner) if path not in described and _has_runs(path)]
     demos = [path for path in plain if is_invented(path) and path != root]
@@ -155,7 +157,7 @@ def is_invented(folder: Path) -> bool:
 
 
 def _has_runs(folder: Path) -> bool:
-    return any(next(folder.glob(f"*/*/*/{name}"), None) for name in (RESULT, SETTINGS))
+    return bool(run_folders(folder, RESULT, SETTINGS, tell=lambda _: None))
 
 
 def _described(folder: Path, remarks: list[str]) -> Experiment:
@@ -164,7 +166,7 @@ def _described(folder: Path, remarks: list[str]) -> Experiment:
     parts = [_part(part, folder, remarks) for part in _items(facts.get("parts"))]
     parts = [part for part in parts if part]
     if not parts:
-        inner = [path for path in sorted(folder.iterdir()) if path.is_dir()]
+        inner = inner_folders(folder, remarks.append)
         plain = [path for path in (folder, *inner) if _has_runs(path)]
         return _plain(folder, plain, remarks, facts)
     rows = list(_rows(folder / ROWS, remarks))
@@ -179,7 +181,7 @@ def _items(value: Any) -> list[Facts]:
 def _part(facts: Facts, root: Path, remarks: list[str]) -> Part | None:
     """Return a part as the description has it; None where its folder is not within."""
     folder = root / str(facts.get("folder", facts.get("name", "")))
-    if not folder.resolve().is_relative_to(root.resolve()):
+    if not is_below(root, folder):
         remarks.append(f"{root / DESCRIPTION}: passed over a part that lies outside: {folder}")
         return None
     return Part(str(facts.get("name") or folder.name), folder, str(facts.get("dataset") or ""))
@@ -202,15 +204,16 @@ def _plain(
 def _records(root: Path, part: Part, rows: list[Facts], remarks: list[str]) -> Iterator[RunRecord]:
     """Yield the runs of a part: those in its folder, and those that only a row tells of."""
     told = {root / str(row.get("folder", "")): row for row in rows if row.get("part") == part.name}
-    inside = {
-        path.parent for name in (RESULT, SETTINGS) for path in part.folder.glob(f"*/*/*/{name}")
-    }
+    for folder in [folder for folder in told if not is_below(root, folder)]:
+        remarks.append(f"{root / ROWS}: passed over a run that lies outside: {folder}")
+        del told[folder]
+    inside = set(run_folders(part.folder, RESULT, SETTINGS, tell=remarks.append))
     for folder in sorted({*inside, *told}):
         row = told.get(folder, {})
-        done = (folder / RESULT).is_file()
+        done = is_file(folder / RESULT)
         facts = _json(folder / (RESULT if done else SETTINGS), remarks) if folder in inside else {}
-        tried = folder / EVALUATION
-        if done and not row and tried.is_file():
+        tried = evaluation_of(folder, facts)
+        if done and not row and is_file(tried):
             tried = _json(tried, remarks)
             facts = {**facts, "evaluated": tried.get("of"), "evaluation": tried.get("metrics")}
         status = str(row.get("status") or (FINISHED if done else UNFINISHED))
@@ -270,7 +273,7 @@ def _in_order(records: list[RunRecord], rows: list[Facts], root: Path) -> list[R
 def _json(path: Path, remarks: list[str]) -> dict[str, Any]:
     """Read an object; an empty one, with a remark, where there is none."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(read_text(path))
         if isinstance(found, dict):
             return found
         remarks.append(f"{path}: passed over, not a JSON object")
@@ -282,7 +285,7 @@ def _json(path: Path, remarks: list[str]) -> dict[str, Any]:
 def _rows(path: Path, remarks: list[str]) -> Iterator[Facts]:
     """Yield the rows of a file; one remark about all that are none."""
     broken = []
-    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    text = read_text(path, errors="replace") if is_file(path) else ""
     for number, line in enumerate(text.split("\n"), start=1):
         try:
             row = json.loads(line) if line.strip() else {}

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
+from ..safe_files import files_below, inner_folders, is_file, read_bytes, read_text
 from .model import MARKDOWN, PAGE, PLAIN, Figure, Text
 
 AFTER = "after"  # folder of the steps, one folder each
@@ -26,9 +27,13 @@ def leftovers(experiment: Path, remarks: list[str]) -> list[Figure | Text]:
         remarks: what could not be read is added, a line each.
     """
     found: list[Figure | Text] = []
-    for step in sorted((experiment / AFTER).glob("[!.]*/")):  # with a dot: under way
-        for path in sorted(step.rglob("*")):
-            if path.is_file() and not path.name.startswith(".") and _is_shown(path):
+    if (experiment / AFTER).is_symlink():
+        remarks.append(f"{experiment / AFTER}: passed over, a symbolic link")
+        return []
+    steps = inner_folders(experiment / AFTER, remarks.append)
+    for step in (step for step in steps if not step.name.startswith(".")):  # with a dot: under way
+        for path in files_below(step, remarks.append):
+            if not path.name.startswith(".") and _is_shown(path):
                 found += _leftover(step, path, remarks)
     return found
 
@@ -36,15 +41,15 @@ def leftovers(experiment: Path, remarks: list[str]) -> list[Figure | Text]:
 def _is_shown(path: Path) -> bool:
     """Tell whether a file is shown, and not another format of it."""
     if path.suffix == ".png":
-        return not path.with_suffix(".svg").is_file()
+        return not is_file(path.with_suffix(".svg"))
     if path.suffix == ".csv":
-        return not any(path.with_suffix(other).is_file() for other in (*_IMAGES, ".md"))
+        return not any(is_file(path.with_suffix(other)) for other in (*_IMAGES, ".md"))
     return path.suffix in (*_IMAGES, *_TEXTS)
 
 
 def _is_image(path: Path) -> bool:
     """Tell whether a file is a whole image of the kind that its name says."""
-    data = path.read_bytes()
+    data = read_bytes(path, LARGEST)
     if path.suffix == ".png":
         return data.startswith(b"\x89PNG\r\n\x1a\n") and b"IEND" in data[-12:]
     try:
@@ -57,15 +62,14 @@ def _leftover(step: Path, path: Path, remarks: list[str]) -> Iterator[Figure | T
     name = path.relative_to(step).with_suffix("").as_posix()
     title = step.name if name == step.name else f"{step.name}: {name}"
     try:
-        if path.stat().st_size > LARGEST:
-            remarks.append(f"{path}: passed over, larger than {LARGEST:,} bytes")
-        elif path.suffix in _IMAGES:
+        if path.suffix in _IMAGES:
             if _is_image(path):
                 yield Figure(title, f"Left by the step {step.name!r}.", path)
             else:
                 remarks.append(f"{path}: passed over, empty or no whole {path.suffix[1:].upper()}")
         else:
-            text = path.read_text(encoding="utf-8", errors="replace")
-            yield Text(title, _TEXTS[path.suffix], text)
+            yield Text(title, _TEXTS[path.suffix], read_text(path, LARGEST, "replace"))
     except OSError as error:
         remarks.append(f"{path}: passed over ({error.strerror})")
+    except ValueError as error:
+        remarks.append(f"passed over {error}")

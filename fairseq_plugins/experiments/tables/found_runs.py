@@ -10,6 +10,7 @@ from pathlib import Path
 from ...messages import named
 from ..outcomes import Outcomes, read_outcomes
 from ..run import RESULT
+from ..safe_files import files_below, inner_folders, is_below, is_file, read_text, run_folders
 from ..squad_answers import METRICS
 
 DESCRIPTION = "experiment.json"
@@ -43,7 +44,7 @@ def find_runs(folders: Iterable[str | Path]) -> FoundRuns:
         ValueError: see `read_outcomes`.
     """
     folders = [Path(folder) for folder in folders]
-    experiments = [folder for folder in folders if (folder / DESCRIPTION).is_file()]
+    experiments = [folder for folder in folders if is_file(folder / DESCRIPTION)]
     tables = (str(name) for folder in experiments for name in _describe(folder).get("tables", ()))
     return FoundRuns(
         find_outcomes(folders),
@@ -65,7 +66,7 @@ def find_outcomes(folders: Iterable[str | Path]) -> list[Outcomes]:
     """
     folders = [Path(folder) for folder in folders]
     places = dict.fromkeys(place for folder in folders for place in _places(folder))
-    found = [read_outcomes(place) for place in places if next(place.glob(_RUNS), None)]
+    found = [read_outcomes(place) for place in places if run_folders(place, RESULT)]
     if not found:
         names = named(folders)
         raise FileNotFoundError(f"{names}: no finished run (no {_RUNS})")
@@ -74,19 +75,22 @@ def find_outcomes(folders: Iterable[str | Path]) -> list[Outcomes]:
 
 def _places(folder: Path) -> Iterator[Path]:
     """Yield the folders of systems in a folder."""
-    if (folder / DESCRIPTION).is_file():
+    if is_file(folder / DESCRIPTION):
         yield from _parts(folder)
         return
     yield folder
-    for inner in sorted(folder.glob("*/")):
+    for inner in inner_folders(folder):
         if not inner.name.endswith(_INVENTED):
-            yield from _parts(inner) if (inner / DESCRIPTION).is_file() else [inner]
+            yield from _parts(inner) if is_file(inner / DESCRIPTION) else [inner]
 
 
 def _parts(folder: Path) -> Iterator[Path]:
     """Yield the folders of an experiment's parts."""
     for part in _describe(folder).get("parts", ()):
-        yield folder / part["folder"] if part["folder"] != "." else folder
+        found = folder / part["folder"]
+        if not is_below(folder, found):
+            raise ValueError(f"{folder / DESCRIPTION}: a part that lies outside: {found}")
+        yield found
 
 
 def _describe(folder: Path) -> dict:
@@ -96,8 +100,9 @@ def _describe(folder: Path) -> dict:
         ValueError: the file is no description of an experiment.
     """
     path = folder / DESCRIPTION
+    text = read_text(path)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(text)
     except ValueError:
         raise ValueError(f"{path}: not JSON") from None
     parts = found.get("parts") if isinstance(found, dict) else None
@@ -110,9 +115,10 @@ def _describe(folder: Path) -> dict:
 
 def ensembles_of(folder: Path) -> Iterator[Path]:
     """Yield the folders in which steps of an experiment left the answers of an ensemble."""
-    for path in sorted((folder / AFTER).rglob(METRICS)):
+    after = files_below(folder / AFTER) if is_below(folder, folder / AFTER) else []
+    for path in (path for path in after if path.name == METRICS):
         try:
-            about = json.loads(path.read_text(encoding="utf-8"))
+            about = json.loads(read_text(path))
         except ValueError:
             continue
         if isinstance(about, dict) and about.get("ensemble"):

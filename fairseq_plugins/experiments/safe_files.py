@@ -1,0 +1,187 @@
+"""The files and folders of an experiment, opened and emptied without following symbolic links.
+
+An experiment's folder may come from elsewhere, and a link in it may lead anywhere: what is read
+would stand in a report, what is written or removed would be someone else's. The folder that a user
+names may be a link itself; below it none is followed.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+LARGEST = 2**31  # bytes of a file that is read as a whole: the log of a long training
+
+logger = logging.getLogger(__name__)
+
+
+def open_file(path: str | Path, mode: str = "rb") -> BinaryIO:
+    """Open a regular file that is no link.
+
+    Args:
+        path: of the file.
+        mode: ``rb``, ``rb+``, or ``ab``, which makes the file if it is not there.
+
+    Raises:
+        OSError: as `open`.
+        ValueError: a link, a folder, a pipe or a device.
+    """
+    ways = {"rb": os.O_RDONLY, "rb+": os.O_RDWR, "ab": os.O_WRONLY | os.O_APPEND | os.O_CREAT}
+    try:
+        handle = os.open(path, ways[mode] | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EMLINK):
+            raise ValueError(_linked(path)) from None
+        if error.errno in (errno.EISDIR, errno.ENXIO):
+            raise ValueError(f"{path}: no regular file") from None
+        raise
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ValueError(f"{path}: no regular file")
+    return os.fdopen(handle, mode)
+
+
+def read_bytes(path: str | Path, limit: int = LARGEST) -> bytes:
+    """Read a regular file that is no link.
+
+    Raises:
+        OSError, ValueError: see `open_file`; one larger than the limit.
+    """
+    with open_file(path) as stream:
+        content = stream.read(limit + 1) if os.fstat(stream.fileno()).st_size <= limit else None
+    if content is None or len(content) > limit:
+        raise ValueError(f"{path}: larger than {limit:,} bytes")
+    return content
+
+
+def read_text(path: str | Path, limit: int = LARGEST, errors: str = "strict") -> str:
+    """Read such a file as UTF-8, with line ends as they are in texts.
+
+    Raises:
+        OSError, ValueError: see `read_bytes`.
+    """
+    text = read_bytes(path, limit).decode("utf-8", errors=errors)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_tail(path: str | Path, size: int, start: int = 0) -> str:
+    """Return the end of such a file as text; empty if there is none.
+
+    Args:
+        path: of the file.
+        size: most bytes.
+        start: byte at which to begin at the earliest.
+    """
+    if not is_file(path):
+        return ""
+    with open_file(path) as stream:
+        stream.seek(max(start, os.fstat(stream.fileno()).st_size - size))
+        return stream.read(size).decode("utf-8", errors="replace")
+
+
+def is_file(path: str | Path) -> bool:
+    """Tell whether there is a regular file, and no link to one."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def inner_folders(folder: Path, tell: Callable[[str], None] = logger.warning) -> list[Path]:
+    """Return the folders in a folder, sorted; none if it is not there.
+
+    Args:
+        folder: may be a link itself.
+        tell: is told of every link to a folder, which is passed over.
+    """
+    found = []
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return []
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            found.append(folder / entry.name)
+        elif entry.is_symlink() and entry.is_dir():
+            tell(f"passed over {_linked(folder / entry.name)}")
+    return found
+
+
+def run_folders(
+    folder: Path, *names: str, tell: Callable[[str], None] = logger.warning
+) -> list[Path]:
+    """Return the folders of runs (system, setting, seed) that have one of some files.
+
+    Args:
+        folder: of the runs.
+        names: of the files; links are found as well, so that whoever opens them says so.
+        tell: see `inner_folders`.
+    """
+    found = [folder]
+    for _ in range(3):
+        found = [inner for outer in found for inner in inner_folders(outer, tell)]
+    return [run for run in found if any(os.path.lexists(run / name) for name in names)]
+
+
+def files_below(folder: Path, tell: Callable[[str], None] = logger.warning) -> list[Path]:
+    """Return all regular files in a folder and its folders, sorted; tells of links as above."""
+    found = []
+    for place, folders, names in os.walk(folder):
+        for path in (Path(place) / name for name in [*folders, *names]):
+            if path.is_symlink():
+                tell(f"passed over {_linked(path)}")
+            elif is_file(path):
+                found.append(path)
+    return sorted(found)
+
+
+def is_below(root: Path, folder: Path) -> bool:
+    """Tell whether a folder, which need not be there, lies below another and behind no link."""
+    try:
+        refuse_links(root, folder)
+    except ValueError:  # of another path, or a link
+        return False
+    return ".." not in folder.relative_to(root).parts
+
+
+def refuse_links(root: Path, folder: Path, *, within: bool = False) -> None:
+    """Refuse a folder that is reached by a link.
+
+    Args:
+        root: may be a link.
+        folder: below it; need not be there.
+        within: whether its files may be no links either.
+
+    Raises:
+        ValueError: names the link.
+    """
+    parts = folder.relative_to(root).parts
+    places = [root.joinpath(*parts[: count + 1]) for count in range(len(parts))]
+    if within and folder.is_dir():
+        places += [folder / entry.name for entry in os.scandir(folder) if entry.is_symlink()]
+    for place in places:
+        if place.is_symlink():
+            raise ValueError(_linked(place))
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder with all that is in it, if it is there.
+
+    Raises:
+        OSError: it cannot be removed.
+        ValueError: it is a link.
+    """
+    if folder.is_symlink():
+        raise ValueError(_linked(folder))
+    if folder.is_dir():
+        shutil.rmtree(folder)
+
+
+def _linked(path: str | Path) -> str:
+    return f"{path}: a symbolic link, and below the folder of an experiment none is followed"

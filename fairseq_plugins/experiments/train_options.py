@@ -1,0 +1,156 @@
+"""What the file of an experiment may give to ``fairseq-train`` and ``fairseq-generate``.
+
+The names and the types of values are those of the configurations of fairseq and of ours: numbers,
+yes or no, choices. Texts are given where `_WORDS` says so, since others are paths, hosts, names of
+code, or what fairseq evaluates as Python. Whoever wants more gives it on the command line.
+"""
+
+from __future__ import annotations
+
+import difflib
+import enum
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import Field, fields
+from functools import cache
+from typing import Any
+
+from .grid import OWN_DATA
+from .plain_values import FLAG, NUMBER, NUMBERS, PATH, WHOLE, WORD, Kind, either, one_of
+
+_WORDS = (  # options with a text that is a word, or several with commas
+    "features feature_embed_dims local_attention local_layers dual_layers similarity_layers "
+    "encoder_attention encoder_attention_layers encoder_layers_to_keep decoder_layers_to_keep "
+    "pretrained positive_label train_subset valid_subset ablate_features"
+).split()
+_DISTRIBUTED = "ddp_backend find_unused_parameters bucket_cap_mb broadcast_buffers".split()
+_REFUSED = (  # what starts processes, traces or loads more, or is about machines
+    "tpu profile use_plasma_view azureml_logging model_parallel_size reset_logging num_workers "
+    "write_checkpoints_asynchronously suppress_crashes no_save"
+).split()
+_CRITERIONS = ("cross_entropy", "label_smoothed_cross_entropy")  # fairseq's, beside ours
+_OPTIMIZERS = "adam nag bert_adamw".split()
+_GENERATION = (
+    "beam nbest max_len_a max_len_b min_len match_source_len unnormalized no_early_stop "
+    "no_beamable_mm lenpen unkpen prefix_size no_repeat_ngram_size sampling sampling_topk "
+    "sampling_topp temperature diverse_beam_groups diverse_beam_strength diversity_rate "
+    "print_alignment print_step seed cpu fp16 bf16 batch_size max_tokens "
+    "skip_invalid_size_inputs_valid_test required_batch_size_multiple"
+).split()
+
+
+def check_training(options: Mapping[Any, Any]) -> None:
+    """Refuse options of a system that are none of those that a file may give.
+
+    Args:
+        options: of ``fairseq-train``, and those that grids read themselves; a list is a choice.
+
+    Raises:
+        ValueError: another name, or a value of another kind; names it and what would do.
+    """
+    for key, given in options.items():
+        _check(key, given, of_training(), "--options")
+
+
+def check_generation(options: Mapping[Any, Any]) -> None:
+    """Refuse options of ``fairseq-generate`` that do not say how to search.
+
+    Raises:
+        ValueError: see `check_training`.
+    """
+    for key, given in options.items():
+        _check(key, given, of_generation(), "--generate")
+
+
+def _check(key: Any, given: Any, kinds: Mapping[str, Kind], flag: str) -> None:
+    """Check an option and its value, or all of its values."""
+    if key not in kinds:
+        like = difflib.get_close_matches(str(key)[:100], kinds, 3)
+        raise ValueError(
+            f"option {str(key)[:100]!r}: not among those that a file may give"
+            + (f" (like it: {', '.join(like)})" if like else "")
+            + f"; on the command line: {flag}"
+        )
+    for value in given if isinstance(given, list) else [given]:
+        try:
+            if value is not None:  # which takes an option away
+                kinds[key].check(value)
+        except ValueError as error:
+            raise ValueError(f"option {key!r}: {error}") from None
+
+
+@cache
+def of_training() -> dict[str, Kind]:
+    """Return name -> kind of the options of training; of registered things, those of ours mostly.
+
+    argparse takes the beginning of an option for the option: none of these names begins another
+    option of a training with one of these architectures.
+    """
+    from fairseq.criterions import CRITERION_DATACLASS_REGISTRY, CRITERION_REGISTRY
+    from fairseq.dataclass import configs
+    from fairseq.models import ARCH_MODEL_REGISTRY, MODEL_DATACLASS_REGISTRY
+    from fairseq.registry import REGISTRIES
+    from fairseq.tasks import TASK_DATACLASS_REGISTRY
+
+    schedules = REGISTRIES["lr_scheduler"]["dataclass_registry"]
+    optimizers = REGISTRIES["optimizer"]["dataclass_registry"]
+    criterions = [*_CRITERIONS, *_of_ours(CRITERION_REGISTRY)]
+    groups = (configs.CommonConfig, configs.DatasetConfig, configs.OptimizationConfig)
+    registered = (
+        *(TASK_DATACLASS_REGISTRY[name] for name in _of_ours(TASK_DATACLASS_REGISTRY)),
+        *(MODEL_DATACLASS_REGISTRY[name] for name in _of_ours(MODEL_DATACLASS_REGISTRY)),
+        *(CRITERION_DATACLASS_REGISTRY[name] for name in criterions),
+        *(optimizers[name] for name in _OPTIMIZERS),
+        *schedules.values(),
+    )
+    arches = set(_of_ours(ARCH_MODEL_REGISTRY))
+    return {
+        **_kinds_of([configs.DistributedTrainingConfig], _DISTRIBUTED),
+        **_kinds_of([*groups, configs.CheckpointConfig, *registered]),
+        "criterion": one_of(criterions),
+        "optimizer": one_of(_OPTIMIZERS),
+        "lr-scheduler": one_of(schedules),
+        "arch": Kind("an architecture of this project", arches.__contains__),
+        OWN_DATA: Kind(PATH.said, lambda value: PATH.fits(str(value))),
+    }
+
+
+@cache
+def of_generation() -> dict[str, Kind]:
+    """Return name -> kind of the options of generation."""
+    from fairseq.dataclass import configs
+
+    groups = (configs.CommonConfig, configs.DatasetConfig, configs.GenerationConfig)
+    return _kinds_of(groups, _GENERATION)
+
+
+def _of_ours(registry: Mapping[str, type]) -> Iterator[str]:
+    """Yield the names that this package has put into a registry."""
+    package = __name__.partition(".")[0]
+    yield from (name for name, one in registry.items() if one.__module__.startswith(f"{package}."))
+
+
+def _kinds_of(records: Iterable[type], names: Iterable[str] = ()) -> dict[str, Kind]:
+    """Return name -> kind of the fields of records, all or those named, that have a plain one."""
+    found: dict[str, Kind] = {}
+    for spec in (spec for record in records for spec in fields(record)):
+        kind, name = _kind_of(spec), spec.name.replace("_", "-")
+        if kind and spec.name in (names or [spec.name]) and spec.name not in _REFUSED:
+            found[name] = either(found[name], kind) if name in found else kind
+    return found
+
+
+def _kind_of(spec: Field) -> Kind | None:
+    """Return the kind of a field; None where it takes a text that is no word, or anything."""
+    if spec.name in _WORDS:
+        return WORD
+    given = [one for one in typing.get_args(spec.type) if one is not type(None)]
+    is_optional = type(None) in typing.get_args(spec.type)
+    wanted = given[0] if is_optional else spec.type
+    if isinstance(wanted, type) and issubclass(wanted, enum.Enum):
+        return one_of((one.value for one in wanted), alone="argparse_const" in spec.metadata)
+    if typing.get_origin(wanted) in (list, tuple):
+        return NUMBERS if set(typing.get_args(wanted)) <= {int, float} else None
+    if wanted is Any and isinstance(spec.default, tuple):
+        return NUMBERS
+    return {bool: FLAG, int: WHOLE, float: NUMBER}.get(wanted)
