@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from .manifest import write_text
+from ..files import write_text
 from .text_encoder import check_characters
 
 VERSION = "v2.0"

@@ -9,9 +9,7 @@ import pytest
 from raw_corpora import contents
 from stops import Stopped, stop_now, stopped_at
 
-from fairseq_plugins.prep import (
-    shards,
-)
+from fairseq_plugins.prep import shards, workspace
 from fairseq_plugins.prep.manifest import FILE_NAME
 from fairseq_plugins.prep.shards import RECORD, SHARDS
 from fairseq_plugins.prep.workspace import WORK
@@ -39,7 +37,7 @@ def test_merge_stopped_in_its_own_work_goes_on(kind, raw, whole, tmp_path, monke
     kind.shards(raw, out, 3)
     for name in ("close_work", "report"):
         with monkeypatch.context() as patch:
-            patch.setattr(kind.module, name, stop_now)
+            patch.setattr(workspace if name == "close_work" else kind.module, name, stop_now)
             with pytest.raises(Stopped):
                 kind.prepare(raw, out, merge=True)
         assert (out / SHARDS / "3-of-3" / RECORD).is_file()
