@@ -47,6 +47,11 @@ def parse_args() -> argparse.Namespace:
     )
     add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
     add(
+        "--spacy-model",
+        metavar="NAME|DIR",
+        help="pipeline for raw text (default: the prepared folder's, if bundled or installed)",
+    )
+    add(
         "--null-threshold",
         type=float,
         metavar="T",
@@ -107,6 +112,7 @@ def ask(args: argparse.Namespace) -> None:
     """
     context = read_context(args.context)
     given = {} if args.null_threshold is None else {"null_threshold": args.null_threshold}
+    given["spacy_model"] = args.spacy_model
     reader = load(args.path, args.data, ensemble=args.ensemble, cpu=args.cpu, **given)
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     for question in questions(args):

@@ -38,6 +38,11 @@ def parse_args() -> argparse.Namespace:
     add = parser.add_argument
     add("checkpoint", help="run folder (its checkpoint_best.pt), or checkpoint files joined by ':'")
     add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
+    add(
+        "--spacy-model",
+        metavar="NAME|DIR",
+        help="pipeline for raw text (default: the prepared folder's, if bundled or installed)",
+    )
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument(
         "--pair", nargs=2, action="append", metavar="SENTENCE", help="raw pair; may be repeated"
@@ -144,6 +149,7 @@ def study(args: argparse.Namespace) -> None:
     paths = [args.checkpoint, *([args.against] if args.against else [])]
     names = short_names(paths)
     more = {"long_examples": args.long_examples} if args.long_examples else {}
+    more["spacy_model"] = args.spacy_model
     predictors = [prediction.load(path, args.data, cpu=args.cpu, **more) for path in paths]
     shown = []
     for case in cases(args, names, predictors):

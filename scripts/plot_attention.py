@@ -52,6 +52,11 @@ def parse_args() -> argparse.Namespace:
     )
     add("--names", nargs="+", help="panel titles (default: folders', or a BERT's architecture)")
     add("--data", metavar="DIR", help="prepared folder (default: the checkpoint's own)")
+    add(
+        "--spacy-model",
+        metavar="NAME|DIR",
+        help="pipeline for raw text (default: the prepared folder's, if bundled or installed)",
+    )
     add("--out", default="attention", help="file name without suffix")
     add("--beam", type=int, default=4, help="of a translation")
     add(
@@ -97,7 +102,7 @@ def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[Atte
     panels = []
     for name, path in zip(args.names or [path.parent.name for path in paths], paths):
         found = attention.attend(
-            attention.load(path, args.data),
+            attention.load(path, args.data, args.spacy_model),
             args.sentence[0],
             beam=args.beam,
             layer=args.layer,
@@ -115,7 +120,7 @@ def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[Attentio
     names = args.names or [_title(path, kind) for path, kind in zip(paths, kinds)]
     found = []
     for path, kind in zip(paths, kinds):
-        predictor = prediction.load([path], args.data, cpu=args.cpu)
+        predictor = prediction.load([path], args.data, cpu=args.cpu, spacy_model=args.spacy_model)
         one = encoder_attention.attend(
             predictor, args.sentence, layer=args.layer, head=args.head, kind=kind
         )

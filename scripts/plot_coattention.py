@@ -45,6 +45,11 @@ def parse_args() -> argparse.Namespace:
     )
     add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
     add(
+        "--spacy-model",
+        metavar="NAME|DIR",
+        help="pipeline for raw text (default: the prepared folder's, if bundled or installed)",
+    )
+    add(
         "--direction",
         default=coattention.TO_CONTEXT,
         choices=coattention.DIRECTIONS,
@@ -77,7 +82,9 @@ def look(args: argparse.Namespace) -> coattention.CoattentionMap:
     context = None
     if args.context:
         context = "\n".join(read_lines(args.context))
-    reader = question_answering.load(args.path, args.data, cpu=args.cpu)
+    reader = question_answering.load(
+        args.path, args.data, cpu=args.cpu, spacy_model=args.spacy_model
+    )
     if context is not None:
         dataset, number = coattention.ask(reader, args.question, context), 0
     else:

@@ -48,6 +48,11 @@ def parse_args() -> argparse.Namespace:
         help="system of each; equal names are seeds (default: the architectures)",
     )
     add("--data", metavar="DIR", help="prepared folder (default: each checkpoint's own)")
+    add(
+        "--spacy-model",
+        metavar="NAME|DIR",
+        help="pipeline for raw text (default: the prepared folder's, if bundled or installed)",
+    )
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--split", help="split of the prepared folder (default: valid)")
     source.add_argument("--text", nargs="+", help="or raw texts, a TAB between those of a pair")
@@ -90,6 +95,7 @@ def measure(args: argparse.Namespace) -> list[GateShare]:
         FileNotFoundError, ValueError: see `gated_runs`, `prediction.load` and `mean_gates`.
     """
     overrides = {"long_examples": args.long_examples} if args.long_examples else {}
+    overrides["spacy_model"] = args.spacy_model
     runs = gated_runs(find_checkpoints(args.checkpoints), args.names, args.data)
     found = []
     for run in tqdm(runs, "gates", unit=" runs", disable=None):

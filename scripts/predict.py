@@ -27,6 +27,11 @@ def parse_args() -> PredictionOptions:
     add = parser.add_argument
     add("checkpoint", help="run folder (its checkpoint_best.pt), or checkpoint files joined by ':'")
     add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
+    add(
+        "--spacy-model",
+        metavar="NAME|DIR",
+        help="pipeline for raw text (default: the prepared folder's, if bundled or installed)",
+    )
     add("--split", help="predict this split of the prepared folder")
     add("--input", metavar="FILE", help="or predict raw text: a file, or - for standard input")
     add(

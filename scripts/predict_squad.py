@@ -32,6 +32,11 @@ def parse_args() -> AnswerOptions:
     )
     add("--output-dir", required=True, metavar="DIR", help="where the files go")
     add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
+    add(
+        "--spacy-model",
+        metavar="NAME|DIR",
+        help="pipeline for raw text (default: the prepared folder's, if bundled or installed)",
+    )
     add("--split", help="answer this split of the prepared folder")
     add("--input", metavar="FILE", help="or a SQuAD file")
     add("--ids", metavar="FILE", help="only these questions: one id a line, or JSON that has them")

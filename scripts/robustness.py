@@ -48,6 +48,11 @@ def parse_args() -> argparse.Namespace:
     add("--output", required=True, metavar="STEM", help="STEM.md, .csv, .json, and folder STEM")
     add("--names", nargs="+", help="what to call the systems (default: what tells them apart)")
     add("--data", metavar="DIR", help="prepared folder (default: the one of each training)")
+    add(
+        "--spacy-model",
+        metavar="NAME|DIR",
+        help="pipeline for raw text (default: the prepared folder's, if bundled or installed)",
+    )
     add("--batch-size", type=int, default=32, metavar="N", help="most examples of a batch")
     add("--max-tokens", type=int, metavar="N", help="most wordpieces of a batch")
     add(
@@ -81,6 +86,7 @@ def report(args: argparse.Namespace) -> str:
         args.max_tokens,
         args.long_examples,
         args.cpu,
+        args.spacy_model,
     )
     trial = try_systems(options)
     columns = [_column(one) for one in trial.sets]

@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 PREDICTIONS, ODDS, N_BEST = "predictions.json", "null_odds.json", "nbest_predictions.json"
 METRICS = "metrics.json"
 WINDOWS = ("max_positions", "doc_stride", "max_query_length")
-OVERRIDES = ("null_threshold", "n_best", "max_answer_length", *WINDOWS)
+OVERRIDES = ("null_threshold", "n_best", "max_answer_length", "spacy_model", *WINDOWS)
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ class AnswerOptions:
         ensemble: how several checkpoints are one, of `question_answering.ENSEMBLES`.
         batch_size: most rows of a batch.
         cpu: compute on the CPU even where there is a GPU.
+        spacy_model: pipeline for raw text that the user names.
     """
 
     path: str
@@ -78,6 +79,7 @@ class AnswerOptions:
     ensemble: str = LOGITS
     batch_size: int = BATCH_SIZE
     cpu: bool = False
+    spacy_model: str | None = None
 
     def check(self) -> None:
         """Refuse options that do not go together.

@@ -50,6 +50,7 @@ class PredictionOptions:
         max_tokens: most wordpieces of a batch.
         long_examples: what becomes of examples that are too long (default: as in training).
         cpu: compute on the CPU even where there is a GPU.
+        spacy_model: pipeline for raw text that the user names.
     """
 
     checkpoint: str
@@ -65,6 +66,7 @@ class PredictionOptions:
     max_tokens: int | None = None
     long_examples: str | None = None
     cpu: bool = False
+    spacy_model: str | None = None
 
     def check(self) -> None:
         """Refuse options that do not go together.
@@ -125,6 +127,7 @@ def predict_files(options: PredictionOptions) -> None:
     """
     options.check()
     overrides = {"long_examples": options.long_examples} if options.long_examples else {}
+    overrides["spacy_model"] = options.spacy_model
     predictor = load(options.checkpoint, options.data, cpu=options.cpu, **overrides)
     if options.split is not None:
         check_split(predictor.manifest, options.split, predictor.folder)

@@ -60,6 +60,7 @@ class RobustnessOptions:
         max_tokens: most wordpieces of a batch.
         long_examples: what becomes of examples that are too long (default: as in training).
         cpu: compute on the CPU even where there is a GPU.
+        spacy_model: pipeline for raw text that the user names.
     """
 
     systems: Sequence[System]
@@ -70,6 +71,7 @@ class RobustnessOptions:
     max_tokens: int | None = None
     long_examples: str | None = None
     cpu: bool = False
+    spacy_model: str | None = None
 
 
 @dataclass(frozen=True)
@@ -190,6 +192,7 @@ def _try_run(
 ) -> RunAnswers:
     """Load one run, predict everything, write it."""
     overrides = {"long_examples": options.long_examples} if options.long_examples else {}
+    overrides["spacy_model"] = options.spacy_model
     predictor = load(path, options.data, cpu=options.cpu, **overrides)
     known = _predict_all(predictor, sets, options, folder.parent.name)
     found = {}

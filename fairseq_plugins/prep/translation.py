@@ -138,7 +138,9 @@ def describe(
     elif options.annotated:
         identity = {"name": "conllu", "version": "-"}
         if model := options.spacy_model:  # for raw text
-            identity["model"] = str(Path(model).resolve()) if Path(model).exists() else model
+            from .annotate import recorded_name
+
+            identity["model"] = recorded_name(model)
     inputs: dict[str, dict[str, Any]] = {
         f"{split}.{side}": {"file": str(scan.path), "sha256": scan.sha256, "lines": scan.lines}
         for split, sides in scans.items()

@@ -53,6 +53,13 @@ class TextTaskConfig(FairseqDataclass):
             "predictions stay as they are; not with --fp16, --bf16 or --amp"
         },
     )
+    spacy_model: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "spaCy pipeline for raw text, installed or a path (default: the data folder's, "
+            "if it is bundled or installed)"
+        },
+    )
     # fairseq's own options, where the task has to know them.
     train_subset: str = II("dataset.train_subset")
     best_checkpoint_metric: str = II("checkpoint.best_checkpoint_metric")

@@ -52,6 +52,13 @@ class SyntaxTranslationConfig(TranslationConfig):
         default="drop",
         metadata={"help": "drop: no feature vector; shuffle: permute the values in each sentence"},
     )
+    spacy_model: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "spaCy pipeline for raw text, installed or a path (default: the data folder's, "
+            "if it is bundled or installed)"
+        },
+    )
     ablation_seed: int = field(default=1, metadata={"help": "seed of --ablation-mode shuffle"})
 
 
@@ -62,6 +69,7 @@ class SyntaxTranslationTask(TranslationTask):
     Attributes:
         manifest: manifest of the (first) data folder.
         feature_inventories: feature -> inventory, in the column order of ``src_factors``.
+        spacy_model: the pipeline that the user names for raw text.
         holds_trees: whether two columns follow that tell the parse tree (`syntax.subword_tree`).
     """
 
@@ -75,6 +83,7 @@ class SyntaxTranslationTask(TranslationTask):
         self.manifest = translation_folders.shared_manifest(self.folders)
         self.feature_inventories = translation_folders.load_inventories(self.folders, self.manifest)
         self.holds_trees = self.manifest.heads
+        self.spacy_model: Optional[str] = getattr(cfg, "spacy_model", None)
         self.ablation = self._ablation()
         self._queue = _generation.FactorQueue()
         self._sentences = 0
@@ -226,7 +235,7 @@ class SyntaxTranslationTask(TranslationTask):
         """Load tokeniser, subwords and annotator of the data folder (takes seconds)."""
         from ..prep.source_encoder import SourceEncoder
 
-        return SourceEncoder.from_folder(Path(self.folders[0]), self.manifest)
+        return SourceEncoder.from_folder(Path(self.folders[0]), self.manifest, self.spacy_model)
 
     def build_target_decoder(self) -> Any:
         """Load the target side of the data folder's segmentation."""
