@@ -24,7 +24,7 @@ from fairseq_plugins.experiments.figures.drawing import check_stem
 from fairseq_plugins.experiments.figures.gates import GateShare, to_csv
 from fairseq_plugins.experiments.figures.plots import plot_gates
 from fairseq_plugins.inference.gates import gated_runs, mean_gates
-from fairseq_plugins.inference.lengths import EXAMPLES, add_lengths, given_lengths
+from fairseq_plugins.inference.overrides import EXAMPLES, add_overrides, given_overrides
 from fairseq_plugins.inference.prediction import BATCH_SIZE, Predictor, load
 from fairseq_plugins.inference.prediction_inputs import FORMATS, read_examples
 from fairseq_plugins.inference.text_checkpoints import find_checkpoints
@@ -56,7 +56,7 @@ def parse_args() -> argparse.Namespace:
     add("--input-format", default="text", choices=FORMATS, help="see predict.py")
     add("--out", default="gates", help="file name without suffix")
     add("--batch-size", type=int, default=BATCH_SIZE, metavar="N", help="most examples of a batch")
-    add_lengths(parser, EXAMPLES)
+    add_overrides(parser, EXAMPLES)
     add("--cpu", action="store_true", help="use no GPU")
     args = parser.parse_args()
     if args.names and len(args.names) != len(args.checkpoints):
@@ -86,11 +86,11 @@ def measure(args: argparse.Namespace) -> list[GateShare]:
     Raises:
         FileNotFoundError, ValueError: see `gated_runs`, `prediction.load` and `mean_gates`.
     """
-    lengths = given_lengths(args, EXAMPLES)
+    given = given_overrides(args, EXAMPLES)
     runs = gated_runs(find_checkpoints(args.checkpoints), args.names, args.data)
     found = []
     for run in tqdm(runs, "gates", unit=" runs", disable=None):
-        predictor = load([run.path], args.data, cpu=args.cpu, **lengths)
+        predictor = load([run.path], args.data, cpu=args.cpu, **given)
         means = mean_gates(predictor, datasets(predictor, args), batch_size=args.batch_size)
         for layer, share in means.layers.items():
             found.append(GateShare(run.dataset, run.system, layer, share, means.tokens))

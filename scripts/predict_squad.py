@@ -16,7 +16,7 @@ import sys
 
 from fairseq_plugins import command
 from fairseq_plugins.inference.answer_files import AnswerOptions, answer_files
-from fairseq_plugins.inference.lengths import WINDOWS, add_lengths
+from fairseq_plugins.inference.overrides import WINDOWS, add_overrides
 from fairseq_plugins.inference.question_answering import BATCH_SIZE, ENSEMBLES
 
 
@@ -45,7 +45,7 @@ def parse_args() -> AnswerOptions:
     )
     add("--n-best", type=int, metavar="N", help="answers listed for a question")
     add("--max-answer-length", type=int, metavar="N", help="most wordpieces of an answer")
-    add_lengths(parser, WINDOWS)
+    add_overrides(parser, WINDOWS)
     add(
         "--ensemble",
         default=ENSEMBLES[0],

@@ -27,7 +27,7 @@ from fairseq_plugins.experiments.tables.robustness_table import (
     format_markdown,
     make_table,
 )
-from fairseq_plugins.inference.lengths import EXAMPLES, add_lengths
+from fairseq_plugins.inference.overrides import EXAMPLES, add_overrides
 from fairseq_plugins.inference.robustness import RobustnessOptions, parse_systems, try_systems
 from fairseq_plugins.prep.perturbed_sets import PerturbedExamples
 
@@ -51,7 +51,7 @@ def parse_args() -> argparse.Namespace:
     add("--data", metavar="DIR", help="prepared folder (default: the one of each training)")
     add("--batch-size", type=int, default=32, metavar="N", help="most examples of a batch")
     add("--max-tokens", type=int, metavar="N", help="most wordpieces of a batch")
-    add_lengths(parser, EXAMPLES)
+    add_overrides(parser, EXAMPLES)
     add("--samples", type=int, default=1000, help="resamples of the bootstrap, 0 for no test")
     add("--seed", type=int, default=12345, help="of the bootstrap")
     add("--cpu", action="store_true", help="use no GPU")
@@ -79,6 +79,7 @@ def report(args: argparse.Namespace) -> str:
         args.max_positions,
         args.long_examples,
         args.cpu,
+        args.spacy_model,
     )
     trial = try_systems(options)
     columns = [_column(one) for one in trial.sets]

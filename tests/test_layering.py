@@ -31,7 +31,15 @@ MAY_IMPORT = {
     "scripts": {"inference", "prep", "evaluation", "experiments", "resources"},
 }
 PACKAGE_FILES = {"__init__.py": {"models", "tasks", "criterions", "optim"}, "__main__.py": set()}
-LOOSE = {*PACKAGE_FILES, "command.py", "installation.py", "messages.py", "text_reading.py"}
+LOOSE = {
+    *PACKAGE_FILES,
+    *PACKAGE_FILES,
+    "command.py",
+    "files.py",
+    "installation.py",
+    "messages.py",
+    "text_reading.py",
+}
 
 # library -> where it may be imported
 MAY_USE = {

@@ -8,7 +8,6 @@ added, sorted or padded, and saving gives back the very bytes that were read.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
@@ -17,6 +16,7 @@ from fairseq.data import Dictionary
 from fairseq.tokenizer import tokenize_line
 from torch import Tensor
 
+from ..files import write_bytes
 from ..text_reading import decode
 
 CLS, SEP, PAD, UNK, MASK = "[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"
@@ -69,10 +69,7 @@ class BertDictionary(Dictionary):
         if not isinstance(f, (str, Path)):
             f.write(self.content.decode("utf-8"))
             return
-        path, temporary = Path(f), Path(f"{f}.tmp{os.getpid()}")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(self.content)
-        os.replace(temporary, path)
+        write_bytes(f, self.content)
 
     def add_symbol(self, word: str, n: int = 1, overwrite: bool = False) -> int:
         """Return the id of a known wordpiece; the vocabulary takes no others.

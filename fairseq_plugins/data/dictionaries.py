@@ -32,7 +32,8 @@ def load_dictionary(path: Path) -> Dictionary:
     try:
         return Dictionary.load(str(path))
     except Exception as error:
-        raise ValueError(f"{path} is no fairseq dictionary: {error}") from None
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{path} is no fairseq dictionary: {reason}") from None
 
 
 def token_ids(dictionary: Dictionary, tokens: Sequence[str]) -> list[int]:

@@ -8,13 +8,21 @@ from typing import Any
 
 import numpy as np
 import torch
-from fairseq.data import ConcatDataset
+from fairseq.data import ConcatDataset, Dictionary
 from torch import Tensor
 
 from ..messages import named
 from ..syntax.labels import PAD_ID, SPECIAL_ID, Inventory
 from ..syntax.subword_tree import COLUMNS, NO_WORD, shortened_columns
-from .streams import read_stream, stream_exists, stream_prefix
+from .streams import (
+    AGAIN,
+    check_ids,
+    read_stream,
+    stream_exists,
+    stream_layout,
+    stream_prefix,
+    stream_values,
+)
 from .subword_trees import check_trees
 
 
@@ -125,8 +133,9 @@ def check_split(
     *,
     tree: bool = False,
     lines: int | None = None,
+    dictionaries: Mapping[str, Dictionary] | None = None,
 ) -> None:
-    """Refuse a split whose streams disagree.
+    """Refuse a split whose streams disagree, before fairseq opens any of them.
 
     Args:
         folder: the prepared folder.
@@ -136,6 +145,7 @@ def check_split(
         inventories: feature -> its inventory.
         tree: whether there are parse trees, too.
         lines: number of lines the manifest promises.
+        dictionaries: language -> its dictionary, of those whose tokens are checked.
 
     Raises:
         FileNotFoundError: a stream is missing.
@@ -146,8 +156,10 @@ def check_split(
     if lines is not None and lines != len(sizes):
         raise ValueError(f"{source_prefix} holds {len(sizes)} lines, but the manifest says {lines}")
     target_prefix = stream_prefix(folder, split, pair, _other(pair, source))
-    if stream_exists(target_prefix):
+    if any(Path(f"{target_prefix}.{ext}").is_file() for ext in ("bin", "idx")):
         _check_rows(target_prefix, len(_read(target_prefix)[0]), source_prefix, len(sizes))
+    for language, dictionary in (dictionaries or {}).items():
+        _check_tokens(stream_prefix(folder, split, pair, language), language, dictionary)
     columns = {}
     for name in (*inventories, *(COLUMNS if tree else ())):
         prefix = stream_prefix(folder, split, pair, f"{source}.{name}")
@@ -156,11 +168,12 @@ def check_split(
         for row in np.flatnonzero(found != sizes)[:1]:
             raise ValueError(
                 f"{prefix}, line {row + 1}: {found[row]} ids for the {sizes[row]} tokens of "
-                f"{source_prefix}; prepare the folder again"
+                f"{source_prefix}; {AGAIN}"
             )
     for name, inventory in inventories.items():
         prefix = stream_prefix(folder, split, pair, f"{source}.{name}")
-        _check_ids(prefix, columns[name], sizes, inventory)
+        bounds = (PAD_ID + 1, len(inventory))
+        check_ids(prefix, columns[name], sizes, bounds, f"value of feature {name!r}")
     if tree:
         prefix = stream_prefix(folder, split, pair, f"{source}.heads")
         check_trees(str(prefix), *(columns[name] for name in COLUMNS), sizes)
@@ -173,14 +186,8 @@ def _other(pair: str, source: str) -> str:
 
 def _read(prefix: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return the row lengths (N,) and all ids, memory-mapped, of a stream."""
-    stream = read_stream(prefix)
-    sizes = np.array(stream.sizes)  # (N,)
-    dtype = np.dtype(stream._index.dtype)
-    binary = Path(f"{prefix}.bin")
-    promised, found = int(sizes.sum(dtype=np.int64)) * dtype.itemsize, binary.stat().st_size
-    if promised != found:
-        raise ValueError(f"{binary} has {found} bytes, but its index says {promised}")
-    return sizes, np.memmap(binary, dtype=dtype, mode="r") if found else np.empty(0, dtype)
+    sizes, dtype = stream_layout(prefix)
+    return sizes, stream_values(prefix, dtype)
 
 
 def _check_rows(prefix: Path, found: int, other: Path, wanted: int) -> None:
@@ -188,12 +195,14 @@ def _check_rows(prefix: Path, found: int, other: Path, wanted: int) -> None:
         raise ValueError(f"{prefix} holds {found} lines, but {other} holds {wanted}")
 
 
-def _check_ids(prefix: Path, ids: np.ndarray, sizes: np.ndarray, inventory: Inventory) -> None:
-    if not len(ids) or (ids.max() < len(inventory) and ids.min() > PAD_ID):
+def _check_tokens(prefix: Path, language: str, dictionary: Dictionary) -> None:
+    """Refuse ids that the dictionary lacks or that pad, and lines that do not end in ``</s>``."""
+    if not stream_exists(prefix):
         return
-    at = int(np.flatnonzero((ids >= len(inventory)) | (ids <= PAD_ID))[0])
-    row = int(np.searchsorted(np.cumsum(sizes), at, side="right"))
-    raise ValueError(
-        f"{prefix}, line {row + 1}: id {ids[at]} is no value of feature {inventory.name!r}, whose "
-        f"ids are {PAD_ID + 1} to {len(inventory) - 1}"
-    )
+    sizes, ids = _read(prefix)
+    end = dictionary.eos()
+    check_ids(prefix, ids, sizes, (end, len(dictionary)), f"token of dict.{language}.txt")
+    for row in np.flatnonzero(sizes < 1)[:1]:
+        raise ValueError(f"{prefix}, line {row + 1}: holds nothing, not even </s>; {AGAIN}")
+    for row in np.flatnonzero(ids[np.cumsum(sizes, dtype=np.int64) - 1] != end)[:1]:
+        raise ValueError(f"{prefix}, line {row + 1}: does not end in </s>; {AGAIN}")

@@ -98,7 +98,13 @@ class QuestionColumns:
 
     @classmethod
     def read(
-        cls, folder: Path, split: str, features: Iterable[str], *, heads: bool = False
+        cls,
+        folder: Path,
+        split: str,
+        features: Iterable[str],
+        *,
+        heads: bool = False,
+        pieces: int | None = None,
     ) -> QuestionColumns:
         """Read the streams of a split, and check that they fit.
 
@@ -107,14 +113,16 @@ class QuestionColumns:
             split: name of the split.
             features: those of `text_columns.STORED_FEATURES` that are wanted.
             heads: whether the words' heads are wanted.
+            pieces: how many wordpieces the vocabulary has, where there is one to check with.
 
         Raises:
             FileNotFoundError: a stream is missing.
-            ValueError: streams disagree, or heads form no trees; names file and row.
+            ValueError: streams disagree, numbers stand for nothing, or heads form no trees; names
+                file and row.
         """
-        features = tuple(features)
+        what, wanted = (tuple(features),), {"heads": heads, "pieces": pieces}
         questions, passages = (
-            SentenceColumns.read(folder, split, number, features, heads=heads) for number in (0, 1)
+            SentenceColumns.read(folder, split, number, *what, **wanted) for number in (0, 1)
         )
         path = folder / f"{split}.paragraph"
         paragraph = Rows.read(path)

@@ -3,11 +3,15 @@
 A stream is one ``.bin``/``.idx`` pair: ``train.en-de.en`` (source tokens), ``train.en-de.de``
 (target tokens), ``train.en-de.en.pos`` (one feature id per source token). All streams of a split
 hold the same number of rows, and a feature row is exactly as long as its token row.
+
+The ``.bin`` file holds all rows one after another; the ``.idx`` file says how long they are and
+where they begin. fairseq believes the second, so that it is checked against the first here: before
+fairseq opens a stream, and before any of its numbers counts something.
 """
 
 from __future__ import annotations
 
-import os
+import struct
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -18,6 +22,14 @@ from fairseq.data.indexed_dataset import (
     MMapIndexedDatasetBuilder,
     best_fitting_int_dtype,
 )
+
+from ..files import new_file, publish
+
+AGAIN = "prepare the folder again"
+AT_ONCE = 1 << 22  # numbers looked at together
+HEADER = struct.Struct("<9sQBQ")  # mark, version, number type, rows
+MARK, VERSION = b"MMIDIDX\x00\x00", 1
+TYPES = {1: "u1", 2: "i1", 3: "i2", 4: "i4", 5: "i8", 8: "u2", 9: "u4"}  # of whole numbers
 
 
 def stream_prefix(folder: Path, split: str, pair: str, stream: str) -> Path:
@@ -41,7 +53,7 @@ class StreamWriter:
     def __init__(self, prefix: Path, id_count: int) -> None:
         self.prefix = prefix
         self.lines = self.ids = 0
-        self._files = {ext: Path(f"{prefix}.{ext}.tmp{os.getpid()}") for ext in ("bin", "idx")}
+        self._files = {ext: new_file(f"{prefix}.{ext}") for ext in ("bin", "idx")}
         dtype = np.uint8 if id_count <= 256 else best_fitting_int_dtype(id_count)
         self._builder = MMapIndexedDatasetBuilder(str(self._files["bin"]), dtype=dtype)
 
@@ -54,7 +66,7 @@ class StreamWriter:
         """Finish both files and give them their names."""
         self._builder.finalize(str(self._files["idx"]))
         for ext, path in self._files.items():
-            os.replace(path, f"{self.prefix}.{ext}")
+            publish(path, f"{self.prefix}.{ext}")
 
 
 def write_stream(prefix: Path, rows: Iterable[Sequence[int]], id_count: int) -> tuple[int, int]:
@@ -67,8 +79,75 @@ def write_stream(prefix: Path, rows: Iterable[Sequence[int]], id_count: int) -> 
 
 
 def read_stream(prefix: Path) -> MMapIndexedDataset:
-    """Open a stream; FileNotFoundError names the missing file."""
-    for ext in ("bin", "idx"):
-        if not Path(f"{prefix}.{ext}").is_file():
-            raise FileNotFoundError(f"{prefix}.{ext} is missing; prepare the folder again")
+    """Open a stream; see `stream_layout` for what is refused."""
+    stream_layout(prefix)
     return MMapIndexedDataset(str(prefix))
+
+
+def stream_layout(prefix: Path) -> tuple[np.ndarray, np.dtype]:
+    """Return the lengths of a stream's rows, (N,), and the type of its numbers.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: an index that is none, or that describes other rows than those of the ``.bin``
+            file, one after another.
+    """
+    index, binary = Path(f"{prefix}.idx"), Path(f"{prefix}.bin")
+    for path in (binary, index):
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} is missing; {AGAIN}")
+    with open(index, "rb") as stream:
+        head = stream.read(HEADER.size).ljust(HEADER.size)
+        mark, version, code, count = HEADER.unpack(head)
+        promised, found = HEADER.size + 12 * count, index.stat().st_size
+        if (mark, version) != (MARK, VERSION) or code not in TYPES or promised != found:
+            raise ValueError(f"{index} is no index of a stream, or not all of one; {AGAIN}")
+        sizes = np.fromfile(stream, "<i4", count)  # (N,)
+        pointers = np.fromfile(stream, "<i8", count)  # (N,)
+    dtype = np.dtype(f"<{TYPES[code]}")
+    ends = np.cumsum(sizes, dtype=np.int64) * dtype.itemsize  # (N,)
+    apart = pointers != ends - sizes.astype(np.int64) * dtype.itemsize
+    if wrong := np.flatnonzero((sizes < 0) | apart).tolist():
+        raise ValueError(
+            f"{index}, line {wrong[0] + 1}: {sizes[wrong[0]]} numbers from byte "
+            f"{pointers[wrong[0]]} on do not follow the line before; {AGAIN}"
+        )
+    promised, found = int(ends[-1]) if count else 0, binary.stat().st_size
+    if promised != found:
+        raise ValueError(f"{binary} has {found} bytes, but its index says {promised}; {AGAIN}")
+    return sizes, dtype
+
+
+def stream_values(prefix: Path, dtype: np.dtype) -> np.ndarray:
+    """Return all numbers of a stream one after another, mapped from the disk."""
+    path = Path(f"{prefix}.bin")
+    return np.memmap(path, dtype=dtype, mode="r") if path.stat().st_size else np.empty(0, dtype)
+
+
+def check_ids(
+    what: object, values: np.ndarray, sizes: np.ndarray, bounds: tuple[int, int], names: str
+) -> None:
+    """Refuse numbers that stand for nothing.
+
+    Args:
+        what: the stream, for the message.
+        values: all of them, row after row.
+        sizes: lengths of the rows.
+        bounds: the least of them, and the first beyond the greatest.
+        names: what they stand for, e.g. ``token of dict.en.txt``.
+
+    Raises:
+        ValueError: names the first line with such a number.
+    """
+    low, high = bounds
+    signed = low > 0 or values.dtype.kind == "i"
+    for begin in range(0, len(values), AT_ONCE):
+        part = values[begin : begin + AT_ONCE]
+        if int(part.max()) < high and not (signed and int(part.min()) < low):
+            continue
+        at = begin + int(np.flatnonzero((part < low) | (part >= high))[0])
+        row = int(np.searchsorted(np.cumsum(sizes, dtype=np.int64), at, side="right"))
+        raise ValueError(
+            f"{what}, line {row + 1}: id {values[at]} is no {names}, whose ids are {low} to "
+            f"{high - 1}; {AGAIN}"
+        )

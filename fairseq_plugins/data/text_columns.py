@@ -17,7 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..messages import quoted
-from .text_rows import Rows, check_lengths, check_succession, parents_of
+from ..syntax.labels import FEATURES, PAD_ID
+from ..text_reading import read_text
+from .text_rows import AGAIN, Rows, check_lengths, check_succession, parents_of
 
 CLASSES, SCORE, WORD_LABELS = "classes", "score", "word_labels"
 NO_CLASS = -1
@@ -63,6 +65,7 @@ class SentenceColumns:
         features: Iterable[str],
         *,
         heads: bool = False,
+        pieces: int | None = None,
     ) -> SentenceColumns:
         """Read the streams of a split, and check that they fit.
 
@@ -72,18 +75,25 @@ class SentenceColumns:
             number: 0 for the first sentences, 1 for the second.
             features: those of `STORED_FEATURES` that are wanted.
             heads: whether the words' heads are wanted.
+            pieces: how many wordpieces the vocabulary has, where there is one to check with.
 
         Raises:
             FileNotFoundError: a stream is missing.
-            ValueError: streams disagree, or heads form no trees; names split and example.
+            ValueError: streams disagree, numbers stand for nothing, or heads form no trees; names
+                split and example.
         """
         wanted = ("tokens", "words", *features, *(["heads"] if heads else []))
         read = {name: Rows.read(folder / f"{split}.{name}{number}") for name in wanted}
         tokens, words = read.pop("tokens"), read.pop("words")
+        if pieces is not None:
+            tokens.check(f"{folder}/{split}.tokens{number}", pieces, "wordpiece of the vocabulary")
         check_lengths(f"{folder}/{split}.words{number}", words, tokens.lengths)
         check_succession(f"{folder}/{split}.words{number}", words)
         for name, rows in read.items():
             check_lengths(f"{folder}/{split}.{name}{number}", rows, words.lasts + 1)
+            if name in FEATURES:
+                bounds = (len(FEATURES[name]), f"value of feature {name!r}", PAD_ID + 1)
+                rows.check(f"{folder}/{split}.{name}{number}", *bounds)
         stored = read.pop("heads", None)
         if stored is not None:
             stored = parents_of(f"{folder}/{split}.heads{number}", stored)
@@ -143,9 +153,11 @@ class SentenceColumns:
             what: names the numbers in messages.
 
         Raises:
-            ValueError: there are more or fewer numbers than pairs of words; names the example.
+            ValueError: there are more or fewer numbers than pairs of words, or others than there
+                may be; names the example.
         """
         check_lengths(what, similarity, self.word_counts * first.word_counts)
+        similarity.check(what, 256, "similarity")  # a byte each
         return replace(self, similarity=similarity)
 
 
@@ -231,21 +243,19 @@ class Gold:
             return cls(kind, _read_scores(folder / f"{split}.score.txt"))
         path = folder / f"{split}.label"
         rows = Rows.read(path)
-        if len(rows.values) and not 0 <= rows.values.min() <= rows.values.max() < labels:
-            raise ValueError(f"{path}.bin holds other labels than labels.txt; prepare again")
+        rows.check(path, labels, "label of labels.txt")
         if kind == WORD_LABELS:
             return cls(kind, rows)
         if rows.lengths.max(initial=0) > 1:
-            raise ValueError(f"{path}.bin holds several labels of one example; prepare again")
+            raise ValueError(f"{path}.bin holds several labels of one example; {AGAIN}")
         return cls(kind, rows.lasts)
 
 
 def _read_scores(path: Path) -> np.ndarray:
     if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing; prepare the folder again")
+        raise FileNotFoundError(f"{path} is missing; {AGAIN}")
     scores = []
-    text = path.read_text(encoding="utf-8").removesuffix("\n")
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), 1):
         try:
             scores.append(float(line) if line.strip() else np.nan)
         except ValueError:
@@ -258,9 +268,15 @@ def read_ids(folder: Path, split: str) -> list[str]:
 
     Raises:
         FileNotFoundError: the file is missing.
+        ValueError: a line is none of an example; names file and line.
     """
     path = folder / f"{split}.examples.jsonl"
     if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing; prepare the folder again")
-    with open(path, encoding="utf-8") as lines:
-        return [str(json.loads(line)["id"]) for line in lines]
+        raise FileNotFoundError(f"{path} is missing; {AGAIN}")
+    found = []
+    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), 1):
+        try:
+            found.append(str(json.loads(line)["id"]))
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise ValueError(f"{path}:{number}: no example; {AGAIN}") from None
+    return found

@@ -6,12 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from fairseq.data.indexed_dataset import MMapIndexedDataset
 
 from ..syntax.tree import check_heads, first_bad_sentence
-from .streams import stream_exists
-
-AGAIN = "prepare the folder again"
+from .streams import AGAIN, check_ids, stream_layout
 
 
 class Rows:
@@ -32,15 +29,9 @@ class Rows:
 
     @classmethod
     def read(cls, prefix: Path) -> Rows:
-        """Read a stream; FileNotFoundError names the missing file."""
-        if not stream_exists(prefix):
-            raise FileNotFoundError(f"{prefix}.bin or {prefix}.idx is missing; {AGAIN}")
-        index = MMapIndexedDataset.Index(f"{prefix}.idx")
-        lengths, dtype = np.array(index.sizes), index.dtype
-        values = np.fromfile(f"{prefix}.bin", dtype=dtype)
-        if len(values) != lengths.sum():
-            raise ValueError(f"{prefix}.bin does not fit {prefix}.idx; {AGAIN}")
-        return cls(values, lengths)
+        """Read a stream; see `streams.stream_layout` for what is refused."""
+        lengths, dtype = stream_layout(prefix)
+        return cls(np.fromfile(f"{prefix}.bin", dtype=dtype), lengths)
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[int]]) -> Rows:
@@ -48,6 +39,10 @@ class Rows:
         arrays = [np.asarray(row, dtype=np.int64) for row in rows]
         values = np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64)
         return cls(values, np.array([len(row) for row in arrays], dtype=np.int64))
+
+    def check(self, what: object, count: int, names: str, least: int = 0) -> None:
+        """Refuse numbers below ``least`` or from ``count`` on; see `streams.check_ids`."""
+        check_ids(what, self.values, self.lengths, (least, count), names)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -89,7 +84,7 @@ def check_succession(what: str, words: Rows) -> None:
     values = words.values.astype(np.int64)
     steps = np.diff(values, prepend=0)
     begins = (words.ends - words.lengths)[words.lengths > 0]
-    steps[begins] = -values[begins]  # 0, or wrong
+    steps[begins] = np.where(values[begins] == 0, 0, -1)
     wrong = np.flatnonzero((steps < 0) | (steps > 1))
     if len(wrong):
         at = int(np.searchsorted(words.ends, wrong[0], side="right"))

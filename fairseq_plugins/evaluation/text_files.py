@@ -1,13 +1,14 @@
-"""Files of one sentence a line: strict reading, and writing that never leaves half a file."""
+"""Files of one sentence a line, read strictly; `write_text` leaves no half files."""
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..files import write_text
 from ..text_reading import numbered_lines
+
+__all__ = ["check_equal_counts", "read_lines", "write_text"]
 
 
 def read_lines(path: str | Path) -> list[str]:
@@ -36,25 +37,3 @@ def check_equal_counts(first: tuple[str, Sequence[str]], second: tuple[str, Sequ
             f"{second_name} has {len(second_lines):,}; sentence i of one must answer "
             "sentence i of the other"
         )
-
-
-def write_text(path: str | Path, text: str) -> None:
-    """Write UTF-8 text under a temporary name beside ``path`` and rename it when complete."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    """Return the file mode mask (mkstemp makes private files, results are for sharing)."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

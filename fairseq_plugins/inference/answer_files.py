@@ -29,7 +29,7 @@ from ..evaluation.squad_files import check_known, read_ids
 from ..evaluation.squad_report import as_text
 from ..prep import squad as squad_files
 from ..prep.squad import Paragraph
-from .lengths import WINDOWS, given_lengths
+from .overrides import WINDOWS, given_overrides
 from .prediction_outputs import opened
 from .question_answering import BATCH_SIZE, LOGITS, Reader, Reply, check_ensemble, load
 
@@ -61,6 +61,7 @@ class AnswerOptions:
         ensemble: how several checkpoints are one, of `question_answering.ENSEMBLES`.
         batch_size: most rows of a batch.
         cpu: compute on the CPU even where there is a GPU.
+        spacy_model: pipeline for raw text that the user names.
     """
 
     path: str
@@ -78,6 +79,7 @@ class AnswerOptions:
     ensemble: str = LOGITS
     batch_size: int = BATCH_SIZE
     cpu: bool = False
+    spacy_model: str | None = None
 
     def check(self) -> None:
         """Refuse options that do not go together.
@@ -104,7 +106,7 @@ class AnswerOptions:
     @property
     def overrides(self) -> dict[str, Any]:
         """Task options that were given."""
-        return given_lengths(self, OVERRIDES)
+        return given_overrides(self, OVERRIDES)
 
 
 @dataclass

@@ -29,10 +29,12 @@ class Attention:
     translation: str
 
 
-def load(checkpoint: Path, data: str | None = None):
+def load(checkpoint: Path, data: str | None = None, spacy_model: str | None = None):
     """Load a checkpoint for translation; see `SyntaxTransformerModel.from_pretrained`."""
     checkpoint = Path(checkpoint)
-    model = SyntaxTransformerModel.from_pretrained(str(checkpoint.parent), checkpoint.name, data)
+    model = SyntaxTransformerModel.from_pretrained(
+        str(checkpoint.parent), checkpoint.name, data, spacy_model=spacy_model
+    )
     return model.eval()
 
 

@@ -145,7 +145,8 @@ def _parsed(predictor: Predictor, example: Example) -> Sequence[EncodedSentence]
         return ()
     both = [*(name for name in manifest.annotations if name == "pos"), "heads"]
     try:
-        encoder = TextEncoder.from_folder(predictor.folder, replace(manifest, annotations=both))
+        parsing = replace(manifest, annotations=both)
+        encoder = TextEncoder.from_folder(predictor.folder, parsing, predictor.spacy_model)
         return encoder.encode([example])[0]
     except (ValueError, FileNotFoundError) as error:
         logger.warning("no parse to draw: %s", error)

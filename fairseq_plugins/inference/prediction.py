@@ -49,7 +49,7 @@ def load(
         checkpoint: the file to take from a run folder.
         cpu: compute on the CPU even where there is a GPU.
         overrides: task options that replace those of the checkpoint, e.g.
-            ``long_examples="truncate"``.
+            ``long_examples="truncate"``, or ``spacy_model=...``, the pipeline for raw text.
 
     Raises:
         FileNotFoundError: a checkpoint or the prepared folder is not there.
@@ -107,7 +107,13 @@ class Predictor:
     @cached_property
     def encoder(self) -> TextEncoder:
         """What turns raw text into wordpieces and what the models read; made at first use."""
-        return TextEncoder.from_folder(self.folder, read_part(self.manifest, self.task))
+        part = read_part(self.manifest, self.task)
+        return TextEncoder.from_folder(self.folder, part, self.spacy_model)
+
+    @property
+    def spacy_model(self) -> str | None:
+        """The pipeline for raw text that was named when the models were loaded."""
+        return self.task.cfg.spacy_model
 
     @cached_property
     def wordpieces(self) -> WordPieces:

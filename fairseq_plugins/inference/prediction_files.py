@@ -21,7 +21,7 @@ from ..evaluation.text_files import write_text
 from ..messages import named
 from ..text_reading import lines_of, numbered_lines
 from . import prediction_outputs as outputs
-from .lengths import EXAMPLES, given_lengths
+from .overrides import EXAMPLES, given_overrides
 from .prediction import BATCH_SIZE, Predictor, check_split, load
 from .prediction_inputs import read_examples
 from .prediction_records import Prediction
@@ -53,6 +53,7 @@ class PredictionOptions:
         max_positions, long_examples: most wordpieces of an example, and what becomes of longer ones
             (default: as in training).
         cpu: compute on the CPU even where there is a GPU.
+        spacy_model: pipeline for raw text that the user names.
     """
 
     checkpoint: str
@@ -69,6 +70,7 @@ class PredictionOptions:
     max_positions: int | None = None
     long_examples: str | None = None
     cpu: bool = False
+    spacy_model: str | None = None
 
     def check(self) -> None:
         """Refuse options that do not go together.
@@ -128,8 +130,8 @@ def predict_files(options: PredictionOptions) -> None:
             is no submission.
     """
     options.check()
-    lengths = given_lengths(options, EXAMPLES)
-    predictor = load(options.checkpoint, options.data, cpu=options.cpu, **lengths)
+    given = given_overrides(options, EXAMPLES)
+    predictor = load(options.checkpoint, options.data, cpu=options.cpu, **given)
     if options.split is not None:
         check_split(predictor.manifest, options.split, predictor.folder)
     submission = _submission(predictor, options)

@@ -20,7 +20,7 @@ from ..evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
 from ..prep.examples import Example
 from ..prep.perturbed_sets import WHOLE, PerturbedExamples, expected_of, read_sets
 from ..prep.text_manifest import TextManifest
-from .lengths import EXAMPLES, given_lengths
+from .overrides import EXAMPLES, given_overrides
 from .prediction import BATCH_SIZE, Predictor, load
 from .prediction_outputs import opened
 from .prediction_records import Prediction, ScorePrediction
@@ -62,6 +62,7 @@ class RobustnessOptions:
         max_positions, long_examples: most wordpieces of an example, and what becomes of longer ones
             (default: as in training).
         cpu: compute on the CPU even where there is a GPU.
+        spacy_model: pipeline for raw text that the user names.
     """
 
     systems: Sequence[System]
@@ -73,6 +74,7 @@ class RobustnessOptions:
     max_positions: int | None = None
     long_examples: str | None = None
     cpu: bool = False
+    spacy_model: str | None = None
 
 
 @dataclass(frozen=True)
@@ -192,8 +194,8 @@ def _try_run(
     path: str, sets: Sequence[PerturbedExamples], options: RobustnessOptions, folder: Path
 ) -> RunAnswers:
     """Load one run, predict everything, write it."""
-    lengths = given_lengths(options, EXAMPLES)
-    predictor = load(path, options.data, cpu=options.cpu, **lengths)
+    given = given_overrides(options, EXAMPLES)
+    predictor = load(path, options.data, cpu=options.cpu, **given)
     known = _predict_all(predictor, sets, options, folder.parent.name)
     found = {}
     for one in sets:

@@ -27,6 +27,7 @@ _READ_BY = dict.fromkeys(LABELLING, "scripts/predict.py")
 _READ_BY[ANSWERING] = "scripts/predict_squad.py, scripts/ask.py and scripts/plot_coattention.py"
 PARTS = ("task", "model")
 DEFAULT = "checkpoint_best.pt"
+SPACY_MODEL = "spacy_model"
 
 Paths = str | Path | Sequence[str | Path]
 
@@ -162,8 +163,9 @@ def prepared_folder(path: Path, recorded: dict[str, Any], data: str | None = Non
 
 def _set_up(recorded: dict[str, Any], folder: str, overrides: dict[str, Any]) -> Any:
     """Set up the task named by ``_name``; fairseq would prefer what an older key says, ``task``."""
+    overrides = {SPACY_MODEL: None, **overrides}  # a checkpoint names no pipeline to load
     for name in overrides:
-        if name not in recorded:
+        if name not in {*recorded, SPACY_MODEL}:
             raise ValueError(
                 f"{name!r} is no option of task {recorded['_name']!r}; choices: "
                 f"{named(sorted(key for key in recorded if not key.startswith('_')), 30)}"

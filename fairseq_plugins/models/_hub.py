@@ -63,6 +63,8 @@ def from_pretrained(
     model_folder: str,
     checkpoint_file: str = "checkpoint_best.pt",
     data_folder: str | None = None,
+    *,
+    spacy_model: str | None = None,
     **overrides: Any,
 ) -> SyntaxGenerator:
     """Load checkpoints for translation.
@@ -71,6 +73,8 @@ def from_pretrained(
         model_folder: where the checkpoints lie.
         checkpoint_file: file name; several, joined by ``:``, make an ensemble.
         data_folder: the prepared folder (default: the one the checkpoint was trained on).
+        spacy_model: pipeline for raw text, installed or a path (default: that of the data folder,
+            if it is bundled or installed); a checkpoint does not name one.
         overrides: options that replace those of the checkpoint, e.g. ``ablate_features="pos"``.
 
     Raises:
@@ -88,6 +92,7 @@ def from_pretrained(
     models, cfg, task = checkpoint_utils.load_model_ensemble_and_task(
         [str(path) for path in paths], arg_overrides={**overrides, "data": str(data)}
     )
+    task.spacy_model = spacy_model
     return SyntaxGenerator(cfg, task, models)
 
 

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
+import os
+import site
+import sys
+import sysconfig
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
 from pathlib import Path
 
 import spacy
@@ -61,7 +68,7 @@ class Annotator:
             "name": self.name,
             "version": self.version,
             "hash": directory_hash(Path(self.nlp.path)),
-            "model": str(Path(self.model).resolve()) if Path(self.model).exists() else self.model,
+            "model": recorded_name(self.model),
         }
 
     def annotate_words(self, sentences: Sequence[Sequence[str]]) -> list[Annotation]:
@@ -110,6 +117,78 @@ def load_pipeline(model: str, exclude: Sequence[str] = (*NEVER_NEEDED, PARSER)):
             f"(installed here: {installed}) or the path of one; "
             "pip install its wheel to add another"
         ) from None
+
+
+def recorded_name(model: str) -> str:
+    """Return what a manifest says of a pipeline: a path from the root, or its name."""
+    if model == BUNDLED or spacy.util.is_package(model) or not Path(model).exists():
+        return model
+    return str(Path(model).resolve())
+
+
+def recorded_annotator(
+    model: str, folder: Path, *, parse: bool = False, named: str | None = None
+) -> Annotator:
+    """Load the pipeline for raw text of a prepared folder, which may be of somebody else.
+
+    Args:
+        model: what the folder's manifest names. It is loaded if it is the bundled pipeline or one
+            that is installed; a path and a package from elsewhere the user has to name.
+        folder: for messages.
+        parse: see `Annotator`.
+        named: the pipeline that the user names in its place; loaded wherever it lies.
+
+    Raises:
+        FileNotFoundError: no such pipeline, or one that is not installed.
+        ValueError: the manifest names a path; see also `Annotator`.
+    """
+    if named or model == BUNDLED:
+        return Annotator(named or model, parse=parse)
+    cure = f"give --spacy-model {model} (spacy_model=... in Python) if you trust what lies there"
+    if os.sep in model or not model.isidentifier():
+        raise ValueError(
+            f"raw text of {folder} is to be read by the spaCy pipeline in {model!r}, and a folder "
+            f"does not decide which path is loaded: {cure}"
+        )
+    if not import_installed(model):
+        raise FileNotFoundError(
+            f"raw text of {folder} is to be read by the spaCy pipeline {model!r}, which is not "
+            f"installed in this environment: pip install its wheel; elsewhere, {cure}"
+        )
+    return Annotator(model, parse=parse)
+
+
+def import_installed(name: str) -> bool:
+    """Import a pipeline from this environment, whatever lies in the working directory.
+
+    Returns:
+        Whether there is a distribution that calls itself a spaCy pipeline of this name, and its
+        package is the one that is imported now.
+    """
+    places = site_folders()
+    found = importlib.metadata.distributions(name=name, path=places)
+    points = [point for one in found for point in one.entry_points]
+    if not any(p.group == "spacy_models" and p.name == p.value == name for p in points):
+        return False
+    spec = PathFinder.find_spec(name, places)
+    if spec is None or spec.loader is None:
+        return False
+    if name in sys.modules:
+        return getattr(sys.modules[name], "__file__", None) == spec.origin
+    sys.modules[name] = module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return True
+
+
+def site_folders() -> list[str]:
+    """Return where this environment's packages are installed; never the working directory."""
+    found = [sysconfig.get_path(name) for name in ("purelib", "platlib")] + site.getsitepackages()
+    found += [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
+    return [place for place in dict.fromkeys(found) if Path(place).resolve() != Path.cwd()]
 
 
 def directory_hash(folder: Path) -> str:

@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 from ..data.dictionaries import build_dictionary, load_dictionary, token_ids
 from ..data.streams import StreamWriter, stream_prefix
+from ..files import replacing
 from ..syntax.labels import FEATURES, SPECIAL, SPECIAL_ID
 from ..syntax.subword_tree import COLUMNS, NO_WORD
 from .chunks import Chunk, read_header
@@ -75,7 +76,8 @@ def write_dictionaries(
             made.append(None)
             continue
         found = load_dictionary(given[i]) if given[i] else build_dictionary(counts[i], *limits[i])
-        found.save(str(folder / f"dict.{lang}.txt"))
+        with replacing(folder / f"dict.{lang}.txt", "w") as stream:
+            found.save(stream)
         made.append(found)
     return made[0], made[1]
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..files import write_text
 from ..syntax.labels import FEATURES
 from ..syntax.subword_tree import COLUMNS
 from ..syntax.subwords import joined_spans
@@ -24,7 +25,6 @@ from ..text_reading import numbered_lines
 from .conllu import parse_block, read_blocks
 from .corpus import read_chunk
 from .encoded import EncodedChunk, EncodedSide
-from .manifest import write_text
 from .options import TranslationOptions
 from .segment import Segmenter
 from .source_encoder import AnnotatedLine, annotate_lines, encode_line

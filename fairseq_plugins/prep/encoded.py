@@ -7,16 +7,21 @@ text passing through the parent process again.
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
+from ..files import replacing
+from ..syntax.labels import FEATURES
+
 SIDES = ("source", "target")
+NO_BOUND = 2**31  # of numbers that are checked when their split is opened
 
 
 @dataclass(frozen=True)
@@ -91,25 +96,68 @@ class EncodedChunk:
 
     @classmethod
     def load(cls, path: Path) -> EncodedChunk:
-        """Read a chunk that `save` wrote."""
-        with np.load(path) as archive:
-            header = json.loads(archive["header"].tobytes())
+        """Read a chunk that `save` wrote.
+
+        Raises:
+            ValueError: it is damaged, or holds numbers that stand for nothing.
+        """
+        with open_arrays(path) as (header, archive):
             sides = [
                 EncodedSide(header[name], archive[f"{name}.numbers"], archive[f"{name}.sizes"])
                 for name in SIDES
             ]
+            for name, side in zip(SIDES, sides):
+                check_rows(name, side.numbers, side.sizes, len(side.symbols))
             labels = {name: archive[f"labels.{name}"] for name in header["features"]}
+            for name, ids in labels.items():
+                check_rows(name, ids, sides[0].sizes, len(FEATURES[name]))
             tree = {name: archive[f"tree.{name}"] for name in header["tree"]}
-        return cls(header["outcomes"], *sides, labels, tree)
+            for name, numbers in tree.items():
+                check_rows(name, numbers, sides[0].sizes, NO_BOUND)
+            if len(sides[0].sizes) != len(sides[1].sizes):
+                raise ValueError(f"its sides have {[len(side.sizes) for side in sides]} lines")
+            return cls(header["outcomes"], *sides, labels, tree)
 
 
 def save_arrays(path: Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    """Write arrays and a JSON ``header`` under a temporary name, then rename the file."""
+    """Write arrays and a JSON ``header``; the file appears when it is complete."""
     packed = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    temporary = Path(f"{path}.tmp{os.getpid()}")
-    with open(temporary, "wb") as stream:
+    with replacing(path) as stream:
         np.savez(stream, header=packed, **arrays)
-    os.replace(temporary, path)
+
+
+@contextmanager
+def open_arrays(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Open a file of `save_arrays`: its header, and its arrays by name.
+
+    Raises:
+        ValueError: the file is damaged, or what is done with it says so.
+    """
+    try:
+        with np.load(path) as archive:
+            yield json.loads(archive["header"].tobytes()), archive
+    except (ValueError, LookupError, TypeError, AttributeError, EOFError, BadZipFile) as error:
+        reason = str(error) if isinstance(error, ValueError) else repr(error)
+        raise ValueError(
+            f"{path} is no chunk of this preparation, or damaged ({reason}): remove it (of a shard "
+            "the whole shard) and run the same command again"
+        ) from None
+
+
+def check_rows(name: str, numbers: np.ndarray, sizes: np.ndarray, count: int) -> None:
+    """Refuse numbers below 0 or from ``count`` on, and sizes that are not theirs.
+
+    Raises:
+        ValueError: names the rows.
+    """
+    for array in (numbers, sizes):
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise ValueError(f"{name} are no rows of whole numbers")
+    if sizes.min(initial=0) < 0 or sizes.sum() != len(numbers):
+        raise ValueError(f"{name} has {len(numbers)} numbers in rows of {sizes.sum()}")
+    low, high = numbers.min(initial=0), numbers.max(initial=0)
+    if low < 0 or (len(numbers) and high >= count):
+        raise ValueError(f"{name} has numbers from {low} to {high}, allowed are 0 to {count - 1}")
 
 
 def closed_rows(ids: np.ndarray, sizes: np.ndarray, end: int) -> list[np.ndarray]:

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from ..files import write_text
 from ..text_reading import numbered_lines
 from .conllu import Word, read_blocks, sentence_id, treebank_words
 from .dice import dice_for
 from .error_rules import RULES, Edit, Sentence
-from .manifest import write_text
 from .readers.m2 import CORRECT, INCORRECT
 
 

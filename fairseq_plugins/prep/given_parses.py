@@ -14,11 +14,11 @@ from itertools import islice
 from os.path import commonprefix
 from pathlib import Path
 
+from ..files import sha256
 from ..text_reading import numbered_lines
 from .annotation import Annotation
 from .conllu import parse_block, read_blocks
 from .examples import Example
-from .manifest import sha256
 from .readers.reading import UNLABELLED
 
 NAME = "conllu"

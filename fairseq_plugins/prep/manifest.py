@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import json
-import os
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
@@ -15,7 +13,9 @@ from typing import Any, ClassVar
 from typing_extensions import Self
 
 from .. import __version__
+from ..files import write_text
 from ..syntax.subword_tree import COLUMNS
+from ..text_reading import read_text
 
 FILE_NAME = "manifest.json"
 DECISIVE = ("annotator", "inputs", "options", "versions")  # what the folder's bytes follow from
@@ -43,6 +43,7 @@ class FolderManifest:
     inputs: dict[str, dict[str, Any]]
     options: dict[str, Any]
     versions: dict[str, str]
+    products: dict[str, dict[str, Any]]
 
     @property
     def annotator_id(self) -> str:
@@ -95,7 +96,7 @@ class FolderManifest:
                 "or its preparation was not finished (run the same command again)"
             )
         try:
-            body = json.loads(path.read_text(encoding="utf-8"))
+            body = json.loads(read_text(path))
             form, version = body.pop("format"), body.pop("format_version")
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
             raise ValueError(f"{path} is no manifest of fairseq_plugins: {error!r}") from None
@@ -112,8 +113,21 @@ class FolderManifest:
             found, kind = getattr(manifest, item.name), item.type.partition("[")[0]
             if type(found).__name__ != kind:
                 raise ValueError(f"{path}: {item.name!r} is {found!r}, expected a {kind}")
-        manifest.check(path)
+        try:
+            manifest._check_values(path)
+            manifest.check(path)
+        except (AttributeError, LookupError, TypeError) as error:  # of another form than ours
+            raise ValueError(f"{path} does not fit this release: {error!r}") from None
         return manifest
+
+    def _check_values(self, path: Path) -> None:
+        """Refuse values that all kinds of folders share and that are not of their kind."""
+        for key, value in self.annotator.items():
+            if not isinstance(value, str):
+                raise ValueError(f"{path}: 'annotator' says {value!r} for {key!r}")
+        for name, entry in self.products.items():
+            if type(entry["size"]) is not int or not isinstance(entry["sha256"], str):
+                raise ValueError(f"{path}: 'products' says {entry!r} of {name!r}")
 
     def files(self, folder: Path) -> list[Path]:
         """Every file that belongs to the prepared folder, the manifest apart."""
@@ -144,6 +158,7 @@ class Manifest(FolderManifest):
         inputs: per input file its SHA-256 and line count.
         options: the preparation's own options.
         versions: tool -> version.
+        products: file -> its ``size`` and ``sha256`` (empty in folders of older releases).
     """
 
     FORMAT = "fairseq_plugins.translation"
@@ -165,6 +180,7 @@ class Manifest(FolderManifest):
     options: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     heads: bool = False
+    products: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def pair(self) -> str:
@@ -244,19 +260,3 @@ def tool_versions(tools: Iterable[str]) -> dict[str, str]:
             except importlib.metadata.PackageNotFoundError:
                 continue
     return found
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file under a temporary name, then rename it."""
-    temporary = Path(f"{path}.tmp{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(temporary, path)
-
-
-def sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes, as hex digits."""
-    digest = hashlib.sha256()
-    with open(path, "rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()

@@ -18,8 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..files import refuse_link, sha256, write_text
 from ..messages import named
-from .manifest import FILE_NAME, FolderManifest, changes, sha256, write_text
+from ..text_reading import read_text
+from .manifest import FILE_NAME, FolderManifest, changes
 from .running import Share
 from .workspace import (
     MARK,
@@ -27,6 +29,7 @@ from .workspace import (
     check_products,
     close_work,
     has_leftovers,
+    has_mark,
     is_finished,
     locked,
     open_work,
@@ -135,6 +138,7 @@ def make_shard(options: Any, manifest: FolderManifest, make: Callable[[Layout], 
     """
     check_products(Path(options.destdir), overwrite=options.overwrite)
     folder = Path(options.destdir) / SHARDS / options.share.folder_name
+    _refuse_links(folder)
     with locked(folder):
         differing = _differing(folder, manifest) if (folder / RECORD).is_file() else []
         if differing and not options.overwrite:
@@ -164,6 +168,8 @@ def find_parts(folder: Path, manifest: FolderManifest) -> tuple[Path, ...]:
         ValueError: a shard is missing, not finished, damaged, or of another preparation.
     """
     found = _shards(folder)
+    for path in found.values():
+        _refuse_links(path)
     counts = sorted({share.of for share in found})
     if not counts:
         raise ValueError(
@@ -196,10 +202,11 @@ def find_parts(folder: Path, manifest: FolderManifest) -> tuple[Path, ...]:
 
 def remove_shards(folder: Path, manifest: FolderManifest) -> None:
     """Remove the shards of a finished folder; those of other preparations stay."""
+    refuse_link(folder / SHARDS)
     _clear(folder)  # what a kill left would stand in the way of shards of the same number
     for path in _shards(folder).values():
-        mark = path / WORK / MARK
-        if mark.is_file() and mark.read_text(encoding="utf-8") == _mark(manifest):
+        _refuse_links(path)
+        if has_mark(path / WORK, _mark(manifest)):
             path.rename(path.with_name(path.name + REMOVED))  # a kill leaves nothing half there
     _clear(folder)
     if (folder / SHARDS).is_dir() and not any((folder / SHARDS).iterdir()):
@@ -209,7 +216,18 @@ def remove_shards(folder: Path, manifest: FolderManifest) -> None:
 def _clear(folder: Path) -> None:
     """Remove what is to be removed of shards."""
     for path in (folder / SHARDS).glob(f"*{REMOVED}"):
+        refuse_link(path)
         shutil.rmtree(path)
+
+
+def _refuse_links(shard: Path) -> None:
+    """Refuse a shard that is a link or holds its files behind one: its chunks are removed later.
+
+    Raises:
+        ValueError: names the link.
+    """
+    for path in (shard.parent, shard, shard / WORK, shard / RECORD):
+        refuse_link(path)
 
 
 def _shards(folder: Path) -> dict[Share, Path]:
@@ -240,7 +258,7 @@ def _record(folder: Path) -> dict[str, Any]:
     """
     path = folder / RECORD
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
+        body = json.loads(read_text(path))
         form = body["format"], body["format_version"]
         share, files = body["shard"].replace("/", "-of-"), body["files"]
         whole = isinstance(body["decisive"], dict) and all(

@@ -206,16 +206,29 @@ class SourceEncoder:
         return annotator_line(self.annotator)
 
     @classmethod
-    def from_folder(cls, folder: Path, manifest: Manifest) -> SourceEncoder:
-        """Build the encoder that prepared ``folder``; warn when its pipeline is another now."""
+    def from_folder(
+        cls, folder: Path, manifest: Manifest, spacy_model: str | None = None
+    ) -> SourceEncoder:
+        """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
+
+        Args:
+            folder: the prepared folder.
+            manifest: its manifest.
+            spacy_model: the pipeline that the user names; see `annotate.recorded_annotator`.
+
+        Raises:
+            FileNotFoundError, ValueError: there is no pipeline for raw text, or not any more, or
+                one that the user has to name.
+        """
         settings = manifest.segmentation["source"]
+        annotated = "pos" in manifest.features or manifest.heads
         encoder = cls(
             settings["tokenizer"],
             settings["normalizer"],
             manifest.source_lang,
             folder_segmenter(folder, settings),
             manifest.features,
-            load_annotator(manifest) if "pos" in manifest.features or manifest.heads else None,
+            load_annotator(folder, manifest, spacy_model) if annotated else None,
         )
         if encoder.annotator_id != manifest.annotator_id:
             logger.warning(
@@ -280,16 +293,14 @@ def folder_segmenter(folder: Path, settings: dict[str, Any]) -> Segmenter:
     return load_segmenter(settings["subwords"], model, vocabulary)
 
 
-def load_annotator(manifest: Manifest) -> Any:
+def load_annotator(folder: Path, manifest: Manifest, named: str | None = None) -> Any:
     """Load the pipeline that a manifest names; text annotated elsewhere falls back to ours."""
-    from .annotate import BUNDLED, Annotator
+    from .annotate import BUNDLED, recorded_annotator
 
     model = manifest.annotator.get("model", "")
-    if model:
-        return Annotator(model, parse=manifest.heads)
-    if manifest.source_lang != "en":
+    if not (model or named) and manifest.source_lang != "en":
         raise ValueError(
             f"the source ({manifest.source_lang}) was annotated outside and no pipeline is known "
             "for raw text: prepare the folder with --spacy-model, or translate a prepared folder"
         )
-    return Annotator(BUNDLED, parse=manifest.heads)
+    return recorded_annotator(model or BUNDLED, folder, parse=manifest.heads, named=named)

@@ -16,9 +16,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from ..files import write_text
 from ..messages import named, quoted, shortened
 from ..text_reading import read_text
-from .manifest import write_text
 from .text_encoder import check_characters
 
 VERSION = "v2.0"

@@ -17,7 +17,7 @@ from typing import Any
 from tqdm import tqdm
 
 from .. import __version__
-from .manifest import sha256, write_text
+from ..files import sha256, write_text
 from .squad import VERSION, Paragraph, Question, Squad, dump, read
 from .squad_augmentation_options import AugmentOptions, Step
 from .squad_augmentation_rules import REASONS, Asked, choose, clean, fault, folded

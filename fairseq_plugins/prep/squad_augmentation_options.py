@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .manifest import sha256
+from ..files import sha256
 from .translators import CHUNK
 
 BEST = "checkpoint_best.pt"  # what is taken from the folder of a run

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from ..files import open_own
+
 logger = logging.getLogger(__name__)
 
 
@@ -31,15 +33,15 @@ def open_work(
         What was translated before, and a function that keeps another chunk.
 
     Raises:
-        ValueError: another process works with the file.
+        ValueError: another process works with the file, or it is a link.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a+b") as stream:
+    with open_own(path) as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ValueError(f"{path} is in use: another augmentation writes this output") from None
-        found = _read(stream, fingerprint)
+        found = _read(stream, path, fingerprint)
 
         def keep(chunk: dict[str, str]) -> None:
             stream.write(_line(chunk))
@@ -52,7 +54,7 @@ def _line(body: Any) -> bytes:
     return (json.dumps(body, ensure_ascii=True) + "\n").encode()
 
 
-def _read(stream: IO[bytes], fingerprint: str) -> dict[str, str]:
+def _read(stream: IO[bytes], path: Path, fingerprint: str) -> dict[str, str]:
     """Read the whole lines of our own work; cut the file behind them, or begin it anew."""
     stream.seek(0)
     lines = stream.read().split(b"\n")[:-1]
@@ -60,7 +62,7 @@ def _read(stream: IO[bytes], fingerprint: str) -> dict[str, str]:
     head = _line(fingerprint)
     if not lines or lines[0] + b"\n" != head:
         if lines:
-            logger.warning("%s is of another augmentation: beginning anew", stream.name)
+            logger.warning("%s is of another augmentation: beginning anew", path)
         stream.truncate(0)
         stream.write(head)
         stream.flush()

@@ -38,7 +38,7 @@ class SquadSplitWriter:
     ) -> None:
         self.split, self.manifest, self.misaligned = split, manifest, misaligned
         sizes = stream_sizes(manifest, pieces) | dict.fromkeys(("paragraph", "answers"), ANY_NUMBER)
-        self.streams = open_streams(folder / split, sizes)
+        self.sizes, self.streams = sizes, open_streams(folder / split, sizes)
         self.texts = {name: TextWriter(folder / f"{split}.{name}") for name in (EXAMPLES, CONTEXTS)}
         self.amiss: Counter[str] = Counter()
         self.states: Counter[int] = Counter()
@@ -46,7 +46,7 @@ class SquadSplitWriter:
 
     def add(self, chunk: SquadChunk) -> None:
         """Append a chunk's rows to every file; its paragraphs count on from those before."""
-        found = EncodedExamples.load(chunk.encoded)
+        found = EncodedExamples.load(chunk.encoded, self.sizes)
         shift = {"paragraph": self.paragraphs}
         for name, writer in self.streams.items():
             for row in found.streams[name]:

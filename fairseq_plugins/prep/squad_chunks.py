@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .manifest import write_text
+from ..files import write_text
 from .squad import Answer, Paragraph, Question
 from .squad_alignment import COUNTED, Limits, PlacedQuestion, place_question
 from .squad_encoder import EncodedParagraph, encode_paragraphs

@@ -17,9 +17,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from ..files import sha256
 from ..pretrained.directory import resolve_directory
 from . import squad_chunks
-from .manifest import sha256, tool_versions
+from .manifest import tool_versions
 from .own_files import log_unread
 from .shards import Layout, carry_out, is_settled
 from .squad import Paragraph, read
@@ -33,7 +34,7 @@ from .text_manifest import MISALIGNED, SPANS, TARGETS, VOCABULARY, WINDOWS, Text
 from .text_preparation import TOOLS, Tools, load_tools, report
 from .wordpiece import WordPieces
 from .workers import run_jobs
-from .workspace import check_destination, close_work
+from .workspace import check_destination, finish
 
 logger = logging.getLogger(__name__)
 
@@ -158,8 +159,7 @@ def make(
             writer.close()
     misaligned.close()
     check_not_empty(manifest, folder)
-    manifest.save(folder)
-    close_work(folder)
+    finish(folder, manifest)
     report(manifest, folder)
     listed = (folder / MISALIGNED).read_bytes().count(b"\n")
     if listed:

@@ -7,7 +7,6 @@ data-fraction experiment of Sundararaman et al. 2019, Table 1, asks.
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +14,17 @@ from tqdm import tqdm
 
 from ..data.dictionaries import load_dictionary
 from ..data.streams import read_stream, stream_prefix, write_stream
+from ..files import copy
 from ..messages import named
 from ..syntax.labels import FEATURES
 from ..syntax.subword_tree import COLUMNS
+from ..text_reading import read_text
 from . import text_subset
 from .binarize import word_numbers
 from .manifest import FILE_NAME, FolderManifest, Manifest
+from .products import check_whole, faults
 from .text_manifest import TextManifest
-from .workspace import close_work, locked, open_work
+from .workspace import finish, locked, open_work
 
 
 def choose_lines(lines: int, fraction: float, seed: int) -> np.ndarray:
@@ -49,7 +51,8 @@ def write_subset(
         seed: of the choice.
 
     Raises:
-        ValueError: a bad fraction, no training split, or a destination that holds other data.
+        ValueError: a bad fraction, no training split, a folder that is not as it was written, or
+            a destination that holds other data.
     """
     folder, destination = Path(folder), Path(destination)
     kind = kind_of(folder)
@@ -64,7 +67,9 @@ def write_subset(
         found = kind.load(destination)
         if (found.inputs, found.options) != (manifest.inputs, manifest.options):
             raise ValueError(f"{destination} holds other data; name another folder")
-        return found
+        if not any(faults(destination, found)):
+            return found
+    check_whole(folder, manifest, hashes=True)  # damage would be as good as new in the subset
     counts = {split: examples_of(manifest, split) for split in parts}
     chosen = {split: choose_lines(count, fraction, seed) for split, count in counts.items()}
     with locked(destination):
@@ -72,19 +77,18 @@ def write_subset(
         whole = {name for split in parts for name in text_subset.whole_files(manifest, split)}
         for path in manifest.files(folder):
             if path.name.partition(".")[0] not in parts or path.name in whole:
-                shutil.copyfile(path, destination / path.name)
+                copy(path, destination / path.name)
         write = _write_split if isinstance(manifest, Manifest) else text_subset.write_split
         for split, rows in chosen.items():
             write(folder, destination, manifest, split, rows)
-        manifest.save(destination)
-        close_work(destination)
+        finish(destination, manifest)
     return manifest
 
 
 def kind_of(folder: Path) -> type[Manifest] | type[TextManifest]:
     """Return the kind of a folder's manifest; one that is none is refused when it is loaded."""
     path = Path(folder) / FILE_NAME
-    is_text = path.is_file() and f'"{TextManifest.FORMAT}"' in path.read_text(encoding="utf-8")
+    is_text = path.is_file() and f'"{TextManifest.FORMAT}"' in read_text(path)
     return TextManifest if is_text else Manifest
 
 
@@ -112,5 +116,8 @@ def _id_count(folder: Path, manifest: Manifest, stream: str) -> int:
     if feature in FEATURES:
         return len(FEATURES[feature])
     if feature in COLUMNS:
-        return word_numbers(manifest.options["max_characters"])
+        longest = manifest.options.get("max_characters")
+        if not isinstance(longest, int):
+            raise ValueError(f"{folder / FILE_NAME}: 'options' lack the number 'max_characters'")
+        return word_numbers(longest)
     return len(load_dictionary(folder / f"dict.{stream}.txt"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..data.dictionaries import load_dictionary
+from ..files import copy, write_bytes, write_text
 from .chunks import Chunk, read_rows
-from .manifest import write_text
 from .options import TranslationOptions
 from .segment import (
     BpeSegmenter,
@@ -53,11 +52,11 @@ class SubwordModels:
         if model:
             given = options.bpe_codes if kind == "subword_nmt" else options.sentencepiece_model
             if given:
-                shutil.copyfile(given, model)
+                copy(given, model)
             elif not (work / name[kind]).is_file():
                 _learn(options, train, work / name[kind])
             if not given:
-                shutil.copyfile(work / name[kind], model)
+                copy(work / name[kind], model)
         vocabularies = _vocabularies(options, train, model, folder)
         sides, segmenters = {}, []
         for side, lang in (("source", options.source_lang), ("target", options.target_lang)):
@@ -80,10 +79,9 @@ def _learn(options: TranslationOptions, jobs: list[Chunk], path: Path) -> None:
         counts = word_counts(jobs, "t") + word_counts(jobs, "y")
         write_text(path, learn_codes(counts, options.bpe_size))
         return
-    model = learn_sentencepiece(_lines(jobs), options.bpe_size, options.sentencepiece_sample)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_bytes(model)
-    temporary.replace(path)
+    write_bytes(
+        path, learn_sentencepiece(_lines(jobs), options.bpe_size, options.sentencepiece_sample)
+    )
 
 
 def word_counts(jobs: list[Chunk], field: str) -> Counter[str]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 from ..data.streams import StreamWriter
+from ..files import new_file, publish
 from ..syntax.labels import FEATURES
+from .encoded import NO_BOUND
 from .text_chunks import MOST_WORDS, EncodedExamples, TextChunk
 from .text_manifest import SIMILARITY, TextManifest
 from .text_scan import TextScan
 from .word_similarity import FULL
 
-ANY_NUMBER = 2**31  # ids without a bound of their own are stored in 32 bits
+ANY_NUMBER = NO_BOUND  # ids without a bound of their own are stored in 32 bits
 
 
 class SplitWriter:
@@ -38,13 +39,14 @@ class SplitWriter:
         self.scores = manifest.target == "score" and scan.labelled > 0
         if scan.labelled and not self.scores:
             sizes["label"] = len(manifest.labels)
+        self.sizes = sizes
         self.streams = open_streams(self.prefix, sizes)
         names = ["examples.jsonl", *(["score.txt"] if self.scores else [])]
         self.texts = {name: TextWriter(Path(f"{self.prefix}.{name}")) for name in names}
 
     def add(self, chunk: TextChunk) -> None:
         """Append a chunk's rows to every file."""
-        encoded = EncodedExamples.load(chunk.encoded)
+        encoded = EncodedExamples.load(chunk.encoded, self.sizes)
         for name, writer in self.streams.items():
             for row in encoded.streams[name]:
                 writer.add(row)
@@ -79,7 +81,7 @@ def stream_sizes(manifest: TextManifest, pieces: int) -> dict[str, int]:
         manifest: of the folder.
         pieces: size of the vocabulary.
     """
-    widths = {"tokens": pieces, "words": MOST_WORDS, "heads": MOST_WORDS}
+    widths = {"tokens": pieces, "words": MOST_WORDS, "heads": MOST_WORDS + 1}
     widths |= {SIMILARITY: FULL + 1, "offsets": ANY_NUMBER}
     widths |= {name: len(inventory) for name, inventory in FEATURES.items()}
     return {name: widths[name[:-1]] for name in manifest.streams()}
@@ -94,7 +96,7 @@ class TextWriter:
     """Writes a text file under a temporary name; `close` renames it."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.temporary = path, Path(f"{path}.tmp{os.getpid()}")
+        self.path, self.temporary = path, new_file(path)
         self._stream = open(self.temporary, "w", encoding="utf-8", newline="\n")  # noqa: SIM115
 
     def add(self, text: str) -> None:
@@ -104,4 +106,4 @@ class TextWriter:
     def close(self) -> None:
         """Finish the file and give it its name."""
         self._stream.close()
-        os.replace(self.temporary, self.path)
+        publish(self.temporary, self.path)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from ..files import write_text
 from .annotation import Annotation
-from .encoded import save_arrays
+from .encoded import check_rows, open_arrays, save_arrays
 from .examples import Example
 from .given_parses import Parses
-from .manifest import write_text
 from .text_encoder import EncodedSentence, TextEncoder
 from .text_scan import labels_of
 
@@ -149,15 +149,24 @@ class EncodedExamples:
         save_arrays(path, header, arrays)
 
     @classmethod
-    def load(cls, path: Path) -> EncodedExamples:
-        """Read a chunk that `save` wrote."""
-        with np.load(path) as archive:
-            header = json.loads(archive["header"].tobytes())
+    def load(cls, path: Path, counts: Mapping[str, int]) -> EncodedExamples:
+        """Read a chunk that `save` wrote.
+
+        Args:
+            path: of the chunk.
+            counts: streams that it must have, each with the number of its ids.
+
+        Raises:
+            ValueError: it is damaged, or holds numbers that stand for nothing.
+        """
+        with open_arrays(path) as (header, archive):
             streams = {
                 name: Rows(archive[f"{name}.ids"], archive[f"{name}.sizes"])
                 for name in header["streams"]
             }
-        return cls(streams, header["amiss"], header["lines"])
+            for name, count in counts.items():
+                check_rows(name, streams[name].ids, streams[name].sizes, count)
+            return cls(streams, header["amiss"], header["lines"])
 
 
 class Context:

@@ -85,15 +85,22 @@ class TextEncoder:
         return annotator_line(self.annotator)
 
     @classmethod
-    def from_folder(cls, folder: Path, manifest: TextManifest) -> TextEncoder:
+    def from_folder(
+        cls, folder: Path, manifest: TextManifest, spacy_model: str | None = None
+    ) -> TextEncoder:
         """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
 
+        Args:
+            folder: the prepared folder.
+            manifest: its manifest.
+            spacy_model: the pipeline that the user names; see `annotate.recorded_annotator`.
+
         Raises:
-            FileNotFoundError, ValueError: there is no pipeline for raw text, or not any more; or no
-                WordNet, where words are compared.
+            FileNotFoundError, ValueError: there is no pipeline for raw text, or not any more, or
+                one that the user has to name; or no WordNet, where words are compared.
         """
         model = manifest.annotator.get("model", "")
-        if manifest.annotator.get("name") == GIVEN and not model:
+        if manifest.annotator.get("name") == GIVEN and not (model or spacy_model):
             raise ValueError(
                 f"{folder} was prepared from parses given as CoNLL-U, and no pipeline is known for "
                 "raw text: prepare it with --spacy-model as well, or predict its prepared splits"
@@ -102,7 +109,7 @@ class TextEncoder:
             WordPieces(BertDictionary.load(Path(folder) / VOCABULARY), manifest.tokenizer),
             manifest.tokenize,
             manifest.annotations,
-            load_annotator(manifest.tokenize, manifest.annotations, model),
+            reopen_annotator(folder, manifest, model, spacy_model),
             reopen_similarity(folder, manifest.inputs) if manifest.compares_words else None,
         )
         if encoder.annotator_id != manifest.annotator_id:
@@ -298,3 +305,15 @@ def load_annotator(tokenize: str, annotations: Sequence[str], model: str = "") -
     from .annotate import BUNDLED, Annotator
 
     return Annotator(model or BUNDLED, parse="heads" in annotations)
+
+
+def reopen_annotator(
+    folder: Path, manifest: TextManifest, model: str, named: str | None = None
+) -> Any:
+    """Load the pipeline of a prepared folder; see `annotate.recorded_annotator`."""
+    if not needs_annotator(manifest.tokenize, manifest.annotations):
+        return None
+    from .annotate import BUNDLED, recorded_annotator
+
+    heads = "heads" in manifest.annotations
+    return recorded_annotator(model or BUNDLED, folder, parse=heads, named=named)

@@ -62,6 +62,7 @@ class TextManifest(FolderManifest):
         submission: how the benchmark's server wants predictions (empty: no server).
         windows: of spans ``max_positions``, ``doc_stride``, ``max_query_length``: how long contexts
             are cut unless a task says otherwise (empty for other targets).
+        products: file -> its ``size`` and ``sha256`` (empty in folders of older releases).
     """
 
     FORMAT = "fairseq_plugins.text"
@@ -86,6 +87,7 @@ class TextManifest(FolderManifest):
     versions: dict[str, str] = field(default_factory=dict)
     submission: dict[str, Any] = field(default_factory=dict)
     windows: dict[str, int] = field(default_factory=dict)
+    products: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def compares_words(self) -> bool:

@@ -21,12 +21,13 @@ from typing import Any
 from tqdm import tqdm
 
 from ..data.bert_dictionary import BertDictionary
+from ..files import sha256, write_text
 from ..pretrained.directory import read_vocabulary, resolve_directory
 from ..pretrained.tokenizer import read_tokenizer_settings
 from . import text_chunks
 from .datasets import input_files
 from .given_parses import GivenParses
-from .manifest import sha256, tool_versions, write_text
+from .manifest import tool_versions
 from .own_files import log_unread
 from .shards import Layout, carry_out, is_settled
 from .text_binarize import SplitWriter
@@ -39,7 +40,7 @@ from .text_scan import TextScan, read_examples, scan_files
 from .word_similarity import WordSimilarity
 from .wordpiece import WordPieces
 from .workers import run_jobs
-from .workspace import check_destination, close_work
+from .workspace import check_destination, finish
 
 logger = logging.getLogger(__name__)
 
@@ -193,8 +194,7 @@ def make(
                 writer.add(chunk)
                 bar.update(1)
             writer.close()
-    manifest.save(folder)
-    close_work(folder)
+    finish(folder, manifest)
     report(manifest, folder)
 
 

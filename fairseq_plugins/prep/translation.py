@@ -15,16 +15,17 @@ from typing import Any
 
 from tqdm import tqdm
 
+from ..files import sha256
 from . import chunks as chunk_steps
 from .binarize import binarize
 from .chunks import Chunk
 from .corpus import CHUNK_LINES, Scan, check_parallel, scan_conllu, scan_text
-from .manifest import Manifest, sha256, tool_versions
+from .manifest import Manifest, tool_versions
 from .options import TranslationOptions
 from .shards import Layout, carry_out, is_settled
 from .subword_models import SubwordModels, check_given
 from .workers import START_METHOD, run_jobs
-from .workspace import check_destination, close_work
+from .workspace import check_destination, finish
 
 logger = logging.getLogger(__name__)
 
@@ -72,8 +73,7 @@ def make(
     if layout.is_part:
         return
     binarize(options, jobs, models, manifest, folder)
-    manifest.save(folder)
-    close_work(folder)
+    finish(folder, manifest)
     report(manifest, folder)
 
 
@@ -138,7 +138,9 @@ def describe(
     elif options.annotated:
         identity = {"name": "conllu", "version": "-"}
         if model := options.spacy_model:  # for raw text
-            identity["model"] = str(Path(model).resolve()) if Path(model).exists() else model
+            from .annotate import recorded_name
+
+            identity["model"] = recorded_name(model)
     inputs: dict[str, dict[str, Any]] = {
         f"{split}.{side}": {"file": str(scan.path), "sha256": scan.sha256, "lines": scan.lines}
         for split, sides in scans.items()

@@ -30,7 +30,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from .manifest import sha256
+from ..files import sha256
 from .wordnet import FILES, WordNet, find_wordnet, open_wordnet
 
 logger = logging.getLogger(__name__)

@@ -18,8 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from ..files import final_name, open_own, own_folder, refuse_link, write_text
 from ..messages import named
-from .manifest import FILE_NAME, FolderManifest, write_text
+from .manifest import FILE_NAME, FolderManifest
+from .products import faults, record_products
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +34,7 @@ PRODUCT = re.compile(
     r"|(train|valid|test)\d*\.[^.]+-[^.]+\..+\.(bin|idx)"
     r"|labels\.txt|misaligned\.jsonl"
     r"|[^.]+\.(((tokens|words|pos|case|heads|similarity|offsets)[01]|label|paragraph|answers)"
-    r"\.(bin|idx)|score\.txt|(examples|contexts)\.jsonl))(\.tmp\d+)?"
+    r"\.(bin|idx)|score\.txt|(examples|contexts)\.jsonl))"
 )
 NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 
@@ -41,7 +43,8 @@ def products(folder: Path) -> list[Path]:
     """Return the files in ``folder`` that have the names of a preparation's results."""
     if not folder.is_dir():
         return []
-    return sorted(p for p in folder.iterdir() if PRODUCT.fullmatch(p.name) and not p.is_dir())
+    found = (path for path in folder.iterdir() if path.is_symlink() or not path.is_dir())
+    return sorted(path for path in found if PRODUCT.fullmatch(final_name(path.name)))
 
 
 def check_destination(folder: Path, inputs: Iterable[Path]) -> None:
@@ -71,7 +74,7 @@ def locked(folder: Path) -> Iterator[None]:
     """Hold the folder (made if missing) against other preparations.
 
     Raises:
-        ValueError: another one works in it.
+        ValueError: another one works in it, or its lock is a link.
     """
     folder.mkdir(parents=True, exist_ok=True)
     stream = _take(folder)
@@ -82,29 +85,31 @@ def locked(folder: Path) -> Iterator[None]:
         stream.close()
 
 
-def _take(folder: Path) -> IO[str]:
+def _take(folder: Path) -> IO[bytes]:
     """Wait a little for the lock; return its open file, with this process's number in it."""
     path, end = folder / LOCK, time.monotonic() + PATIENCE
     while True:
-        stream = open(path, "a+", encoding="utf-8")  # noqa: SIM115 (the caller closes it)
+        stream = open_own(path)
         try:
             if _is_ours(stream, path):
                 stream.truncate(0)
-                stream.write(str(os.getpid()))
+                stream.write(str(os.getpid()).encode())
                 stream.flush()
                 return stream
         except BlockingIOError:
             if time.monotonic() > end:
                 stream.seek(0)
+                holder = stream.read(20).decode("ascii", "replace") or "?"
+                stream.close()
                 raise ValueError(
-                    f"{folder} is being prepared by another process ({stream.read() or '?'}): "
+                    f"{folder} is being prepared by another process ({holder}): "
                     "wait for it, or name another --destdir"
                 ) from None
         stream.close()
         time.sleep(0.05)
 
 
-def _is_ours(stream: IO[str], path: Path) -> bool:
+def _is_ours(stream: IO[bytes], path: Path) -> bool:
     """Lock the open file; false when another preparation removed it in between."""
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -114,7 +119,7 @@ def _is_ours(stream: IO[str], path: Path) -> bool:
         logger.warning("%s: this file system has no locks; run one preparation at a time", path)
         return True
     try:
-        return os.fstat(stream.fileno()).st_ino == path.stat().st_ino
+        return os.fstat(stream.fileno()).st_ino == path.lstat().st_ino
     except FileNotFoundError:
         return False
 
@@ -128,21 +133,27 @@ def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
         overwrite: whether finished results of another preparation may go.
 
     Raises:
-        ValueError: the folder holds results that no preparation of ours left unfinished.
+        ValueError: the folder holds results that no preparation of ours left unfinished, or its
+            unfinished work is a link.
     """
-    work, mark = folder / WORK, folder / WORK / MARK
     found = check_products(folder, overwrite=overwrite)
-    if mark.is_file() and mark.read_text(encoding="utf-8") == fingerprint:
+    work = own_folder(folder / WORK)  # it stays while it is emptied: results without it are foreign
+    if has_mark(work, fingerprint):
         logger.info("going on with the unfinished preparation in %s", folder)
     else:
-        work.mkdir(exist_ok=True)  # it stays while it is emptied: results without it are foreign
         for path in work.iterdir():
             path.unlink()
-        write_text(mark, fingerprint)
+        write_text(work / MARK, fingerprint)
     (folder / FILE_NAME).unlink(missing_ok=True)
     for path in found:
         path.unlink(missing_ok=True)
     return work
+
+
+def has_mark(work: Path, fingerprint: str) -> bool:
+    """Whether a folder of unfinished work belongs to this preparation."""
+    mark = work / MARK
+    return mark.is_file() and not mark.is_symlink() and mark.read_bytes() == fingerprint.encode()
 
 
 def check_products(folder: Path, *, overwrite: bool) -> list[Path]:
@@ -181,17 +192,24 @@ def is_finished(folder: Path, manifest: FolderManifest, *, overwrite: bool) -> b
             f"{folder} holds another preparation ({some(differences)}); "
             "name another --destdir or give --overwrite"
         )
-    missing = [path.name for path in found.files(folder) if not path.is_file()]
-    if missing:
-        logger.warning("%s lacks %s: preparing it again", folder, named(missing))
+    if wrong := faults(folder, found):
+        logger.warning("preparing %s again: %s", folder, named(wrong, 3, between="; "))
         return False
     logger.info("%s is already prepared from the same input and options", folder)
     return True
 
 
+def finish(folder: Path, manifest: FolderManifest) -> None:
+    """Say in the manifest what the folder holds, write it, last, and clear the work away."""
+    record_products(folder, manifest)
+    manifest.save(folder)
+    close_work(folder)
+
+
 def close_work(folder: Path) -> None:
     """Remove the unfinished work of a finished preparation."""
     if (folder / WORK).is_dir():
+        refuse_link(folder / WORK)
         shutil.rmtree(folder / WORK)
 
 

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from ..files import write_text
 from ..messages import quoted
+from ..text_reading import read_text
 
 PAD = "<pad>"
 SPECIAL = "<special>"
@@ -71,13 +73,13 @@ class Inventory:
     def save(self, path: Path, counts: Mapping[str, int]) -> None:
         """Write ``symbol count`` lines in id order."""
         lines = [f"{symbol} {counts.get(symbol, 0)}\n" for symbol in self.symbols]
-        Path(path).write_text("".join(lines), encoding="utf-8")
+        write_text(path, "".join(lines))
 
     @classmethod
     def load(cls, name: str, path: Path) -> Inventory:
         """Read an inventory written by `save`; ValueError names file and line of a bad row."""
         symbols = []
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_text(path)
         for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
             fields = line.rsplit(" ", 1)
             if len(fields) != 2 or not fields[1].isdigit():

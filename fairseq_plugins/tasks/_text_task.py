@@ -20,8 +20,9 @@ from ..data.bert_dictionary import BertDictionary
 from ..data.text_columns import WORD_LABELS
 from ..data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
 from ..data.text_items import Reading
+from ..prep import text_folders
 from ..prep.text_manifest import VOCABULARY, TextManifest
-from . import _text_checks, _text_folders, _warnings
+from . import _text_checks, _warnings
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +51,13 @@ class TextTaskConfig(FairseqDataclass):
             "help": "number type of matrix products in training: that of the weights, or bfloat16, "
             "which is faster where the processor or the GPU has units for it; weights, sums and "
             "predictions stay as they are; not with --fp16, --bf16 or --amp"
+        },
+    )
+    spacy_model: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "spaCy pipeline for raw text, installed or a path (default: the data folder's, "
+            "if it is bundled or installed)"
         },
     )
     # fairseq's own options, where the task has to know them.
@@ -117,7 +125,7 @@ class TextTask(FairseqTask):
         """
         _text_checks.check_autocast(cfg)
         folder = Path(cfg.data)
-        manifest = _text_folders.open_folder(folder, cls.NAME)
+        manifest = text_folders.open_folder(folder, cls.NAME)
         least = 1 + 2 * manifest.sentences
         if cfg.max_positions is not None and cfg.max_positions < least:
             raise ValueError(f"--max-positions {cfg.max_positions}: must be at least {least}")
@@ -233,7 +241,7 @@ class TextTask(FairseqTask):
             labelled=not for_prediction,
             training=training,
             order=str(self.cfg.batch_order) if training else FILE,
-            name_of=partial(_text_folders.name_example, self.folder, split),
+            name_of=partial(text_folders.name_example, self.folder, split),
         )
         self._log_refitted(split, self.datasets[split])
 
@@ -242,10 +250,14 @@ class TextTask(FairseqTask):
     ) -> TextDataset:
         """Read a split, which must have all its labels if ``labelled``, to train on it or not."""
         where = (self.folder, self.manifest, split)
-        sentences = _text_folders.read_sentences(
-            *where, self.features or (), heads=reading.heads, similarity=self.reads_similarity
+        sentences = text_folders.read_sentences(
+            *where,
+            self.features or (),
+            pieces=len(self.dictionary),
+            heads=reading.heads,
+            similarity=self.reads_similarity,
         )
-        gold = _text_folders.read_gold(*where, required=labelled)
+        gold = text_folders.read_gold(*where, required=labelled)
         return TextDataset(sentences, reading, gold=gold, **how)
 
     def _log_refitted(self, split: str, dataset: TextDataset) -> None:
@@ -287,7 +299,7 @@ class TextTask(FairseqTask):
                 that was not parsed or compared for a model whose answers depend on it.
         """
         names = [f"example {i}" for i in (ids or range(1, len(sentences) + 1))]
-        columns = _text_folders.take_sentences(
+        columns = text_folders.take_sentences(
             sentences,
             self.manifest.sentences,
             self.features or (),

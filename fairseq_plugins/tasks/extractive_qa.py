@@ -17,9 +17,9 @@ from ..data.passages import Texts
 from ..data.qa_columns import QuestionColumns
 from ..data.qa_dataset import QuestionDataset
 from ..data.text_items import WINDOWS, Reading
+from ..prep import text_folders
 from ..prep.squad import Paragraph
 from ..prep.squad_encoder import EncodedParagraph
-from . import _text_folders
 from ._text_task import TextTask, TextTaskConfig
 
 logger = logging.getLogger(__name__)
@@ -119,11 +119,12 @@ class ExtractiveQATask(TextTask):
     def _read_split(
         self, split: str, reading: Reading, *, labelled: bool, training: bool, **how: Any
     ) -> QuestionDataset:
-        columns = _text_folders.read_questions(
+        columns = text_folders.read_questions(
             self.folder,
             self.manifest,
             split,
             self.features or (),
+            pieces=len(self.dictionary),
             heads=reading.heads,
             required=labelled,
         )
@@ -164,7 +165,7 @@ class ExtractiveQATask(TextTask):
             [paragraph.context for paragraph in encoded],
             [number for number, paragraph in enumerate(encoded) for _ in paragraph.questions],
             [paragraph.offsets for paragraph in encoded],
-            features=_text_folders.stored_features(self.features or ()),
+            features=text_folders.stored_features(self.features or ()),
             heads=self.predicts_by_heads,
             name_of=names.__getitem__,
         )

@@ -20,13 +20,14 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from torch import Tensor
 
 from ..data.ablation import MODES, Ablation
-from ..data.dictionaries import token_ids
+from ..data.dictionaries import load_dictionary, token_ids
 from ..data.factor_streams import FactorStreams, check_split, cut_row, open_factors, split_parts
 from ..data.factored_pair_dataset import FactoredPairDataset
+from ..prep import translation_folders
 from ..prep.manifest import Manifest
 from ..syntax.labels import parse_features
 from ..syntax.subword_tree import COLUMNS
-from . import _folders, _generation, _warnings
+from . import _generation, _warnings
 
 
 @dataclass
@@ -51,6 +52,13 @@ class SyntaxTranslationConfig(TranslationConfig):
         default="drop",
         metadata={"help": "drop: no feature vector; shuffle: permute the values in each sentence"},
     )
+    spacy_model: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "spaCy pipeline for raw text, installed or a path (default: the data folder's, "
+            "if it is bundled or installed)"
+        },
+    )
     ablation_seed: int = field(default=1, metadata={"help": "seed of --ablation-mode shuffle"})
 
 
@@ -61,6 +69,7 @@ class SyntaxTranslationTask(TranslationTask):
     Attributes:
         manifest: manifest of the (first) data folder.
         feature_inventories: feature -> inventory, in the column order of ``src_factors``.
+        spacy_model: the pipeline that the user names for raw text.
         holds_trees: whether two columns follow that tell the parse tree (`syntax.subword_tree`).
     """
 
@@ -71,9 +80,10 @@ class SyntaxTranslationTask(TranslationTask):
     ) -> None:
         super().__init__(cfg, src_dict, tgt_dict)
         self.folders = utils.split_paths(cfg.data)
-        self.manifest = _folders.shared_manifest(self.folders)
-        self.feature_inventories = _folders.load_inventories(self.folders, self.manifest)
+        self.manifest = translation_folders.shared_manifest(self.folders)
+        self.feature_inventories = translation_folders.load_inventories(self.folders, self.manifest)
         self.holds_trees = self.manifest.heads
+        self.spacy_model: Optional[str] = getattr(cfg, "spacy_model", None)
         self.ablation = self._ablation()
         self._queue = _generation.FactorQueue()
         self._sentences = 0
@@ -95,10 +105,17 @@ class SyntaxTranslationTask(TranslationTask):
             )
         if cfg.dataset_impl not in (None, "mmap"):
             raise ValueError(f"--dataset-impl is {cfg.dataset_impl}; prepared folders are mmap")
-        manifest = _folders.shared_manifest(utils.split_paths(cfg.data) if cfg.data else [])
-        _folders.check_languages(manifest, cfg.source_lang, cfg.target_lang)
+        manifest = translation_folders.shared_manifest(
+            utils.split_paths(cfg.data) if cfg.data else []
+        )
+        translation_folders.check_languages(manifest, cfg.source_lang, cfg.target_lang)
         cfg.source_lang, cfg.target_lang = manifest.source_lang, manifest.target_lang
         return super().setup_task(cfg, **kwargs)
+
+    @classmethod
+    def load_dictionary(cls, filename: str) -> Dictionary:
+        """Load a dictionary; FileNotFoundError or ValueError name a bad file."""
+        return load_dictionary(Path(filename))
 
     @property
     def columns(self) -> list[str]:
@@ -149,7 +166,12 @@ class SyntaxTranslationTask(TranslationTask):
     def _check(self, folder: Path, part: str) -> None:
         promised = Manifest.load(folder).splits.get(part, {}).get("lines")
         where = (folder, part, self.manifest.pair, self.manifest.source_lang)
-        check_split(*where, self.feature_inventories, tree=self.holds_trees, lines=promised)
+        dictionaries = {
+            self.manifest.source_lang: self.src_dict,
+            self.manifest.target_lang: self.tgt_dict,
+        }
+        how = {"tree": self.holds_trees, "lines": promised, "dictionaries": dictionaries}
+        check_split(*where, self.feature_inventories, **how)
 
     def _open_factors(
         self, folder: Path, parts: list[str], ablate: Optional[Ablation]
@@ -213,7 +235,7 @@ class SyntaxTranslationTask(TranslationTask):
         """Load tokeniser, subwords and annotator of the data folder (takes seconds)."""
         from ..prep.source_encoder import SourceEncoder
 
-        return SourceEncoder.from_folder(Path(self.folders[0]), self.manifest)
+        return SourceEncoder.from_folder(Path(self.folders[0]), self.manifest, self.spacy_model)
 
     def build_target_decoder(self) -> Any:
         """Load the target side of the data folder's segmentation."""

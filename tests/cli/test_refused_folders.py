@@ -11,6 +11,8 @@ from cli.commands import generate, train
 from cli.conftest import prepare_corpus
 
 from fairseq_plugins.data.streams import read_stream, stream_prefix, write_stream
+from fairseq_plugins.prep.manifest import Manifest
+from fairseq_plugins.prep.products import record_products
 from fairseq_plugins.syntax.labels import FEATURES
 
 SHORT = "--max-update 1 --disable-validation"
@@ -31,6 +33,9 @@ def rewrite(folder, split, feature, change):
     for suffix in (".bin", ".idx"):
         prefix.with_name(prefix.name + suffix).unlink()
     write_stream(prefix, [np.array(row) for row in rows], len(FEATURES[feature]))
+    manifest = Manifest.load(folder)
+    record_products(folder, manifest)  # as if it had been prepared so
+    manifest.save(folder)
 
 
 def edit_manifest(folder, **changes):
@@ -77,7 +82,7 @@ def test_cut_file(copy, model):
     path.write_bytes(path.read_bytes()[:-2])
     found = generate(copy, model, fails=True)
     assert f"{path.name} has " in found.err
-    assert "but its index says" in found.err
+    assert "but was written with" in found.err
 
 
 @pytest.mark.parametrize(

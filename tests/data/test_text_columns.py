@@ -91,7 +91,7 @@ def test_streams_that_disagree_are_refused(folder, stream, change, message):
 def test_cut_off_stream_is_refused(folder):
     path = folder / "train.tokens0.bin"
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ValueError, match="does not fit"):
+    with pytest.raises(ValueError, match="but its index says"):
         SentenceColumns.read(folder, "train", 0, [])
 
 
@@ -128,7 +128,7 @@ def test_score_that_is_no_number_is_refused_with_its_line(tmp_path):
 
 
 def test_labels_beyond_the_inventory_are_refused(folder):
-    with pytest.raises(ValueError, match="other labels than labels.txt"):
+    with pytest.raises(ValueError, match="is no label of labels.txt, whose ids are 0 to 0"):
         Gold.read(folder, "train", "classes", labels=1)
 
 

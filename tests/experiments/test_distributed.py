@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 from pathlib import Path
 from types import SimpleNamespace
@@ -153,6 +154,29 @@ def test_last_checkpoint_that_is_cut_off_is_replaced_by_the_newest_whole_one(tmp
         *(f"checkpoint{n}.pt" for n in (1, 2, 3)),
         LAST,
     }
+
+
+def test_one_process_goes_on_from_a_whole_checkpoint_after_a_full_disk(tmp_path, monkeypatch):
+    last, whole = tmp_path / LAST, tmp_path / "checkpoint_best.pt"
+    torch.save({"number": 1, "weights": torch.zeros(999)}, whole)
+
+    def begin(name, words):
+        assert words[0] == name == "fairseq-train"
+        raise SystemExit(0)  # this process is fairseq-train's from here
+
+    monkeypatch.setattr(distributed.shutil, "which", lambda name: name)
+    monkeypatch.setattr(distributed.os, "execvp", begin)
+    content = whole.read_bytes()
+    # without mending, fairseq-train itself would end so
+    for size in (0, 1, 100, len(content) // 2, len(content) - 30, len(content) - 1):
+        last.write_bytes(content[:size])
+        with pytest.raises(
+            (RuntimeError, OSError, EOFError, pickle.UnpicklingError)
+        ):  # what fairseq-train itself would meet
+            torch.load(last, weights_only=True)
+        with pytest.raises(SystemExit):
+            distributed.launch(1, ["--cpu", "--save-dir", str(tmp_path)], "")
+        assert torch.load(last, weights_only=True)["number"] == 1
 
 
 def test_last_checkpoint_without_whole_neighbours_stays(tmp_path):

@@ -143,8 +143,8 @@ def test_models_without_a_parse_get_one_for_the_picture(folders, monkeypatch):
     made = predictor(folders["one"], parses=False)
     asked = []
 
-    def from_folder(folder, manifest):
-        asked.append((folder, manifest.annotations))
+    def from_folder(folder, manifest, spacy_model):
+        asked.append((folder, manifest.annotations, spacy_model))
         return Encoder()
 
     monkeypatch.setattr(
@@ -153,7 +153,7 @@ def test_models_without_a_parse_get_one_for_the_picture(folders, monkeypatch):
     )
     made.manifest.annotator["model"] = "bundled"
     found = attend(made, [FIRST])
-    assert asked == [(folders["one"], ["pos", "heads"])]
+    assert asked == [(folders["one"], ["pos", "heads"], None)]
     assert found.heads == [i if h == 0 else h - 1 for i, h in enumerate(heads_of(FIRST.split()))]
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import shutil
+import sys
+from pathlib import Path
 
 import pytest
 import spacy
@@ -11,7 +15,14 @@ from hypothesis import strategies as st
 from raw_corpora import NASTY
 from spacy.language import Language
 
-from fairseq_plugins.prep.annotate import Annotator, directory_hash
+from fairseq_plugins.prep import annotate
+from fairseq_plugins.prep.annotate import (
+    Annotator,
+    directory_hash,
+    recorded_annotator,
+    recorded_name,
+    site_folders,
+)
 from fairseq_plugins.syntax.labels import UPOS
 
 LINES = st.lists(
@@ -117,3 +128,102 @@ def test_identity_follows_the_content_of_a_pipeline(tmp_path) -> None:
     assert directory_hash(folder) == before["hash"]
     (folder / "tokenizer").write_bytes((folder / "tokenizer").read_bytes() + b"\x00")
     assert directory_hash(folder) != before["hash"]
+
+
+PLANTED = "en_planted"
+CODE = """
+from pathlib import Path
+from spacy.util import load_model_from_init_py
+
+Path({marker!r}).touch()
+
+def load(**overrides):
+    return load_model_from_init_py(__file__, **overrides)
+"""
+
+
+def plant(folder: Path) -> Path:
+    """Install a pipeline as a package; return the file that appears when its code runs."""
+    data, marker = folder / PLANTED / f"{PLANTED}-1.0.0", folder.with_name(f"{folder.name}.ran")
+    data.parent.mkdir(parents=True)
+    save_pipeline(data, "attribute_ruler")
+    meta = json.loads((data / "meta.json").read_text()) | {"name": "planted", "version": "1.0.0"}
+    for place in (data, data.parent):
+        (place / "meta.json").write_text(json.dumps(meta))
+    (data.parent / "__init__.py").write_text(CODE.format(marker=str(marker)))
+    about = folder / f"{PLANTED}-1.0.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {PLANTED}\nVersion: 1.0.0\n")
+    (about / "entry_points.txt").write_text(f"[spacy_models]\n{PLANTED} = {PLANTED}\n")
+    return marker
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A working directory that Python imports from first, as with ``python -m`` or PYTHONPATH."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    yield folder
+    sys.modules.pop(PLANTED, None)
+
+
+def test_a_manifest_brings_no_package_of_the_working_directory(here, tmp_path) -> None:
+    marker = plant(here)
+    with pytest.raises(FileNotFoundError, match=r"not installed in this env.*--spacy-model en_pl"):
+        recorded_annotator(PLANTED, tmp_path / "prepared")
+    assert not marker.exists()
+    sys.modules[PLANTED] = sys  # even one that is imported already
+    with pytest.raises(FileNotFoundError, match="not installed in this environment"):
+        recorded_annotator(PLANTED, tmp_path / "prepared")
+    del sys.modules[PLANTED]
+    assert Annotator(PLANTED).name == PLANTED  # named by the user: the marker works
+    assert marker.exists()
+    assert recorded_annotator("other", tmp_path, named=PLANTED).name == PLANTED
+
+
+def test_an_installed_pipeline_is_not_shadowed_by_the_working_directory(
+    here, tmp_path, monkeypatch
+) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    shadow, installed = plant(here), plant(site)
+    monkeypatch.setattr(annotate, "site_folders", lambda: [str(site)])
+    assert recorded_annotator(PLANTED, tmp_path / "prepared").name == PLANTED
+    assert (installed.exists(), shadow.exists()) == (True, False)
+    del sys.modules[PLANTED]
+    importlib.import_module(PLANTED)  # the control: this is what Python itself takes
+    assert shadow.exists()
+    with pytest.raises(FileNotFoundError, match="not installed in this environment"):
+        recorded_annotator(PLANTED, tmp_path / "prepared")  # another one is imported now
+
+
+@pytest.mark.parametrize("name", ["pip", "numpy", "os", "en_none_at_all"])
+def test_what_is_no_installed_pipeline_is_not_imported(name, tmp_path) -> None:
+    with pytest.raises(FileNotFoundError, match=f"{name!r}, which is not installed in this env"):
+        recorded_annotator(name, tmp_path)
+
+
+def test_a_path_of_a_manifest_is_loaded_when_the_user_names_it(here, tmp_path) -> None:
+    folder = save_pipeline(tmp_path / "pipeline", "attribute_ruler")
+    for model in (str(folder), "../pipeline", "a.b", ".."):
+        with pytest.raises(ValueError, match=r"does not decide which path is loaded: give --spacy"):
+            recorded_annotator(model, tmp_path / "prepared")
+    found = recorded_annotator(str(folder), tmp_path / "prepared", named=str(folder))
+    assert found.identity()["model"] == str(folder)
+
+
+def test_names_are_recorded_as_they_are_loaded(here) -> None:
+    (here / "bundled").mkdir()
+    save_pipeline(here / "mine", "attribute_ruler")
+    assert recorded_name("bundled") == "bundled"  # whatever is called so here
+    assert recorded_name("mine") == str(here / "mine")
+    assert recorded_name("none") == "none"
+
+
+def test_packages_are_installed_outside_the_working_directory(monkeypatch) -> None:
+    places = site_folders()
+    assert str(Path(spacy.__file__).parents[1]) in places
+    monkeypatch.chdir(places[0])
+    assert places[0] not in site_folders()

@@ -243,18 +243,20 @@ def test_raw_text_needs_a_pipeline_of_its_own(raw, monkeypatch) -> None:
         TextEncoder.from_folder(raw / "out", manifest)
     loaded = []
 
-    def load(tokenize, annotations, model):
-        loaded.append(model)
+    def reopen(folder, manifest, model, named):
+        loaded.append((model, named))
         return RuleParser()
 
-    monkeypatch.setattr(text_encoder, "load_annotator", load)
+    monkeypatch.setattr(text_encoder, "reopen_annotator", reopen)
     monkeypatch.setattr(RuleParser, "identity", lambda self: {**RULE, "model": "rule"})
     manifest = prepare(options_for(raw, "both", spacy_model="rule"))
     assert manifest.annotator["name"] == "conllu"
     assert rows_of(raw / "both", "train", "heads0") == rows_of(raw / "out", "train", "heads0")
     coder = TextEncoder.from_folder(raw / "both", manifest)
     ((sentence,),) = coder.encode([Example("0", ("The dog can",))])
-    assert (loaded, sentence.heads) == (["rule"], [2, 3, 0])
+    assert (loaded, sentence.heads) == ([("rule", None)], [2, 3, 0])
+    TextEncoder.from_folder(raw / "out", prepare(options_for(raw)), "named")
+    assert loaded[-1] == ("", "named")
 
 
 RULE = {"name": "rule", "version": "1", "hash": "0"}

@@ -114,7 +114,7 @@ def slow_down(monkeypatch, seconds: float) -> None:
         (chunks, "annotate_lines"),
         (chunks, "encode_line"),
         (translation, "binarize"),
-        (translation, "close_work"),
+        (workspace, "close_work"),
     ):
         step = getattr(place, name)
 
@@ -168,7 +168,8 @@ STEPS = [
 @pytest.mark.parametrize("step", STEPS)
 def test_stopped_at_any_step_nothing_looks_finished(step, after, corpus, monkeypatch) -> None:
     prepare(options_for(corpus, "straight"))
-    with stopped_at(monkeypatch, translation, step, after=after):
+    place = workspace if step == "close_work" else translation
+    with stopped_at(monkeypatch, place, step, after=after):
         prepare(options_for(corpus, "stopped"))
     done = STEPS.index(step) + after > STEPS.index("Manifest.save")
     assert (corpus / "stopped" / FILE_NAME).is_file() == done

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 
+import numpy as np
 import pytest
 from raw_corpora import contents
 from stops import Stopped, stop_now, stopped_at
 
-from fairseq_plugins.prep import (
-    shards,
-)
+from fairseq_plugins.files import sha256
+from fairseq_plugins.prep import shards, workspace
 from fairseq_plugins.prep.manifest import FILE_NAME
 from fairseq_plugins.prep.shards import RECORD, SHARDS
 from fairseq_plugins.prep.workspace import WORK
@@ -39,7 +39,7 @@ def test_merge_stopped_in_its_own_work_goes_on(kind, raw, whole, tmp_path, monke
     kind.shards(raw, out, 3)
     for name in ("close_work", "report"):
         with monkeypatch.context() as patch:
-            patch.setattr(kind.module, name, stop_now)
+            patch.setattr(workspace if name == "close_work" else kind.module, name, stop_now)
             with pytest.raises(Stopped):
                 kind.prepare(raw, out, merge=True)
         assert (out / SHARDS / "3-of-3" / RECORD).is_file()
@@ -105,3 +105,47 @@ def test_what_a_killed_removal_left_blocks_no_later_merge(kind, raw, whole, tmp_
     kind.prepare(raw, out, merge=True)
     assert contents(out) == whole
     assert not (out / SHARDS).exists()
+
+
+def spoil_numbers(path, change) -> None:
+    """Change the first rows of numbers of a chunk."""
+    with np.load(path) as archive:
+        arrays = {name: archive[name].copy() for name in archive.files}
+    name = next(n for n in arrays if n.endswith((".numbers", "tokens0.ids")) and len(arrays[n]))
+    change(arrays, name)
+    with open(path, "wb") as stream:
+        np.savez(stream, **arrays)
+
+
+def negative(arrays, name):
+    arrays[name][0] = -1
+
+
+def beyond(arrays, name):
+    arrays[name][-1] = 2**30
+
+
+def uneven(arrays, name):
+    arrays[name] = arrays[name][:-1]
+
+
+def fractional(arrays, name):
+    arrays[name] = arrays[name].astype(np.float32)
+
+
+@pytest.mark.parametrize("change", [negative, beyond, uneven, fractional])
+def test_numbers_that_stand_for_nothing_are_not_merged(change, kind, raw, tmp_path) -> None:
+    """Of a shard whose record is in order; such a number became another subword."""
+    out = tmp_path / "out"
+    kind.shards(raw, out, 2)
+    chunks = sorted((out / SHARDS / "1-of-2" / WORK).glob("*.npz"))
+    if not chunks:
+        return  # this one is cut when it is merged
+    spoil_numbers(chunks[0], change)
+    record = out / SHARDS / "1-of-2" / RECORD
+    body = json.loads(record.read_text())
+    body["files"][chunks[0].name] = sha256(chunks[0])
+    record.write_text(json.dumps(body))
+    with pytest.raises(ValueError, match=rf"{chunks[0].name} is no chunk of this preparation, or"):
+        kind.prepare(raw, out, merge=True)
+    assert not (out / FILE_NAME).exists()

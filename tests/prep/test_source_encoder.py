@@ -32,7 +32,7 @@ def folder(tmp_path, rule_tagger, monkeypatch) -> Path:
             *[tmp_path / "out"], trainpref=tmp_path / "t", bpe_size=150, bpe_vocabulary_threshold=5
         )
     )
-    monkeypatch.setattr(source_encoder, "load_annotator", lambda manifest: rule_tagger)
+    monkeypatch.setattr(source_encoder, "load_annotator", lambda *args: rule_tagger)
     return tmp_path / "out"
 
 
@@ -80,7 +80,7 @@ def test_parts_of_speech_need_a_tagger() -> None:
 def test_text_tagged_elsewhere_needs_an_english_source() -> None:
     manifest = Manifest("de", "en", ["pos"], {}, annotator={"name": "conllu", "version": "-"})
     with pytest.raises(ValueError, match="no pipeline is known for raw text"):
-        load_annotator(manifest)
+        load_annotator(Path(), manifest)
 
 
 class Contracting(RuleAnnotator):

@@ -14,7 +14,7 @@ from squad_files import paragraph, question, toy_squad, write_squad
 from stops import stopped_at
 
 from fairseq_plugins.data.bert_dictionary import BertDictionary
-from fairseq_plugins.prep import squad_chunks, squad_preparation
+from fairseq_plugins.prep import squad_chunks, squad_preparation, workspace
 from fairseq_plugins.prep.manifest import FILE_NAME
 from fairseq_plugins.prep.squad import read
 from fairseq_plugins.prep.squad_chunks import encode_paragraphs
@@ -313,7 +313,8 @@ STEPS = ["write_chunks", "encode", "SquadSplitWriter.close", "TextManifest.save"
 def test_stopped_at_any_step_nothing_looks_finished(
     step, after, raw, straight, monkeypatch
 ) -> None:
-    with stopped_at(monkeypatch, squad_preparation, step, after=after):
+    place = workspace if step == "close_work" else squad_preparation
+    with stopped_at(monkeypatch, place, step, after=after):
         prepare(options_for(raw))
     done = STEPS.index(step) + after > STEPS.index("TextManifest.save")
     assert (raw / "out" / FILE_NAME).is_file() == done

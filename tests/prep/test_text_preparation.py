@@ -16,10 +16,10 @@ from raw_text import (
 )
 
 from fairseq_plugins.data.streams import read_stream
+from fairseq_plugins.files import sha256
 from fairseq_plugins.prep import text_preparation, text_scan
 from fairseq_plugins.prep.datasets import DATASETS
 from fairseq_plugins.prep.examples import Example
-from fairseq_plugins.prep.manifest import sha256
 from fairseq_plugins.prep.text_encoder import TextEncoder
 from fairseq_plugins.prep.text_manifest import TextManifest
 from fairseq_plugins.prep.text_preparation import prepare

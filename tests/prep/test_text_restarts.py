@@ -12,7 +12,7 @@ from raw_datasets import write_raw
 from raw_text import CASED, RuleParser, text_options, write_pretrained
 from stops import Stopped, stop_now, stopped_at
 
-from fairseq_plugins.prep import text_chunks, text_preparation
+from fairseq_plugins.prep import text_chunks, text_preparation, workspace
 from fairseq_plugins.prep.manifest import FILE_NAME
 from fairseq_plugins.prep.text_manifest import TextManifest
 from fairseq_plugins.prep.text_preparation import prepare
@@ -68,7 +68,8 @@ STEPS = ["write_chunks", "encode", "SplitWriter.close", "TextManifest.save", "cl
 def test_stopped_at_any_step_nothing_looks_finished(
     step, after, raw, straight, monkeypatch
 ) -> None:
-    with stopped_at(monkeypatch, text_preparation, step, after=after):
+    place = workspace if step == "close_work" else text_preparation
+    with stopped_at(monkeypatch, place, step, after=after):
         prepare(options_for(raw, "out"))
     done = STEPS.index(step) + after > STEPS.index("TextManifest.save")
     assert (raw / "out" / FILE_NAME).is_file() == done

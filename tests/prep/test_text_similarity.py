@@ -36,8 +36,11 @@ def _rule_parser(monkeypatch) -> None:
         wanted = text_encoder.needs_annotator(tokenize, annotations)
         return RuleParser() if wanted else None
 
+    def reopen(folder, manifest, *names):
+        return load(manifest.tokenize, manifest.annotations)
+
     monkeypatch.setattr(text_preparation, "load_annotator", load)
-    monkeypatch.setattr(text_encoder, "load_annotator", load)
+    monkeypatch.setattr(text_encoder, "reopen_annotator", reopen)
     monkeypatch.setattr(text_chunks, "CHUNK_EXAMPLES", 5)
 
 

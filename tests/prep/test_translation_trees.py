@@ -173,7 +173,9 @@ class TestConllu:
         assert self.prepare(tmp_path, ["a b"], spacy_model="xx") == [[0, 1]]
         assert (asked, self.manifest.annotator["model"]) == ([("xx", True)], "xx")
         manifest = Manifest.load(tmp_path / "out")
-        (raw,) = SourceEncoder.from_folder(tmp_path / "out", manifest).encode(["a b"])
+        with pytest.raises(FileNotFoundError, match="'xx', which is not installed in this env"):
+            SourceEncoder.from_folder(tmp_path / "out", manifest)
+        (raw,) = SourceEncoder.from_folder(tmp_path / "out", manifest, "xx").encode(["a b"])
         assert asked == [("xx", True)] * 2
         assert raw.tree == ([1, 2], [2, 2])  # of the rule
 

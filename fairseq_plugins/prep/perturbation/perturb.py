@@ -11,10 +11,10 @@ from typing import Any
 
 from tqdm import tqdm
 
+from ...files import sha256
 from ..annotation import annotator_line
 from ..datasets import read_split
 from ..examples import Example
-from ..manifest import sha256
 from ..translators import Translate, run_command
 from ..wordnet import WordNet, open_wordnet
 from .annotations import annotate_texts

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...files import new_folder, own_folder, refuse_link, sync
 from ...messages import named, quoted
 from ..examples import Example
 from .pairs import Change
@@ -95,8 +96,9 @@ def check_free(folder: Path, record: PerturbationRecord) -> None:
     """Refuse a folder that holds anything but the result of the same job.
 
     Raises:
-        ValueError: it does.
+        ValueError: it does, or its folder of originals is a link.
     """
+    refuse_link(folder / ORIGINAL)
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     try:
@@ -119,8 +121,8 @@ def check_free(folder: Path, record: PerturbationRecord) -> None:
 
 def write_set(folder: Path, made: PerturbedSet) -> None:
     """Write the set's folder; every file of it is complete when it appears."""
-    work = folder.parent / f".{folder.name}.tmp{os.getpid()}"
-    (work / ORIGINAL).mkdir(parents=True)
+    work = new_folder(folder)
+    (work / ORIGINAL).mkdir()
     try:
         head = made.rows.head
         shown = [(pair, done) for pair, done in made.pairs if done or made.record.kept]
@@ -138,7 +140,10 @@ def write_set(folder: Path, made: PerturbedSet) -> None:
         (work / CHANGES).write_text("".join(lines), encoding="utf-8", newline="\n")
         text = json.dumps(asdict(made.record), indent=2, ensure_ascii=False) + "\n"
         (work / RECORD).write_text(text, encoding="utf-8", newline="\n")
-        _appear(work, folder, (f"{ORIGINAL}/{name}", name, CHANGES, RECORD))
+        names = (f"{ORIGINAL}/{name}", name, CHANGES, RECORD)
+        for path in (*names, ORIGINAL, "."):
+            sync(work / path)
+        _appear(work, folder, names)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -147,8 +152,9 @@ def _appear(work: Path, folder: Path, names: Sequence[str]) -> None:
     """Put the files in their place: all at once, or one by one where they were before."""
     if not folder.exists():
         os.replace(work, folder)
+        sync(folder.parent)
         return
-    (folder / ORIGINAL).mkdir(exist_ok=True)
+    own_folder(folder / ORIGINAL)
     for name in names:
         os.replace(work / name, folder / name)
 

@@ -1,12 +1,15 @@
-"""The prepared folders of a task: manifests and inventories that agree."""
+"""Prepared folders of parallel text: manifests, dictionaries and inventories that agree."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..prep.manifest import Manifest
+from ..data.streams import AGAIN
 from ..syntax.labels import FEATURES, Inventory
+from ..text_reading import read_text
+from .manifest import Manifest
+from .products import check_whole
 
 _SHARED = ("pair", "features", "heads", "annotator_id")
 
@@ -15,13 +18,14 @@ def shared_manifest(folders: Sequence[str]) -> Manifest:
     """Return the first folder's manifest, after a check that the others fit it.
 
     Raises:
-        FileNotFoundError: a folder without a manifest.
+        FileNotFoundError: a folder without a manifest. Of a finished folder a part may be enough,
+            as raw text needs no streams, so that other files are missed where they are opened.
         ValueError: no folder, an unknown feature, or folders that differ in languages, features,
-            parse trees, annotator or vocabulary.
+            parse trees, annotator or vocabulary, or a file of another size than it was written.
     """
     if not folders:
         raise ValueError("no data folder is given")
-    first = Manifest.load(Path(folders[0]))
+    first = _load(folders[0])
     for name in first.features:
         if name not in FEATURES:
             raise ValueError(
@@ -29,7 +33,7 @@ def shared_manifest(folders: Sequence[str]) -> Manifest:
                 f"choices: {', '.join(FEATURES)}"
             )
     for folder in folders[1:]:
-        other = Manifest.load(Path(folder))
+        other = _load(folder)
         for key in _SHARED:
             ours, theirs = getattr(first, key), getattr(other, key)
             if ours != theirs:
@@ -42,13 +46,19 @@ def shared_manifest(folders: Sequence[str]) -> Manifest:
     return first
 
 
+def _load(folder: str) -> Manifest:
+    manifest = Manifest.load(Path(folder))
+    check_whole(Path(folder), manifest, partial=True)
+    return manifest
+
+
 def _same_vocabulary(first: str, other: str, name: str) -> None:
     vocabularies = []
     for folder in (first, other):
         path = Path(folder) / name
         if not path.is_file():
-            raise FileNotFoundError(f"{path} is missing; prepare the folder again")
-        lines = path.read_text(encoding="utf-8").split("\n")
+            raise FileNotFoundError(f"{path} is missing; {AGAIN}")
+        lines = read_text(path).split("\n")
         vocabularies.append([line.rsplit(" ", 1)[0] for line in lines])
     if vocabularies[0] != vocabularies[1]:
         raise ValueError(
@@ -78,7 +88,7 @@ def load_inventories(folders: Sequence[str], manifest: Manifest) -> dict[str, In
         for name in manifest.features:
             path = Path(folder) / f"dict.{manifest.source_lang}.{name}.txt"
             if not path.is_file():
-                raise FileNotFoundError(f"{path} is missing; prepare the folder again")
+                raise FileNotFoundError(f"{path} is missing; {AGAIN}")
             found = Inventory.load(name, path)
             if found.symbols != FEATURES[name].symbols:
                 raise ValueError(

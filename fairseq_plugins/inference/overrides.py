@@ -1,4 +1,4 @@
-"""Options about how long examples may be, the same in every script; they replace the training's."""
+"""Options that replace those of the training, the same in every script that loads a model."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+PIPELINE = "spacy_model"
 EXAMPLES = ("max_positions", "long_examples")  # of classification and labelling
 WINDOWS = ("max_positions", "doc_stride", "max_query_length")  # of questions
 FLAGS: dict[str, dict[str, Any]] = {
+    PIPELINE: {
+        "metavar": "NAME",
+        "help": "spaCy pipeline for raw text, installed or a path (default: that of the data "
+        "folder, if it is the bundled one or installed)",
+    },
     "max_positions": {
         "type": int,
         "metavar": "N",
@@ -34,13 +40,13 @@ FLAGS: dict[str, dict[str, Any]] = {
 }
 
 
-def add_lengths(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
-    """Add some of `FLAGS`: those of `EXAMPLES`, or of `WINDOWS` for questions."""
-    for name in names:
+def add_overrides(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
+    """Add the pipeline and some of `FLAGS`: those of `EXAMPLES`, or of `WINDOWS` for questions."""
+    for name in (PIPELINE, *names):
         parser.add_argument(f"--{name.replace('_', '-')}", **FLAGS[name])
 
 
-def given_lengths(options: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return those that were given, as overrides for `load`."""
-    values = {name: getattr(options, name) for name in names}
+def given_overrides(options: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the pipeline and those of the names that were given, as overrides for `load`."""
+    values = {name: getattr(options, name) for name in (PIPELINE, *names)}
     return {name: value for name, value in values.items() if value is not None}

@@ -1,4 +1,4 @@
-"""The prepared folder of a text task: opened, checked, read split by split."""
+"""A prepared folder of texts or questions: opened, checked, read split by split."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from ..data.text_columns import (
 )
 from ..data.text_rows import Rows
 from ..messages import named
-from ..prep.text_manifest import LABELS, TextManifest
+from ..text_reading import read_text
+from .products import check_whole
+from .text_manifest import LABELS, TextManifest
 
 
 def open_folder(folder: Path, task: str) -> TextManifest:
@@ -29,12 +31,10 @@ def open_folder(folder: Path, task: str) -> TextManifest:
     manifest = TextManifest.load(folder)
     if manifest.task != task:
         raise ValueError(f"{folder} was prepared for --task {manifest.task}, not for --task {task}")
-    for path in manifest.files(folder):
-        if not path.is_file():
-            raise FileNotFoundError(f"{path} is missing; prepare the folder again")
+    check_whole(folder, manifest)
     if manifest.labels:
         path = folder / LABELS
-        found = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        found = read_text(path).removesuffix("\n").split("\n")
         if found != manifest.labels:
             raise ValueError(f"{path} and the manifest disagree; prepare the folder again")
     return manifest
@@ -46,6 +46,7 @@ def read_sentences(
     split: str,
     features: Iterable[str],
     *,
+    pieces: int | None = None,
     heads: bool = False,
     similarity: bool = False,
 ) -> list[SentenceColumns]:
@@ -56,6 +57,7 @@ def read_sentences(
         manifest: its manifest.
         split: name of the split.
         features: what the model reads.
+        pieces: how many wordpieces the vocabulary has, where there is one to check with.
         heads: whether it reads heads.
         similarity: whether it reads the similarity of words.
 
@@ -66,7 +68,7 @@ def read_sentences(
     _check_split(folder, manifest, split)
     stored = stored_features(features)
     columns = [
-        SentenceColumns.read(folder, split, number, stored, heads=heads)
+        SentenceColumns.read(folder, split, number, stored, heads=heads, pieces=pieces)
         for number in range(manifest.sentences)
     ]
     for column in columns:
@@ -83,6 +85,7 @@ def read_questions(
     split: str,
     features: Iterable[str],
     *,
+    pieces: int | None = None,
     heads: bool = False,
     required: bool = True,
 ) -> QuestionColumns:
@@ -93,6 +96,7 @@ def read_questions(
         manifest: its manifest.
         split: name of the split.
         features: what the model reads.
+        pieces: how many wordpieces the vocabulary has, where there is one to check with.
         heads: whether it reads heads.
         required: whether it must be known of every question what answers it.
 
@@ -102,7 +106,8 @@ def read_questions(
             required and missing.
     """
     _check_split(folder, manifest, split)
-    columns = QuestionColumns.read(folder, split, stored_features(features), heads=heads)
+    wanted = {"heads": heads, "pieces": pieces}
+    columns = QuestionColumns.read(folder, split, stored_features(features), **wanted)
     _check_count(folder, manifest, split, "examples", len(columns.questions.tokens))
     _check_count(folder, manifest, split, "paragraphs", len(columns.offsets))
     if required:

@@ -1,0 +1,165 @@
+"""Files written whole or not at all, opened without following links, and hashed.
+
+A new file has a name of its own beside the one it is for, ``.NAME.tmpNUMBER``; it takes that name
+when it is complete and on disk. A symbolic link in the place of a result is replaced, never written
+through. Files and folders that steer work, such as locks, must be no links at all: what is emptied
+or removed would lie elsewhere.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+BLOCK = 1 << 20
+TEMPORARY = re.compile(r"\.?(?P<name>.+)\.tmp\d+")
+
+
+def temporary_beside(path: str | Path) -> Path:
+    """Return a path beside ``path`` that nobody else writes to; nothing is made."""
+    path = Path(path)
+    return path.with_name(f".{path.name}.tmp{secrets.randbelow(10**15)}")
+
+
+def final_name(name: str) -> str:
+    """Return the name that a file is to have in the end; its own if it is no temporary one."""
+    found = TEMPORARY.fullmatch(name)
+    return found["name"] if found else name
+
+
+def new_file(path: str | Path) -> Path:
+    """Make an empty file beside ``path`` (its folder too), to be filled and then published."""
+    temporary = temporary_beside(path)
+    temporary.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    return temporary
+
+
+def new_folder(path: str | Path) -> Path:
+    """Make an empty folder beside ``path``, to be filled and then renamed."""
+    temporary = temporary_beside(path)
+    temporary.parent.mkdir(parents=True, exist_ok=True)
+    temporary.mkdir()
+    return temporary
+
+
+def publish(temporary: Path, path: str | Path) -> None:
+    """Give a complete file its name, once its bytes are on disk."""
+    sync(temporary)
+    os.replace(temporary, path)
+    sync(Path(path).parent)
+
+
+def sync(path: str | Path) -> None:
+    """Wait until a file or folder is on disk, where its file system can tell."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # folders of some network disks
+            raise
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def replacing(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
+    """Open a file that appears under its name when the block ends well; text is UTF-8.
+
+    Args:
+        path: its name; folders on the way are made.
+        mode: ``wb``, or ``w`` for text.
+    """
+    temporary = new_file(path)
+    how = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+    try:
+        with open(temporary, mode, **how) as stream:
+            yield stream
+        publish(temporary, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+        raise
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write UTF-8 text; it appears under its name when it is complete."""
+    with replacing(path, "w") as stream:
+        stream.write(text)
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write bytes; they appear under their name when they are complete."""
+    with replacing(path) as stream:
+        stream.write(content)
+
+
+def copy(source: str | Path, path: str | Path) -> None:
+    """Copy a file's bytes; they appear under their name when they are complete."""
+    with open(source, "rb") as bytes_of, replacing(path) as stream:
+        shutil.copyfileobj(bytes_of, stream, BLOCK)
+
+
+def sha256(path: str | Path) -> str:
+    """Return the SHA-256 of a file's bytes as hex digits."""
+    digest, block = hashlib.sha256(), memoryview(bytearray(BLOCK))
+    with open(path, "rb", buffering=0) as stream:
+        while count := stream.readinto(block):
+            digest.update(block[:count])
+    return digest.hexdigest()
+
+
+def refuse_link(path: Path) -> None:
+    """Refuse a symbolic link where a file or folder of our own has to be.
+
+    Raises:
+        ValueError: ``path`` is one.
+    """
+    if path.is_symlink():
+        raise ValueError(
+            f"{path} is a symbolic link, to {os.readlink(path)!r}: what is written and removed "
+            "there would lie elsewhere; remove the link"
+        )
+
+
+def own_folder(path: Path) -> Path:
+    """Make a folder of our own if it is missing; refuse a link in its place.
+
+    Raises:
+        ValueError: it is a link.
+        FileExistsError: it is a file.
+    """
+    refuse_link(path)
+    path.mkdir(exist_ok=True)
+    return path
+
+
+def open_own(path: Path) -> IO[bytes]:
+    """Open a file of our own for reading and appending, made if missing; no link is followed.
+
+    Raises:
+        ValueError: it is a link, no regular file, or a file that has another name as well.
+    """
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        handle = os.open(path, flags, 0o666)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        refuse_link(path)
+        raise
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+        os.close(handle)
+        what = "has another name as well" if stat.S_ISREG(status.st_mode) else "is no plain file"
+        raise ValueError(f"{path} {what}: what is written there would lie elsewhere; remove it")
+    return os.fdopen(handle, "a+b")

@@ -1,0 +1,87 @@
+"""A prepared folder verified as a whole: the bytes of every file, the numbers of every stream."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+from ..data.bert_dictionary import BertDictionary
+from ..data.dictionaries import load_dictionary
+from ..data.factor_streams import check_split
+from ..data.passages import Texts
+from ..data.text_columns import STORED_FEATURES, read_ids
+from .manifest import Manifest
+from .products import faults
+from .subset import kind_of
+from .text_folders import open_folder, read_gold, read_questions, read_sentences
+from .text_manifest import SPANS, VOCABULARY, TextManifest
+from .translation_folders import load_inventories, shared_manifest
+
+SHOWN = 10  # faults in a message
+
+
+def check_folder(folder: str | Path) -> str:
+    """Verify a prepared folder of any kind, changing nothing.
+
+    Returns:
+        What was verified, in one line.
+
+    Raises:
+        FileNotFoundError: it has no manifest.
+        ValueError: files are missing, or of another size or content than the manifest says, or
+            hold numbers that stand for nothing.
+    """
+    folder = Path(folder)
+    manifest = kind_of(folder).load(folder)
+    if found := [str(fault) for fault in faults(folder, manifest, hashes=True)]:
+        more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+        raise ValueError("; ".join(islice(found, SHOWN)) + more)
+    if isinstance(manifest, Manifest):
+        _check_translation(folder)
+    else:
+        _check_texts(folder, manifest)
+    files, splits = len(manifest.files(folder)), ", ".join(manifest.splits)
+    if not manifest.products:
+        return (
+            f"{folder}: the numbers of {splits} are sound; its manifest is of an older release and "
+            f"holds no sizes and hashes, so that nothing more is known of its {files} files "
+            "(prepare it again to have them)"
+        )
+    return f"{folder}: all {files} files are as they were written, the numbers of {splits} sound"
+
+
+def _check_translation(folder: Path) -> None:
+    """Check what a task checks of all splits when it opens them."""
+    manifest = shared_manifest([str(folder)])
+    inventories = load_inventories([str(folder)], manifest)
+    for split, counts in manifest.splits.items():
+        languages = {manifest.source_lang, manifest.target_lang} & counts["tokens"].keys()
+        check_split(
+            *(folder, split, manifest.pair, manifest.source_lang, inventories),
+            tree=manifest.heads,
+            lines=counts["lines"],
+            dictionaries={
+                name: load_dictionary(folder / f"dict.{name}.txt") for name in sorted(languages)
+            },
+        )
+
+
+def _check_texts(folder: Path, manifest: TextManifest) -> None:
+    """Check what a task checks of all splits when it opens them, whatever its model reads."""
+    open_folder(folder, manifest.task)
+    features = {"case", *manifest.annotations} & {*STORED_FEATURES}
+    wanted = {
+        "pieces": len(BertDictionary.load(folder / VOCABULARY)),
+        "heads": "heads" in manifest.annotations,
+    }
+    for split in manifest.splits:
+        where = (folder, manifest, split)
+        if manifest.target == SPANS:
+            columns = read_questions(*where, sorted(features), **wanted, required=False)
+            Texts.read(folder, split, columns.paragraph, columns.offsets)
+            continue
+        similarity = manifest.compares_words
+        sentences = read_sentences(*where, sorted(features), **wanted, similarity=similarity)
+        read_gold(*where, required=False)
+        if len(read_ids(folder, split)) != len(sentences[0].tokens):
+            raise ValueError(f"{folder}/{split}.examples.jsonl has another number of examples")
