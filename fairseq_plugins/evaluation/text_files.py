@@ -8,8 +8,9 @@ following line against the references.
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Sequence
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -53,23 +54,40 @@ def check_equal_counts(first: tuple[str, Sequence[str]], second: tuple[str, Sequ
         )
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """Write UTF-8 text under a temporary name beside ``path`` and rename it when complete."""
+@contextmanager
+def replaced(path: str | Path) -> Iterator[Path]:
+    """Give a temporary name to write under; the file gets its own name when it is complete.
+
+    The temporary file lies in the same folder, hidden, under a name that nobody else has, and its
+    content is on the disk before the name is. Whoever is killed leaves it behind, as
+    ``.NAME.*.tmp``; what lay at ``path`` before stays until then.
+
+    Args:
+        path: of the file; its folder is made.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        yield temporary
+        _sync(temporary)
         os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        _sync(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
-def _umask() -> int:
-    """Return the file mode mask (mkstemp makes private files, results are for sharing)."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _sync(path: Path) -> None:
+    """Wait until a file or a folder is on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write UTF-8 text, which appears under its name when it is complete."""
+    with replaced(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")

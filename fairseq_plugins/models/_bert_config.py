@@ -168,7 +168,9 @@ class BertConfig(LocalOptions, DualOptions, SpanOptions):
     )
     # Written by the task: what the model was trained for.
     target: Optional[str] = field(default=None, metadata={"help": argparse.SUPPRESS})
-    labels: Optional[str] = field(default=None, metadata={"help": argparse.SUPPRESS})
+    labels: Optional[str] = field(
+        default=None, metadata={"help": argparse.SUPPRESS, "longest": 10_000_000}
+    )
     annotator: Optional[str] = field(default=None, metadata={"help": argparse.SUPPRESS})
 
 

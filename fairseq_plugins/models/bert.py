@@ -55,6 +55,7 @@ class BertModel(BaseFairseqModel):
 
     Attributes:
         takes_text: marks models that the text tasks accept.
+        opened: options that name files; a checkpoint, which has all weights, has no say in them.
         features: names of the features it reads, in the column order of ``src_factors``.
         reads_words: whether it reads ``word_of``.
         reads_heads: whether it reads ``heads``, be it to learn.
@@ -65,6 +66,8 @@ class BertModel(BaseFairseqModel):
     """
 
     takes_text = True
+    opened = ("pretrained",)
+    resolve = staticmethod(resolve)
 
     def __init__(
         self,

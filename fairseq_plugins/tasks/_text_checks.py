@@ -12,6 +12,7 @@ from omegaconf.errors import InterpolationResolutionError
 
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..prep.text_manifest import TextManifest
+from ._closing import named, unresolved
 
 NO_AUTOCAST = "none"
 
@@ -23,7 +24,7 @@ def model_class_of(cfg: Any, task: str) -> Any:
         ValueError: it is none of ours. A checkpoint may thus name none of those models of fairseq
             that evaluate text of their options as Python.
     """
-    name = getattr(cfg, "_name", None) or getattr(cfg, "arch", None)
+    name = named(unresolved(cfg))
     found = ARCH_MODEL_REGISTRY.get(name)
     if not getattr(found, "takes_text", False):
         ours = [k for k, v in ARCH_MODEL_REGISTRY.items() if getattr(v, "takes_text", False)]
@@ -53,7 +54,7 @@ def check_labels(cfg: Any, manifest: TextManifest, folder: Path) -> None:
     Raises:
         ValueError: names both.
     """
-    trained = json.loads(getattr(cfg, "labels", None) or "[]")
+    trained = _read_labels(getattr(cfg, "labels", None))
     target = getattr(cfg, "target", None)
     if (target, trained) != (manifest.target, manifest.labels):
         sides = [
@@ -61,6 +62,21 @@ def check_labels(cfg: Any, manifest: TextManifest, folder: Path) -> None:
             for kind, labels in ((target, trained), (manifest.target, manifest.labels))
         ]
         raise ValueError(f"the model was trained for {sides[0]}, but {folder} has {sides[1]}")
+
+
+def _read_labels(text: str | None) -> list[str]:
+    """Read the labels that a checkpoint's options hold as JSON.
+
+    Raises:
+        ValueError: it is no list of text.
+    """
+    try:
+        found = json.loads(text or "[]")
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list) or not all(isinstance(label, str) for label in found):
+        raise ValueError("the checkpoint: option 'labels' is no JSON list of text")
+    return found
 
 
 def check_heads(reads_heads: bool, manifest: TextManifest, folder: Path) -> None:

@@ -16,7 +16,7 @@ from fairseq_plugins.inference.averaging import (
     average_states,
     best_checkpoints,
     last_checkpoints,
-    load_state,
+    read_state,
 )
 
 
@@ -88,7 +88,7 @@ def test_one_checkpoint_averages_to_itself(files) -> None:
 def test_result_keeps_the_configuration_and_drops_the_run(files, tmp_path) -> None:
     output = tmp_path / "new" / "average.pt"
     average_checkpoints(files, output)
-    state = load_state(output)
+    state = read_state(output)
     assert state["cfg"]["model"] == argparse.Namespace(width=2, seed=1)
     assert "last_optimizer_state" not in state
     assert state["extra_state"] == {"epoch": 3}
@@ -170,7 +170,7 @@ def test_code_in_a_checkpoint_is_refused_and_not_run(tmp_path, place: str) -> No
 
 def test_what_is_no_checkpoint_is_refused(tmp_path) -> None:
     with pytest.raises(FileNotFoundError, match="absent"):
-        load_state(tmp_path / "absent.pt")
+        read_state(tmp_path / "absent.pt")
     (tmp_path / "text.pt").write_text("not a checkpoint")
     (tmp_path / "empty.pt").write_bytes(b"")
     whole = save(tmp_path, "whole.pt", make_state(1)).read_bytes()
@@ -179,7 +179,7 @@ def test_what_is_no_checkpoint_is_refused(tmp_path) -> None:
     save(tmp_path, "strings.pt", {"model": {"w": "text"}})
     for name in ("text", "empty", "cut", "tensor", "strings"):
         with pytest.raises(ValueError, match=rf"{name}\.pt: "):
-            load_state(tmp_path / f"{name}.pt")
+            read_state(tmp_path / f"{name}.pt")
     with pytest.raises(ValueError, match="no checkpoints"):
         average_states([])
 
@@ -228,7 +228,7 @@ def test_best_checkpoints_follow_the_direction_of_the_metric(tmp_path, maximise,
 
 
 def test_loading_here_leaves_plain_loading_as_the_package_allowed_it(files) -> None:
-    load_state(files[0])
+    read_state(files[0])
     torch.load(files[0], weights_only=True)  # a Namespace stays allowed
 
 
@@ -280,5 +280,5 @@ def test_any_damage_of_the_older_form_is_one_sentence(tmp_path) -> None:
     (key,) = set(re.findall(rb"X.\x00\x00\x00(\d{6,})", content))
     at = content.rindex(key)
     path.write_bytes(content[:at] + b"x" + content[at + 1 :])
-    with pytest.raises(ValueError, match=r"old.pt: not a readable checkpoint"):
-        load_state(path)
+    with pytest.raises(ValueError, match=r"old.pt: refused: not readable"):
+        read_state(path)

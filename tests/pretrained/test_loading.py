@@ -213,7 +213,7 @@ def test_a_pickle_that_would_run_code_is_refused(directory, tmp_path, form) -> N
     else:
         torch.save(content, path, _use_new_zipfile_serialization=form == "zip")
     for read in (load_state, read_config):
-        with pytest.raises(ValueError, match=r"\.bin: refused, it asks for .*nothing was executed"):
+        with pytest.raises(ValueError, match=r"\.bin: refused: it asks for .*nothing was executed"):
             read(directory)
     assert not trap.exists()
     if form == "bare":  # the trap works where nothing guards against it
@@ -224,12 +224,12 @@ def test_a_pickle_that_would_run_code_is_refused(directory, tmp_path, form) -> N
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("model.safetensors", b"junk", "not readable as weights"),
-        ("model.safetensors", b"", "not readable as weights"),
-        ("pytorch_model.bin", b"junk", "not readable as weights"),
-        ("pytorch_model.bin", b"", "not readable as weights"),
-        ("pytorch_model.bin", pickle.dumps([1, 2], protocol=2), "not readable as weights"),
-        ("pytorch_model.bin", b"PK\x03\x04junk", "not readable as weights"),
+        ("model.safetensors", b"junk", "not readable, damaged"),
+        ("model.safetensors", b"", "not readable, damaged"),
+        ("pytorch_model.bin", b"junk", "not readable, damaged"),
+        ("pytorch_model.bin", b"", "not readable, damaged"),
+        ("pytorch_model.bin", pickle.dumps([1, 2], protocol=2), "not readable, damaged"),
+        ("pytorch_model.bin", b"PK\x03\x04junk", "not readable, damaged"),
         ("model.safetensors", b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
         ("pytorch_model.bin", b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
         ("model.safetensors.index.json", b"{}", "no weight_map"),
