@@ -7,7 +7,9 @@ text passing through the parent process again.
 from __future__ import annotations
 
 import json
+import math
 import os
+import zipfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -91,15 +93,14 @@ class EncodedChunk:
 
     @classmethod
     def load(cls, path: Path) -> EncodedChunk:
-        """Read a chunk that `save` wrote."""
-        with np.load(path) as archive:
-            header = json.loads(archive["header"].tobytes())
-            sides = [
-                EncodedSide(header[name], archive[f"{name}.numbers"], archive[f"{name}.sizes"])
-                for name in SIDES
-            ]
-            labels = {name: archive[f"labels.{name}"] for name in header["features"]}
-            tree = {name: archive[f"tree.{name}"] for name in header["tree"]}
+        """Read a chunk that `save` wrote; ValueError, see `load_arrays`."""
+        header, arrays = load_arrays(path)
+        sides = [
+            EncodedSide(header[name], arrays[f"{name}.numbers"], arrays[f"{name}.sizes"])
+            for name in SIDES
+        ]
+        labels = {name: arrays[f"labels.{name}"] for name in header["features"]}
+        tree = {name: arrays[f"tree.{name}"] for name in header["tree"]}
         return cls(header["outcomes"], *sides, labels, tree)
 
 
@@ -110,6 +111,38 @@ def save_arrays(path: Path, header: dict[str, Any], arrays: dict[str, np.ndarray
     with open(temporary, "wb") as stream:
         np.savez(stream, header=packed, **arrays)
     os.replace(temporary, path)
+
+
+def load_arrays(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Read what `save_arrays` wrote; no array takes more memory than the file holds of it.
+
+    Returns:
+        The header and the arrays by name.
+
+    Raises:
+        ValueError: a damaged file, or an array that claims to be larger than what is there.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for part in archive.infolist():
+                with archive.open(part) as stream:
+                    claimed = _claimed(stream)
+                if part.compress_type != zipfile.ZIP_STORED or claimed > part.file_size:
+                    raise ValueError(f"{part.filename} claims {claimed:,} bytes")
+        with np.load(path) as arrays:
+            found = {name: arrays[name] for name in arrays.files}
+        return json.loads(found.pop("header").tobytes()), found
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is damaged ({error}): remove it, it is made again") from None
+
+
+def _claimed(stream: Any) -> int:
+    """Return how many bytes an array has by its own words, which stand before it."""
+    version = np.lib.format.read_magic(stream)
+    one = version == (1, 0)
+    read = np.lib.format.read_array_header_1_0 if one else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    return math.prod(shape) * dtype.itemsize
 
 
 def closed_rows(ids: np.ndarray, sizes: np.ndarray, end: int) -> list[np.ndarray]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .annotation import Annotation
-from .encoded import save_arrays
+from .encoded import load_arrays, save_arrays
 from .examples import Example
 from .given_parses import Parses
 from .manifest import write_text
@@ -150,13 +150,11 @@ class EncodedExamples:
 
     @classmethod
     def load(cls, path: Path) -> EncodedExamples:
-        """Read a chunk that `save` wrote."""
-        with np.load(path) as archive:
-            header = json.loads(archive["header"].tobytes())
-            streams = {
-                name: Rows(archive[f"{name}.ids"], archive[f"{name}.sizes"])
-                for name in header["streams"]
-            }
+        """Read a chunk that `save` wrote; ValueError, see `load_arrays`."""
+        header, arrays = load_arrays(path)
+        streams = {
+            name: Rows(arrays[f"{name}.ids"], arrays[f"{name}.sizes"]) for name in header["streams"]
+        }
         return cls(streams, header["amiss"], header["lines"])
 
 
