@@ -8,6 +8,7 @@ there; the rest is left where it is.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import Field, fields
 from enum import Enum
@@ -117,3 +118,18 @@ def _shown(value: Any) -> str:
         return f"of type {type(value).__name__}"
     text = repr(value) if not isinstance(value, int) or abs(value) < 2**63 else "a huge number"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def read_list(text: str | None, name: str) -> list[str]:
+    """Read an option that holds several texts as JSON; None holds none.
+
+    Raises:
+        ValueError: it is something else; ``name`` is named.
+    """
+    try:
+        found = json.loads(text or "[]")
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+        raise ValueError(f"option {name!r} is {_shown(text)}, expected a JSON list of text")
+    return found

@@ -17,6 +17,7 @@ import torch
 from fairseq.models import BaseFairseqModel, register_model, register_model_architecture
 from torch import Tensor
 
+from ..checkpoints.records import read_list
 from ..nn.bert import BertEncoder, BertShape
 from ..nn.heads import ClassificationHead, TaggingHead
 from ..nn.infusion import FeatureInfusion
@@ -283,7 +284,7 @@ def _head(args: Namespace, shape: BertShape) -> Any:
     if args.target == SPANS:
         return read_spans(args).reader(shape)
     dropout = args.dropout if args.classifier_dropout is None else args.classifier_dropout
-    classes = max(1, len(json.loads(args.labels or "[]")))
+    classes = max(1, len(read_list(args.labels, "labels")))
     kind = TaggingHead if args.target == WORD_LABELS else ClassificationHead
     return kind(args.hidden_size, classes, dropout)
 

@@ -66,7 +66,7 @@ def read_json(path: Path) -> dict[str, Any]:
         raise FileNotFoundError(f"{path.parent} is no pretrained BERT directory: no {path.name}")
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # no UTF-8, no JSON, or a number of many digits
         raise ValueError(f"{path} is not readable JSON: {error}") from None
     if not isinstance(body, dict):
         raise ValueError(f"{path} holds no JSON object")

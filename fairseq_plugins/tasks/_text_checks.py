@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf.errors import InterpolationResolutionError
 
+from ..checkpoints.records import read_list
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..prep.text_manifest import TextManifest
 from ._closing import named, unresolved
@@ -54,7 +54,7 @@ def check_labels(cfg: Any, manifest: TextManifest, folder: Path) -> None:
     Raises:
         ValueError: names both.
     """
-    trained = _read_labels(getattr(cfg, "labels", None))
+    trained = read_list(getattr(cfg, "labels", None), "labels")
     target = getattr(cfg, "target", None)
     if (target, trained) != (manifest.target, manifest.labels):
         sides = [
@@ -62,21 +62,6 @@ def check_labels(cfg: Any, manifest: TextManifest, folder: Path) -> None:
             for kind, labels in ((target, trained), (manifest.target, manifest.labels))
         ]
         raise ValueError(f"the model was trained for {sides[0]}, but {folder} has {sides[1]}")
-
-
-def _read_labels(text: str | None) -> list[str]:
-    """Read the labels that a checkpoint's options hold as JSON.
-
-    Raises:
-        ValueError: it is no list of text.
-    """
-    try:
-        found = json.loads(text or "[]")
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, list) or not all(isinstance(label, str) for label in found):
-        raise ValueError("the checkpoint: option 'labels' is no JSON list of text")
-    return found
 
 
 def check_heads(reads_heads: bool, manifest: TextManifest, folder: Path) -> None:

@@ -21,6 +21,7 @@ from ..data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
 from ..data.text_items import Reading
 from ..prep.text_manifest import VOCABULARY, TextManifest
 from . import _closing, _text_checks, _text_folders, _warnings
+from ._precision import check_precision
 
 logger = logging.getLogger(__name__)
 
@@ -119,6 +120,7 @@ class TextTask(FairseqTask):
         if of_checkpoint:
             cfg = _closing.closed_task(cfg, TASK_DATACLASS_REGISTRY[cls.NAME])
         _text_checks.check_autocast(cfg)
+        check_precision(cfg)
         folder = Path(cfg.data)
         manifest = _text_folders.open_folder(folder, cls.NAME)
         least = 1 + 2 * manifest.sentences

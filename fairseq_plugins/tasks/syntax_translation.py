@@ -27,6 +27,7 @@ from ..prep.manifest import Manifest
 from ..syntax.labels import parse_features
 from ..syntax.subword_tree import COLUMNS
 from . import _closing, _folders, _generation, _warnings
+from ._precision import check_precision
 
 
 @dataclass
@@ -94,6 +95,7 @@ class SyntaxTranslationTask(TranslationTask):
         if of_checkpoint:
             cfg = _closing.closed_task(cfg, SyntaxTranslationConfig)
             _closing.check_bleu(cfg)
+        check_precision(cfg)
         if cfg.num_batch_buckets > 0:
             raise ValueError(
                 "--num-batch-buckets does not work: fairseq's bucketing needs an older NumPy; "

@@ -134,6 +134,45 @@ def test_other_models_are_refused_by_name(files, tmp_path) -> None:
         average_states([files[0], save(tmp_path, "shape.pt", shape)])
 
 
+def test_two_averagings_into_one_output_share_no_file(files, tmp_path, monkeypatch) -> None:
+    """One begins and ends while the other has half its file written."""
+    output, save_whole = tmp_path / "average.pt", torch.save
+
+    def save_in_two_steps(state, path):
+        monkeypatch.setattr(torch, "save", save_whole)
+        save_whole(state, path)
+        begun = path.read_bytes()
+        path.write_bytes(begun[:100])
+        average_checkpoints(files[2:], output)
+        assert read_state(output)["model"]["half"][0] == 6
+        assert path.read_bytes() == begun[:100]
+        path.write_bytes(begun)
+
+    monkeypatch.setattr(torch, "save", save_in_two_steps)
+    average_checkpoints(files[:1], output)
+    assert read_state(output)["model"]["half"][0] == 1
+    assert sorted(path.name for path in tmp_path.iterdir() if path not in files) == [output.name]
+
+
+def test_what_a_killed_averaging_leaves_does_not_look_finished(
+    files, tmp_path, monkeypatch
+) -> None:
+    def killed(state, path):
+        path.write_bytes(b"half")
+        left.append(path)
+        raise KeyboardInterrupt
+
+    left: list[Path] = []
+    monkeypatch.setattr(torch, "save", killed)
+    with pytest.raises(KeyboardInterrupt):
+        average_checkpoints(files, tmp_path / "checkpoint7.pt")
+    assert not left[0].exists()
+    left[0].write_bytes(b"half")  # nobody cleans up after SIGKILL
+    assert left[0].name.startswith(".checkpoint7.pt.")
+    assert left[0].name not in {path.name for path in tmp_path.glob("*.pt")}
+    assert sorted(tmp_path.glob("*.pt")) == files
+
+
 class Evil:
     """Unpickling this creates a file."""
 

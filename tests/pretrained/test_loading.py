@@ -268,3 +268,26 @@ def test_missing_weights_are_named(directory) -> None:
     (directory / "model.safetensors").unlink()
     with pytest.raises(FileNotFoundError, match=r"no weights; expected one of model\.safetensors"):
         load_state(directory)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"num_hidden_layers": 10**9}, "39 tensors, config.json says 1000000000 layers"),
+        ({"vocab_size": 10**15}, r"shape (24, 12), config.json says (1000000000000000, 12)"),
+        ({"max_position_embeddings": 10**12}, "config.json says (1000000000000, 12)"),
+        ({"type_vocab_size": 10**12}, "config.json says (1000000000000, 12)"),
+        ({"intermediate_size": 10**12}, "config.json says (1000000000000, 12)"),
+    ],
+)
+@pytest.mark.parametrize("form", ["safetensors", "bin"])
+def test_sizes_are_compared_with_the_tensors_before_anything_is_made(
+    directory, change, message, form
+) -> None:
+    if form == "bin":
+        rewrite(directory, tensors_of(directory), form)
+    assert read_config(directory).layers == 2
+    edit_json(directory / "config.json", **change)
+    for read in (read_config, load_state):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            read(directory)

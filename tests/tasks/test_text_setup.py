@@ -206,6 +206,27 @@ def test_autocast_beside_other_half_precision_is_refused(folders, tmp_path, name
         setup_task(config(*words).task)
 
 
-@pytest.mark.parametrize("words", [["--fp16"], ["--autocast", "bfloat16"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    ["--fp16 --fp16-no-flatten-grads", "--memory-efficient-fp16", "--amp", "--autocast bfloat16"],
+)
 def test_either_of_them_alone_is_taken(folders, tmp_path, words):
-    setup_task(config(*arguments(folders["classes"], tmp_path, *words)).task)
+    setup_task(config(*arguments(folders["classes"], tmp_path, *words.split())).task)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--fp16", "--fp16 on a CPU needs --fp16-no-flatten-grads or"),
+        ("--bf16", "mean a TPU to fairseq, and torch_xla is not installed; choices: --autocast"),
+        ("--memory-efficient-bf16", "mean a TPU to fairseq"),
+    ],
+)
+def test_precision_that_would_fail_is_refused_in_one_sentence(folders, tmp_path, option, message):
+    """Before anything is loaded: the folder is not even there."""
+    cfg = config(*arguments(folders["classes"], tmp_path, option)).task
+    cfg.data = str(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match=message) as caught:
+        setup_task(cfg)
+    assert isinstance(caught.value, SystemExit)  # which ends a command without a traceback
+    assert caught.value.code == str(caught.value)
