@@ -94,12 +94,17 @@ def _parameters(state: State, path: str | Path, ema: bool) -> Parameters:
     """
     if not ema:
         return state["model"]
-    extra = state.get("extra_state") or {}
-    averages = extra.get("ema")
-    if not averages:
+    extra = _mapping(state.get("extra_state"))
+    averages, full = (_mapping(extra.get(name)) for name in _EMA_KEYS)
+    found = {key: full.get(key, value) for key, value in averages.items()}
+    if not found or not all(torch.is_tensor(value) for value in found.values()):
         raise ValueError(f"{path}: no EMA weights; was the model trained with --store-ema?")
-    full = extra.get("ema_fp32_params") or {}
-    return {key: full.get(key, value) for key, value in averages.items()}
+    return found
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    """Return a part of a checkpoint, empty if it is none."""
+    return value if isinstance(value, dict) else {}
 
 
 def _check_same(first: Parameters, first_path: Any, other: Parameters, other_path: Any) -> None:
@@ -210,8 +215,8 @@ def best_checkpoints(folder: str | Path, count: int) -> list[Path]:
 
 def _maximises(state: State) -> bool:
     """Tell from a checkpoint's configuration whether its metric is better when larger."""
-    options = (state.get("cfg") or {}).get("checkpoint") or state.get("args") or {}
-    values = vars(options) if isinstance(options, argparse.Namespace) else options
+    options = _mapping(state.get("cfg")).get("checkpoint") or state.get("args")
+    values = vars(options) if isinstance(options, argparse.Namespace) else _mapping(options)
     return bool(values.get("maximize_best_checkpoint_metric", False))
 
 

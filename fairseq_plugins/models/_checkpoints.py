@@ -129,9 +129,10 @@ def build(checkpoint: Checkpoint, task: Any, overrides: Mapping[str, Any] = {}) 
             task's folder.
     """
     options = OmegaConf.create({**checkpoint.model, **overrides})
-    trial = build_without_memory(partial(FairseqTask.build_model, task, options, True))
+    tried = options.copy()  # fairseq takes --encoder-layers-to-keep out of them
+    trial = build_without_memory(partial(FairseqTask.build_model, task, tried, True))
     try:
-        check_weights(trial, checkpoint.weights, model_cfg=options)
+        check_weights(trial, checkpoint.weights, model_cfg=tried)
     except ValueError as error:
         raise ValueError(f"{checkpoint.path} does not fit its own options: {error}") from None
     model = task.build_model(options, from_checkpoint=True)

@@ -118,6 +118,16 @@ def test_ema_weights_are_averaged_instead(files, tmp_path) -> None:
         average_states([files[0], without], ema=True)
 
 
+def test_parts_of_other_kinds_are_as_good_as_none(tmp_path) -> None:
+    for part in ("text", ["ema"], {"ema": "text"}, {"ema": {"half": "text"}}):
+        path = save(tmp_path, "odd.pt", make_state(1, extra_state=part))
+        with pytest.raises(ValueError, match=r"odd\.pt: no EMA weights"):
+            average_states([path], ema=True)
+    for value in ("1.0", "2.0"):
+        save(tmp_path, f"checkpoint.best_bleu_{value}000.pt", make_state(1, cfg=["text"]))
+    assert "1.0" in best_checkpoints(tmp_path, 1)[0].name
+
+
 def test_other_models_are_refused_by_name(files, tmp_path) -> None:
     more, shape = make_state(1), make_state(1)
     more["model"]["extra.bias"] = torch.zeros(1)

@@ -225,6 +225,8 @@ def test_options_of_the_user_are_taken_by_name_and_type(save):
     assert hub.task.cfg.ablate_features == "pos"
     assert hub.task.max_positions()[0] == hub.models[0].max_positions()[0] == 9
     assert hub.cfg.dataset.max_tokens == 100
+    kept = {"encoder_layers_to_keep": "0,1", "decoder_layers_to_keep": "1"}  # fairseq wants both
+    assert len(load(path, **kept).models[0].decoder.layers) == 1
     with pytest.raises(ValueError, match="'speed' is no option of syntax_translation"):
         load(path, speed=1)
     with pytest.raises(ValueError, match="the options given: option 'left_pad_source' is 3"):
