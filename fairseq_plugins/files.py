@@ -16,7 +16,7 @@ import secrets
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -72,6 +72,21 @@ def sync(path: str | Path) -> None:
 
 
 @contextmanager
+def replaced(path: str | Path) -> Iterator[Path]:
+    """Give a temporary name to write under; the file gets its own when the block ends well.
+
+    Args:
+        path: its name; folders on the way are made.
+    """
+    temporary = new_file(path)
+    try:
+        yield temporary
+        publish(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
 def replacing(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
     """Open a file that appears under its name when the block ends well; text is UTF-8.
 
@@ -79,16 +94,9 @@ def replacing(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
         path: its name; folders on the way are made.
         mode: ``wb``, or ``w`` for text.
     """
-    temporary = new_file(path)
     how = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
-    try:
-        with open(temporary, mode, **how) as stream:
-            yield stream
-        publish(temporary, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
-        raise
+    with replaced(path) as temporary, open(temporary, mode, **how) as stream:
+        yield stream
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -18,14 +18,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import torch
-
 from fairseq_plugins import __path__ as package
 from fairseq_plugins import command
 from fairseq_plugins.evaluation.inputs import TextForm
 from fairseq_plugins.evaluation.score_report import Report, format_report, score_files
 from fairseq_plugins.evaluation.text_files import write_text
 from fairseq_plugins.experiments.split_files import EVALUATION, GENERATED, SCORE, of_split
+from fairseq_plugins.inference.text_checkpoints import recorded_options
 from fairseq_plugins.messages import named
 
 BEAM = ["--beam", "4", "--lenpen", "0.6", "--max-tokens", "8000"]
@@ -64,8 +63,7 @@ def read_folder(args: argparse.Namespace) -> tuple[str, str]:
         raise FileNotFoundError(f"{checkpoint}: no such checkpoint")
     data = args.data
     if not data:
-        state = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
-        data = state["cfg"]["task"]["data"]
+        data = recorded_options(checkpoint)["task"].get("data") or ""
     manifest = Path(data) / "manifest.json"
     if not manifest.is_file():
         raise FileNotFoundError(f"{manifest}: no such file; name the prepared folder with --data")

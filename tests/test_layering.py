@@ -18,21 +18,21 @@ MAY_IMPORT = {
     "syntax": set(),
     "nn": set(),
     "evaluation": set(),
-    "experiments": {"evaluation", "prep"},
+    "experiments": {"evaluation", "prep", "checkpoints"},
     "resources": set(),
-    "pretrained": {"nn"},
+    "checkpoints": set(),
+    "pretrained": {"nn", "checkpoints"},
     "criterions": {"nn", "evaluation"},
     "optim": set(),
     "data": {"syntax"},
     "prep": {"data", "syntax", "resources", "pretrained"},
-    "models": {"nn", "pretrained", "syntax"},
-    "tasks": {"data", "prep", "evaluation", "syntax"},
-    "inference": {"models", "tasks", "prep", "evaluation", "pretrained", "nn"},
-    "scripts": {"inference", "prep", "evaluation", "experiments", "resources"},
+    "models": {"nn", "pretrained", "syntax", "checkpoints"},
+    "tasks": {"data", "prep", "evaluation", "syntax", "checkpoints"},
+    "inference": {"checkpoints", "models", "tasks", "prep", "evaluation", "pretrained", "nn"},
+    "scripts": {"checkpoints", "inference", "prep", "evaluation", "experiments", "resources"},
 }
 PACKAGE_FILES = {"__init__.py": {"models", "tasks", "criterions", "optim"}, "__main__.py": set()}
 LOOSE = {
-    *PACKAGE_FILES,
     *PACKAGE_FILES,
     "command.py",
     "files.py",
@@ -143,7 +143,7 @@ def test_pure_rooms_need_no_fairseq() -> None:
     code = (
         "import importlib, pkgutil, sys\n"
         "for name in ('fairseq', 'spacy', 'matplotlib'): sys.modules[name] = None\n"
-        f"for room in ('syntax', 'nn', 'evaluation', 'pretrained'):\n"
+        f"for room in ('syntax', 'nn', 'evaluation', 'checkpoints', 'pretrained'):\n"
         f"    package = importlib.import_module('{PACKAGE}.' + room)\n"
         "    for part in pkgutil.iter_modules(package.__path__):\n"
         "        importlib.import_module(package.__name__ + '.' + part.name)\n"

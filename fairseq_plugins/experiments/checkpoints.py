@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import pickle
 import shutil
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import torch
 
-_UNREADABLE = (RuntimeError, EOFError, OSError, pickle.UnpicklingError, zipfile.BadZipFile)
-_INCOMPLETE = (KeyError, IndexError, TypeError, ValueError)
+from ..checkpoints.reading import read_plain
+from ..files import replaced
+
+_UNREADABLE = (ValueError, OSError, KeyError, IndexError, TypeError)
 
 
 def updates_of(checkpoint: Path, mend: bool = True) -> int:
@@ -28,11 +27,10 @@ def updates_of(checkpoint: Path, mend: bool = True) -> int:
     if not checkpoint.is_file():
         return 0
     try:
-        state = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
-        return int(state["optimizer_history"][-1]["num_updates"])
-    except (*_UNREADABLE, *_INCOMPLETE) as error:
+        return int(read_plain(checkpoint)["optimizer_history"][-1]["num_updates"])
+    except _UNREADABLE as error:
         if not _is_broken(checkpoint):
-            reason = (str(error).strip() or repr(error)).splitlines()[0]
+            reason = (str(error).strip() or repr(error)).removeprefix(f"{checkpoint}: ")
             raise ValueError(f"{checkpoint}: whole, but cannot be read: {reason}") from None
     if mend:
         checkpoint.unlink(missing_ok=True)  # killed while it was copied
@@ -71,7 +69,7 @@ def mend(last: Path, best: Path) -> None:
     newest = max(whole, key=whole.__getitem__)  # of equal ones the last
     if whole[newest] <= whole[last]:
         return
-    state = torch.load(newest, map_location="cpu", weights_only=True, mmap=True)
+    state = read_plain(newest)
     if "last_optimizer_state" not in state:  # nothing to go on from
         return
     extra = state.get("extra_state", {})
@@ -80,19 +78,19 @@ def mend(last: Path, best: Path) -> None:
         and extra.get("val_loss") is not None
         and extra["val_loss"] == extra.get("best")
     ):
-        _replace(best, lambda temporary: shutil.copyfile(newest, temporary))
-    _replace(last, lambda temporary: shutil.copyfile(newest, temporary))
+        _copy(newest, best)
+    _copy(newest, last)
 
 
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file under a temporary name, then put it in its place."""
-    temporary = path.with_name(f".{path.name}.tmp{os.getpid()}")
-    write(temporary)
-    os.replace(temporary, path)
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file, which appears under its new name when it is complete."""
+    with replaced(target) as temporary:
+        shutil.copyfile(source, temporary)
 
 
 def strip(checkpoint: Path) -> None:
     """Take the optimiser's state, two thirds of the file, out of a checkpoint."""
-    state = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
+    state = read_plain(checkpoint)
     if state.pop("last_optimizer_state", None) is not None:
-        _replace(checkpoint, lambda temporary: torch.save(state, temporary))
+        with replaced(checkpoint) as temporary:
+            torch.save(state, temporary)

@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ..files import replaced
 from ..installation import FAIRSEQ_MISSING
 
 USER_DIR = str(Path(__file__).resolve().parents[1])
@@ -160,9 +161,8 @@ def mend_last(save_dir: Path) -> Path | None:
     if not others:
         return None
     newest = max(others, key=lambda path: path.stat().st_mtime_ns)
-    temporary = last.with_name(f".{LAST}.tmp{os.getpid()}")
-    shutil.copyfile(newest, temporary)
-    os.replace(temporary, last)
+    with replaced(last) as temporary:
+        shutil.copyfile(newest, temporary)
     return newest
 
 

@@ -4,24 +4,23 @@ Vaswani et al. (2017) average the last 5 (base) or 20 (big) checkpoints of a run
 in float64; integers and booleans come from the first checkpoint. The result keeps the first
 checkpoint's configuration, carries no optimiser state, and loads wherever a checkpoint loads.
 
-Files are read with ``weights_only=True``: a checkpoint that would run code on loading is refused,
-and nothing in it is executed.
+A checkpoint that would run code on loading, or claims more than it holds, is refused
+(`checkpoints.reading`).
 """
 
 from __future__ import annotations
 
 import argparse
 import logging
-import os
-import pickle
 import re
-import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from ..checkpoints.reading import read_state
+from ..files import replaced
 from ..messages import named
 
 logger = logging.getLogger(__name__)
@@ -34,14 +33,13 @@ KINDS = ("epoch", "update")
 _EPOCH = re.compile(r"checkpoint(\d+)\.pt")
 _UPDATE = re.compile(r"checkpoint_\d+_(\d+)\.pt")
 _BEST = re.compile(r"checkpoint\.best_(.+)_(-?\d+\.?\d*)\.pt")
-_REFUSED = re.compile(r"(?:Unsupported global: GLOBAL|Unsupported class|GLOBAL) ([\w.]+)")
 _EMA_KEYS = ("ema", "ema_fp32_params")
 
 
 def average_checkpoints(
     inputs: Sequence[str | Path], output: str | Path, *, ema: bool = False
 ) -> None:
-    """Average checkpoint files into a new one, written under a temporary name and renamed.
+    """Average checkpoint files into a new one, which appears when it is complete.
 
     Args:
         inputs: checkpoints of one model; a single one is allowed (to extract its EMA weights).
@@ -54,14 +52,8 @@ def average_checkpoints(
             differ, or no EMA weights where they are asked for; names the file.
     """
     state = average_states(inputs, ema=ema)
-    output = Path(output)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    temporary = output.with_name(f"{output.name}.tmp")
-    try:
+    with replaced(output) as temporary:
         torch.save(state, temporary)
-        os.replace(temporary, output)
-    finally:
-        temporary.unlink(missing_ok=True)
     logger.info("wrote %s, the mean of %d checkpoint(s)", output, len(inputs))
 
 
@@ -81,7 +73,7 @@ def average_states(paths: Sequence[str | Path], *, ema: bool = False) -> State:
     parameters: Parameters = {}
     sums: Parameters = {}
     for path in paths:
-        state = load_state(path)
+        state = read_state(path)
         current = _parameters(state, path, ema)
         if not first:
             first, parameters = state, current
@@ -96,46 +88,6 @@ def average_states(paths: Sequence[str | Path], *, ema: bool = False) -> State:
     return _without_training_state(first)
 
 
-def load_state(path: str | Path, *, mapped: bool = False) -> State:
-    """Load a checkpoint onto the CPU without ever running code from it.
-
-    Args:
-        path: the file.
-        mapped: leave the tensors in the file until they are used, where its form allows that.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: the file would run code, is damaged, or is no fairseq checkpoint.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such checkpoint")
-    # Not the context manager of that name: it would take back on leaving what the package allowed.
-    torch.serialization.add_safe_globals([argparse.Namespace])
-    try:
-        mapped = mapped and zipfile.is_zipfile(path)
-        state = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
-    except pickle.UnpicklingError as error:
-        raise ValueError(f"{path}: {_refusal(error)}") from None
-    except Exception as error:  # a damaged pickle can fail in any way
-        raise ValueError(f"{path}: not a readable checkpoint ({type(error).__name__})") from None
-    model = state.get("model") if isinstance(state, dict) else None
-    if not isinstance(model, dict) or not all(torch.is_tensor(value) for value in model.values()):
-        raise ValueError(f"{path}: no fairseq checkpoint, it holds no 'model' parameters")
-    return state
-
-
-def _refusal(error: Exception) -> str:
-    """Say why a pickle was refused, without torch's advice to switch the protection off."""
-    found = _REFUSED.search(str(error))
-    if found is None:
-        return "refused: damaged, or not made of tensors and plain values; nothing was executed"
-    return (
-        f"refused: it asks for {found.group(1)!r}, which is not a tensor or plain value; a "
-        "checkpoint may not run code, and nothing was executed"
-    )
-
-
 def _parameters(state: State, path: str | Path, ema: bool) -> Parameters:
     """Return the tensors to average: the model's, or its moving averages.
 
@@ -143,12 +95,17 @@ def _parameters(state: State, path: str | Path, ema: bool) -> Parameters:
     """
     if not ema:
         return state["model"]
-    extra = state.get("extra_state") or {}
-    averages = extra.get("ema")
-    if not averages:
+    extra = _mapping(state.get("extra_state"))
+    averages, full = (_mapping(extra.get(name)) for name in _EMA_KEYS)
+    found = {key: full.get(key, value) for key, value in averages.items()}
+    if not found or not all(torch.is_tensor(value) for value in found.values()):
         raise ValueError(f"{path}: no EMA weights; was the model trained with --store-ema?")
-    full = extra.get("ema_fp32_params") or {}
-    return {key: full.get(key, value) for key, value in averages.items()}
+    return found
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    """Return a part of a checkpoint, empty if it is none."""
+    return value if isinstance(value, dict) else {}
 
 
 def _check_same(first: Parameters, first_path: Any, other: Parameters, other_path: Any) -> None:
@@ -246,15 +203,15 @@ def best_checkpoints(folder: str | Path, count: int) -> list[Path]:
     if len(metrics) > 1:
         raise ValueError(f"{folder}: best checkpoints by several metrics ({named(metrics)})")
     entries = sorted((value, path) for value, path, _ in valued)
-    if entries and _maximises(load_state(entries[0][1])):
+    if entries and _maximises(read_state(entries[0][1])):
         entries.reverse()
     return _take(folder, entries, count, "best checkpoints (fairseq: --keep-best-checkpoints)")
 
 
 def _maximises(state: State) -> bool:
     """Tell from a checkpoint's configuration whether its metric is better when larger."""
-    options = (state.get("cfg") or {}).get("checkpoint") or state.get("args") or {}
-    values = vars(options) if isinstance(options, argparse.Namespace) else options
+    options = _mapping(state.get("cfg")).get("checkpoint") or state.get("args")
+    values = vars(options) if isinstance(options, argparse.Namespace) else _mapping(options)
     return bool(values.get("maximize_best_checkpoint_metric", False))
 
 

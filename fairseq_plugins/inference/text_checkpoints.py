@@ -1,8 +1,8 @@
 """Checkpoints of the understanding tasks: found, checked and loaded without running their code.
 
 A checkpoint names its task and model, and some of fairseq's own evaluate text of their options as
-Python. So both names are read first (tensors and plain values only), and nothing is built unless
-they are ours.
+Python. So nothing is built unless both are ours, and of theirs a closed record is taken; see
+`models._checkpoints`.
 """
 
 from __future__ import annotations
@@ -12,22 +12,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairseq import checkpoint_utils, tasks
-from fairseq.models import ARCH_MODEL_REGISTRY
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-
 from ..messages import named
-from .averaging import load_state
+from ..models._checkpoints import Checkpoint, build, read_checkpoint, set_up, task_options
 
 ANSWERING = "extractive_qa"
 LABELLING = ("text_classification", "sequence_labeling")
 TASKS = (*LABELLING, ANSWERING)
 _READ_BY = dict.fromkeys(LABELLING, "scripts/predict.py")
 _READ_BY[ANSWERING] = "scripts/predict_squad.py, scripts/ask.py and scripts/plot_coattention.py"
-PARTS = ("task", "model")
 DEFAULT = "checkpoint_best.pt"
-SPACY_MODEL = "spacy_model"
 
 Paths = str | Path | Sequence[str | Path]
 
@@ -67,17 +60,15 @@ def recorded_options(path: Path) -> dict[str, dict[str, Any]]:
     """Read what a checkpoint says about itself, without building anything.
 
     Returns:
-        The options of its ``task`` and its ``model``, empty where it has none.
+        The options of its ``task`` and its ``model``: closed and typed where both are ours,
+        otherwise their names alone.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: a damaged file, or one that would run code.
+        ValueError: a file that is refused; see `models._checkpoints.read_checkpoint`.
     """
-    state = load_state(path, mapped=True)
-    cfg = state.get("cfg")
-    # options in fairseq's older form would be read instead of these
-    cfg = cfg if isinstance(cfg, dict) and state.get("args") is None else {}
-    return {part: cfg[part] if isinstance(cfg.get(part), dict) else {} for part in PARTS}
+    found = read_checkpoint(path)
+    return {"task": found.task, "model": found.model}
 
 
 def check(path: Path, wanted: Sequence[str] = TASKS) -> dict[str, Any]:
@@ -92,18 +83,21 @@ def check(path: Path, wanted: Sequence[str] = TASKS) -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: another task or model, a damaged file, or one that would run code.
+        ValueError: another task or model, or a file that is refused.
     """
-    task, model = recorded_options(path).values()
-    name, arch = task.get("_name"), model.get("_name")
-    ours = getattr(ARCH_MODEL_REGISTRY.get(arch), "takes_text", False)
-    if not ours or name not in wanted:
-        elsewhere = f"; {_READ_BY[name]} read it" if ours and name in TASKS else ""
+    return _read(path, wanted).task
+
+
+def _read(path: Path, wanted: Sequence[str]) -> Checkpoint:
+    found = read_checkpoint(path)
+    name, arch = found.task["_name"], found.model["_name"]
+    if not found.ours or name not in wanted:
+        elsewhere = f"; {_READ_BY[name]} read it" if found.ours and name in TASKS else ""
         raise ValueError(
             f"{path} holds model {arch!r} of task {name!r}; what is wanted is one of ours for "
             f"{' or '.join(wanted)}{elsewhere}"
         )
-    return task
+    return found
 
 
 def load_models(
@@ -128,16 +122,16 @@ def load_models(
         FileNotFoundError: a checkpoint or the prepared folder is not there.
         ValueError: a checkpoint that is refused, or does not fit the others or the folder.
     """
-    recorded = [check(path, wanted) for path in paths]
-    names = [options["_name"] for options in recorded]
+    found = [_read(path, wanted) for path in paths]
+    names = [checkpoint.task["_name"] for checkpoint in found]
     for path, name in zip(paths, names):
         if name != names[0]:
             raise ValueError(
                 f"{paths[0]} is of task {names[0]!r} and {path} of {name!r}: they make no ensemble"
             )
-    task = _set_up(recorded[0], prepared_folder(paths[0], recorded[0], data), overrides)
-    models = [_load(path, task) for path in paths]
-    return task, models
+    folder = prepared_folder(paths[0], found[0].task, data)
+    task = set_up(task_options(found[0], **overrides, data=folder))
+    return task, [build(checkpoint, task) for checkpoint in found]
 
 
 def prepared_folder(path: Path, recorded: dict[str, Any], data: str | None = None) -> str:
@@ -159,29 +153,3 @@ def prepared_folder(path: Path, recorded: dict[str, Any], data: str | None = Non
             "(data=... in Python)"
         )
     return folder
-
-
-def _set_up(recorded: dict[str, Any], folder: str, overrides: dict[str, Any]) -> Any:
-    """Set up the task named by ``_name``; fairseq would prefer what an older key says, ``task``."""
-    overrides = {SPACY_MODEL: None, **overrides}  # a checkpoint names no pipeline to load
-    for name in overrides:
-        if name not in {*recorded, SPACY_MODEL}:
-            raise ValueError(
-                f"{name!r} is no option of task {recorded['_name']!r}; choices: "
-                f"{named(sorted(key for key in recorded if not key.startswith('_')), 30)}"
-            )
-    options = {**recorded, **overrides, "data": folder}
-    options.pop("task", None)
-    try:
-        return tasks.setup_task(OmegaConf.create(options), from_checkpoint=True)
-    except OmegaConfBaseException as error:
-        raise ValueError(str(error).split("\n")[0] + f" ({error.full_key})") from None
-
-
-def _load(path: Path, task: Any) -> Any:
-    try:
-        (model,), _ = checkpoint_utils.load_model_ensemble([str(path)], task=task)
-    except RuntimeError as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(f"{path} does not fit its own options: {reason}") from None
-    return model.eval()

@@ -179,7 +179,9 @@ class BertConfig(LocalOptions, DualOptions, SpanOptions):
     )
     # Written by the task: what the model was trained for.
     target: Optional[str] = field(default=None, metadata={"help": argparse.SUPPRESS})
-    labels: Optional[str] = field(default=None, metadata={"help": argparse.SUPPRESS})
+    labels: Optional[str] = field(
+        default=None, metadata={"help": argparse.SUPPRESS, "longest": 10_000_000}
+    )
     annotator: Optional[str] = field(default=None, metadata={"help": argparse.SUPPRESS})
 
 
@@ -187,8 +189,3 @@ def resolve(cfg: Any) -> None:
     """Fill every preset option that is None as the architecture of ``cfg`` says, in place."""
     presets = ARCHITECTURES.get(architecture(cfg), ARCHITECTURES[FAMILY])
     write(cfg, **{key: value for key, value in presets.items() if getattr(cfg, key, None) is None})
-
-
-def restore(cfg: Any) -> None:
-    """Write into a checkpoint's options, in place, what it means by those it does not have."""
-    write(cfg, **{key: value for key, value in BEFORE.items() if getattr(cfg, key, None) is None})

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import pickle
-import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import torch
-from fairseq import checkpoint_utils, utils
+from fairseq import utils
+from fairseq.dataclass.configs import DatasetConfig, FairseqConfig, GenerationConfig
 from fairseq.hub_utils import GeneratorHubInterface
-from fairseq.models import ARCH_MODEL_REGISTRY
-from fairseq.tasks import TASK_REGISTRY
+from fairseq.tasks import TASK_DATACLASS_REGISTRY
+from omegaconf import OmegaConf
 
-logger = logging.getLogger(__name__)
+from ..checkpoints.records import close
+from . import _checkpoints
+from ._config import SyntaxTransformerConfig
 
 TASK = "syntax_translation"
+MAX_TOKENS = 12000  # of a batch, as in fairseq-generate
+PARTS = {
+    "task": TASK_DATACLASS_REGISTRY.get(TASK),
+    "model": SyntaxTransformerConfig,
+    "dataset": DatasetConfig,
+    "generation": GenerationConfig,
+}
 
 
 class SyntaxGenerator(GeneratorHubInterface):
@@ -26,8 +34,8 @@ class SyntaxGenerator(GeneratorHubInterface):
 
     def __init__(self, cfg: Any, task: Any, models: Sequence[Any]) -> None:
         super().__init__(cfg, task, models)
-        self.tokenizer = task.build_tokenizer(cfg.tokenizer)
-        self.bpe = task.build_bpe(cfg.bpe)
+        self.tokenizer = task.build_tokenizer(None)
+        self.bpe = task.build_bpe(None)
 
     def sample(
         self, sentences: str | list[str], beam: int = 1, verbose: bool = False, **kwargs: Any
@@ -75,71 +83,59 @@ def from_pretrained(
         data_folder: the prepared folder (default: the one the checkpoint was trained on).
         spacy_model: pipeline for raw text, installed or a path (default: that of the data folder,
             if it is bundled or installed); a checkpoint does not name one.
-        overrides: options that replace those of the checkpoint, e.g. ``ablate_features="pos"``.
+        overrides: options of task or model that replace those of the checkpoint, e.g.
+            ``ablate_features="pos"``; options of fairseq's batches and generation.
 
     Raises:
         FileNotFoundError: a checkpoint or data folder that is not there.
-        ValueError: a checkpoint of another task or model.
+        ValueError: a checkpoint of another task or model, one that is refused (see
+            `_checkpoints.read_checkpoint`), or an option that is not known.
     """
     paths = [Path(model_folder) / name for name in checkpoint_file.split(os.pathsep)]
-    recorded = [check_checkpoint(path) for path in paths][0]
-    data = data_folder or recorded
+    checkpoints = [_read(path) for path in paths]
+    given = _sorted_overrides(overrides)
+    data = str(data_folder or checkpoints[0].task.get("data"))
     for folder in utils.split_paths(data):
         if not Path(folder).is_dir():
             raise FileNotFoundError(
                 f"the prepared folder {folder} is not there; give its place as data_name_or_path"
             )
-    models, cfg, task = checkpoint_utils.load_model_ensemble_and_task(
-        [str(path) for path in paths], arg_overrides={**overrides, "data": str(data)}
-    )
-    task.spacy_model = spacy_model
+    changes = {"eval_bleu": False, **given["task"], "data": data}  # --eval-bleu is for training
+    changes["spacy_model"] = spacy_model
+    task = _checkpoints.set_up(_checkpoints.task_options(checkpoints[0], **changes))
+    models = [_checkpoints.build(checkpoint, task, given["model"]) for checkpoint in checkpoints]
+    cfg = OmegaConf.structured(FairseqConfig())  # of the checkpoint's other options it has none
+    cfg.dataset.update({"max_tokens": MAX_TOKENS, **given["dataset"]})
+    cfg.generation.update(given["generation"])
     return SyntaxGenerator(cfg, task, models)
 
 
-def check_checkpoint(path: Path) -> str:
-    """Refuse a checkpoint that is not of this task and one of its models, before it is built.
-
-    Several models and tasks of fairseq evaluate text of a checkpoint's options as Python.
-
-    Returns:
-        The data folder that the checkpoint was trained on.
+def _read(path: Path) -> _checkpoints.Checkpoint:
+    """Read a checkpoint of this task.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: another task or model, a damaged file, or one that would run code.
+        ValueError: another task or model, or one that is refused.
     """
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing")
-    state = _read(path)
-    cfg = state.get("cfg")
-    # fairseq builds what "args" and the key "task" name, if they are there, whatever "_name" says
-    older = not isinstance(cfg, dict) or state.get("args") is not None
-    cfg = {} if older else cfg
-    options, model = (_plain(cfg.get(part)) for part in ("task", "model"))
-    task = None if "task" in options else options.get("_name")
-    arch = model.get("_name")
-    ours = getattr(ARCH_MODEL_REGISTRY.get(arch), "takes_source_factors", False)
-    if not ours or task != TASK or task not in TASK_REGISTRY:
+    found = _checkpoints.read_checkpoint(path)
+    task, arch = found.task["_name"], found.model["_name"]
+    if not found.ours or task != TASK:
         raise ValueError(
             f"{path} holds model {arch!r} of task {task!r}, not a syntax_transformer of {TASK!r}"
         )
-    return cfg["task"]["data"]
+    return found
 
 
-def _plain(options: Any) -> dict[str, Any]:
-    """Return the options of a part of a checkpoint; models that are none of ours may hold more."""
-    return options if isinstance(options, dict) else {}
+def _sorted_overrides(overrides: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the options that are given by the parts they belong to; some belong to two.
 
-
-def _read(path: Path) -> dict[str, Any]:
-    """Load a checkpoint of whichever file format without running anything in it."""
-    try:
-        # only the newer format can be mapped
-        mapped = zipfile.is_zipfile(path)
-        state = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
-    except (pickle.UnpicklingError, RuntimeError, EOFError):
-        raise ValueError(
-            f"{path} is refused: it is damaged, or holds more than weights and plain values; "
-            "nothing in it was executed"
-        ) from None
-    return state if isinstance(state, dict) else {}
+    Raises:
+        ValueError: an option of none, or a value of another type.
+    """
+    known = {spec.name for part in PARTS.values() for spec in fields(part)} - {"_name"}
+    for name in overrides:
+        if name not in known:
+            raise ValueError(
+                f"{name!r} is no option of {TASK} or its model; choices: {', '.join(sorted(known))}"
+            )
+    return {name: close(overrides, part, "the options given") for name, part in PARTS.items()}

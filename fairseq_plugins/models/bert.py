@@ -17,6 +17,7 @@ import torch
 from fairseq.models import BaseFairseqModel, register_model, register_model_architecture
 from torch import Tensor
 
+from ..checkpoints.records import read_list
 from ..nn.bert import BertEncoder, BertShape
 from ..nn.heads import ClassificationHead, TaggingHead
 from ..nn.infusion import FeatureInfusion
@@ -24,7 +25,7 @@ from ..nn.span_heads import SpanReader
 from ..pretrained import huggingface
 from ..syntax.labels import FEATURES
 from . import _bert_plan
-from ._bert_config import ARCHITECTURES, FAMILY, NO_CHECKPOINT, BertConfig, resolve, restore
+from ._bert_config import ARCHITECTURES, BEFORE, FAMILY, NO_CHECKPOINT, BertConfig, resolve
 from ._dual_options import check_pairs, check_similarity
 from ._options import merged, write
 from ._span_options import SPANS, check_target, read_spans
@@ -55,6 +56,8 @@ class BertModel(BaseFairseqModel):
 
     Attributes:
         takes_text: marks models that the text tasks accept.
+        opened: options that name files; a checkpoint, which has all weights, has no say in them.
+        before: what an older checkpoint means by options that it does not have.
         features: names of the features it reads, in the column order of ``src_factors``.
         reads_words: whether it reads ``word_of``.
         reads_heads: whether it reads ``heads``, be it to learn.
@@ -62,10 +65,12 @@ class BertModel(BaseFairseqModel):
         reads_similarity: whether it reads ``similarity``.
         needs_pairs: whether it compares the two sentences of a pair, and takes nothing else.
         answerability_weight: of the loss of judging whether a question has an answer.
-        restore_config: writes into a checkpoint's options what it means by those it does not have.
     """
 
     takes_text = True
+    opened = ("pretrained",)
+    before = BEFORE
+    resolve = staticmethod(resolve)
 
     def __init__(
         self,
@@ -120,8 +125,6 @@ class BertModel(BaseFairseqModel):
         constants = _bert_plan.constants(args, _pretrained_shape(args))
         _bert_plan.check_segments(constants["type_vocab_size"], manifest.sentences)
         write(cfg, **constants)
-
-    restore_config = staticmethod(restore)
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "BertModel":
@@ -283,7 +286,7 @@ def _head(args: Namespace, shape: BertShape) -> Any:
     if args.target == SPANS:
         return read_spans(args).reader(shape)
     dropout = args.dropout if args.classifier_dropout is None else args.classifier_dropout
-    classes = max(1, len(json.loads(args.labels or "[]")))
+    classes = max(1, len(read_list(args.labels, "labels")))
     kind = TaggingHead if args.target == WORD_LABELS else ClassificationHead
     return kind(args.hidden_size, classes, dropout)
 

@@ -33,9 +33,14 @@ class SyntaxTransformerModel(TransformerModel):
     Attributes:
         features: names of the features the encoder reads, in order.
         reads_heads: whether it reads parse trees.
+        opened: options that name files; a checkpoint, which has all weights, has no say in them.
+        before: what an older checkpoint means by options that it does not have.
     """
 
     takes_source_factors = True
+    opened = ("encoder_embed_path", "decoder_embed_path")
+    before: dict[str, Any] = {}
+    resolve = staticmethod(_config.resolve)
     features: tuple[str, ...] = ()
     reads_heads = False
 

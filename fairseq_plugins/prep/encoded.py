@@ -7,13 +7,14 @@ text passing through the parent process again.
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
 
@@ -131,9 +132,11 @@ def open_arrays(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
     """Open a file of `save_arrays`: its header, and its arrays by name.
 
     Raises:
-        ValueError: the file is damaged, or what is done with it says so.
+        ValueError: the file is damaged, an array claims to be larger than what is there, or what
+            is done with it says so.
     """
     try:
+        _check_claims(path)
         with np.load(path) as archive:
             yield json.loads(archive["header"].tobytes()), archive
     except (ValueError, LookupError, TypeError, AttributeError, EOFError, BadZipFile) as error:
@@ -158,6 +161,25 @@ def check_rows(name: str, numbers: np.ndarray, sizes: np.ndarray, count: int) ->
     low, high = numbers.min(initial=0), numbers.max(initial=0)
     if low < 0 or (len(numbers) and high >= count):
         raise ValueError(f"{name} has numbers from {low} to {high}, allowed are 0 to {count - 1}")
+
+
+def _check_claims(path: Path) -> None:
+    """Refuse an archive with an array that claims to be larger than what the file holds of it."""
+    with ZipFile(path) as archive:
+        for part in archive.infolist():
+            with archive.open(part) as stream:
+                claimed = _claimed(stream)
+            if part.compress_type != ZIP_STORED or claimed > part.file_size:
+                raise ValueError(f"{part.filename} claims {claimed:,} bytes")
+
+
+def _claimed(stream: Any) -> int:
+    """Return how many bytes an array has by its own words, which stand before it."""
+    version = np.lib.format.read_magic(stream)
+    one = version == (1, 0)
+    read = np.lib.format.read_array_header_1_0 if one else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    return math.prod(shape) * dtype.itemsize
 
 
 def closed_rows(ids: np.ndarray, sizes: np.ndarray, end: int) -> list[np.ndarray]:

@@ -192,7 +192,7 @@ def is_finished(folder: Path, manifest: FolderManifest, *, overwrite: bool) -> b
             f"{folder} holds another preparation ({some(differences)}); "
             "name another --destdir or give --overwrite"
         )
-    if wrong := faults(folder, found):
+    if wrong := list(faults(folder, found)):
         logger.warning("preparing %s again: %s", folder, named(wrong, 3, between="; "))
         return False
     logger.info("%s is already prepared from the same input and options", folder)

@@ -21,6 +21,7 @@ SIZES = {  # field of BertShape -> key; without them a checkpoint cannot be unde
     "positions": "max_position_embeddings",
 }
 RATES = {"dropout": "hidden_dropout_prob", "attention_dropout": "attention_probs_dropout_prob"}
+LARGEST = 1e300  # what a float holds, whatever JSON says
 # key -> the only value that we compute (also when the key is absent)
 FIXED = {
     "position_embedding_type": "absolute",
@@ -89,7 +90,7 @@ def _natural(
 def _number(path: Path, config: dict[str, Any], key: str, *, default: float) -> float:
     """Return a real number that is not negative."""
     value = config.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < LARGEST:
         raise ValueError(f"{path}: {key} is {value!r}, expected a number from 0")
     return float(value)
 

@@ -69,7 +69,7 @@ def read_json(path: Path) -> dict[str, Any]:
     text = read_text(path)
     try:
         body = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # no JSON, or a number of many digits
         raise ValueError(f"{path} is not readable JSON: {error}") from None
     if not isinstance(body, dict):
         raise ValueError(f"{path} holds no JSON object")

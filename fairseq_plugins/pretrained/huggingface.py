@@ -11,9 +11,10 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from safetensors.torch import save_file
@@ -49,6 +50,8 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
+Found = TypeVar("Found")
+
 PREFIX = "bert."
 HEADS = ("cls.", "classifier.", "qa_outputs.")  # of pretraining and of other tasks
 BUFFERS = ("embeddings.position_ids",)  # numbers 0, 1, 2 ... that old releases saved
@@ -56,16 +59,19 @@ OLD_ENDINGS = {".gamma": ".weight", ".beta": ".bias"}  # LayerNorm in TensorFlow
 
 
 def read_config(directory: str | Path) -> BertShape:
-    """Read sizes and constants; whether there is a pooler is read off the weights.
+    """Read sizes and constants, which must be those of the tensors; these tell of a pooler.
 
     Raises:
         FileNotFoundError, ValueError: ``config.json`` or the weights cannot be read or are of
             another model.
     """
     shape = configuration.read_shape(directory)
-    found = weights.tensor_names(directory)
-    pooler = any(name.removeprefix(PREFIX).startswith(names.POOLER) for name in found)
-    return replace(shape, pooler=pooler)
+    path = weights.weights_file(directory)
+    sizes = _of_encoder(weights.tensor_sizes(directory), path)
+    shape = replace(shape, pooler=any(name.startswith(names.POOLER) for name in sizes))
+    _check_names(sizes, shape, path)
+    _check_sizes(sizes, shape, path, configuration.FILE_NAME)
+    return shape
 
 
 def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[str, Tensor]:
@@ -84,49 +90,57 @@ def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[st
         FileNotFoundError, ValueError: as `read_config`; tensors that are unknown, missing or of
             another size, or a model of another shape.
     """
-    own = configuration.read_shape(directory)
+    own = read_config(directory)
     path = weights.weights_file(directory)
-    tensors = _encoder_tensors(weights.read_tensors(directory), path)
-    own = replace(own, pooler=any(name.startswith(names.POOLER) for name in tensors))
-    _check_names(tensors, own, path)
-    _check_sizes(tensors, own, path, configuration.FILE_NAME)
+    tensors = _of_encoder(weights.read_tensors(directory), path, log=True)
+    for name, tensor in tensors.items():
+        if not tensor.is_floating_point():
+            raise ValueError(f"{path}: {name!r} holds {tensor.dtype}, expected real numbers")
+        tensors[name] = tensor.float()
     if shape is not None:
         _cut_table(tensors, shape, Path(directory))
         _check_request(tensors, own, shape, path)
     return names.to_ours(tensors, own if shape is None else shape)
 
 
-def _encoder_tensors(tensors: Mapping[str, Tensor], path: Path) -> dict[str, Tensor]:
-    """Take the encoder's tensors out of a model, under their plain names, in float32."""
-    prefixed = any(name.startswith(PREFIX) for name in tensors)
-    found: dict[str, Tensor] = {}
-    left_out, unknown = [], []
-    for name, tensor in tensors.items():
-        if name.startswith(HEADS):
-            left_out.append(name)
-            continue
-        if prefixed and not name.startswith(PREFIX):
-            unknown.append(name)
-            continue
+def _of_encoder(found: Mapping[str, Found], path: Path, *, log: bool = False) -> dict[str, Found]:
+    """Take what is of the encoder out of a model's tensors, or their sizes, by plain names.
+
+    Args:
+        found: by the names in the file.
+        path: the file.
+        log: whether to log what is left out.
+
+    Raises:
+        ValueError: a name that no BERT has, or two that are one.
+    """
+    prefixed = any(name.startswith(PREFIX) for name in found)
+    taken: dict[str, Found] = {}
+    left_out = [name for name in found if name.startswith(HEADS)]
+    others = {name: value for name, value in found.items() if not name.startswith(HEADS)}
+    unknown = [name for name in others if prefixed and not name.startswith(PREFIX)]
+    for name, value in others.items():
         plain = name.removeprefix(PREFIX)
         for old, new in OLD_ENDINGS.items():
             plain = plain.removesuffix(old) + new if plain.endswith(old) else plain
-        if plain in BUFFERS:
+        if plain in BUFFERS or name in unknown:
             continue
-        if plain in found:
+        if plain in taken:
             raise ValueError(f"{path}: {plain!r} is there twice, also as {name!r}")
-        if not tensor.is_floating_point():
-            raise ValueError(f"{path}: {name!r} holds {tensor.dtype}, expected real numbers")
-        found[plain] = tensor.float()
+        taken[plain] = value
     if unknown:
         raise ValueError(f"{path}: unknown tensors {named(sorted(unknown), 6)}")
-    if left_out:
+    if left_out and log:
         logger.info("%s: left out %s", path, named(sorted(left_out), 6))
-    return found
+    return taken
 
 
-def _check_names(found: Iterable[str], shape: BertShape, path: Path) -> None:
+def _check_names(found: Collection[str], shape: BertShape, path: Path) -> None:
     """Refuse tensors that no encoder of this configuration has, and the lack of one it has."""
+    if shape.layers > len(found):  # before as many names are made
+        raise ValueError(
+            f"{path}: {len(found)} tensors, {configuration.FILE_NAME} says {shape.layers} layers"
+        )
     expected = names.expected_sizes(shape).keys()
     for what, keys in (("unknown", set(found) - expected), ("missing", expected - set(found))):
         if keys:
@@ -137,14 +151,12 @@ def _check_names(found: Iterable[str], shape: BertShape, path: Path) -> None:
 
 
 def _check_sizes(
-    tensors: Mapping[str, Tensor], shape: BertShape, path: Path, authority: str
+    found: Mapping[str, names.Size], shape: BertShape, path: Path, authority: str
 ) -> None:
     """Refuse a tensor whose size is not what ``authority`` says."""
     for name, size in names.expected_sizes(shape).items():
-        if name in tensors and tuple(tensors[name].shape) != size:
-            raise ValueError(
-                f"{path}: {name!r} has shape {tuple(tensors[name].shape)}, {authority} says {size}"
-            )
+        if name in found and found[name] != size:
+            raise ValueError(f"{path}: {name!r} has shape {found[name]}, {authority} says {size}")
 
 
 def _cut_table(tensors: dict[str, Tensor], asked: BertShape, directory: Path) -> None:
@@ -166,7 +178,8 @@ def _check_request(
     tensors: Mapping[str, Tensor], own: BertShape, asked: BertShape, path: Path
 ) -> None:
     """Refuse weights for a model of another shape."""
-    _check_sizes(tensors, asked, path, "the model")
+    sizes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    _check_sizes(sizes, asked, path, "the model")
     for field in ("layers", "heads", "activation", "norm_epsilon", "padding"):
         theirs, ours = getattr(own, field), getattr(asked, field)
         if theirs != ours:

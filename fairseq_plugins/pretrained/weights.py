@@ -1,22 +1,21 @@
 """The tensors of a Hugging Face directory, read without ever running code from a file.
 
 ``model.safetensors`` holds numbers alone. ``pytorch_model.bin`` is a pickle, which may ask for any
-function: it is read with ``weights_only=True``, so that anything but tensors and plain values is
-refused before it is run. Either may be cut into shards, listed in an index file.
+function: see `checkpoints.reading`. Either may be cut into shards, listed in an index file.
 """
 
 from __future__ import annotations
 
-import pickle
 import re
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from ..checkpoints.reading import read_plain, unreadable
 from ..messages import named
 from .directory import read_json
 
@@ -24,9 +23,9 @@ SAFETENSORS = "model.safetensors"
 PICKLE = "pytorch_model.bin"
 FILES = (SAFETENSORS, f"{SAFETENSORS}.index.json", PICKLE, f"{PICKLE}.index.json")
 
-_GIT_POINTER = b"version https://git"
+Found = TypeVar("Found")
+
 _BARE_NAME = re.compile(r"\w[\w.+-]*")
-_REFUSED = re.compile(r"(?:Unsupported global: GLOBAL|Unsupported class|GLOBAL) ([\w.]+)")
 
 
 def weights_file(directory: str | Path) -> Path:
@@ -53,18 +52,16 @@ def read_tensors(directory: str | Path) -> dict[str, Tensor]:
     return _read(weights_file(directory), _read_file)
 
 
-def tensor_names(directory: str | Path) -> set[str]:
-    """Return the names of all tensors; of safetensors only the header is read.
+def tensor_sizes(directory: str | Path) -> dict[str, tuple[int, ...]]:
+    """Return the sizes of all tensors by name; of safetensors only the header is read.
 
     Raises:
         FileNotFoundError, ValueError: as `read_tensors`.
     """
-    return set(_read(weights_file(directory), _read_names))
+    return _read(weights_file(directory), _read_sizes)
 
 
-def _read(
-    path: Path, read: Callable[[Path], Mapping[str, Tensor | None]]
-) -> dict[str, Tensor | None]:
+def _read(path: Path, read: Callable[[Path], Mapping[str, Found]]) -> dict[str, Found]:
     """Read a file, or all shards of an index file."""
     if path.suffix != ".json":
         return dict(read(path))
@@ -74,7 +71,7 @@ def _read(
     for name in listed.values():
         if not isinstance(name, str) or not _BARE_NAME.fullmatch(name):
             raise ValueError(f"{path}: {name!r} is no plain file name")
-    found: dict[str, Tensor | None] = {}
+    found: dict[str, Found] = {}
     for name in sorted(set(listed.values())):
         shard = path.parent / name
         if not shard.is_file():
@@ -96,51 +93,30 @@ def _read_file(path: Path) -> Mapping[str, Tensor]:
         with safe_open(path, framework="pt", device="cpu") as file:
             return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
-        raise ValueError(_unreadable(path, error)) from None
+        raise ValueError(unreadable(path, error)) from None
 
 
-def _read_names(path: Path) -> Mapping[str, None]:
-    """Read the names of the tensors of one file."""
+def _read_sizes(path: Path) -> Mapping[str, tuple[int, ...]]:
+    """Read the sizes of the tensors of one file."""
     if path.suffix != ".safetensors":
-        return dict.fromkeys(read_pickle(path, mapped=zipfile.is_zipfile(path)))
+        return {name: tuple(tensor.shape) for name, tensor in read_pickle(path).items()}
     try:
         with safe_open(path, framework="pt", device="cpu") as file:
-            return dict.fromkeys(file.keys())
+            names = file.keys()
+            return {name: tuple(file.get_slice(name).get_shape()) for name in names}
     except (SafetensorError, OSError) as error:
-        raise ValueError(_unreadable(path, error)) from None
+        raise ValueError(unreadable(path, error)) from None
 
 
-def read_pickle(path: Path, *, mapped: bool = False) -> Mapping[str, Tensor]:
+def read_pickle(path: Path) -> Mapping[str, Tensor]:
     """Read named tensors from a pickle that may hold nothing else.
 
-    Args:
-        path: the file.
-        mapped: leave the numbers in the file until they are used; for the zipped form only.
-
     Raises:
-        ValueError: the file would run code, is damaged, or holds something else.
+        ValueError: the file would run code, is damaged, claims more than it holds, or holds
+            something else.
     """
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
-    except pickle.UnpicklingError as error:
-        found = _REFUSED.search(str(error))
-        if found is None:
-            raise ValueError(_unreadable(path, error)) from None
-        raise ValueError(
-            f"{path}: refused, it asks for {found.group(1)!r}; weights may hold tensors and plain "
-            "values only, and nothing was executed"
-        ) from None
-    except Exception as error:  # a damaged pickle can fail in any way
-        raise ValueError(_unreadable(path, error)) from None
+    content = read_plain(path)
     by_name = isinstance(content, Mapping) and all(isinstance(key, str) for key in content)
     if not by_name or not all(torch.is_tensor(value) for value in content.values()):
         raise ValueError(f"{path}: expected tensors by name, found something else")
     return content
-
-
-def _unreadable(path: Path, error: Exception) -> str:
-    """Say in a line why a file cannot be read; a pointer that Git left is a common reason."""
-    with path.open("rb") as stream:
-        if stream.read(len(_GIT_POINTER)) == _GIT_POINTER:
-            return f"{path} is a Git LFS pointer, not the weights; run: git lfs pull"
-    return f"{path}: not readable as weights, damaged or of another kind ({type(error).__name__})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,11 @@ from typing import Any
 from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf.errors import InterpolationResolutionError
 
+from ..checkpoints.records import read_list
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..messages import named
 from ..prep.text_manifest import TextManifest
+from ._closing import architecture_of, unresolved
 
 NO_AUTOCAST = "none"
 
@@ -24,7 +25,7 @@ def model_class_of(cfg: Any, task: str) -> Any:
         ValueError: it is none of ours. A checkpoint may thus name none of those models of fairseq
             that evaluate text of their options as Python.
     """
-    name = getattr(cfg, "_name", None) or getattr(cfg, "arch", None)
+    name = architecture_of(unresolved(cfg))
     found = ARCH_MODEL_REGISTRY.get(name)
     if not getattr(found, "takes_text", False):
         ours = [k for k, v in ARCH_MODEL_REGISTRY.items() if getattr(v, "takes_text", False)]
@@ -54,7 +55,7 @@ def check_labels(cfg: Any, manifest: TextManifest, folder: Path) -> None:
     Raises:
         ValueError: names both.
     """
-    trained = json.loads(getattr(cfg, "labels", None) or "[]")
+    trained = read_list(getattr(cfg, "labels", None), "labels")
     target = getattr(cfg, "target", None)
     if (target, trained) != (manifest.target, manifest.labels):
         sides = [

@@ -6,15 +6,14 @@ encoders. A checkpoint knows what it was trained for, and another folder must ag
 
 import logging
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
-from fairseq.tasks import FairseqTask
-from omegaconf import II, MISSING, OmegaConf, open_dict
+from fairseq.tasks import TASK_DATACLASS_REGISTRY, FairseqTask
+from omegaconf import II, MISSING
 
 from ..data.bert_dictionary import BertDictionary
 from ..data.text_columns import WORD_LABELS
@@ -22,7 +21,8 @@ from ..data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
 from ..data.text_items import Reading
 from ..prep import text_folders
 from ..prep.text_manifest import VOCABULARY, TextManifest
-from . import _text_checks, _warnings
+from . import _closing, _text_checks, _warnings
+from ._precision import check_precision
 
 logger = logging.getLogger(__name__)
 
@@ -96,10 +96,12 @@ class TextTask(FairseqTask):
         predicts_by_heads: whether the answers of any model depend on them.
         reads_similarity: whether any model reads the similarity of words.
         positive: the label that F1 is about; empty if there is none.
+        of_checkpoint: whether its options are those of a checkpoint.
     """
 
     NAME: str
     cfg: Any
+    of_checkpoint = False
 
     def __init__(self, cfg: Any, manifest: TextManifest, dictionary: BertDictionary) -> None:
         super().__init__(cfg)
@@ -123,13 +125,19 @@ class TextTask(FairseqTask):
             FileNotFoundError: a folder that was not prepared, or not to the end.
             ValueError: a folder for the other task, or options that do not fit.
         """
+        of_checkpoint = bool(kwargs.get("from_checkpoint"))
+        if of_checkpoint:
+            cfg = _closing.closed_task(cfg, TASK_DATACLASS_REGISTRY[cls.NAME])
         _text_checks.check_autocast(cfg)
+        check_precision(cfg)
         folder = Path(cfg.data)
         manifest = text_folders.open_folder(folder, cls.NAME)
         least = 1 + 2 * manifest.sentences
         if cfg.max_positions is not None and cfg.max_positions < least:
             raise ValueError(f"--max-positions {cfg.max_positions}: must be at least {least}")
-        return cls(cfg, manifest, BertDictionary.load(folder / VOCABULARY))
+        task = cls(cfg, manifest, BertDictionary.load(folder / VOCABULARY))
+        task.of_checkpoint = of_checkpoint
+        return task
 
     @property
     def source_dictionary(self) -> BertDictionary:
@@ -148,6 +156,8 @@ class TextTask(FairseqTask):
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build a model for the folder, and see to it that its checkpoint can tell what it is for.
 
+        Of a checkpoint's options a closed record is taken, see `_closing`.
+
         Raises:
             ValueError: a model that is none of ours, or one that does not fit the folder: that was
                 trained for other labels or for pairs, or reads heads or similarities that the
@@ -155,10 +165,9 @@ class TextTask(FairseqTask):
         """
         model_class = _text_checks.model_class_of(cfg, self.NAME)
         if from_checkpoint:
+            cfg = _closing.closed_model(cfg, model_class)
             _text_checks.check_labels(cfg, self.manifest, self.folder)
-            model_class.restore_config(cfg)
-            with open_dict(cfg) if OmegaConf.is_config(cfg) else nullcontext():
-                cfg.pretrained = None  # the checkpoint holds all weights
+            _closing.check_memory(self, cfg)
         else:
             model_class.complete_config(cfg, self.manifest)
         model = super().build_model(cfg, from_checkpoint)
@@ -200,6 +209,8 @@ class TextTask(FairseqTask):
         Raises:
             ValueError: another criterion, or a ``--best-checkpoint-metric`` that is not computed.
         """
+        if self.of_checkpoint:
+            cfg = _closing.closed_criterion(cfg, (self.NAME,))
         if cfg._name != self.NAME:
             raise ValueError(
                 f"--task {self.NAME} needs --criterion {self.NAME}, not --criterion {cfg._name}"

@@ -20,6 +20,7 @@ from ..data.text_items import WINDOWS, Reading
 from ..prep import text_folders
 from ..prep.squad import Paragraph
 from ..prep.squad_encoder import EncodedParagraph
+from . import _closing
 from ._text_task import TextTask, TextTaskConfig
 
 logger = logging.getLogger(__name__)
@@ -88,6 +89,8 @@ class ExtractiveQATask(TextTask):
             FileNotFoundError: a folder that was not prepared, or not to the end.
             ValueError: a folder for another task, or options out of range.
         """
+        if kwargs.get("from_checkpoint"):
+            cfg = _closing.closed_task(cfg, ExtractiveQAConfig)
         for name in ("doc_stride", "max_query_length", "max_answer_length", "n_best"):
             value = getattr(cfg, name, None)
             if value is not None and value < 1:

@@ -27,7 +27,8 @@ from ..prep import translation_folders
 from ..prep.manifest import Manifest
 from ..syntax.labels import parse_features
 from ..syntax.subword_tree import COLUMNS
-from . import _generation, _warnings
+from . import _closing, _generation, _warnings
+from ._precision import check_precision
 
 
 @dataclass
@@ -69,11 +70,12 @@ class SyntaxTranslationTask(TranslationTask):
     Attributes:
         manifest: manifest of the (first) data folder.
         feature_inventories: feature -> inventory, in the column order of ``src_factors``.
-        spacy_model: the pipeline that the user names for raw text.
         holds_trees: whether two columns follow that tell the parse tree (`syntax.subword_tree`).
+        of_checkpoint: whether its options are those of a checkpoint.
     """
 
     cfg: SyntaxTranslationConfig
+    of_checkpoint = False
 
     def __init__(
         self, cfg: SyntaxTranslationConfig, src_dict: Dictionary, tgt_dict: Dictionary
@@ -83,7 +85,6 @@ class SyntaxTranslationTask(TranslationTask):
         self.manifest = translation_folders.shared_manifest(self.folders)
         self.feature_inventories = translation_folders.load_inventories(self.folders, self.manifest)
         self.holds_trees = self.manifest.heads
-        self.spacy_model: Optional[str] = getattr(cfg, "spacy_model", None)
         self.ablation = self._ablation()
         self._queue = _generation.FactorQueue()
         self._sentences = 0
@@ -98,6 +99,11 @@ class SyntaxTranslationTask(TranslationTask):
             FileNotFoundError: a folder that was not prepared, or not to the end.
             ValueError: folders, languages or options that do not fit.
         """
+        of_checkpoint = bool(kwargs.get("from_checkpoint"))
+        if of_checkpoint:
+            cfg = _closing.closed_task(cfg, SyntaxTranslationConfig)
+            _closing.check_bleu(cfg)
+        check_precision(cfg)
         if cfg.num_batch_buckets > 0:
             raise ValueError(
                 "--num-batch-buckets does not work: fairseq's bucketing needs an older NumPy; "
@@ -110,7 +116,9 @@ class SyntaxTranslationTask(TranslationTask):
         )
         translation_folders.check_languages(manifest, cfg.source_lang, cfg.target_lang)
         cfg.source_lang, cfg.target_lang = manifest.source_lang, manifest.target_lang
-        return super().setup_task(cfg, **kwargs)
+        task = super().setup_task(cfg, **kwargs)
+        task.of_checkpoint = of_checkpoint
+        return task
 
     @classmethod
     def load_dictionary(cls, filename: str) -> Dictionary:
@@ -187,11 +195,14 @@ class SyntaxTranslationTask(TranslationTask):
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build a model, and see to it that a checkpoint can tell what it was trained on.
 
+        Of a checkpoint's options a closed record is taken, see `_closing`.
+
         Raises:
             ValueError: a model that reads no source features. A checkpoint may thus name none of
-                those models of fairseq that evaluate text of their options as Python.
+                those models of fairseq that evaluate text of their options as Python. Or values of
+                a checkpoint that are refused.
         """
-        name = getattr(cfg, "_name", None) or getattr(cfg, "arch", None)
+        name = _closing.architecture_of(_closing.unresolved(cfg))
         model_class = ARCH_MODEL_REGISTRY.get(name)
         if not getattr(model_class, "takes_source_factors", False):
             ours = [k for k, v in ARCH_MODEL_REGISTRY.items() if hasattr(v, "takes_source_factors")]
@@ -201,7 +212,10 @@ class SyntaxTranslationTask(TranslationTask):
                 "--features none, or --task translation on the same folder"
             )
         available = list(self.feature_inventories)
-        if not from_checkpoint:
+        if from_checkpoint:
+            cfg = _closing.closed_model(cfg, model_class)
+            _closing.check_memory(self, cfg)
+        else:
             model_class.complete_config(cfg, available, self.manifest.annotator_id)
         model = super().build_model(cfg, from_checkpoint)
         if from_checkpoint and (model.features or model.reads_heads):
@@ -212,6 +226,16 @@ class SyntaxTranslationTask(TranslationTask):
         if self.cfg.eval_bleu and self.cfg.eval_bleu_detok is None:
             self.tokenizer = _generation.BleuText(self)
         return model
+
+    def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
+        """Build a criterion; of a checkpoint (``fairseq-validate``) one of cross entropy.
+
+        Raises:
+            ValueError: a checkpoint names another one.
+        """
+        if self.of_checkpoint:
+            cfg = _closing.closed_criterion(cfg, _closing.CRITERIONS)
+        return super().build_criterion(cfg, from_checkpoint)
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
         """Log as fairseq's task does, with BLEU from plain counts."""
@@ -235,7 +259,7 @@ class SyntaxTranslationTask(TranslationTask):
         """Load tokeniser, subwords and annotator of the data folder (takes seconds)."""
         from ..prep.source_encoder import SourceEncoder
 
-        return SourceEncoder.from_folder(Path(self.folders[0]), self.manifest, self.spacy_model)
+        return SourceEncoder.from_folder(Path(self.folders[0]), self.manifest, self.cfg.spacy_model)
 
     def build_target_decoder(self) -> Any:
         """Load the target side of the data folder's segmentation."""

@@ -5,6 +5,7 @@ The code would make a file; it is shown first that a careless loader does make i
 
 from __future__ import annotations
 
+import os
 import pickle
 from argparse import Namespace
 from pathlib import Path
@@ -63,7 +64,7 @@ def test_pickled_code_is_refused_everywhere(folder, pickled, tmp_path):
     ]
     for refusal in refusals:
         assert any(word in refusal.err for word in ("refused", "Weights only load failed"))
-    with pytest.raises(ValueError, match="is refused"):
+    with pytest.raises(ValueError, match="refused: it asks for"):
         SyntaxTransformerModel.from_pretrained(str(path.parent), path.name)
     assert not mark.exists()
     assert not (tmp_path / "average.pt").exists()
@@ -126,3 +127,24 @@ def test_python_refuses_a_task_of_fairseq(model, tmp_path):
     torch.save(state, tmp_path / "checkpoint.pt")
     with pytest.raises(ValueError, match="'translation'"):
         SyntaxTransformerModel.from_pretrained(str(tmp_path), "checkpoint.pt")
+
+
+def test_options_are_closed_when_fairseq_reads_the_file(folder, model, generated, tmp_path):
+    """No file is opened, no variable looked up; models/test_closed_checkpoints.py has more."""
+    state = state_of(model)
+    state["cfg"]["model"] |= {"encoder_embed_path": "/no", "decoder_embed_path": "/no"}
+    state["cfg"]["generation"]["replace_unk"] = "/no"
+    state["cfg"]["bpe"] = {"_name": "gpt2", "gpt2_encoder_json": "/no", "gpt2_vocab_bpe": "/no"}
+    path = tmp_path / "opens.pt"
+    torch.save(state, path)
+    assert generate(folder, path, "--batch-size 16").lines("H") == generated.lines("H")
+    run("fairseq-validate", folder, "--path", path, *_validation())
+    state["cfg"]["model"]["features"] = state["cfg"]["task"]["source_lang"] = "${oc.env:PATH}"
+    torch.save(state, path)
+    refusals = [
+        generate(folder, path, fails=True),
+        run("fairseq-validate", folder, "--path", path, *_validation(), fails=True),
+    ]
+    for refusal in refusals:
+        assert "refers to something else" in refusal.err.strip().splitlines()[-1]
+        assert os.environ["PATH"] not in refusal.err + refusal.out

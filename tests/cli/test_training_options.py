@@ -16,7 +16,7 @@ SHORT = "--max-update 10 --disable-validation --no-epoch-checkpoints"
 @pytest.mark.slow
 @pytest.mark.parametrize("half", ["--memory-efficient-fp16", "--fp16 --fp16-no-flatten-grads"])
 def test_half_precision_trains_and_translates(folder, half, tmp_path):
-    """Plain ``--fp16`` needs a GPU, ``--bf16`` on the command line a TPU: so says fairseq."""
+    """Plain ``--fp16`` needs a GPU, ``--bf16`` on the command line a TPU."""
     log = train(folder, tmp_path, f"{SHORT} {half}")
     losses = [float(record["loss"]) for record in log.logged("train_inner")]
     assert losses[-1] < losses[0]
@@ -25,6 +25,13 @@ def test_half_precision_trains_and_translates(folder, half, tmp_path):
         assert torch.equal(weight, weight.half().float()), name
     assert len(generate(folder, last).lines("H")) == 37
     assert len(generate(folder, last, "--fp16").lines("H")) == 37
+
+
+def test_plain_half_precision_ends_in_one_sentence(folder, tmp_path):
+    ended = train(folder, tmp_path / "run", f"{SHORT} --fp16", fails=True)
+    assert "Traceback" not in ended.err
+    assert "Traceback" not in ended.out
+    assert ended.err.strip().splitlines()[-1].startswith("--fp16 on a CPU needs --fp16-no-flatten")
 
 
 def test_averaged_checkpoint_translates(folder, tmp_path):

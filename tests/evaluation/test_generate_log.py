@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import pytest
@@ -173,3 +174,18 @@ def test_writing_replaces_whole_files_and_leaves_no_temporary(tmp_path) -> None:
         write_text(tmp_path / "out.txt", "\ud800")
     assert (tmp_path / "out.txt").read_text() == "neu\n"
     assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+
+
+def test_a_file_is_on_the_disk_before_its_name_is(tmp_path, monkeypatch) -> None:
+    done = []
+    for name in ("fsync", "replace"):
+        real = getattr(os, name)
+        act = lambda *a, name=name, real=real: (done.append(name), real(*a))[1]  # noqa: E731
+        monkeypatch.setattr(os, name, act)
+    mask = os.umask(0o027)
+    try:
+        write_text(tmp_path / "out.txt", "neu\n")
+    finally:
+        os.umask(mask)
+    assert done == ["fsync", "replace", "fsync"]
+    assert (tmp_path / "out.txt").stat().st_mode & 0o777 == 0o640

@@ -93,10 +93,10 @@ def test_a_stripped_checkpoint_is_not_gone_on_from(tmp_path):
 def test_a_whole_checkpoint_that_cannot_be_read_stays(tmp_path, monkeypatch):
     save(tmp_path, [BEST, LAST], state(2, 0.5, 0.5))
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    for error in (RuntimeError("out of memory"), OSError("stale"), pickle.UnpicklingError("class")):
+    for error in (RuntimeError("out of memory"), OSError("stale"), pickle.UnpicklingError("")):
         with monkeypatch.context() as patch:
             patch.setattr(torch, "load", lambda *_, error=error, **__: (_ for _ in ()).throw(error))
-            with pytest.raises(ValueError, match=f"{LAST}: whole, but cannot be read: {error}"):
+            with pytest.raises(ValueError, match=f"{LAST}: whole, but cannot be read: .*{error}"):
                 mended(tmp_path)
     torch.save(print, tmp_path / LAST)  # a class or a function that may not be loaded
     with pytest.raises(ValueError, match=f"{LAST}: whole, but cannot be read"):

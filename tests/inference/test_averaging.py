@@ -16,7 +16,7 @@ from fairseq_plugins.inference.averaging import (
     average_states,
     best_checkpoints,
     last_checkpoints,
-    load_state,
+    read_state,
 )
 
 
@@ -88,7 +88,7 @@ def test_one_checkpoint_averages_to_itself(files) -> None:
 def test_result_keeps_the_configuration_and_drops_the_run(files, tmp_path) -> None:
     output = tmp_path / "new" / "average.pt"
     average_checkpoints(files, output)
-    state = load_state(output)
+    state = read_state(output)
     assert state["cfg"]["model"] == argparse.Namespace(width=2, seed=1)
     assert "last_optimizer_state" not in state
     assert state["extra_state"] == {"epoch": 3}
@@ -118,6 +118,16 @@ def test_ema_weights_are_averaged_instead(files, tmp_path) -> None:
         average_states([files[0], without], ema=True)
 
 
+def test_parts_of_other_kinds_are_as_good_as_none(tmp_path) -> None:
+    for part in ("text", ["ema"], {"ema": "text"}, {"ema": {"half": "text"}}):
+        path = save(tmp_path, "odd.pt", make_state(1, extra_state=part))
+        with pytest.raises(ValueError, match=r"odd\.pt: no EMA weights"):
+            average_states([path], ema=True)
+    for value in ("1.0", "2.0"):
+        save(tmp_path, f"checkpoint.best_bleu_{value}000.pt", make_state(1, cfg=["text"]))
+    assert "1.0" in best_checkpoints(tmp_path, 1)[0].name
+
+
 def test_other_models_are_refused_by_name(files, tmp_path) -> None:
     more, shape = make_state(1), make_state(1)
     more["model"]["extra.bias"] = torch.zeros(1)
@@ -132,6 +142,45 @@ def test_other_models_are_refused_by_name(files, tmp_path) -> None:
         average_states([files[0], save(tmp_path, "integers.pt", integers)])
     with pytest.raises(ValueError, match=r"half differ in shape \(half: \(2,\) against \(5,\)\)"):
         average_states([files[0], save(tmp_path, "shape.pt", shape)])
+
+
+def test_two_averagings_into_one_output_share_no_file(files, tmp_path, monkeypatch) -> None:
+    """One begins and ends while the other has half its file written."""
+    output, save_whole = tmp_path / "average.pt", torch.save
+
+    def save_in_two_steps(state, path):
+        monkeypatch.setattr(torch, "save", save_whole)
+        save_whole(state, path)
+        begun = path.read_bytes()
+        path.write_bytes(begun[:100])
+        average_checkpoints(files[2:], output)
+        assert read_state(output)["model"]["half"][0] == 6
+        assert path.read_bytes() == begun[:100]
+        path.write_bytes(begun)
+
+    monkeypatch.setattr(torch, "save", save_in_two_steps)
+    average_checkpoints(files[:1], output)
+    assert read_state(output)["model"]["half"][0] == 1
+    assert sorted(path.name for path in tmp_path.iterdir() if path not in files) == [output.name]
+
+
+def test_what_a_killed_averaging_leaves_does_not_look_finished(
+    files, tmp_path, monkeypatch
+) -> None:
+    def killed(state, path):
+        path.write_bytes(b"half")
+        left.append(path)
+        raise KeyboardInterrupt
+
+    left: list[Path] = []
+    monkeypatch.setattr(torch, "save", killed)
+    with pytest.raises(KeyboardInterrupt):
+        average_checkpoints(files, tmp_path / "checkpoint7.pt")
+    assert not left[0].exists()
+    left[0].write_bytes(b"half")  # nobody cleans up after SIGKILL
+    assert left[0].name.startswith(".checkpoint7.pt.")
+    assert left[0].name not in {path.name for path in tmp_path.glob("*.pt")}
+    assert sorted(tmp_path.glob("*.pt")) == files
 
 
 class Evil:
@@ -170,7 +219,7 @@ def test_code_in_a_checkpoint_is_refused_and_not_run(tmp_path, place: str) -> No
 
 def test_what_is_no_checkpoint_is_refused(tmp_path) -> None:
     with pytest.raises(FileNotFoundError, match="absent"):
-        load_state(tmp_path / "absent.pt")
+        read_state(tmp_path / "absent.pt")
     (tmp_path / "text.pt").write_text("not a checkpoint")
     (tmp_path / "empty.pt").write_bytes(b"")
     whole = save(tmp_path, "whole.pt", make_state(1)).read_bytes()
@@ -179,7 +228,7 @@ def test_what_is_no_checkpoint_is_refused(tmp_path) -> None:
     save(tmp_path, "strings.pt", {"model": {"w": "text"}})
     for name in ("text", "empty", "cut", "tensor", "strings"):
         with pytest.raises(ValueError, match=rf"{name}\.pt: "):
-            load_state(tmp_path / f"{name}.pt")
+            read_state(tmp_path / f"{name}.pt")
     with pytest.raises(ValueError, match="no checkpoints"):
         average_states([])
 
@@ -228,7 +277,7 @@ def test_best_checkpoints_follow_the_direction_of_the_metric(tmp_path, maximise,
 
 
 def test_loading_here_leaves_plain_loading_as_the_package_allowed_it(files) -> None:
-    load_state(files[0])
+    read_state(files[0])
     torch.load(files[0], weights_only=True)  # a Namespace stays allowed
 
 
@@ -280,5 +329,5 @@ def test_any_damage_of_the_older_form_is_one_sentence(tmp_path) -> None:
     (key,) = set(re.findall(rb"X.\x00\x00\x00(\d{6,})", content))
     at = content.rindex(key)
     path.write_bytes(content[:at] + b"x" + content[at + 1 :])
-    with pytest.raises(ValueError, match=r"old.pt: not a readable checkpoint"):
-        load_state(path)
+    with pytest.raises(ValueError, match=r"old.pt: refused: not readable"):
+        read_state(path)

@@ -7,9 +7,17 @@ from argparse import Namespace
 
 import pytest
 import torch
+from fairseq import checkpoint_utils
+from fairseq.tasks import setup_task
+from omegaconf import OmegaConf
 from prepared_text import batches, examples, prepare, train
 
-from fairseq_plugins.inference.text_checkpoints import check, find_checkpoints, load_models
+from fairseq_plugins.inference.text_checkpoints import (
+    check,
+    find_checkpoints,
+    load_models,
+    recorded_options,
+)
 
 OURS = {
     "task": {"_name": "text_classification", "data": "data-bin/gone"},
@@ -110,7 +118,7 @@ def test_tasks_make_no_ensemble(tmp_path):
 
 def test_unknown_options_are_refused(tmp_path):
     path = write(tmp_path / "a.pt")
-    with pytest.raises(ValueError, match="'speed' is no option of task .* choices: data"):
+    with pytest.raises(ValueError, match="'speed' is no option of task .* choices: .*data"):
         load_models([path], str(tmp_path), speed=9)
 
 
@@ -140,3 +148,71 @@ def test_a_checkpoint_from_before_an_option_means_what_it_meant(tmp_path):
         answers[name] = model(**batch["net_input"])[0]
     assert torch.equal(answers["before"], answers["as it is"])
     assert not torch.allclose(answers["closed"], answers["as it is"], atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value", "message"),
+    [
+        ("model", "pretrained", "${oc.env:SECRET}", None),  # is not taken at all
+        ("model", "labels", "${oc.env:SECRET}", "refers to something else"),
+        ("model", "num_hidden_layers", 10**9, "expected at most 1,000"),
+        ("model", "hidden_act", ["gelu"], "is of type list, expected one of gelu"),
+        ("task", "data", "${oc.env:SECRET}", "refers to something else"),
+        ("task", "long_examples", {"_target_": "x"}, "is of type dict, expected one of error"),
+        ("task", "positive_label", "${oc.env:SECRET}", "refers to something else"),
+        ("task", "user_dir", "/", None),
+    ],
+)
+def test_options_are_a_closed_record(tmp_path, monkeypatch, part, name, value, message):
+    monkeypatch.setenv("SECRET", "s3cr3t")
+    path = write(tmp_path / "a.pt", {**OURS, part: {**OURS[part], name: value}})
+    if message is None:
+        found = recorded_options(path)
+        assert found[part].get(name) is None
+        assert found["model"]["num_hidden_layers"] == 2  # as the architecture says
+        return
+    with pytest.raises(ValueError, match=rf"a\.pt: option '{name}'.*{message}") as caught:
+        check(path)
+    assert "s3cr3t" not in str(caught.value)
+
+
+@pytest.mark.parametrize("options", ['{"a": 1}', "[1]", "[" * 9000, "x"])
+def test_labels_that_are_no_list_of_text_are_refused(runs, tmp_path, options):
+    state = torch.load(runs / "classes1" / "checkpoint_best.pt", weights_only=True)
+    state["cfg"]["model"]["labels"] = options
+    torch.save(state, tmp_path / "a.pt")
+    with pytest.raises(ValueError, match="'labels' is .*, expected a JSON list of text"):
+        load_models([tmp_path / "a.pt"])
+
+
+def test_no_pretrained_directory_of_a_checkpoint_is_opened(runs, tmp_path):
+    """Neither by our reader, nor where fairseq reads and asks the task; else it is asked for."""
+    state = torch.load(runs / "classes1" / "checkpoint_best.pt", weights_only=True)
+    state["cfg"]["model"]["pretrained"] = str(tmp_path / "nowhere")
+    torch.save(state, tmp_path / "a.pt")
+    task, _ = load_models([tmp_path / "a.pt"])
+    checkpoint_utils.load_model_ensemble([str(tmp_path / "a.pt")], task=task)
+    with pytest.raises(FileNotFoundError, match="nowhere"):  # the trap works
+        task.build_model(OmegaConf.create(state["cfg"]["model"]))
+
+
+def test_sizes_are_compared_with_the_weights_first(runs, tmp_path):
+    state = torch.load(runs / "classes1" / "checkpoint_best.pt", weights_only=True)
+    for name, value in (("max_position_embeddings", 10**11), ("intermediate_size", 10**11)):
+        changed = {**state["cfg"], "model": {**state["cfg"]["model"], name: value}}
+        torch.save({**state, "cfg": changed}, tmp_path / "a.pt")
+        with pytest.raises(ValueError, match=r"a\.pt does not fit its own options: .*mismatch"):
+            load_models([tmp_path / "a.pt"])
+
+
+def test_a_checkpoint_names_no_pipeline(runs, tmp_path):
+    state = torch.load(runs / "classes1" / "checkpoint_best.pt", weights_only=True)
+    state["cfg"]["task"]["spacy_model"] = "/somewhere"
+    torch.save(state, tmp_path / "a.pt")
+    for given, expected in (({}, None), ({"spacy_model": "mine"}, "mine")):
+        task, _ = load_models([tmp_path / "a.pt"], **given)
+        assert task.cfg.spacy_model == expected
+    task = setup_task(OmegaConf.create(state["cfg"]["task"]), from_checkpoint=True)
+    assert task.cfg.spacy_model is None  # as fairseq's own loader sets it up
+    task = setup_task(OmegaConf.create(state["cfg"]["task"]))
+    assert task.cfg.spacy_model == "/somewhere"  # as a command line does

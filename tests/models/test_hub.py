@@ -103,7 +103,7 @@ def test_token_ids_without_features_are_refused(run):
 
 
 def test_missing_checkpoint(run):
-    with pytest.raises(FileNotFoundError, match=r"nothing\.pt is missing"):
+    with pytest.raises(FileNotFoundError, match=r"nothing\.pt: no such"):
         load(run, "nothing.pt")
 
 
@@ -130,7 +130,7 @@ class _Evil:
 
 def test_pickled_code_is_not_run(tmp_path):
     torch.save({"cfg": {}, "model": _Evil(tmp_path / "ran")}, tmp_path / "evil.pt")
-    with pytest.raises(Exception, match="[Ww]eights"):
+    with pytest.raises(Exception, match=r"evil\.pt: refused: it asks for"):
         load(tmp_path, "evil.pt")
     assert not (tmp_path / "ran").exists()
 

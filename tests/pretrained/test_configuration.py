@@ -57,6 +57,7 @@ def test_configuration_of_few_words_has_bert_defaults(directory) -> None:
         ({"hidden_dropout_prob": 1.5}, "hidden_dropout_prob is 1.5"),
         ({"layer_norm_eps": -1}, "layer_norm_eps is -1"),
         ({"layer_norm_eps": float("nan")}, "layer_norm_eps is nan"),
+        ({"layer_norm_eps": 10**400}, "layer_norm_eps is 1000"),
         ({"pad_token_id": 24}, "pad_token_id 24 is not below vocab_size 24"),
     ],
 )
@@ -69,7 +70,7 @@ def test_other_configurations_are_refused(directory, change, message) -> None:
 
 def test_unreadable_configurations_are_named(directory) -> None:
     path = directory / "config.json"
-    for content in (b"{", b"\xff", b"[1]"):
+    for content in (b"{", b"\xff", b"[1]", b'{"vocab_size": %s}' % (b"9" * 5000)):
         path.write_bytes(content)
         with pytest.raises(ValueError, match="config.json(:1: .* UTF-8| is not| holds no)"):
             read_shape(directory)

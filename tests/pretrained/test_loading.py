@@ -213,7 +213,7 @@ def test_a_pickle_that_would_run_code_is_refused(directory, tmp_path, form) -> N
     else:
         torch.save(content, path, _use_new_zipfile_serialization=form == "zip")
     for read in (load_state, read_config):
-        with pytest.raises(ValueError, match=r"\.bin: refused, it asks for .*nothing was executed"):
+        with pytest.raises(ValueError, match=r"\.bin: refused: it asks for .*nothing was executed"):
             read(directory)
     assert not trap.exists()
     if form == "bare":  # the trap works where nothing guards against it
@@ -224,12 +224,12 @@ def test_a_pickle_that_would_run_code_is_refused(directory, tmp_path, form) -> N
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("model.safetensors", b"junk", "not readable as weights"),
-        ("model.safetensors", b"", "not readable as weights"),
-        ("pytorch_model.bin", b"junk", "not readable as weights"),
-        ("pytorch_model.bin", b"", "not readable as weights"),
-        ("pytorch_model.bin", pickle.dumps([1, 2], protocol=2), "not readable as weights"),
-        ("pytorch_model.bin", b"PK\x03\x04junk", "not readable as weights"),
+        ("model.safetensors", b"junk", "not readable, damaged"),
+        ("model.safetensors", b"", "not readable, damaged"),
+        ("pytorch_model.bin", b"junk", "not readable, damaged"),
+        ("pytorch_model.bin", b"", "not readable, damaged"),
+        ("pytorch_model.bin", pickle.dumps([1, 2], protocol=2), "not readable, damaged"),
+        ("pytorch_model.bin", b"PK\x03\x04junk", "not readable, damaged"),
         ("model.safetensors", b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
         ("pytorch_model.bin", b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
         ("model.safetensors.index.json", b"{}", "no weight_map"),
@@ -268,3 +268,26 @@ def test_missing_weights_are_named(directory) -> None:
     (directory / "model.safetensors").unlink()
     with pytest.raises(FileNotFoundError, match=r"no weights; expected one of model\.safetensors"):
         load_state(directory)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"num_hidden_layers": 10**9}, "39 tensors, config.json says 1000000000 layers"),
+        ({"vocab_size": 10**15}, r"shape (24, 12), config.json says (1000000000000000, 12)"),
+        ({"max_position_embeddings": 10**12}, "config.json says (1000000000000, 12)"),
+        ({"type_vocab_size": 10**12}, "config.json says (1000000000000, 12)"),
+        ({"intermediate_size": 10**12}, "config.json says (1000000000000, 12)"),
+    ],
+)
+@pytest.mark.parametrize("form", ["safetensors", "bin"])
+def test_sizes_are_compared_with_the_tensors_before_anything_is_made(
+    directory, change, message, form
+) -> None:
+    if form == "bin":
+        rewrite(directory, tensors_of(directory), form)
+    assert read_config(directory).layers == 2
+    edit_json(directory / "config.json", **change)
+    for read in (read_config, load_state):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            read(directory)

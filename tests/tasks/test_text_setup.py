@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 
 import pytest
 from fairseq.tasks import setup_task
@@ -20,8 +19,6 @@ from prepared_text import (
     prepare,
 )
 
-from fairseq_plugins.inference import text_checkpoints
-from fairseq_plugins.models import _hub
 from fairseq_plugins.models._bert_config import BertConfig
 
 
@@ -209,29 +206,27 @@ def test_autocast_beside_other_half_precision_is_refused(folders, tmp_path, name
         setup_task(config(*words).task)
 
 
-@pytest.mark.parametrize("words", [["--fp16"], ["--autocast", "bfloat16"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    ["--fp16 --fp16-no-flatten-grads", "--memory-efficient-fp16", "--amp", "--autocast bfloat16"],
+)
 def test_either_of_them_alone_is_taken(folders, tmp_path, words):
-    setup_task(config(*arguments(folders["classes"], tmp_path, *words)).task)
+    setup_task(config(*arguments(folders["classes"], tmp_path, *words.split())).task)
 
 
-def test_a_checkpoint_names_no_pipeline(tmp_path, monkeypatch):
-    folder = prepare(tmp_path, "classes", {"train": examples("classes", 3)})
-    cfg = make_task(folder).cfg
-    mixed = {"fp16": False, "bf16": False, "amp": False, "spacy_model": "/somewhere"}
-    recorded = {**OmegaConf.to_container(cfg, resolve=False), **mixed}
-    for given, expected in (({}, None), ({"spacy_model": "mine"}, "mine")):
-        task = text_checkpoints._set_up(recorded, str(folder), given)
-        assert task.cfg.spacy_model == expected
-        older = {name: value for name, value in recorded.items() if name != "spacy_model"}
-        assert text_checkpoints._set_up(older, str(folder), given).cfg.spacy_model == expected
-    assert make_task(folder, spacy_model="mine").cfg.spacy_model == "mine"  # on a command line
-    loaded = SimpleNamespace(spacy_model="/somewhere")
-    monkeypatch.setattr(_hub, "check_checkpoint", lambda path: str(folder))
-    monkeypatch.setattr(
-        _hub.checkpoint_utils,
-        "load_model_ensemble_and_task",
-        lambda paths, arg_overrides: ((), None, loaded),
-    )
-    monkeypatch.setattr(_hub, "SyntaxGenerator", lambda cfg, task, models: task)
-    assert _hub.from_pretrained("run").spacy_model is None
-    assert _hub.from_pretrained("run", spacy_model="mine").spacy_model == "mine"
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--fp16", "--fp16 on a CPU needs --fp16-no-flatten-grads or"),
+        ("--bf16", "mean a TPU to fairseq, and torch_xla is not installed; choices: --autocast"),
+        ("--memory-efficient-bf16", "mean a TPU to fairseq"),
+    ],
+)
+def test_precision_that_would_fail_is_refused_in_one_sentence(folders, tmp_path, option, message):
+    """Before anything is loaded: the folder is not even there."""
+    cfg = config(*arguments(folders["classes"], tmp_path, option)).task
+    cfg.data = str(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match=message) as caught:
+        setup_task(cfg)
+    assert isinstance(caught.value, SystemExit)  # which ends a command without a traceback
+    assert caught.value.code == str(caught.value)

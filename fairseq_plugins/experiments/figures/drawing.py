@@ -16,6 +16,8 @@ from matplotlib import font_manager
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from ...files import replaced
+
 logger = logging.getLogger(__name__)
 
 BLUE, RED = "#4477AA", "#EE6677"
@@ -94,13 +96,8 @@ def save(figure: Figure, out_stem: str | Path, kinds: Sequence[str] = tuple(KIND
     stem = check_stem(out_stem)
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
     with ExitStack() as stack:
-        temporary = [path.with_name(f".{path.name}.tmp{os.getpid()}") for path in paths]
-        for path in temporary:
-            stack.callback(path.unlink, missing_ok=True)
-        for path, kind in zip(temporary, kinds):
+        for path, kind in zip(paths, kinds):
             options = {"facecolor": "white", "bbox_inches": "tight", **KINDS[kind]}
-            figure.savefig(path, format=kind, **options)
-        for path, final in zip(temporary, paths):
-            os.replace(path, final)
+            figure.savefig(stack.enter_context(replaced(path)), format=kind, **options)
     logger.info("wrote %s", ", ".join(map(str, paths)))
     return paths

@@ -1,0 +1,145 @@
+"""Files of ``torch.save``, read without running code or taking more memory than they hold.
+
+torch reads with ``weights_only=True``: what asks for anything but tensors and plain values is
+refused, and nothing of it is executed. An archive stays in its file until its numbers are used
+(``mmap``), so that no storage may claim to be larger than what is there. What the tensors claim to
+be is compared with the file before anybody copies one: a tensor of stride 0 over a single number
+says that it has 8 TB, and would take them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+SHARED = 4  # how often all numbers of a file may be shared; three tables of a translation model are
+SHOWN = 120  # characters of torch's reason
+
+_REFUSED = re.compile(r"(?:Unsupported global: GLOBAL|Unsupported class|GLOBAL) ([\w.]+)")
+_GIT_POINTER = b"version https://git"
+
+
+def read_plain(path: str | Path) -> Any:
+    """Read a file of tensors and plain values onto the CPU.
+
+    Args:
+        path: the file. It must stay what it is while the tensors are in use.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it would run code, is damaged, or claims more numbers than it holds.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such checkpoint")
+    # Not the context manager of that name: it would take back on leaving what the package allowed.
+    torch.serialization.add_safe_globals([argparse.Namespace])
+    try:
+        archive = zipfile.is_zipfile(path)  # only this form can be mapped
+        if archive:
+            _check_archive(path)
+        content = torch.load(path, map_location="cpu", weights_only=True, mmap=archive)
+    except pickle.UnpicklingError as error:
+        raise ValueError(_refusal(path, error)) from None
+    except Exception as error:  # a damaged pickle can fail in any way
+        raise ValueError(unreadable(path, error)) from None
+    _check_claims(path, content)
+    return content
+
+
+def read_state(path: str | Path) -> dict[str, Any]:
+    """Read a checkpoint of fairseq.
+
+    Raises:
+        FileNotFoundError, ValueError: as `read_plain`; there are no parameters in it.
+    """
+    state = read_plain(path)
+    model = state.get("model") if isinstance(state, dict) else None
+    if not isinstance(model, dict) or not all(torch.is_tensor(value) for value in model.values()):
+        raise ValueError(f"{path}: no fairseq checkpoint, it holds no 'model' parameters")
+    return state
+
+
+def _refusal(path: Path, error: Exception) -> str:
+    """Say why a pickle was refused, without torch's advice to switch the protection off."""
+    found = _REFUSED.search(str(error))
+    if found is None:
+        return unreadable(path, error)
+    return (
+        f"{path}: refused: it asks for {found.group(1)!r}, which is not a tensor or plain value; a "
+        "checkpoint may not run code, and nothing was executed"
+    )
+
+
+def unreadable(path: Path, error: Exception) -> str:
+    """Say in a line why a file cannot be read; a pointer that Git left is a common reason."""
+    with path.open("rb") as stream:
+        if stream.read(len(_GIT_POINTER)) == _GIT_POINTER:
+            return f"{path} is a Git LFS pointer, not the weights; run: git lfs pull"
+    reason = type(error).__name__
+    if not isinstance(error, pickle.UnpicklingError):  # whose text is advice to read it anyway
+        reason += f": {error}".splitlines()[0][:SHOWN]
+    why = "refused: not readable, damaged or of another kind; nothing was executed"
+    return f"{path}: {why} ({reason})"
+
+
+def _check_archive(path: Path) -> None:
+    """Refuse an archive whose parts are compressed, as torch's never are: they may be of any size.
+
+    Raises:
+        ValueError: there is such a part.
+    """
+    with zipfile.ZipFile(path) as archive:
+        if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
+            raise ValueError("compressed")
+
+
+def _check_claims(path: Path, content: Any) -> None:
+    """Compare what tensors claim to hold with the file.
+
+    Raises:
+        ValueError: a tensor is larger than its storage, or all of them are larger than the file.
+    """
+    size = path.stat().st_size
+    storages: dict[int, int] = {}
+    claimed = 0
+    for name, tensor in tensors_of(content):
+        if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.is_quantized:
+            raise ValueError(f"{path}: refused: {name!r} is no plain tensor of numbers")
+        storage = tensor.untyped_storage()
+        place, held = storage.data_ptr(), storage.nbytes()
+        storages[place] = max(held, storages.get(place, 0))
+        bytes_ = tensor.numel() * tensor.element_size()
+        claimed += bytes_
+        if bytes_ > held:
+            raise ValueError(
+                f"{path}: refused: {name!r} claims {bytes_:,} bytes and holds {held:,}"
+            )
+    if sum(storages.values()) > size or claimed > SHARED * size:
+        raise ValueError(f"{path}: refused: its tensors claim {claimed:,} bytes, it has {size:,}")
+
+
+def tensors_of(content: Any) -> Iterator[tuple[str, Tensor]]:
+    """Yield (name, tensor) of everything in a file, each object once however often it is named."""
+    seen: set[int] = set()
+    left: list[tuple[str, Any]] = [("", content)]
+    while left:
+        name, value = left.pop()
+        if torch.is_tensor(value):
+            yield name, value
+            continue
+        if isinstance(value, argparse.Namespace):
+            value = vars(value)
+        if not isinstance(value, (Mapping, list, tuple, set, frozenset)) or id(value) in seen:
+            continue
+        seen.add(id(value))
+        pairs = value.items() if isinstance(value, Mapping) else enumerate(value)
+        left += [(f"{name}.{key}" if name else str(key), inner) for key, inner in pairs]

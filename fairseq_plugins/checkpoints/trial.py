@@ -1,0 +1,94 @@
+"""A model built without its memory, to see how much the options of a checkpoint ask for.
+
+torch's ``meta`` device gives every tensor its shape and no numbers. So it shows in milliseconds
+whether the weights of a file are those that its options describe, before a wrong option (a width of
+a billion) takes all memory of the machine.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+TABLES = 2**30  # bytes of what a model computes for itself: positions, masks
+SHOWN = 400  # characters of torch's list of what does not fit
+
+
+def build_without_memory(build: Callable[[], nn.Module]) -> nn.Module:
+    """Build a model on torch's ``meta`` device; what it logs is not for the log.
+
+    Raises:
+        ValueError: no model can be built, for whatever reason.
+    """
+    try:
+        with _silence(), torch.device("meta"):
+            return build()
+    except ValueError:
+        raise
+    except Exception as error:  # what its parts make of options that do not fit each other
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:SHOWN]}"
+        raise ValueError(f"no model can be built of the checkpoint's options ({reason})") from error
+
+
+def check_size(model: nn.Module) -> None:
+    """Refuse a model, built without memory, that this machine could not hold.
+
+    Raises:
+        ValueError: says how large it is.
+    """
+    weights = sum(_bytes(parameter) for parameter in model.parameters())
+    tables = sum(_bytes(table) for table in _tables(model))
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if tables > TABLES or weights + tables > memory:
+        raise ValueError(
+            f"the options of the checkpoint ask for {weights:,} bytes of weights and {tables:,} of "
+            f"tables of positions; this machine has {memory:,}, and tables may have {TABLES:,}"
+        )
+
+
+def check_weights(model: nn.Module, weights: Mapping[str, Tensor], **how: Any) -> None:
+    """Refuse weights that are not those of a model, built without memory; none of them is read.
+
+    Args:
+        model: from `build_without_memory`.
+        weights: by name.
+        how: further arguments of the model's ``load_state_dict``.
+
+    Raises:
+        ValueError: says what does not fit.
+    """
+    # fairseq looks at single numbers, versions of its modules
+    shapes = {n: value if value.numel() == 1 else value.to("meta") for n, value in weights.items()}
+    try:
+        with _silence():
+            model.load_state_dict(shapes, strict=True, **how)
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(reason if len(reason) <= SHOWN else f"{reason[:SHOWN]}...") from None
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Log nothing meanwhile."""
+    disabled = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(disabled)
+
+
+def _tables(model: nn.Module) -> list[Tensor]:
+    """Return the tensors of a model that are no parameters, registered or not."""
+    plain = [value for part in model.modules() for value in vars(part).values()]
+    return [*model.buffers(), *(value for value in plain if torch.is_tensor(value))]
+
+
+def _bytes(tensor: Tensor) -> int:
+    return tensor.numel() * tensor.element_size()

@@ -1,0 +1,143 @@
+"""From checkpoint files to a task and its models: the one way for files that somebody else made.
+
+Of a checkpoint's options closed records are taken (`checkpoints.records`), of our tasks and models;
+what else it says (``bpe``, ``tokenizer``, ``generation``, ``common`` and the rest) is not read.
+fairseq's own loader builds and opens what options name, and resolves what they refer to.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fairseq.models import (
+    ARCH_MODEL_NAME_REGISTRY,
+    ARCH_MODEL_REGISTRY,
+    MODEL_DATACLASS_REGISTRY,
+)
+from fairseq.tasks import TASK_DATACLASS_REGISTRY, FairseqTask, setup_task
+from omegaconf import OmegaConf
+
+from ..checkpoints.reading import read_state
+from ..checkpoints.records import NAME, PIPELINE, close
+from ..checkpoints.trial import build_without_memory, check_weights
+from ._options import merged
+
+# task -> what marks the models that it takes
+TAKEN = {
+    "syntax_translation": "takes_source_factors",
+    "text_classification": "takes_text",
+    "sequence_labeling": "takes_text",
+    "extractive_qa": "takes_text",
+}
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What is taken of a checkpoint file.
+
+    Args:
+        path: the file.
+        task: options of its task, ``_name`` among them; of another task than ours the name alone.
+        model: options of its model, likewise; complete.
+        weights: parameters by name.
+        ours: whether both are ours and belong together.
+    """
+
+    path: Path
+    task: dict[str, Any]
+    model: dict[str, Any]
+    weights: dict[str, Any]
+    ours: bool
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    """Read a checkpoint, of which nothing is built, opened or looked up.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a damaged file, one that would run code or claims more than it holds, or options
+            of ours with values that are not of their types.
+    """
+    state = read_state(path)
+    cfg = state.get("cfg")
+    # fairseq builds what "args" and the key "task" name, if they are there, whatever "_name" says
+    older = not isinstance(cfg, dict) or state.get("args") is not None
+    task, model = (_part({} if older else cfg, name) for name in ("task", "model"))
+    name = None if "task" in task else _name(task)
+    arch = _name(model)
+    model_class = ARCH_MODEL_REGISTRY.get(arch)
+    ours = name in TAKEN and getattr(model_class, TAKEN[name], False)
+    if not ours:
+        return Checkpoint(path, {"_name": name}, {"_name": arch}, state["model"], ours=False)
+    task = close(task, TASK_DATACLASS_REGISTRY[name], path, without=[PIPELINE])
+    config_class = MODEL_DATACLASS_REGISTRY[ARCH_MODEL_NAME_REGISTRY[arch]]
+    how = {"without": model_class.opened, "before": model_class.before}
+    model = close(model, config_class, path, **how)
+    whole = merged(Namespace(**model, _name=arch), config_class)
+    model_class.resolve(whole)
+    return Checkpoint(
+        path, {**task, "_name": name}, {**vars(whole), "_name": arch}, state["model"], ours=True
+    )
+
+
+def _part(cfg: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the options of a part of a checkpoint; models that are none of ours may hold more."""
+    return cfg[name] if isinstance(cfg.get(name), dict) else {}
+
+
+def _name(options: Mapping[str, Any]) -> str | None:
+    name = options.get("_name")
+    return name if isinstance(name, str) else None
+
+
+def task_options(checkpoint: Checkpoint, **overrides: Any) -> dict[str, Any]:
+    """Return the options of a checkpoint's task with some of the user's.
+
+    Raises:
+        ValueError: an unknown option, or a value of another type.
+    """
+    name = checkpoint.task["_name"]
+    config_class = TASK_DATACLASS_REGISTRY[name]
+    known = [spec.name for spec in fields(config_class) if spec.name != NAME]
+    for option in overrides:
+        if option not in known:
+            raise ValueError(
+                f"{option!r} is no option of task {name!r}; choices: {', '.join(sorted(known))}"
+            )
+    return {**checkpoint.task, **close(overrides, config_class, "the options given")}
+
+
+def set_up(options: Mapping[str, Any]) -> Any:
+    """Set up the task of closed options on their prepared folder."""
+    task = setup_task(OmegaConf.create(dict(options)), from_checkpoint=True)
+    task.cfg.spacy_model = options.get(PIPELINE)  # of what comes from a checkpoint it takes none
+    return task
+
+
+def build(checkpoint: Checkpoint, task: Any, overrides: Mapping[str, Any] = {}) -> Any:
+    """Build a checkpoint's model and fill it, on the CPU; its sizes are looked at before.
+
+    Args:
+        checkpoint: one of ours.
+        task: what `set_up` returned.
+        overrides: options of the model that replace those of the checkpoint.
+
+    Raises:
+        ValueError: weights that are not those of the options, or a model that does not fit the
+            task's folder.
+    """
+    options = OmegaConf.create({**checkpoint.model, **overrides})
+    tried = options.copy()  # fairseq takes --encoder-layers-to-keep out of them
+    trial = build_without_memory(partial(FairseqTask.build_model, task, tried, True))
+    try:
+        check_weights(trial, checkpoint.weights, model_cfg=tried)
+    except ValueError as error:
+        raise ValueError(f"{checkpoint.path} does not fit its own options: {error}") from None
+    model = task.build_model(options, from_checkpoint=True)
+    model.load_state_dict(checkpoint.weights, strict=True, model_cfg=options)
+    return model.eval()

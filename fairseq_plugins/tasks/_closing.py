@@ -1,0 +1,157 @@
+"""What fairseq hands a task out of a checkpoint, closed before anything of it is used.
+
+fairseq's own commands read a checkpoint's options themselves and give them to the task: those of
+the model (``fairseq-generate``, ``-interactive``), and those of the task and criterion as well
+(``fairseq-validate``). They come unresolved, as parts of all that the checkpoint says. The task
+takes a closed record of each (`checkpoints.records`), beside fairseq's defaults for the rest.
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from dataclasses import is_dataclass
+from functools import partial
+from typing import Any
+
+from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
+from fairseq.dataclass.configs import FairseqConfig, GenerationConfig
+from fairseq.dataclass.utils import merge_with_parent
+from fairseq.models import ARCH_MODEL_NAME_REGISTRY, MODEL_DATACLASS_REGISTRY
+from fairseq.tasks import FairseqTask
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from ..checkpoints.records import PIPELINE, close
+from ..checkpoints.trial import build_without_memory, check_size
+
+WHERE = "the checkpoint"
+DETOKENIZERS = (None, "moses", "nltk", "space")  # fairseq's own, which open no file
+# what a translation checkpoint may have been trained with
+CRITERIONS = (
+    "cross_entropy",
+    "label_smoothed_cross_entropy",
+    "label_smoothed_cross_entropy_with_alignment",
+)
+
+
+def unresolved(cfg: Any) -> dict[str, Any]:
+    """Return options as they stand there, references among them as text.
+
+    Raises:
+        ValueError: it is no record of options.
+    """
+    found = cfg
+    if OmegaConf.is_config(cfg):
+        found = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)
+    elif isinstance(cfg, Namespace) or is_dataclass(cfg):
+        found = vars(cfg)
+    if not isinstance(found, dict):
+        raise ValueError(f"{WHERE}: options are no options by name")
+    return found
+
+
+def closed_task(cfg: Any, config_class: type) -> DictConfig:
+    """Return the options of a task out of a checkpoint as a closed record.
+
+    Raises:
+        ValueError: a value that is refused; see `checkpoints.records.close`.
+    """
+    given = unresolved(cfg)
+    record = {
+        **close(given, config_class, WHERE, without=[PIPELINE]),
+        "_name": architecture_of(given),
+    }
+    return merge_with_parent(config_class(), _beside_defaults("task", record))
+
+
+def closed_model(cfg: Any, model_class: Any) -> DictConfig:
+    """Return the options of a model out of a checkpoint as a closed record.
+
+    What else the checkpoint says is replaced where it stands, so that whoever goes on with it (as
+    fairseq's hub interface does) finds fairseq's defaults.
+
+    Raises:
+        ValueError: a value that is refused; see `checkpoints.records.close`.
+    """
+    given = unresolved(cfg)
+    arch = architecture_of(given)
+    config_class = MODEL_DATACLASS_REGISTRY[ARCH_MODEL_NAME_REGISTRY[arch]]
+    how = {"without": model_class.opened, "before": model_class.before}
+    record = close(given, config_class, WHERE, **how)
+    closed = _beside_defaults("model", {**record, "_name": arch})
+    whole = cfg._get_root() if OmegaConf.is_config(cfg) else None  # no public way leads there
+    if isinstance(whole, DictConfig) and whole is not cfg:
+        _replace(whole, closed._get_root())
+    return closed
+
+
+def architecture_of(options: dict[str, Any]) -> str:
+    """Return what options are for: the name of an architecture, a task or a criterion."""
+    return str(options.get("_name") or options.get("arch"))
+
+
+def closed_criterion(cfg: Any, known: tuple[str, ...]) -> DictConfig:
+    """Return the options of a criterion out of a checkpoint as a closed record.
+
+    Args:
+        cfg: the options.
+        known: names of criterions, one of which it must be.
+
+    Raises:
+        ValueError: another criterion, or a value that is refused.
+    """
+    given = unresolved(cfg)
+    name = architecture_of(given)
+    if name not in known:
+        raise ValueError(f"{WHERE}: criterion {name!r} is none of {', '.join(known)}")
+    record = close(given, CRITERION_DATACLASS_REGISTRY[name], WHERE)
+    return _beside_defaults("criterion", {**record, "_name": name})
+
+
+def check_bleu(cfg: Any) -> None:
+    """Refuse options of ``--eval-bleu`` that do more than search and detokenise.
+
+    Raises:
+        ValueError: names the option.
+    """
+    for name in ("eval_bleu_args", "eval_bleu_detok_args"):
+        try:
+            found = json.loads(cfg[name] or "{}")
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict) or (name == "eval_bleu_detok_args" and found):
+            raise ValueError(f"{WHERE}: option {name!r} is refused: it says more than {{}}")
+        unknown = found.keys() - close(found, GenerationConfig, WHERE).keys()
+        if unknown:
+            raise ValueError(f"{WHERE}: option {name!r} holds {sorted(unknown)[0]!r}")
+    if cfg["eval_bleu_detok"] not in DETOKENIZERS:
+        raise ValueError(f"{WHERE}: option 'eval_bleu_detok' is {cfg['eval_bleu_detok']!r}")
+
+
+def check_memory(task: FairseqTask, cfg: DictConfig) -> None:
+    """Refuse a closed record that asks for a model which this machine cannot hold.
+
+    Raises:
+        ValueError: says how large it is, or that no model can be built of it.
+    """
+    check_size(build_without_memory(partial(FairseqTask.build_model, task, cfg.copy(), True)))
+
+
+def _beside_defaults(part: str, record: dict[str, Any]) -> DictConfig:
+    """Return a part of fairseq's options, the other parts of which have their defaults."""
+    whole = OmegaConf.structured(FairseqConfig())
+    with open_dict(whole):
+        whole[part] = record
+    return whole[part]
+
+
+def _replace(whole: DictConfig, defaults: DictConfig) -> None:
+    """Put defaults in the place of all parts but those that the task closes when they come."""
+    with open_dict(whole):
+        for name in list(whole):
+            if name in ("task", "criterion"):
+                continue
+            if name in defaults:
+                whole[name] = defaults[name]
+            else:
+                del whole[name]

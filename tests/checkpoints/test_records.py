@@ -1,0 +1,68 @@
+"""Options as closed records: whatever is given, only declared values come out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+
+import pytest
+from fairseq.tasks import TASK_DATACLASS_REGISTRY
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairseq_plugins.checkpoints.records import close
+from fairseq_plugins.models._bert_config import BertConfig
+from fairseq_plugins.models._config import SyntaxTransformerConfig
+from fairseq_plugins.tasks import ExtractiveQATask
+
+CLASSES = [BertConfig, SyntaxTransformerConfig, TASK_DATACLASS_REGISTRY[ExtractiveQATask.NAME]]
+PLAIN = (str, int, float, bool, type(None), list)
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
+scalars |= st.sampled_from(["${oc.env:HOME}", "a${b}", "add", "relu", "none", "all", 10**9, -1])
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=5,
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(data=st.data())
+@pytest.mark.parametrize("config_class", CLASSES, ids=lambda c: c.__name__)
+def test_a_record_holds_known_names_and_plain_values_alone(config_class, data):
+    names = [spec.name for spec in fields(config_class)]
+    keys = st.sampled_from([*names, "_target_", "arch", "task", "bpe"])
+    options = data.draw(st.dictionaries(keys, values, max_size=3))
+    try:
+        found = close(options, config_class, "here")
+    except ValueError as error:
+        refusal = str(error)
+    else:
+        refusal = ""
+    if refusal:
+        assert refusal.startswith("here: option ")
+        assert len(refusal) < 1000
+        return
+    assert set(found) <= set(names) - {"_name"}
+    assert all(isinstance(value, PLAIN) for value in found.values())
+    assert all(found[name] is options[name] for name in found)
+    assert "${" not in json.dumps(found)
+    assert close(found, config_class, "again") == found
+
+
+@pytest.mark.parametrize("config_class", CLASSES, ids=lambda c: c.__name__)
+def test_defaults_are_values_of_their_own_types(config_class):
+    defaults = {spec.name: spec.default for spec in fields(config_class)}
+    found = close(defaults, config_class, "here")
+    for name, value in defaults.items():
+        interpolated = isinstance(value, str) and ("${" in value or value == "???")
+        assert name == "_name" or interpolated or name in found or isinstance(value, str)
+
+
+def test_only_labels_may_be_long():
+    with pytest.raises(ValueError, match="option 'features' is longer than 10,000"):
+        close({"features": "a" * 10_001}, BertConfig, "here")
+    assert close({"labels": "a" * 100_000}, BertConfig, "here")
+    with pytest.raises(ValueError, match="longer than 10,000,000"):
+        close({"labels": "a" * 10_000_001}, BertConfig, "here")
