@@ -14,6 +14,7 @@ from ..resources import english_pipeline_path
 from ..syntax.labels import upos_label
 from ..syntax.tree import project_heads
 from .annotation import Annotation
+from .text import parts_of
 
 BUNDLED = "bundled"
 PARSER = "parser"
@@ -71,9 +72,17 @@ class Annotator:
             return [next(tagged) if words else self._nothing() for words in sentences]
 
     def annotate_text(self, lines: Sequence[str]) -> list[Annotation]:
-        """Find and annotate the words of raw lines; spans refer to each line."""
+        """Find and annotate the words of raw lines; spans refer to each line.
+
+        spaCy's tokeniser takes time with the square of a stretch without white space, so that an
+        overlong one (`text.LONGEST_WORD`) is handed to it in parts. No character changes.
+        """
         with self.nlp.memory_zone():
-            return list(self._tag(lines))
+            return list(self._tag(map(self._tokenized, lines)))
+
+    def _tokenized(self, line: str) -> Doc:
+        docs = [self.nlp.make_doc(part) for part in parts_of(line)]
+        return docs[0] if len(docs) == 1 else Doc.from_docs(docs, ensure_whitespace=False)
 
     def _tag(self, docs) -> Iterator[Annotation]:
         for doc in self.nlp.pipe(docs, batch_size=256):

@@ -17,6 +17,7 @@ from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
 TOKENIZERS = ("moses", "pretokenized", "none")
 NORMALIZERS = ("none", "moses")
 BYTE_ORDER_MARK = "\ufeff"
+LONGEST_WORD = 500  # characters without white space: more at once is slow for a tokeniser
 
 ENTITIES = (
     ("&apos;", "'"),
@@ -29,6 +30,25 @@ ENTITIES = (
     ("&amp;", "&"),
 )
 SPLIT_MARKS = {"@-@": "-", "@/@": "/"}
+
+
+_RUN = re.compile(r"\S+")
+
+
+def overlong_words(text: str) -> int:
+    """Return how many stretches without white space are longer than `LONGEST_WORD`."""
+    if len(text) <= LONGEST_WORD:
+        return 0
+    return sum(len(word) > LONGEST_WORD for word in text.split())
+
+
+def parts_of(text: str) -> list[str]:
+    """Cut a text within its overlong words; the parts make up the whole text again."""
+    cuts = [0]
+    if overlong_words(text):
+        for run in _RUN.finditer(text):
+            cuts += range(run.start() + LONGEST_WORD, run.end(), LONGEST_WORD)
+    return [text[begin:end] for begin, end in zip(cuts, [*cuts[1:], len(text)])]
 
 
 def unescape(word: str) -> str:

@@ -23,6 +23,7 @@ from .encoded import save_arrays
 from .examples import Example
 from .given_parses import Parses
 from .manifest import write_text
+from .text import overlong_words
 from .text_encoder import EncodedSentence, TextEncoder
 from .text_scan import labels_of
 
@@ -187,7 +188,7 @@ def encode_chunk(chunk: TextChunk) -> None:
     if Context.label_ids:
         ids = Context.label_ids
         streams["label"] = Rows.of([[ids[label] for label in row] for row in chunk.read_gold()])
-    amiss = count_amiss(chain.from_iterable(encoded))
+    amiss = count_amiss(chain.from_iterable(encoded), texts_of(examples))
     EncodedExamples(streams, dict(amiss)).save(chunk.encoded)
 
 
@@ -204,9 +205,16 @@ def check_sizes(name: str, sentences: Iterable[EncodedSentence]) -> None:
             )
 
 
-def count_amiss(sentences: Iterable[EncodedSentence]) -> Counter[str]:
-    """Count the words and wordpieces that met otherwise than expected."""
+def texts_of(examples: Iterable[Example]) -> Iterator[str]:
+    """Yield the texts and given words of examples."""
+    for example in examples:
+        yield from (*example.texts, *(example.words or ()))
+
+
+def count_amiss(sentences: Iterable[EncodedSentence], texts: Iterable[str]) -> Counter[str]:
+    """Count the words and wordpieces that met otherwise than expected, and overlong words."""
     amiss: Counter[str] = Counter(misaligned_wordpieces=0, repaired_words=0)
+    amiss["overlong_words"] = sum(map(overlong_words, texts))
     for sentence in sentences:
         amiss["misaligned_wordpieces"] += sentence.misaligned
         amiss["repaired_words"] += sentence.repaired

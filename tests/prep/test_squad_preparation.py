@@ -147,6 +147,15 @@ ODD = (
 )
 
 
+def test_overlong_words_are_counted_and_keep_their_characters(raw) -> None:
+    context = f"{CONTEXT} {'?!' * 251} Otto"
+    manifest = one_file(raw, paragraph(context, question("a", "b" * 501, "Otto")))
+    assert manifest.alignment["train"]["overlong_words"] == 2
+    assert lines_of(raw / "out" / "train.contexts.jsonl")[0]["context"] == context
+    (offsets,) = rows_of(raw / "out", "train", "offsets1")
+    assert (offsets[-2], offsets[-1]) == (len(context) - 1, len(context))
+
+
 def test_answers_out_of_place_are_repaired_counted_and_listed(raw) -> None:
     manifest = one_file(raw, paragraph(CONTEXT, *ODD))
     folder, counts = raw / "out", manifest.alignment["valid"]

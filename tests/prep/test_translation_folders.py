@@ -72,6 +72,13 @@ def test_empty_lines_stay_in_test_and_leave_training(corpus) -> None:
     assert stream_rows(corpus / "out", "test", "en.pos")[3] == [SPECIAL_ID]
 
 
+def test_overlong_words_are_counted(corpus) -> None:
+    write_pairs(corpus / "train", [*invented_pairs(4), ("a " + "b" * 501, "x")])
+    options = make_options(corpus / "out", trainpref=corpus / "train", testpref=corpus / "test")
+    manifest = prepare(options)
+    assert manifest.alignment == {"train": {"overlong_words": 1}, "test": {}}
+
+
 def test_training_pairs_are_cleaned_and_counted(corpus) -> None:
     pairs = [
         *[("a b c", "d e f"), ("a " * 9, "b " * 9), ("a", "b"), ("a b", "c d e f g h i")],
