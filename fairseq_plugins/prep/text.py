@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -32,6 +33,7 @@ ENTITIES = (
 SPLIT_MARKS = {"@-@": "-", "@/@": "/"}
 
 
+UNSEEN = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))  # Unicode's categories
 _RUN = re.compile(r"\S+")
 
 
@@ -49,6 +51,27 @@ def parts_of(text: str) -> list[str]:
         for run in _RUN.finditer(text):
             cuts += range(run.start() + LONGEST_WORD, run.end(), LONGEST_WORD)
     return [text[begin:end] for begin, end in zip(cuts, [*cuts[1:], len(text)])]
+
+
+def readable(line: str) -> str:
+    """Return a line as Unicode text: what cannot be becomes U+FFFD.
+
+    Bytes that Python read as lone surrogates (its ``surrogateescape``) count as the bytes they are.
+    """
+    try:
+        line.encode("utf-8")
+        return line
+    except UnicodeEncodeError:
+        pass
+    try:
+        return line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:  # surrogates of another origin, such as JSON's
+        return line.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def has_visible(line: str) -> bool:
+    """Whether a line has more than white space, control and format characters (zero-width …)."""
+    return any(unicodedata.category(char) not in UNSEEN for char in line)
 
 
 def unescape(word: str) -> str:
@@ -70,7 +93,8 @@ def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], s
     """Return the function from an input line to the text that subwords are made of.
 
     The result has single spaces and none at its ends; with ``moses`` and ``pretokenized`` its
-    space-separated pieces are the words. Byte order marks before the text are no part of it.
+    space-separated pieces are the words. Byte order marks before the text are no part of it, and
+    a line with nothing visible is empty.
 
     Raises:
         ValueError: an unknown tokenizer or normalizer.
@@ -81,6 +105,8 @@ def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], s
 
     def read(line: str) -> str:
         line = line.lstrip(BYTE_ORDER_MARK)
+        if not has_visible(line):
+            return ""
         if normalizer == "moses":
             line = _moses(lang)[2].normalize(line)
         if tokenizer == "moses":
