@@ -27,6 +27,7 @@ from .text_chunks import (
 )
 from .text_encoder import TextEncoder
 from .text_manifest import CONTEXTS, MISALIGNED
+from .unknown import unknown_words
 
 CHUNK_PARAGRAPHS = 16
 EXAMPLES = "examples.jsonl"
@@ -175,7 +176,12 @@ class _Findings:
         }
         amiss = count_amiss([*self.questions, *self.contexts], texts)
         amiss.update(self.counts)  # counts of nothing stay
-        return EncodedExamples(streams, dict(amiss), self.lines)
+        sides = {"tokens0": self.questions, "tokens1": self.contexts}
+        unknown = {
+            name: unknown_words(side, Context.encoder.wordpieces.unknown)
+            for name, side in sides.items()
+        }
+        return EncodedExamples(streams, dict(amiss), self.lines, unknown)
 
 
 def _described(question: Question, placed: PlacedQuestion) -> dict[str, Any]:

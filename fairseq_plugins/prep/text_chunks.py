@@ -26,6 +26,7 @@ from .manifest import write_text
 from .text import overlong_words
 from .text_encoder import EncodedSentence, TextEncoder
 from .text_scan import labels_of
+from .unknown import unknown_words
 
 CHUNK_EXAMPLES = 1000
 MOST_WORDS = 65_000  # word numbers are stored in 16 bits
@@ -136,17 +137,20 @@ class EncodedExamples:
         streams: name -> rows, one an example.
         amiss: counts of words and wordpieces that met otherwise than expected.
         lines: name of a file of JSON rows -> what the chunk adds to it.
+        unknown: name of a stream of wordpieces -> unknown words and how often each occurs.
     """
 
     streams: dict[str, Rows]
     amiss: dict[str, int]
     lines: dict[str, list[Any]] = field(default_factory=dict)
+    unknown: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
         """Write the chunk under a temporary name, then rename it."""
         arrays = {f"{name}.ids": rows.ids for name, rows in self.streams.items()}
         arrays |= {f"{name}.sizes": rows.sizes for name, rows in self.streams.items()}
-        header = {"streams": list(self.streams), "amiss": self.amiss, "lines": self.lines}
+        header = {name: getattr(self, name) for name in ("amiss", "lines", "unknown")}
+        header["streams"] = list(self.streams)
         save_arrays(path, header, arrays)
 
     @classmethod
@@ -158,7 +162,7 @@ class EncodedExamples:
                 name: Rows(archive[f"{name}.ids"], archive[f"{name}.sizes"])
                 for name in header["streams"]
             }
-        return cls(streams, header["amiss"], header["lines"])
+        return cls(streams, header["amiss"], header["lines"], header.get("unknown", {}))
 
 
 class Context:
@@ -183,13 +187,16 @@ def encode_chunk(chunk: TextChunk) -> None:
     for example, sentences in zip(examples, encoded):
         check_sizes(f"{chunk.split}: example {example.id}", sentences)
     streams: dict[str, Rows] = {}
+    unknown: dict[str, dict[str, int]] = {}
     for k in range(len(encoded[0])):
-        streams |= sentence_streams(k, [sentences[k] for sentences in encoded])
+        side = [sentences[k] for sentences in encoded]
+        streams |= sentence_streams(k, side)
+        unknown[f"tokens{k}"] = unknown_words(side, Context.encoder.wordpieces.unknown)
     if Context.label_ids:
         ids = Context.label_ids
         streams["label"] = Rows.of([[ids[label] for label in row] for row in chunk.read_gold()])
     amiss = count_amiss(chain.from_iterable(encoded), texts_of(examples))
-    EncodedExamples(streams, dict(amiss)).save(chunk.encoded)
+    EncodedExamples(streams, dict(amiss), unknown=unknown).save(chunk.encoded)
 
 
 def check_sizes(name: str, sentences: Iterable[EncodedSentence]) -> None:
