@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from cli.commands import generate, interactive
+from cli.commands import SCRIPTS, generate, interactive, run
 
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 
@@ -92,6 +92,18 @@ def test_python_answers_every_line(trained, test_lines, generated, caplog):
     cut = cutting.translate(["dog " * 9000, "dog " * 8, "dog " * 7], beam=4, max_len_b=20)
     assert cut[0] == cut[1]
     assert all(cut)
+
+
+def test_a_test_set_prepared_like_the_folder_is_translated_alike(
+    folder, model, corpus, generated, tmp_path
+):
+    options = f"--like {folder} --testpref {corpus / 'test'} --destdir {tmp_path / 'new'}"
+    run(SCRIPTS / "prepare_translation.py", *options.split(), "--workers", 1)
+    assert generate(tmp_path / "new", model).lines("D") == generated.lines("D")
+    refused = run(
+        *(SCRIPTS / "prepare_translation.py", *options.split(), "--tokenizer", "none"), fails=True
+    )
+    assert "error: --tokenizer none contradicts --like" in refused.err
 
 
 def test_python_equals_generation(trained, test_lines, generated):
