@@ -20,8 +20,9 @@ from fairseq_plugins import command
 from fairseq_plugins.evaluation.text_files import read_lines
 from fairseq_plugins.experiments.figures.answer_display import as_text
 from fairseq_plugins.experiments.figures.highlights import visible
-from fairseq_plugins.inference.prediction_inputs import lines_of
+from fairseq_plugins.inference.lengths import WINDOWS, add_lengths, given_lengths
 from fairseq_plugins.inference.question_answering import ENSEMBLES, Reader, load
+from fairseq_plugins.text_reading import lines_of
 
 PROMPT = "question> "
 
@@ -54,6 +55,7 @@ def parse_args() -> argparse.Namespace:
         "training)",
     )
     add("--ensemble", default=ENSEMBLES[0], choices=ENSEMBLES, help="see predict_squad.py")
+    add_lengths(parser, WINDOWS)
     add("--cpu", action="store_true", help="use no GPU")
     args = parser.parse_args()
     if args.null_threshold is not None and math.isnan(args.null_threshold):
@@ -106,7 +108,7 @@ def ask(args: argparse.Namespace) -> None:
         FileNotFoundError, ValueError: what `question_answering.load` and `Reader.answer` refuse.
     """
     context = read_context(args.context)
-    given = {} if args.null_threshold is None else {"null_threshold": args.null_threshold}
+    given = given_lengths(args, ("null_threshold", *WINDOWS))
     reader = load(args.path, args.data, ensemble=args.ensemble, cpu=args.cpu, **given)
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     for question in questions(args):

@@ -23,9 +23,10 @@ from fairseq_plugins.evaluation.comparison_report import short_names
 from fairseq_plugins.evaluation.text_files import write_text
 from fairseq_plugins.experiments.figures.highlights import Answer, Case, Sentence, as_page, as_text
 from fairseq_plugins.inference import difference_study, prediction, prediction_inputs
+from fairseq_plugins.inference.lengths import EXAMPLES, add_lengths, given_lengths
 from fairseq_plugins.inference.prediction_records import Prediction, ScorePrediction
 from fairseq_plugins.inference.text_checkpoints import find_checkpoints, recorded_options
-from fairseq_plugins.prep.corpus import numbered_lines
+from fairseq_plugins.text_reading import lines_of, numbered_lines
 
 OF_A_SPLIT = 20
 
@@ -54,11 +55,7 @@ def parse_args() -> argparse.Namespace:
     add("--highlight", type=int, default=3, metavar="N", help="words to mark in a sentence")
     add("--html", metavar="FILE", help="also write a page that needs no other file")
     add("--against", metavar="PATH", help="another run or checkpoint whose answers stand beside")
-    add(
-        "--long-examples",
-        choices=("error", "truncate"),
-        help="pairs longer than the model (default: as in training)",
-    )
+    add_lengths(parser, EXAMPLES)
     add("--cpu", action="store_true", help="use no GPU")
     args = parser.parse_args()
     for name, least in (("max", 1), ("highlight", 0)):
@@ -97,12 +94,12 @@ def studied(
     if args.pair is not None:
         examples = prediction_inputs.examples_of(args.pair, predictor.wanted)
     elif args.input == "-":
-        lines = prediction_inputs.lines_of(sys.stdin.buffer, "standard input")
+        lines = lines_of(sys.stdin.buffer, "standard input")
         examples = prediction_inputs.read_examples(
             lines, "standard input", "text", predictor.wanted
         )
     else:
-        lines = numbered_lines(Path(args.input), 0, 1)
+        lines = numbered_lines(Path(args.input))
         examples = [*prediction_inputs.read_examples(lines, args.input, "text", predictor.wanted)]
     return difference_study.study_examples(predictor, islice(examples, args.max), args.layer)
 
@@ -143,8 +140,8 @@ def study(args: argparse.Namespace) -> None:
     difference_study.check_difference(first[0])
     paths = [args.checkpoint, *([args.against] if args.against else [])]
     names = short_names(paths)
-    more = {"long_examples": args.long_examples} if args.long_examples else {}
-    predictors = [prediction.load(path, args.data, cpu=args.cpu, **more) for path in paths]
+    lengths = given_lengths(args, EXAMPLES)
+    predictors = [prediction.load(path, args.data, cpu=args.cpu, **lengths) for path in paths]
     shown = []
     for case in cases(args, names, predictors):
         print(as_text(case, args.highlight, color=_colored()), end="", flush=True)

@@ -29,10 +29,11 @@ from fairseq_plugins.experiments.figures.attention_plots import (
 from fairseq_plugins.experiments.figures.drawing import check_stem
 from fairseq_plugins.inference import attention, encoder_attention, prediction
 from fairseq_plugins.inference.attention_tables import KINDS
+from fairseq_plugins.inference.lengths import EXAMPLES, add_lengths, given_lengths
 from fairseq_plugins.inference.text_checkpoints import TASKS, find_checkpoints, recorded_options
 
 OVER_ITSELF = ("attending tokens", "attended tokens")
-ENCODER_ONLY = ("words", "no_arcs", "highlight", "attention")
+ENCODER_ONLY = ("words", "no_arcs", "highlight", "attention", *EXAMPLES)
 HIGHLIGHT = 6
 
 
@@ -76,6 +77,7 @@ def parse_args() -> argparse.Namespace:
         metavar="N",
         help=f"of a BERT: mark the N cells that grow most (default: {HIGHLIGHT}; 0 for none)",
     )
+    add_lengths(parser, EXAMPLES)
     add("--cpu", action="store_true", help="of a BERT: use no GPU")
     args = parser.parse_args()
     if args.names and len(args.names) != len(args.checkpoints):
@@ -114,8 +116,9 @@ def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[Attentio
     kinds = kinds * len(paths) if len(kinds) == 1 else kinds
     names = args.names or [_title(path, kind) for path, kind in zip(paths, kinds)]
     found = []
+    lengths = given_lengths(args, EXAMPLES)
     for path, kind in zip(paths, kinds):
-        predictor = prediction.load([path], args.data, cpu=args.cpu)
+        predictor = prediction.load([path], args.data, cpu=args.cpu, **lengths)
         one = encoder_attention.attend(
             predictor, args.sentence, layer=args.layer, head=args.head, kind=kind
         )

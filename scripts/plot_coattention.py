@@ -23,6 +23,7 @@ from fairseq_plugins.evaluation.text_files import read_lines
 from fairseq_plugins.experiments.figures.coattention_plots import STRIP, plot_coattention
 from fairseq_plugins.experiments.figures.drawing import check_stem
 from fairseq_plugins.inference import coattention, question_answering
+from fairseq_plugins.inference.lengths import WINDOWS, add_lengths, given_lengths
 
 MEAN = "mean"
 
@@ -56,6 +57,7 @@ def parse_args() -> argparse.Namespace:
     add("--top", type=int, default=10, metavar="N", help="how many wordpieces to print")
     add("--strip", type=int, default=STRIP, metavar="N", help="most wordpieces side by side")
     add("--out", default="coattention", help="file name without suffix")
+    add_lengths(parser, WINDOWS)
     add("--cpu", action="store_true", help="use no GPU")
     args = parser.parse_args()
     raw, split = (args.context, args.question), (args.split, args.id or args.first)
@@ -77,7 +79,9 @@ def look(args: argparse.Namespace) -> coattention.CoattentionMap:
     context = None
     if args.context:
         context = "\n".join(read_lines(args.context))
-    reader = question_answering.load(args.path, args.data, cpu=args.cpu)
+    reader = question_answering.load(
+        args.path, args.data, cpu=args.cpu, **given_lengths(args, WINDOWS)
+    )
     if context is not None:
         dataset, number = coattention.ask(reader, args.question, context), 0
     else:

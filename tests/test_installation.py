@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import fairseq_plugins
 from fairseq_plugins.installation import FAIRSEQ_REQUIREMENT
@@ -53,6 +54,7 @@ def test_importing_leaves_logging_and_stdout_alone():
     assert done.stderr == ""
 
 
-def test_set_up_installs_the_fairseq_that_the_message_names():
-    script = (ROOT / "scripts" / "setup.sh").read_text(encoding="utf-8")
-    assert re.search(r'^FAIRSEQ="(.*)"$', script, re.M).group(1) == FAIRSEQ_REQUIREMENT
+@pytest.mark.xfail(strict=True, reason="importing the package registers everything with fairseq")
+def test_importing_what_needs_no_fairseq_leaves_it_out():
+    code = "import sys, fairseq_plugins.evaluation.squad; print('fairseq' in sys.modules)"
+    assert _run(code, PYTHONPATH=str(ROOT)).stdout == "False\n"

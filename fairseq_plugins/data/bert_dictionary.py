@@ -17,6 +17,8 @@ from fairseq.data import Dictionary
 from fairseq.tokenizer import tokenize_line
 from torch import Tensor
 
+from ..text_reading import decode
+
 CLS, SEP, PAD, UNK, MASK = "[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"
 
 
@@ -113,10 +115,4 @@ def _wordpieces(content: bytes, name: str) -> list[str]:
     lines = content.split(b"\n")
     if not lines[-1]:
         lines.pop()
-    symbols = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            symbols.append(line.decode("utf-8").removesuffix("\r"))
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{name}, line {number}: not valid UTF-8 ({error.reason})") from None
-    return symbols
+    return [decode(line, name, i).removesuffix("\r") for i, line in enumerate(lines, start=1)]

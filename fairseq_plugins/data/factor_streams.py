@@ -11,6 +11,7 @@ import torch
 from fairseq.data import ConcatDataset
 from torch import Tensor
 
+from ..messages import named
 from ..syntax.labels import PAD_ID, SPECIAL_ID, Inventory
 from ..syntax.subword_tree import COLUMNS, NO_WORD, shortened_columns
 from .streams import read_stream, stream_exists, stream_prefix
@@ -76,7 +77,7 @@ def split_parts(folder: Path, split: str, pair: str, source: str, *, combine: bo
         held = sorted({p.name.split(".")[0] for p in folder.glob(f"*.{pair}.{source}.idx")})
         raise FileNotFoundError(
             f"{folder} has no split {split!r} ({split}.{pair}.{source}.bin and .idx); "
-            f"splits: {', '.join(held) or 'none'}"
+            f"splits: {named(held)}"
         )
     while combine:
         part = f"{split}{len(parts)}"

@@ -37,8 +37,14 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
         ``similarity`` (B, M, M) of words, from 0 to 1, see `_similarity`;
         ``word_rows`` (W,), and beside ``net_input`` ``words_per_example`` (n,), if words are
         labelled.
+
+    Raises:
+        ValueError: an item without a token.
     """
     lengths = np.concatenate([item["lengths"] for item in items])  # (B,)
+    if not lengths.all():
+        empty = next(item["id"] for item in items if 0 in item["lengths"])
+        raise ValueError(f"example {empty} of the split, from 0, has a row without a token")
     places, width = token_places(lengths)
     net_input = {"src_lengths": torch.from_numpy(lengths), "places": torch.from_numpy(places)}
     for name in ("tokens", "segments", "factors", "word_of"):

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..messages import quoted
 from .text_rows import Rows, check_lengths, check_succession, parents_of
 
 CLASSES, SCORE, WORD_LABELS = "classes", "score", "word_labels"
@@ -248,7 +249,7 @@ def _read_scores(path: Path) -> np.ndarray:
         try:
             scores.append(float(line) if line.strip() else np.nan)
         except ValueError:
-            raise ValueError(f"{path}:{number}: {line!r} is no number") from None
+            raise ValueError(f"{path}:{number}: {quoted(line)} is no number") from None
     return np.array(scores)
 
 

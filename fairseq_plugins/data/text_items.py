@@ -34,6 +34,7 @@ class Reading:
         heads: whether it wants to know the words' heads, too.
         similarity: whether it wants to know how similar the words of a pair are, too.
         limit: most tokens of a row, specials included; None for any number.
+        positions: how many the models have room for; None where that is not known.
         long_examples: what becomes of longer ones: `ERROR`, `TRUNCATE`, `SPLIT`, or `WINDOWS` of
             the second sentence, each behind the whole first one; similarities are none of theirs.
         stride: wordpieces from the begin of one such window to the next.
@@ -49,6 +50,7 @@ class Reading:
     heads: bool = False
     similarity: bool = False
     limit: int | None = None
+    positions: int | None = None
     long_examples: str = ERROR
     stride: int = 128
     longest_question: int = 64
@@ -202,11 +204,18 @@ class TextItems:
 
     def _too_long(self, index: int, limit: int) -> str:
         other = SPLIT if self.reading.by_word else TRUNCATE
+        larger = self._larger_limit()
         return (
             f"{self.name_of(index)} has {self.sizes[index]} tokens, [CLS] and [SEP] included, but "
-            f"the limit is {limit}; choices: --long-examples {other}, or a larger --max-positions "
-            "as far as the model has positions"
+            f"the limit is {limit}; choices: --long-examples {other}{larger and ', or ' + larger}"
         )
+
+    def _larger_limit(self) -> str:
+        """Say what a larger limit would need; nothing where the models have no room for more."""
+        most = self.reading.positions
+        if most is None:
+            return "a larger --max-positions as far as the model has positions"
+        return f"a larger --max-positions, at most {most}" if most > self.reading.limit else ""
 
     def _truncate(self, index: int, room: int) -> tuple[list[list[Part]], None]:
         lengths = [int(column.tokens.lengths[index]) for column in self.sentences]
@@ -220,10 +229,12 @@ class TextItems:
         question, passage = (int(column.tokens.lengths[index]) for column in self.sentences)
         kept = min(question, self.reading.longest_question)
         if kept >= room:
+            larger = self._larger_limit()
+            choices = f"{larger and larger + ', or '}a smaller --max-query-length"
             raise ValueError(
                 f"{self.name_of(index)} has a question of {kept} wordpieces: in "
                 f"{self.reading.limit} tokens, [CLS] and [SEP] included, nothing of its passage "
-                "has room; choices: a larger --max-positions, a smaller --max-query-length"
+                f"has room; choices: {choices}"
             )
         windows = stride_windows(passage, room - kept, self.reading.stride).tolist()
         return [[(0, 0, kept), (1, begin, end)] for begin, end in windows], None

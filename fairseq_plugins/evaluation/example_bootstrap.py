@@ -1,14 +1,17 @@
 """Paired bootstrap over examples: would another test set of this kind have told the same?
 
 The examples are drawn with replacement, the same ones for both systems, and the metric is computed
-anew. A system may be several runs (seeds): its score is their mean. The p-value is twice the share
-of resamples in which the other system is at least as good, ties included, so that it agrees with
-the interval beside it: where 0 lies within the interval, p is not small.
+anew. A system may be several runs (seeds): its score is their mean. The p-value, two-sided, is
+twice the share of resamples in which the other system is at least as good, ties included, so that
+it agrees with the interval beside it: where 0 lies within the interval, p is not small. (The test
+of `significance`, about the mean of the resamples, is for metrics that do not leap: of Matthews
+correlation it would be sure after one lucky example among eighty.)
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -17,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..messages import named
 from . import classification, labeling, metrics, squad
 from .text_files import read_lines
 
@@ -61,7 +65,7 @@ class Bootstrap:
 
     Args:
         difference: of the system over the baseline, on all examples.
-        p_value: 1 for equal scores.
+        p_value: 1 for equal scores, nan where a score is no number.
         low, high: where 95 % of the resampled differences lie.
         examples, samples: numbers of each.
     """
@@ -133,8 +137,8 @@ def bootstrap(
         float(np.mean([run(weights) for run in better]) - np.mean([run(weights) for run in worse]))
         for weights in (np.ones(count, dtype=np.int64), *drawn)
     )
-    contrary = int((np.sign(observed) * np.array(resampled) <= 0).sum())
-    p_value = min(1.0, 2 * (contrary + 1) / (samples + 1)) if observed else 1.0
+    contrary = int((~(np.sign(observed) * np.array(resampled) > 0)).sum())  # nan is no evidence
+    p_value = min(1.0, 2 * (contrary + 1) / (samples + 1)) if np.isfinite(observed) else math.nan
     low, high = np.percentile(resampled, [2.5, 97.5]).tolist()
     return Bootstrap(observed, p_value, low, high, count, samples)
 
@@ -150,7 +154,7 @@ def _check(runs: Sequence[Answers], metric: str, positive: str) -> Answers:
         raise ValueError(f"metric {metric!r} is not one of {choices}")
     about_one = first.target != "spans" and metric.startswith(("f1", "token_", "detection_"))
     if about_one and positive not in _occurring(first):
-        choices = ", ".join(sorted(_occurring(first)))
+        choices = named(sorted(_occurring(first)))
         raise ValueError(
             f"metric {metric!r} needs the positive label, {positive!r} is none of {choices}"
         )

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..messages import named
 from .text_files import read_lines
 
 _RECORD = re.compile(r"([STHDPA])-(\d+)\t(.*)", re.DOTALL)
@@ -187,11 +188,10 @@ def _check_ids(entries: dict[int, _Entry], total: int | None, name: str) -> None
         "over-long sentences under --skip-invalid-size-inputs-valid-test"
     )
     if missing:
-        shown = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
         stated = f"; the log states {total:,} sentences" if total is not None else ""
         raise ValueError(
-            f"{name}: {len(missing):,} of {count:,} sentences are missing (ids {shown}){stated}; "
-            f"{hint}"
+            f"{name}: {len(missing):,} of {count:,} sentences are missing "
+            f"(ids {named(missing, 5)}){stated}; {hint}"
         )
     if total is not None and total != len(entries):
         raise ValueError(

@@ -11,10 +11,12 @@ spans        exact, f1; has_answer_exact, has_answer_f1, no_answer_exact, no_ans
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..messages import named, quoted
 from . import classification as classes
 from . import labeling, squad
 
@@ -31,6 +33,13 @@ NAMES: dict[str, tuple[str, ...]] = {
     "spans": tuple(name for name in squad.LOGGED if not name.startswith("tuned_")),
 }
 LOWER_IS_BETTER = frozenset({"mse", "loss", "nll_loss", "ppl", "detection_false_positive_rate"})
+
+
+def deviation(values: Sequence[float]) -> float:
+    """Return the standard deviation of a sample; nan of fewer than two, or not all numbers."""
+    if len(values) < 2 or not all(map(math.isfinite, values)):
+        return math.nan
+    return statistics.stdev(values)
 
 
 def score(
@@ -59,7 +68,7 @@ def score(
     if target not in NAMES:
         raise ValueError(f"target {target!r} is not one of {', '.join(NAMES)}")
     if positive and positive not in labels:
-        raise ValueError(f"positive label {positive!r} is not one of {', '.join(labels)}")
+        raise ValueError(f"positive label {positive!r} is not one of {named(labels)}")
     classes.check_equal(gold, predicted)
     pairs = [(truth, guess) for truth, guess in zip(gold, predicted) if truth is not None]
     if not pairs:
@@ -168,5 +177,5 @@ def _ids(column: Sequence[str], ids: Mapping[str, int]) -> list[int]:
     """Return the ids of class names."""
     unknown = next((label for label in column if label not in ids), None)
     if unknown is not None:
-        raise ValueError(f"class {unknown!r} is not one of {', '.join(ids)}")
+        raise ValueError(f"class {quoted(unknown)} is not one of {named(ids)}")
     return [ids[label] for label in column]

@@ -105,7 +105,8 @@ def on_whole(system: SystemAnswers, metric: str) -> Robustness | None:
     whole = [run.whole for run in system.runs if run.whole is not None]
     if len(whole) != len(system.runs):
         return None
-    return Robustness(*_summary(scores_of(whole, metric)))
+    scores = scores_of(whole, metric)
+    return Robustness(statistics.fmean(scores), metrics.deviation(scores))
 
 
 def on_set(
@@ -134,17 +135,12 @@ def on_set(
     perturbed = [one.perturbed for one in answers]
     before = [one.original for one in answers if one.original is not None]
     original = statistics.fmean(scores_of(before, metric)) if before else math.nan
-    score, deviation = _summary(scores_of(perturbed, metric))
+    scores = scores_of(perturbed, metric)
+    score, spread = statistics.fmean(scores), metrics.deviation(scores)
     if first is None:
-        return Robustness(score, deviation, original)
+        return Robustness(score, spread, original)
     others = [run.sets[name].perturbed for run in first.runs]
     difference, p_value = score - statistics.fmean(scores_of(others, metric)), math.nan
     if samples:
         p_value = bootstrap(others, perturbed, metric, samples=samples, seed=seed).p_value
-    return Robustness(score, deviation, original, difference, p_value)
-
-
-def _summary(values: Sequence[float]) -> tuple[float, float]:
-    """Return mean and standard deviation of the sample."""
-    deviation = statistics.stdev(values) if len(values) > 1 else math.nan
-    return statistics.fmean(values), deviation
+    return Robustness(score, spread, original, difference, p_value)

@@ -113,16 +113,17 @@ def _table(report: Report) -> list[str]:
 
 def _paired_lines(report: Report) -> list[str]:
     """Return the paired bootstrap as a table with its signatures."""
-    rows = [["system", "metric", "score", "difference", "p", "95 % interval"]]
+    rows = [["system", "metric", "score", "difference", "p", "sacreBLEU's p", "95 % interval"]]
     for item in report.paired:
-        interval = f"{item.mean:.2f} +/- {item.interval:.2f}"
-        values = [f"{item.score:.2f}", f"{item.difference:+.2f}", f"{item.p_value:.4f}", interval]
+        values = [f"{item.score:.2f}", f"{item.difference:+.2f}", f"{item.p_value:.4f}"]
+        values += [f"{item.sacrebleu_p_value:.4f}", f"{item.mean:.2f} +/- {item.interval:.2f}"]
         rows.append([item.system, _HEADINGS[item.metric], *values])
     signatures = {_HEADINGS[item.metric]: item.signature for item in report.paired}
     return [
         f"paired bootstrap against {report.paired[0].baseline}",
         *align(rows),
         *(f"{metric}: {signature}" for metric, signature in signatures.items()),
+        "p is two-sided; sacreBLEU's own, one-sided in effect, is about half of it or less",
     ]
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..messages import named
 from .squad import OFFICIAL_THRESHOLD, evaluate
 from .text_files import read_lines
 
@@ -121,8 +122,7 @@ def check_known(ids: Iterable[str], known: Container[str], path: str, gold: str)
 
 
 def _some(names: list[str]) -> str:
-    shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-    return f"{len(names)} id{'s' if len(names) > 1 else ''} ({shown})"
+    return f"{len(names)} id{'s' if len(names) > 1 else ''} ({named(names, _SHOWN)})"
 
 
 def read_json(path: str | Path) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from ..messages import named
 from .comparison import MISS, mark_words
 from .comparison_report import FORMATS, escape_markdown, one_line
 from .text_comparison import (
@@ -74,7 +75,7 @@ def format_text_examples(
         raise ValueError(f"style: unknown value {style!r}; choose from {', '.join(FORMATS)}")
     classes = {label for example in examples for one in example.said for label in one.probabilities}
     if positive and examples and positive not in classes:
-        raise ValueError(f"class {positive!r} is not one of {', '.join(sorted(classes))}")
+        raise ValueError(f"class {positive!r} is not one of {named(sorted(classes))}")
     positive = positive or ("1" if classes == {"0", "1"} else "")
     render = {"text": _as_text, "markdown": _as_markdown, "tsv": _as_tsv}[style]
     return "".join(f"{line}\n" for line in render(examples, list(names), positive))

@@ -1,9 +1,4 @@
-"""Files of one sentence a line: strict reading, and writing that never leaves half a file.
-
-Lines end at ``\\n`` only. Python's universal newlines and ``str.splitlines`` also split at
-characters that occur inside sentences (U+2028, a lone carriage return), which would shift every
-following line against the references.
-"""
+"""Files of one sentence a line: strict reading, and writing that never leaves half a file."""
 
 from __future__ import annotations
 
@@ -12,30 +7,20 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..text_reading import numbered_lines
+
 
 def read_lines(path: str | Path) -> list[str]:
     """Read a UTF-8 file as lines, without their line ends and without a byte order mark.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: a line is not valid UTF-8; names file and line.
+        ValueError: a line is not valid UTF-8, or all lines are one; see `text_reading`.
     """
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
-    lines = []
-    with path.open("rb") as stream:
-        for number, raw in enumerate(stream, start=1):
-            try:
-                line = raw.decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise ValueError(
-                    f"{path}, line {number}: not valid UTF-8 ({error.reason})"
-                ) from None
-            lines.append(line.removesuffix("\n").removesuffix("\r"))
-    if lines:
-        lines[0] = lines[0].removeprefix("\ufeff")
-    return lines
+    return [line for _, line in numbered_lines(path)]
 
 
 def check_equal_counts(first: tuple[str, Sequence[str]], second: tuple[str, Sequence[str]]) -> None:

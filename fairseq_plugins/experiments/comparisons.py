@@ -1,8 +1,9 @@
 """Is a difference between two systems more than chance?
 
 Over seeds: Student's paired t-test and the sign test, which assumes nothing about the distribution,
-over the seeds that both have; Welch's t-test over whatever seeds each has. Over examples, or the
-sentences of translations: a paired bootstrap.
+over the seeds that both have; Welch's t-test over whatever seeds each has. Both t-tests weigh a
+difference against the deviation of seeds: where there is none, but for rounding, there is no test.
+Over examples, or the sentences of translations: a paired bootstrap.
 """
 
 from __future__ import annotations
@@ -20,11 +21,15 @@ from scipy import stats
 
 from ..evaluation.example_bootstrap import Bootstrap, bootstrap, read_answers
 from ..evaluation.inputs import TextForm, load
+from ..evaluation.metrics import deviation
 from ..evaluation.significance import paired_bootstrap
 from .outcomes import Outcome
 from .run import GENERATED, SCORE
 from .seeds import Summary
 
+SEEDS = "seeds"  # what a test is over that takes all runs
+ROUNDING = 1e-12  # as a share of the greatest score
+LEAST = 1e-150  # whose square is still a number
 _OWN = "T- lines of "  # how a score's reference begins that is the one of its own log
 
 
@@ -52,9 +57,10 @@ class PairedSeeds:
         seeds: how many.
         difference: mean of system minus baseline.
         standard_error: of that mean.
-        t_p_value: of the paired t-test, two-sided; nan with fewer than two seeds.
-        wins, losses: seeds at which the system is higher, or lower.
-        sign_p_value: of the sign test, two-sided.
+        t_p_value: of the paired t-test, two-sided; nan where there is none.
+        wins, losses: seeds at which the system is higher, or lower, by more than rounding.
+        sign_p_value: of the sign test, two-sided; nan where a score is no number.
+        remark: why there is no t-test.
     """
 
     seeds: int
@@ -64,6 +70,7 @@ class PairedSeeds:
     wins: int
     losses: int
     sign_p_value: float
+    remark: str = ""
 
 
 def compare(baseline: Summary, system: Summary) -> PairedSeeds:
@@ -76,36 +83,54 @@ def compare(baseline: Summary, system: Summary) -> PairedSeeds:
     if not seeds:
         raise ValueError(f"{system.setting.system} and {baseline.setting.system} share no seed")
     columns = [[side.values[seed] for seed in seeds] for side in (system, baseline)]
-    differences = [one - other for one, other in zip(*columns)]
-    wins, losses = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
-    error = statistics.stdev(differences) / math.sqrt(len(seeds)) if len(seeds) > 1 else math.nan
-    if error > 0:
-        t_p_value = float(stats.ttest_rel(*columns).pvalue)
-    else:  # all differences are the same
-        t_p_value = 1.0 if not any(differences) else 0.0
+    differences, rounding = [one - other for one, other in zip(*columns)], _rounding(columns)
+    wins, losses = (sum(sign * d > rounding for d in differences) for sign in (1, -1))
+    remark = _why_untested([differences], rounding, "all differences equal")
+    signs = float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
     return PairedSeeds(
         seeds=len(seeds),
         difference=statistics.fmean(differences),
-        standard_error=error,
-        t_p_value=math.nan if len(seeds) < 2 else t_p_value,
+        standard_error=deviation(differences) / math.sqrt(len(seeds)),
+        t_p_value=math.nan if remark else float(stats.ttest_rel(*columns).pvalue),
         wins=wins,
         losses=losses,
-        sign_p_value=float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0,
+        sign_p_value=signs if all(map(math.isfinite, differences)) else math.nan,
+        remark=remark,
     )
 
 
-def welch(baseline: Sequence[float], system: Sequence[float]) -> float:
-    """Return the two-sided p-value of Welch's t-test; nan where a side has one value.
-
-    Values that are all the same on both sides show no chance to compare with: nan as well.
-    """
-    if min(len(baseline), len(system)) < 2:
-        return math.nan
-    if len(set(baseline)) == len(set(system)) == 1:
-        return math.nan
+def welch(baseline: Sequence[float], system: Sequence[float]) -> Tested:
+    """Test scores over seeds by Welch's t-test; at least one a side."""
+    difference = statistics.fmean(system) - statistics.fmean(baseline)
+    sides = (baseline, system)
+    remark = _why_untested(sides, _rounding(sides), "no deviation between seeds")
+    if remark:  # that of a single seed goes without saying
+        told = f"untested: {remark}" if min(map(len, sides)) > 1 else ""
+        return Tested(difference=difference, drawn=SEEDS, remark=told)
     with warnings.catch_warnings():  # values that are nearly the same lose digits: it says so
         warnings.simplefilter("ignore", RuntimeWarning)
-        return float(stats.ttest_ind(system, baseline, equal_var=False).pvalue)
+        p_value = float(stats.ttest_ind(system, baseline, equal_var=False).pvalue)
+    return Tested(p_value, difference, SEEDS)
+
+
+def _rounding(columns: Sequence[Sequence[float]]) -> float:
+    """Return what rounding may have made of equal scores or differences."""
+    return max(LEAST, ROUNDING * max(abs(value) for column in columns for value in column))
+
+
+def _why_untested(samples: Sequence[Sequence[float]], rounding: float, alike: str) -> str:
+    """Say why no t-test can tell samples from chance; empty if one can.
+
+    Args:
+        samples: what is tested, at least one value each.
+        rounding: up to where values are the same.
+        alike: what to say if each sample's values are.
+    """
+    if not all(math.isfinite(value) for sample in samples for value in sample):
+        return "a score is no number"
+    if min(map(len, samples)) < 2:
+        return "one seed"
+    return alike if all(max(sample) - min(sample) <= rounding for sample in samples) else ""
 
 
 def over_examples(
@@ -161,10 +186,14 @@ def over_sentences(
         return Tested(remark=remark)
     reference = None if names[1].startswith(_OWN) else names[1]
     inputs = load(logs, reference, TextForm(language))
-    found = paired_bootstrap(
-        inputs.systems, inputs.reference, lang=language, samples=samples, seed=seed
+    (one,) = paired_bootstrap(
+        inputs.systems,
+        inputs.reference,
+        lang=language,
+        samples=samples,
+        seed=seed,
+        names=(metric,),
     )
-    one = next(one for one in found if one.metric == metric)
     return Tested(one.p_value, one.difference, "sentences")
 
 

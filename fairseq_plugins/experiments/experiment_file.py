@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..messages import named
 from .grid import SIZES, Grid
 from .grid_file import KEYS, grid_of, is_name, read_grid, read_mapping, read_values
 from .grid_selection import resize
@@ -119,7 +120,7 @@ def read_experiment(path: str | Path) -> Experiment:
     parts = tuple(_part(entry, path, number) for number, entry in enumerate(entries, start=1))
     names = [part.name for part in parts]
     if len(set(names)) < len(names):
-        raise ValueError(f"{path}: parts: two are called the same ({', '.join(names)}): name them")
+        raise ValueError(f"{path}: parts: two are called the same ({named(names)}): name them")
     return Experiment(
         _name(content.get("name", default_name(path)), path, "name"),
         str(content.get("title", "")),
@@ -171,7 +172,7 @@ def _changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:
     if isinstance(names, list) and all(isinstance(name, str) for name in names):
         for name in names:
             if name not in grid.systems:
-                choices = ", ".join(grid.systems)
+                choices = named(grid.systems)
                 raise ValueError(f"{place}: no system {name!r}; choices: {choices}")
         grid = replace(grid, systems={name: grid.systems[name] for name in names})
         del own["systems"]

@@ -23,6 +23,7 @@ from typing import Any
 
 import yaml
 
+from ..text_reading import read_text
 from .file_safety import refuse_code, refuse_generation
 from .grid import OWN_RATE, Grid, Options
 from .option_values import check_choice, read_options
@@ -63,9 +64,10 @@ def read_mapping(path: str | Path) -> dict[Any, Any]:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
+    text = read_text(path)
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
         raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
         raise ValueError(f"{path}: expected keys and values")

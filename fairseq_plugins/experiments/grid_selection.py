@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..messages import named
 from .grid import OWN_RATE, SIZES, Grid, Options, variant
 from .grid_file import read_values, refuse_owned
 from .prepared_data import TRANSLATION
@@ -81,7 +82,7 @@ def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
         own = name if name in grid.systems else stems.get(stem, name)
         if own not in grid.systems and own.rpartition("_")[2] not in SIZES:
             raise ValueError(
-                f"--archs {name!r}: no system of this grid ({', '.join(grid.systems)}), and no "
+                f"--archs {name!r}: no system of this grid ({named(grid.systems)}), and no "
                 "architecture with its size behind it"
             )
         systems[own] = grid.systems.get(own, {"arch": own})
@@ -140,7 +141,7 @@ def choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
     }
     for name in given:
         if name not in open_:
-            choices = ", ".join(sorted(open_)) or "none in this grid"
+            choices = named(sorted(open_), none="none in this grid")
             raise ValueError(f"no system has a choice {name!r}; choices: {choices}")
 
     def chosen(options: Options) -> Options:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..messages import named
 from .grid import Choice
 from .run import EVALUATED, EVALUATION, LOG, PREDICTIONS, RESULT
 from .training_log import parameters
@@ -126,7 +127,7 @@ def read_outcomes(root: str | Path) -> Outcomes:
     for key in ("dataset", "data", "metric", "validation"):
         values = sorted({result[key] for result in found.values()})
         if len(values) > 1:
-            raise ValueError(f"{root}: runs differ in their {key}: {', '.join(values)}")
+            raise ValueError(f"{root}: runs differ in their {key}: {named(values)}")
         shared[key] = values[0]
     runs = [_outcome(folder, result) for folder, result in found.items()]
     order = sorted(runs, key=lambda run: (*run.setting[:3], str(run.setting.choice), run.seed))

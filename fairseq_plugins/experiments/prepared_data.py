@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..evaluation.metrics import NAMES
+from ..messages import named
 
 if TYPE_CHECKING:
     from .grid import Grid
@@ -86,7 +87,7 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
         if not manifest["splits"].get(split, {}).get("labelled"):
             raise ValueError(f"{path}: holds no labelled split {split!r}")
     if grid.dataset == TRANSLATION and grid.evaluate not in ("", *manifest["splits"]):
-        choices = ", ".join(manifest["splits"])
+        choices = named(manifest["splits"])
         raise ValueError(f"{path}: no split {grid.evaluate!r} to translate; choices are {choices}")
     return PreparedData(Path(folder), manifest, hashlib.sha256(content).hexdigest())
 

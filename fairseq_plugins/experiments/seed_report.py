@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..evaluation.example_bootstrap import Bootstrap
+from ..messages import named
 from .comparisons import PairedSeeds, compare, over_examples
 from .outcomes import read_outcomes
 from .seeds import Summary, chosen_settings, summarize
 
 _COLUMNS = "system choice lr epochs n mean deviation best last chosen".split()
-_PAIRED = "system n difference se t_p wins losses sign_p low high bootstrap_p".split()
+_PAIRED = "system n difference se t_p untested wins losses sign_p low high bootstrap_p".split()
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def make_report(
     summaries = summarize(outcomes.runs, metric)
     chosen = chosen_settings(summaries, metric)
     if baseline and baseline not in chosen:
-        raise ValueError(f"--baseline {baseline!r}: choices are {', '.join(chosen)}")
+        raise ValueError(f"--baseline {baseline!r}: choices are {named(chosen)}")
     plain = [system for system in chosen if system.startswith("bert_plain")]
     baseline = baseline or (plain[0] if len(plain) == 1 else "")
     comparisons = []
@@ -139,15 +140,16 @@ def _paired_lines(report: SeedReport) -> Iterator[str]:
         seeds, examples = comparison.seeds, comparison.examples
         error = "" if math.isnan(seeds.standard_error) else f" ± {seeds.standard_error:.4f}"
         interval = f"{examples.low:+.4f} to {examples.high:+.4f}" if examples else "–"
+        drawn = examples.p_value if examples else math.nan
         yield (
             f"| {comparison.system} | {seeds.seeds} | {seeds.difference:+.4f}{error} "
-            f"| {_p(seeds.t_p_value)} | {seeds.wins}/{seeds.losses} | {_p(seeds.sign_p_value)} "
-            f"| {interval} | {_p(examples.p_value if examples else math.nan)} |"
+            f"| {_p(seeds.t_p_value, seeds.remark)} | {seeds.wins}/{seeds.losses} "
+            f"| {_p(seeds.sign_p_value)} | {interval} | {_p(drawn)} |"
         )
 
 
-def _p(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.4f}"
+def _p(value: float, remark: str = "") -> str:
+    return (remark or "–") if math.isnan(value) else f"{value:.4f}"
 
 
 def settings_csv(report: SeedReport) -> str:
@@ -161,7 +163,7 @@ def comparisons_csv(report: SeedReport) -> str:
     for comparison in report.comparisons:
         seeds, examples = comparison.seeds, comparison.examples
         row = [comparison.system, seeds.seeds, seeds.difference, seeds.standard_error]
-        row += [seeds.t_p_value, seeds.wins, seeds.losses, seeds.sign_p_value]
+        row += [seeds.t_p_value, seeds.remark, seeds.wins, seeds.losses, seeds.sign_p_value]
         row += [examples.low, examples.high, examples.p_value] if examples else [math.nan] * 3
         rows.append(["" if isinstance(x, float) and math.isnan(x) else x for x in row])
     return _csv(_PAIRED, rows)

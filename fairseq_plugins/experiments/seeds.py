@@ -6,12 +6,14 @@ the training data. The setting of a system is chosen on the validation set, by i
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..evaluation.metrics import LOWER_IS_BETTER
+from ..evaluation.metrics import LOWER_IS_BETTER, deviation
+from ..messages import named
 from .outcomes import Outcome, Setting
 
 
@@ -44,11 +46,12 @@ class Summary:
     @property
     def deviation(self) -> float:
         """Standard deviation of the sample; 0.0 of a single seed."""
-        return statistics.stdev(self.values.values()) if self.count > 1 else 0.0
+        return deviation(list(self.values.values())) if self.count > 1 else 0.0
 
     def extreme(self, metric: str) -> float:
-        """Return the best seed's value."""
-        return (min if metric in LOWER_IS_BETTER else max)(self.values.values())
+        """Return the best seed's value, of those that are numbers; nan if none is."""
+        values = filter(math.isfinite, self.values.values())
+        return (min if metric in LOWER_IS_BETTER else max)(values, default=math.nan)
 
 
 def summarize(outcomes: Sequence[Outcome], metric: str) -> list[Summary]:
@@ -61,7 +64,7 @@ def summarize(outcomes: Sequence[Outcome], metric: str) -> list[Summary]:
     for run in outcomes:
         if metric not in run.best:
             raise ValueError(
-                f"{run.folder}: no metric {metric!r}; choices: {', '.join(sorted(run.best))}"
+                f"{run.folder}: no metric {metric!r}; choices: {named(sorted(run.best))}"
             )
         groups[run.setting].append(run)
     return [
@@ -79,7 +82,8 @@ def chosen_settings(summaries: Sequence[Summary], metric: str) -> dict[str, Summ
     """Return for each system the setting with the best mean.
 
     Settings with fewer seeds than others of their system are passed over: a mean of one lucky seed
-    must not win. So are those with a smaller share of the data than others: it is no choice.
+    must not win. So are those with a smaller share of the data than others: it is no choice; and
+    those whose mean is no number, where there are others.
     """
     systems: dict[str, list[Summary]] = defaultdict(list)
     for summary in summaries:
@@ -91,5 +95,6 @@ def chosen_settings(summaries: Sequence[Summary], metric: str) -> dict[str, Summ
         group = [summary for summary in group if summary.setting.fraction == share]
         most = max(summary.count for summary in group)
         whole = [summary for summary in group if summary.count == most]
-        chosen[system] = choose(whole, key=lambda summary: summary.mean)
+        finite = [summary for summary in whole if math.isfinite(summary.mean)]
+        chosen[system] = choose(finite or whole, key=lambda summary: summary.mean)
     return chosen

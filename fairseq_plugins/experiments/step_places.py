@@ -26,6 +26,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..messages import named
 from .grid import SIZES
 from .outcomes import Outcome, Outcomes, read_outcomes
 from .run import EVALUATION, RESULT
@@ -122,8 +123,7 @@ def check(argument: str, earlier: Sequence[str]) -> None:
             raise ValueError(f"{argument!r}: {found[0]} should be {right}")
         if kind == "after" and name not in earlier:
             raise ValueError(
-                f"{argument!r}: no step {name!r} before this one; "
-                f"choices: {', '.join(earlier) or 'none'}"
+                f"{argument!r}: no step {name!r} before this one; choices: {named(earlier)}"
             )
     if set(PLACEHOLDER.sub("", argument)) & set("{}"):
         raise ValueError(f"{argument!r}: a brace belongs to no placeholder")
@@ -220,7 +220,7 @@ def _split(kind: str, name: str | None, context: Context) -> tuple[str, str]:
     part, _, system = (name or "").partition("/")
     if part not in context.parts:
         if not part and len(context.parts) > 1:
-            raise ValueError(f"{{{kind}}}: name a part: {', '.join(context.parts)}")
+            raise ValueError(f"{{{kind}}}: name a part: {named(context.parts)}")
         if system or len(context.parts) > 1 or (part and kind in ("data", "raw")):
             raise NotThere(f"no part {part!r} was run")
         part, system = next(iter(context.parts)), part  # of the only part
@@ -241,7 +241,7 @@ def chosen_runs(outcomes: Outcomes | None, system: str, part: str) -> list[Outco
     if system not in names:
         sized = sorted(name for name in names if name in {f"{system}_{size}" for size in SIZES})
         if len(sized) > 1:
-            raise ValueError(f"{part}/{system} is any of {', '.join(sized)}: name one of them")
+            raise ValueError(f"{part}/{system} is any of {named(sized)}: name one of them")
         if not sized:
             raise NotThere(f"no run of {system!r} on {part!r} is finished")
         system = sized[0]

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..messages import named
+
 _RECORD = re.compile(r"\| (\w+) \| (\{.*)$", re.MULTILINE)
 _UPDATES = re.compile(r'"num_updates": "(\d+)"|"train_num_updates": "(\d+)"')
 _PARAMETERS = re.compile(r"num\. shared model params: ([\d,]+)")
@@ -67,7 +69,7 @@ def best(found: list[Validation], metric: str, maximize: bool) -> Validation:
     able = [item for item in found if metric in item.metrics]
     if not able:
         names = sorted({name for item in found for name in item.metrics})
-        raise ValueError(f"no validation has {metric!r}; there are {', '.join(names) or 'none'}")
+        raise ValueError(f"no validation has {metric!r}; there are {named(names)}")
     sign = 1 if maximize else -1
     return max(able, key=lambda item: (sign * item.metrics[metric], item.updates))
 

@@ -29,6 +29,7 @@ from ..evaluation.squad_files import check_known, read_ids
 from ..evaluation.squad_report import as_text
 from ..prep import squad as squad_files
 from ..prep.squad import Paragraph
+from .lengths import WINDOWS, given_lengths
 from .prediction_outputs import opened
 from .question_answering import BATCH_SIZE, LOGITS, Reader, Reply, check_ensemble, load
 
@@ -36,7 +37,6 @@ logger = logging.getLogger(__name__)
 
 PREDICTIONS, ODDS, N_BEST = "predictions.json", "null_odds.json", "nbest_predictions.json"
 METRICS = "metrics.json"
-WINDOWS = ("max_positions", "doc_stride", "max_query_length")
 OVERRIDES = ("null_threshold", "n_best", "max_answer_length", *WINDOWS)
 
 
@@ -104,8 +104,7 @@ class AnswerOptions:
     @property
     def overrides(self) -> dict[str, Any]:
         """Task options that were given."""
-        given = {name: getattr(self, name) for name in OVERRIDES}
-        return {name: value for name, value in given.items() if value is not None}
+        return given_lengths(self, OVERRIDES)
 
 
 @dataclass

@@ -22,6 +22,8 @@ from typing import Any
 
 import torch
 
+from ..messages import named
+
 logger = logging.getLogger(__name__)
 
 State = dict[str, Any]
@@ -158,13 +160,13 @@ def _check_same(first: Parameters, first_path: Any, other: Parameters, other_pat
         if keys:
             raise ValueError(
                 f"{first_path} and {other_path} are different models: only {source} has "
-                f"{_shorten(keys)}"
+                f"{named(keys, 5)}"
             )
     unlike = [key for key in first if _form(first[key]) != _form(other[key])]
     if unlike:
         key = unlike[0]
         raise ValueError(
-            f"{first_path} and {other_path} are different models: {_shorten(unlike)} differ in "
+            f"{first_path} and {other_path} are different models: {named(unlike, 5)} differ in "
             f"shape ({key}: {_form(first[key])} against {_form(other[key])})"
         )
 
@@ -172,12 +174,6 @@ def _check_same(first: Parameters, first_path: Any, other: Parameters, other_pat
 def _form(value: torch.Tensor) -> str:
     """Describe what two tensors must share to be averaged: shape, and being real numbers or not."""
     return f"{tuple(value.shape)}{'' if value.is_floating_point() else ' integers'}"
-
-
-def _shorten(names: Sequence[str], limit: int = 5) -> str:
-    """List some names."""
-    rest = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + rest
 
 
 def _wide(value: torch.Tensor) -> torch.Tensor:
@@ -248,7 +244,7 @@ def best_checkpoints(folder: str | Path, count: int) -> list[Path]:
     valued = [(float(m.group(2)), path, m.group(1)) for path, m in matches if m]
     metrics = sorted({metric for _, _, metric in valued})
     if len(metrics) > 1:
-        raise ValueError(f"{folder}: best checkpoints by several metrics ({', '.join(metrics)})")
+        raise ValueError(f"{folder}: best checkpoints by several metrics ({named(metrics)})")
     entries = sorted((value, path) for value, path, _ in valued)
     if entries and _maximises(load_state(entries[0][1])):
         entries.reverse()

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from ..models import _bert_config, _dual_options
-from ..prep.corpus import numbered_lines
 from ..prep.examples import Example
+from ..text_reading import numbered_lines
 from .attention_tables import DIFFERENCE, select_tables
 from .prediction import Predictor
 from .prediction_records import Prediction, mean_answer
@@ -160,7 +160,7 @@ def _kept_texts(path: Path, size: int) -> list[tuple[str, tuple[str, ...]]]:
         ValueError: a line that is no pair, or another number of examples.
     """
     kept = []
-    for number, line in numbered_lines(path, 0, 1):
+    for number, line in numbered_lines(path):
         try:
             row = json.loads(line)
             first, second = map(str, row["texts"])

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..messages import named
 from ..prep.text_encoder import needs_annotator
 
 Found = TypeVar("Found")
@@ -31,7 +32,7 @@ def check_split(manifest: Any, split: str, folder: Path) -> None:
         ValueError: names the choices.
     """
     if split not in manifest.splits:
-        raise ValueError(f"{folder} has no split {split!r}; choices: {', '.join(manifest.splits)}")
+        raise ValueError(f"{folder} has no split {split!r}; choices: {named(manifest.splits)}")
 
 
 def in_order(found: Iterable[tuple[int, Found]], numbers: Iterable[int]) -> Iterator[Found]:

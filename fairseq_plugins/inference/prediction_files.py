@@ -18,10 +18,12 @@ from tqdm import tqdm
 
 from ..evaluation.metrics import score
 from ..evaluation.text_files import write_text
-from ..prep.corpus import numbered_lines
+from ..messages import named
+from ..text_reading import lines_of, numbered_lines
 from . import prediction_outputs as outputs
+from .lengths import EXAMPLES, given_lengths
 from .prediction import BATCH_SIZE, Predictor, check_split, load
-from .prediction_inputs import lines_of, read_examples
+from .prediction_inputs import read_examples
 from .prediction_records import Prediction
 
 logger = logging.getLogger(__name__)
@@ -48,7 +50,8 @@ class PredictionOptions:
         metrics: JSON file for metrics.
         batch_size: most examples of a batch.
         max_tokens: most wordpieces of a batch.
-        long_examples: what becomes of examples that are too long (default: as in training).
+        max_positions, long_examples: most wordpieces of an example, and what becomes of longer ones
+            (default: as in training).
         cpu: compute on the CPU even where there is a GPU.
     """
 
@@ -63,6 +66,7 @@ class PredictionOptions:
     metrics: str | None = None
     batch_size: int = BATCH_SIZE
     max_tokens: int | None = None
+    max_positions: int | None = None
     long_examples: str | None = None
     cpu: bool = False
 
@@ -124,8 +128,8 @@ def predict_files(options: PredictionOptions) -> None:
             is no submission.
     """
     options.check()
-    overrides = {"long_examples": options.long_examples} if options.long_examples else {}
-    predictor = load(options.checkpoint, options.data, cpu=options.cpu, **overrides)
+    lengths = given_lengths(options, EXAMPLES)
+    predictor = load(options.checkpoint, options.data, cpu=options.cpu, **lengths)
     if options.split is not None:
         check_split(predictor.manifest, options.split, predictor.folder)
     submission = _submission(predictor, options)
@@ -147,7 +151,7 @@ def _submission(predictor: Predictor, options: PredictionOptions) -> dict[str, A
     """Return how the benchmark's server wants this split; None when it does not."""
     found = predictor.manifest.submission.get(options.split)
     if options.submission_dir and not found:
-        choices = ", ".join(predictor.manifest.submission) or "none of this dataset"
+        choices = named(predictor.manifest.submission, none="none of this dataset")
         raise ValueError(
             f"split {options.split!r} of {predictor.manifest.dataset!r} is no submission; "
             f"choices: {choices}"
@@ -170,7 +174,7 @@ def _job(predictor: Predictor, options: PredictionOptions) -> Job:
         examples = read_examples(lines, STDIN, options.input_format, predictor.wanted)
         buffer = 1 if sys.stdin.isatty() else options.batch_size
         return Job(predictor.predict_examples(examples, buffer=buffer, **limits), None, live=True)
-    lines = numbered_lines(Path(options.input), 0, 1)
+    lines = numbered_lines(Path(options.input))
     examples = [*read_examples(lines, options.input, options.input_format, predictor.wanted)]
     if options.metrics and not any(e.label or e.word_labels for e in examples):
         raise _no_gold(options.input)

@@ -14,11 +14,13 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from ..prep.corpus import decode_line, numbered_lines
+from ..messages import named, quoted
 from ..prep.examples import Example
+from ..prep.readers.labels import known_label
 from ..prep.readers.reading import Line, blocks
+from ..text_reading import numbered_lines
 
 FORMATS = ("text", "conll")
 DOCUMENT_START = "-DOCSTART-"
@@ -55,9 +57,9 @@ def examples_of(texts: Iterable[Any], wanted: Wanted) -> list[Example]:
 def _example(number: int, text: Any, wanted: Wanted) -> Example:
     parts = (text,) if isinstance(text, str) else tuple(text) if _is_row(text) else None
     if parts is None or not all(isinstance(part, str) for part in parts):
-        raise ValueError(f"text {number} is {text!r}; expected {_expected(wanted)}")
+        raise ValueError(f"text {number} is {quoted(text)}; expected {_expected(wanted)}")
     if not parts or not all(part.strip() for part in parts):
-        raise ValueError(f"text {number} is empty, or a part of it: {text!r}")
+        raise ValueError(f"text {number} is empty, or a part of it: {quoted(text)}")
     if wanted.labels and not isinstance(text, str):
         for word in parts:
             _check_word(word, f"text {number}")
@@ -81,7 +83,7 @@ def _expected(wanted: Wanted) -> str:
 
 def _check_word(word: str, where: str) -> None:
     if word.split() != [word]:
-        raise ValueError(f"{where}: {word!r} is no word: it is empty or holds white space")
+        raise ValueError(f"{where}: {quoted(word)} is no word: it is empty or holds white space")
 
 
 def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -> Iterator[Example]:
@@ -121,7 +123,7 @@ def kept_examples(
         ValueError: a line that is no example, or another number of examples or words.
     """
     kept = []
-    for number, line in numbered_lines(path, 0, 1):
+    for number, line in numbered_lines(path):
         try:
             row = json.loads(line)
             kept.append((str(row["id"]), tuple(map(str, row.get("words") or ()))))
@@ -137,12 +139,6 @@ def kept_examples(
                 f"{wanted}; prepare again"
             )
     return kept
-
-
-def lines_of(stream: BinaryIO, name: str) -> Iterator[Line]:
-    """Yield the numbered lines of an open file as soon as they are there."""
-    for number, raw in enumerate(stream, start=1):
-        yield number, decode_line(raw, Path(name), number)
 
 
 def _line(number: int, line: str, where: str, wanted: Wanted) -> Example:
@@ -162,15 +158,17 @@ def _line(number: int, line: str, where: str, wanted: Wanted) -> Example:
 def _sentence(block: list[Line], identifier: str, name: str, wanted: Wanted) -> Example:
     """Read one sentence in columns; see the top of the file."""
     rows = [(n, line.split("\t") if "\t" in line else line.split()) for n, line in block]
-    (first, head) = rows[0]
+    (first, head), gold = rows[0], []
     for number, row in rows:
         where = f"{name}:{number}"
         if len(row) != len(head):
             raise ValueError(f"{where}: {len(row)} column(s), but line {first} has {len(head)}")
         _check_word(row[0], where)
-        if len(row) > 1 and row[-1] not in wanted.labels:
-            choices = ", ".join(wanted.labels)
-            raise ValueError(f"{where}: unknown label {row[-1]!r}; choices: {choices}")
+        if len(row) > 1:
+            gold.append(known_label(row[-1], wanted.labels))
+            if gold[-1] is None:
+                choices = named(wanted.labels)
+                raise ValueError(f"{where}: unknown label {quoted(row[-1])}; choices: {choices}")
     words = tuple(row[0] for _, row in rows)
-    gold = tuple(row[-1] for _, row in rows) if len(head) > 1 else None
-    return Example(identifier, (" ".join(words),), words, word_labels=gold, line=first)
+    labels = tuple(gold) or None
+    return Example(identifier, (" ".join(words),), words, word_labels=labels, line=first)

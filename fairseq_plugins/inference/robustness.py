@@ -20,6 +20,7 @@ from ..evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
 from ..prep.examples import Example
 from ..prep.perturbed_sets import WHOLE, PerturbedExamples, expected_of, read_sets
 from ..prep.text_manifest import TextManifest
+from .lengths import EXAMPLES, given_lengths
 from .prediction import BATCH_SIZE, Predictor, load
 from .prediction_outputs import opened
 from .prediction_records import Prediction, ScorePrediction
@@ -58,7 +59,8 @@ class RobustnessOptions:
         data: prepared folder (default: the one of each training).
         batch_size: most examples of a batch.
         max_tokens: most wordpieces of a batch.
-        long_examples: what becomes of examples that are too long (default: as in training).
+        max_positions, long_examples: most wordpieces of an example, and what becomes of longer ones
+            (default: as in training).
         cpu: compute on the CPU even where there is a GPU.
     """
 
@@ -68,6 +70,7 @@ class RobustnessOptions:
     data: str | None = None
     batch_size: int = BATCH_SIZE
     max_tokens: int | None = None
+    max_positions: int | None = None
     long_examples: str | None = None
     cpu: bool = False
 
@@ -189,8 +192,8 @@ def _try_run(
     path: str, sets: Sequence[PerturbedExamples], options: RobustnessOptions, folder: Path
 ) -> RunAnswers:
     """Load one run, predict everything, write it."""
-    overrides = {"long_examples": options.long_examples} if options.long_examples else {}
-    predictor = load(path, options.data, cpu=options.cpu, **overrides)
+    lengths = given_lengths(options, EXAMPLES)
+    predictor = load(path, options.data, cpu=options.cpu, **lengths)
     known = _predict_all(predictor, sets, options, folder.parent.name)
     found = {}
     for one in sets:

@@ -17,6 +17,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from ..messages import named
 from .averaging import load_state
 
 ANSWERING = "extractive_qa"
@@ -57,9 +58,7 @@ def _find(path: Path, name: str) -> Path:
         raise FileNotFoundError(f"{path}: no such checkpoint or run folder")
     if not (path / name).is_file():
         others = sorted(other.name for other in path.glob("*.pt"))
-        raise FileNotFoundError(
-            f"{path} holds no {name}; checkpoints there: {', '.join(others) or 'none'}"
-        )
+        raise FileNotFoundError(f"{path} holds no {name}; checkpoints there: {named(others)}")
     return path / name
 
 
@@ -167,7 +166,7 @@ def _set_up(recorded: dict[str, Any], folder: str, overrides: dict[str, Any]) ->
         if name not in recorded:
             raise ValueError(
                 f"{name!r} is no option of task {recorded['_name']!r}; choices: "
-                f"{', '.join(sorted(key for key in recorded if not key.startswith('_')))}"
+                f"{named(sorted(key for key in recorded if not key.startswith('_')), 30)}"
             )
     options = {**recorded, **overrides, "data": folder}
     options.pop("task", None)

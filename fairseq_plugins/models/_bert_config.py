@@ -14,6 +14,7 @@ from fairseq.dataclass import ChoiceEnum
 from ..nn.ancestor_attention import MIXES
 from ..nn.bert import ACTIVATIONS
 from ..nn.infusion import INITS, MERGES
+from ..nn.tree_masks import ANCESTOR_PAIRS
 from ._dual_options import NO_LAYERS, DualOptions
 from ._local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, NO_LOCAL, LocalOptions
 from ._options import NO_FEATURES, architecture, preset, write
@@ -93,6 +94,9 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
     },
 }
 
+# What a checkpoint means that was made before there was an option, where that is not its default.
+BEFORE: dict[str, Any] = {"ancestor_pairs": "open"}
+
 
 def _given(text: str) -> Any:
     return field(default=None, metadata={"help": f"{text} (default: the checkpoint's, or BERT's)"})
@@ -142,6 +146,13 @@ class BertConfig(LocalOptions, DualOptions, SpanOptions):
             "its own program (the same unless branches cross)"
         },
     )
+    ancestor_pairs: ChoiceEnum(list(ANCESTOR_PAIRS)) = field(
+        default="closed",
+        metadata={
+            "help": "SGNet: whether words of a pair see the words of the other sentence (open), or "
+            "as in its own program not (closed)"
+        },
+    )
     ancestor_mix: ChoiceEnum(list(MIXES)) = field(
         default="scalar",
         metadata={"help": "SGNet: weights of both outputs learnt (scalar), or half each (fixed)"},
@@ -176,3 +187,8 @@ def resolve(cfg: Any) -> None:
     """Fill every preset option that is None as the architecture of ``cfg`` says, in place."""
     presets = ARCHITECTURES.get(architecture(cfg), ARCHITECTURES[FAMILY])
     write(cfg, **{key: value for key, value in presets.items() if getattr(cfg, key, None) is None})
+
+
+def restore(cfg: Any) -> None:
+    """Write into a checkpoint's options, in place, what it means by those it does not have."""
+    write(cfg, **{key: value for key, value in BEFORE.items() if getattr(cfg, key, None) is None})

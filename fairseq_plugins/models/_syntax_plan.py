@@ -26,6 +26,7 @@ class SyntaxPlan:
         parent_weight: weight of the loss of supervised heads; 0 for none.
         ancestor_layers: number of syntax-guided layers on top.
         span: whether their ancestors are those of SG-Net's program.
+        pairs: whether words of a pair see the other sentence in them.
         mix: how they are mixed with what is below.
         dual: of difference attention and word similarities.
     """
@@ -36,6 +37,7 @@ class SyntaxPlan:
     parent_weight: float
     ancestor_layers: int
     span: bool
+    pairs: str
     mix: str
     dual: DualPlan
 
@@ -81,7 +83,8 @@ class SyntaxPlan:
         """Return the layers on top, or None."""
         if not self.ancestor_layers:
             return None
-        return SyntaxLayers(shape, self.ancestor_layers, span=self.span, mix=self.mix)
+        how = {"span": self.span, "pairs": self.pairs, "mix": self.mix}
+        return SyntaxLayers(shape, self.ancestor_layers, **how)
 
 
 def read_syntax(args: Namespace) -> SyntaxPlan:
@@ -108,6 +111,7 @@ def read_syntax(args: Namespace) -> SyntaxPlan:
         parent_weight=weight,
         ancestor_layers=layers,
         span=str(args.ancestor_mask) == "span",
+        pairs=str(args.ancestor_pairs),
         mix=str(args.ancestor_mix),
         dual=read_dual(args),
     )

@@ -24,7 +24,7 @@ from ..nn.span_heads import SpanReader
 from ..pretrained import huggingface
 from ..syntax.labels import FEATURES
 from . import _bert_plan
-from ._bert_config import ARCHITECTURES, FAMILY, NO_CHECKPOINT, BertConfig, resolve
+from ._bert_config import ARCHITECTURES, FAMILY, NO_CHECKPOINT, BertConfig, resolve, restore
 from ._dual_options import check_pairs, check_similarity
 from ._options import merged, write
 from ._span_options import SPANS, check_target, read_spans
@@ -62,6 +62,7 @@ class BertModel(BaseFairseqModel):
         reads_similarity: whether it reads ``similarity``.
         needs_pairs: whether it compares the two sentences of a pair, and takes nothing else.
         answerability_weight: of the loss of judging whether a question has an answer.
+        restore_config: writes into a checkpoint's options what it means by those it does not have.
     """
 
     takes_text = True
@@ -119,6 +120,8 @@ class BertModel(BaseFairseqModel):
         constants = _bert_plan.constants(args, _pretrained_shape(args))
         _bert_plan.check_segments(constants["type_vocab_size"], manifest.sentences)
         write(cfg, **constants)
+
+    restore_config = staticmethod(restore)
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "BertModel":

@@ -44,22 +44,28 @@ class SyntaxLayers(nn.Module):
     Args:
         shape: sizes.
         layers: how many.
-        span: see `AncestorRule`.
+        span, pairs: see `AncestorRule`.
         mix: ``scalar`` or ``fixed``.
 
     Raises:
-        ValueError: no layers, or another mix.
+        ValueError: no layers, or another mix or another value of ``pairs``.
     """
 
     def __init__(
-        self, shape: BertShape, layers: int = 1, *, span: bool = False, mix: str = "scalar"
+        self,
+        shape: BertShape,
+        layers: int = 1,
+        *,
+        span: bool = False,
+        mix: str = "scalar",
+        pairs: str = "closed",
     ) -> None:
         super().__init__()
         if layers < 1:
             raise ValueError(f"{layers} syntax-guided layers: must be at least 1")
         if mix not in MIXES:
             raise ValueError(f"mixture {mix!r}: choices are {', '.join(MIXES)}")
-        rule = AncestorRule(span)
+        rule = AncestorRule(span, pairs)
         self.layers = nn.ModuleList(
             BertLayer(
                 shape,

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .masks import Closing
 from .packing import Block, Layout
 from .tree_masks import Rule
 
@@ -114,9 +115,9 @@ class AttentionContext:
         """Return who may see whom in a block by a rule, (n, l, l); padding is not looked at."""
         return self.once(rule, block, lambda: self._apply(rule, block))
 
-    def closing(self, rule: Rule, block: Block) -> Tensor:
-        """Return `allowed` as what is added to scores: 0 where it is open, -inf elsewhere."""
-        return self.once(("closing", rule), block, lambda: self._close(rule, block))
+    def closing(self, rule: Rule, block: Block) -> Closing:
+        """Return `allowed` as what is added to scores."""
+        return self.once(("closing", rule), block, lambda: Closing.of(self.allowed(rule, block)))
 
     def _apply(self, rule: Rule, block: Block) -> Tensor:
         segments = self.segments
@@ -124,6 +125,3 @@ class AttentionContext:
             segments = block.take(self.layout.pack(segments))  # (n, l)
         heads = self.heads_of(block) if rule.needs_heads else None
         return rule(self.words_of(block), segments, heads)
-
-    def _close(self, rule: Rule, block: Block) -> Tensor:
-        return torch.where(self.allowed(rule, block), 0.0, -torch.inf)

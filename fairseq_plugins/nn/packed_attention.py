@@ -3,9 +3,10 @@
     P_c = softmax(Q K' / sqrt(K) + M_c),  P = sum over c of g_c P_c,  P~ = dropout(P),  O = P~ V
 
 for each sentence and head, where M_c closes places (0 or -inf) and the gates g_c of a token are
-given, or there is one softmax alone. torch has no fused kernel for dropout on a processor. Here
-every block of sentences of one length is computed straight from the packed rows, with the gradients
-by hand. G is the loss's gradient by O, R the factors of dropout, A = R * (G V') that by P:
+given, or there is one softmax alone; a row of P_c that is closed altogether is 0. torch has no
+fused kernel for dropout on a processor. Here every block of sentences of one length is computed
+straight from the packed rows, with the gradients by hand. G is the loss's gradient by O, R the
+factors of dropout, A = R * (G V') that by P:
 
     dV = P~' G,  dg_c = sum over heads of s_c,   s_c = row sums of P_c * A
     dS = P * A - sum over c of g_c s_c P_c,  dQ = dS K / sqrt(K),  dK = dS' Q / sqrt(K)
@@ -24,9 +25,10 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from .dropout import factors
+from .masks import Closing
 from .packing import Block
 
-Closings = Sequence[Sequence[Tensor | None]]  # per block, per softmax: (n, T, T), or all open
+Closings = Sequence[Sequence[Closing | None]]  # per block, per softmax; None: all open
 
 
 class PackedAttention(torch.autograd.Function):
@@ -36,7 +38,7 @@ class PackedAttention(torch.autograd.Function):
         qkv: queries, keys and values side by side, (N, 3 D).
         gates: share of each softmax for each token, (N, C); None: there is one softmax alone.
         blocks: of the batch.
-        closings: for each block what is added to the scores of its softmaxes, 0 or -inf.
+        closings: for each block who may see whom in each of its softmaxes.
         heads: H.
         drop: rate of dropout.
     """
@@ -99,12 +101,11 @@ class PackedAttention(torch.autograd.Function):
         return found, by_gates, None, None, None, None
 
 
-def _softmax(scores: Tensor, closing: Tensor | None, heads: int) -> Tensor:
-    """Return softmax of scores (n H, T, T) where a sentence's ``closing`` (n, T, T) is open."""
+def _softmax(scores: Tensor, closing: Closing | None, heads: int) -> Tensor:
+    """Return softmax of scores (n H, T, T) where a sentence's ``closing`` is open."""
     if closing is None:
         return scores.softmax(-1)
-    by_sentence = scores.unflatten(0, (-1, heads)) + closing[:, None].to(scores.dtype)
-    return torch.softmax(by_sentence, -1).flatten(0, 1)
+    return closing.softmax(scores.unflatten(0, (-1, heads))).flatten(0, 1)
 
 
 def _mixed(tables: Sequence[Tensor], shares: Tensor, heads: int) -> Tensor:

@@ -32,8 +32,24 @@ class Layout:
     places: Tensor
 
     @classmethod
-    def of(cls, padding_mask: Tensor, places: Tensor | None = None) -> Layout:
-        """Make the layout of a batch; looking ``places`` up makes a GPU wait."""
+    def of(
+        cls, padding_mask: Tensor, places: Tensor | None = None, *, may_be_empty: bool = False
+    ) -> Layout:
+        """Make the layout of a batch; looking ``places`` up makes a GPU wait.
+
+        Args:
+            padding_mask: (B, S), True at padding.
+            places: (N,) of the real tokens, where they are known.
+            may_be_empty: whether a sentence may have no token; it then has no first row.
+
+        Raises:
+            ValueError: a sentence has none. An accelerator would wait for that; there, whoever
+                makes the batch sees to it (`data.text_batches`).
+        """
+        if padding_mask.device.type == "cpu" and not may_be_empty:
+            empty = padding_mask.all(1).nonzero().squeeze(1).tolist()
+            if empty:
+                raise ValueError(f"sentence {empty[0]} of the batch, from 0, has no token")
         if places is None:
             places = (~padding_mask).flatten().nonzero().squeeze(1)  # (N,)
         return cls(padding_mask, places)
@@ -78,7 +94,7 @@ class Layout:
 
     @cached_property
     def first_rows(self) -> Tensor:
-        """Packed row of every sentence's first token, (B,)."""
+        """Packed row of every sentence's first token, (B,); none may be empty."""
         lengths = (~self.padding_mask).sum(1)  # (B,)
         return lengths.cumsum(0) - lengths  # (B,)
 

@@ -32,7 +32,7 @@ class Side:
         rows = chosen.nonzero().squeeze(1)  # (n,)
         counts = torch.bincount(layout.sentences[rows], minlength=layout.shape[0])  # (B,)
         columns = torch.arange(max(int(counts.max()), 1), device=rows.device)  # (S,)
-        return cls(rows, Layout.of(columns >= counts[:, None]))
+        return cls(rows, Layout.of(columns >= counts[:, None], may_be_empty=True))
 
     def take(self, states: Tensor) -> Tensor:
         """Take its rows out of those of the batch: (N, D) to (n, D)."""

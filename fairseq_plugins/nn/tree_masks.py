@@ -11,9 +11,10 @@ token of a row may attend to the token of a column:
 
 Words are counted over the whole row of a batch; a sentence pair leaves one number between its
 sentences unused, so that no neighbour lies in the other sentence. Every subword has its word's row
-and column. Special tokens belong to no word, word -1: they see all and are seen by all (by SGNet's
-rule they are not seen), and the two sentences of a pair see each other whole. Nothing here waits
-for the device. `syntax.tree` says the same about one sentence, in plain NumPy.
+and column. Special tokens belong to no word, word -1: they see all and are seen by all, and the two
+sentences of a pair see each other whole; by SGNet's rule words see neither special tokens nor, if
+it is not asked for, the other sentence. Nothing here waits for the device. `syntax.tree` says the
+same about one sentence, in plain NumPy.
 
 Letters: n sentences of l tokens, W words.
 """
@@ -33,6 +34,7 @@ ALL = -1  # the set of all tokens
 NEIGHBOURS = ("asymmetric", "symmetric", "none")
 UNITS = ("subwords", "words")
 RELATIONS = ("parent", "child", "sibling")
+ANCESTOR_PAIRS = ("closed", "open")
 
 
 class Rule(Protocol):
@@ -209,12 +211,19 @@ class AncestorRule:
     Special tokens see all tokens, but words do not see them.
 
     Args:
+        pairs: whether words see the words of the other sentence, ``open``, or, as in SG-Net's
+            program, which knows of no exception for it, not, ``closed``.
         span: take a word for an ancestor of all words between the first and the last word of its
             subtree, as SG-Net's program does; the same unless branches cross.
     """
 
     span: bool = False
+    pairs: str = "closed"
     needs_heads: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check the value."""
+        check_choice("pairs of ancestor attention", self.pairs, ANCESTOR_PAIRS)
 
     def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor) -> Tensor:
         """Return ``allowed`` (n, l, l); see `Rule`."""
@@ -223,7 +232,8 @@ class AncestorRule:
             above = _hulls(above)
         known = words.clamp(min=0)[:, None, :].expand(-1, words.shape[1], -1)  # (n, l, l)
         seen = _rows_of(above, words).gather(2, known) & (words >= 0)[:, None, :]
-        return _opened(seen, words, segments, columns=False)
+        across = segments if self.pairs == "open" else None
+        return _opened(seen, words, across, columns=False)
 
 
 def _ancestors(heads: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from pathlib import Path
 import spacy
 from spacy.tokens import Doc
 
+from ..messages import named
 from ..resources import english_pipeline_path
 from ..syntax.labels import upos_label
 from ..syntax.tree import project_heads
@@ -46,12 +47,12 @@ class Annotator:
         ):
             raise ValueError(
                 f"spaCy pipeline {model!r} gives no parts of speech (components: "
-                f"{', '.join(self.nlp.pipe_names) or 'none'})"
+                f"{named(self.nlp.pipe_names)})"
             )
         if parse and not self.nlp("The cat sat on 2 mats .").has_annotation("DEP"):
             raise ValueError(
                 f"spaCy pipeline {model!r} does not parse (components: "
-                f"{', '.join(self.nlp.pipe_names)}); parts of speech alone need no parser"
+                f"{named(self.nlp.pipe_names)}); parts of speech alone need no parser"
             )
 
     @lru_cache(maxsize=1)  # noqa: B019 (an annotator lives as long as its process)
@@ -112,7 +113,7 @@ def load_pipeline(model: str, exclude: Sequence[str] = (*NEVER_NEEDED, PARSER)):
     try:
         return spacy.load(path, exclude=list(exclude))
     except OSError:
-        installed = ", ".join(sorted(spacy.util.get_installed_models())) or "none"
+        installed = named(sorted(spacy.util.get_installed_models()))
         raise FileNotFoundError(
             f"no spaCy pipeline {str(path)!r}: give {BUNDLED!r} (English), an installed pipeline "
             f"(installed here: {installed}) or the path of one; "

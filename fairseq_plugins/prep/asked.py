@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..data.text_rows import Rows
+from ..text_reading import numbered_lines
 from . import squad
-from .corpus import numbered_lines
 from .squad import Answer
 from .squad_chunks import EXAMPLES
 from .text_manifest import CONTEXTS
@@ -77,7 +77,7 @@ def _official(path: Path) -> Iterator[tuple[str, Asked]]:
 def _prepared(path: Path) -> dict[str, Asked]:
     """Read the questions of a prepared split, without contexts."""
     found: dict[str, Asked] = {}
-    for number, line in numbered_lines(path, 0, 1):
+    for number, line in numbered_lines(path):
         try:
             row = json.loads(line)
             name, (text,), gold = _text(row["id"]), map(_text, row["texts"]), row.get("answers")
@@ -117,7 +117,7 @@ def _contexts(examples: Path, count: int) -> list[str]:
     if not all(path.is_file() for path in needed):
         return []
     try:
-        lines = [_text(json.loads(line)["context"]) for _, line in numbered_lines(texts, 0, 1)]
+        lines = [_text(json.loads(line)["context"]) for _, line in numbered_lines(texts)]
         rows = Rows.read(numbers)
         found = [lines[int(rows[number][0])] for number in range(len(rows))]
     except (ValueError, TypeError, LookupError, OSError) as error:

@@ -20,8 +20,9 @@ import numpy as np
 from ..syntax.labels import FEATURES
 from ..syntax.subword_tree import COLUMNS
 from ..syntax.subwords import joined_spans
+from ..text_reading import numbered_lines
 from .conllu import parse_block, read_blocks
-from .corpus import numbered_lines, read_chunk
+from .corpus import read_chunk
 from .encoded import EncodedChunk, EncodedSide
 from .manifest import write_text
 from .options import TranslationOptions

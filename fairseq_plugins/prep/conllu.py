@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ..messages import quoted
 from ..syntax.labels import upos_label
 from ..syntax.tree import check_heads, project_heads
 from .annotation import Annotation
@@ -150,7 +151,9 @@ def _checked_rows(
             continue
         fields = line.split("\t")
         if len(fields) != 10:
-            raise ValueError(f"{path}:{number}: expected 10 tab-separated fields, found {line!r}")
+            raise ValueError(
+                f"{path}:{number}: expected 10 tab-separated fields, found {quoted(line)}"
+            )
         first, last = _ids(fields[0], path, number)
         if first is None:
             continue
@@ -179,7 +182,7 @@ def _ids(text: str, path: Path, number: int) -> tuple[int | None, int | None]:
     if dot and whole.isdecimal() and part.isdecimal():
         return None, None
     if not first.isdecimal() or (dash and not last.isdecimal()):
-        raise ValueError(f"{path}:{number}: {text!r} is no CoNLL-U id")
+        raise ValueError(f"{path}:{number}: {quoted(text)} is no CoNLL-U id")
     return int(first), int(last) if dash else None
 
 

@@ -1,20 +1,19 @@
 """Parallel text files: one checking pass, then chunks of lines read at their byte offsets.
 
 The pass finds what would spoil hours of work later: files of unequal length, bytes that are no
-UTF-8, lines too long to be sentences. Lines end at ``\\n`` alone (a ``\\r`` before it goes too), so
-no Unicode character can put two files out of step; a byte order mark at the start of a file is no
-part of its first line. Memory does not grow with the files.
+UTF-8, lines too long to be sentences (`text_reading` says what a line is). Memory does not grow
+with the files.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from .text import BYTE_ORDER_MARK
+from ..text_reading import decode_line, numbered_lines
 
 CHUNK_LINES = 500
 MOSES_ENTITIES = (b"&apos;", b"&quot;", b" @-@ ")
@@ -106,14 +105,6 @@ def read_chunk(path: Path, offset: int, number: int, count: int) -> list[str]:
     return lines
 
 
-def numbered_lines(path: Path, offset: int, number: int) -> Iterator[tuple[int, str]]:
-    """Yield (line number, line without its end) from line ``number`` at a byte offset on."""
-    with open(path, "rb") as stream:
-        stream.seek(offset)
-        for i, raw in enumerate(stream, number):
-            yield i, decode_line(raw, path, i)
-
-
 def check_parallel(source: Scan, other: Scan, unit: str = "lines") -> None:
     """Refuse two files of unequal length, and empty ones."""
     if source.lines != other.lines:
@@ -129,15 +120,3 @@ def _existing(path: Path) -> Path:
     if not Path(path).is_file():
         raise FileNotFoundError(f"no file {str(path)!r}")
     return Path(path)
-
-
-def decode_line(raw: bytes, path: Path, number: int) -> str:
-    """Return a line as text, without its end."""
-    try:
-        line = raw.decode("utf-8").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path}:{number}: byte {error.start + 1} of the line (0x{raw[error.start]:02x}) "
-            "is not valid UTF-8; convert the file first (iconv -f OLD -t UTF-8)"
-        ) from None
-    return line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line

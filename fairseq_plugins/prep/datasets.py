@@ -9,6 +9,7 @@ from pathlib import Path
 from .examples import Example
 from .readers.dataset import Dataset
 from .readers.glue import GLUE
+from .readers.labels import Respelled, log_respelled
 from .readers.matching import MATCHING
 from .readers.options import ReadOptions
 from .readers.own import OWN
@@ -78,6 +79,7 @@ def read_split(
     path: str | Path,
     options: ReadOptions | None = None,
     dropped: Counter[str] | None = None,
+    respelled: Respelled | None = None,
 ) -> Iterator[Example]:
     """Read one file as one split; nothing is held in memory but the row at hand.
 
@@ -87,6 +89,8 @@ def read_split(
         path: the file, official or the user's own in the same form.
         options: for the user's own files, and what to do with rows that cannot be used.
         dropped: counts of rows passed over, by reason; grows while reading.
+        respelled: counts of labels that stand for others; grows while reading. Without it, they
+            are logged in the end.
 
     Raises:
         FileNotFoundError: no such file.
@@ -97,8 +101,9 @@ def read_split(
         raise FileNotFoundError(f"no file {str(path)!r}")
     labels = dataset.labels or options.labels
     counts = Counter() if dropped is None else dropped
-    reading = Reading(path, split, options, dataset.target, tuple(labels), counts)
-    return _not_none(dataset.read(reading), reading)
+    others = Counter() if respelled is None else respelled
+    reading = Reading(path, split, options, dataset.target, tuple(labels), counts, others)
+    return _not_none(dataset.read(reading), reading, tell=respelled is None)
 
 
 def collect_labels(examples: Iterable[Example]) -> tuple[str, ...]:
@@ -110,8 +115,8 @@ def collect_labels(examples: Iterable[Example]) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda label: (label != OUTSIDE, label)))
 
 
-def _not_none(examples: Iterator[Example], reading: Reading) -> Iterator[Example]:
-    """Refuse a file without examples, once it is read."""
+def _not_none(examples: Iterator[Example], reading: Reading, *, tell: bool) -> Iterator[Example]:
+    """Refuse a file without examples, once it is read; tell of labels that stand for others."""
     some = False
     for example in examples:
         some = True
@@ -119,3 +124,5 @@ def _not_none(examples: Iterator[Example], reading: Reading) -> Iterator[Example
     if not some:
         passed = "".join(f"; {count} {kind}" for kind, count in sorted(reading.dropped.items()))
         raise ValueError(f"{reading.path}: no examples of split {reading.split!r}{passed}")
+    if tell:
+        log_respelled(reading.path, reading.respelled)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from ..text_reading import numbered_lines
 from .conllu import Word, read_blocks, sentence_id, treebank_words
-from .corpus import numbered_lines
 from .dice import dice_for
 from .error_rules import RULES, Edit, Sentence
 from .manifest import write_text
@@ -133,7 +133,7 @@ def inject_file(source: Path, output: Path, injection: Injection) -> Counter[str
         raise FileNotFoundError(f"--output: no folder {str(output.parent)!r}")
     counts: Counter[str] = Counter()
     rows: list[str] = []
-    for block in read_blocks(numbered_lines(source, 0, 1)):
+    for block in read_blocks(numbered_lines(source)):
         words = treebank_words(block, source)
         _check_forms(words, source)
         if words:

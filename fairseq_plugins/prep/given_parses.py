@@ -14,9 +14,9 @@ from itertools import islice
 from os.path import commonprefix
 from pathlib import Path
 
+from ..text_reading import numbered_lines
 from .annotation import Annotation
 from .conllu import parse_block, read_blocks
-from .corpus import numbered_lines
 from .examples import Example
 from .manifest import sha256
 from .readers.reading import UNLABELLED
@@ -65,7 +65,7 @@ class ParseFile:
     ) -> None:
         self.path, self.examples, self.need_heads = path, examples, need_heads
         self.passed_over = {} if passed_over is None else passed_over
-        self._blocks = read_blocks(numbered_lines(path, 0, 1))
+        self._blocks = read_blocks(numbered_lines(path))
         self._last = 0  # line
 
     def take(self, example: Example) -> Parses:

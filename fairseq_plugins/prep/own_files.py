@@ -1,10 +1,18 @@
-"""Files of a preparation that its options name one by one."""
+"""Files of a preparation: those that its options name, and what lies unread beside them."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..messages import named
+
+logger = logging.getLogger(__name__)
+
+DATA = (".tsv", ".csv", ".json", ".jsonl", ".txt", ".conll", ".conllu", ".m2", ".xml")
+ABOUT = ("readme", "license", "licence")  # files that begin so are no data
 OWN_FILES = {"train": "train_file", "valid": "valid_file", "test": "test_file"}
 
 
@@ -50,3 +58,37 @@ def listed(options: Any, name: str) -> list[Path]:
     if not all(parts):
         raise ValueError(f"--{name.replace('_', '-')} {value!r}: a file name is empty")
     return [Path(part) for part in parts]
+
+
+def log_unread(
+    raw_dir: str | Path, expected: Mapping[str, Iterable[str]], read: Mapping[str, Path]
+) -> None:
+    """Name the files in a raw folder that look like data and are not read.
+
+    Args:
+        raw_dir: the folder; empty for none.
+        expected: split -> paths below it that may hold the split.
+        read: what is read, by split and whatever else.
+    """
+    if not raw_dir:
+        return
+    places = {Path(name).parent for names in expected.values() for name in names}
+    folders = [Path(raw_dir) / place for place in sorted(places) if ".." not in place.parts]
+    known = {path.resolve() for path in read.values()}
+    unread = [path for folder in folders for path in _data(folder) if path.resolve() not in known]
+    if unread:
+        lacking = [f"{s} as {named(n, 3)}" for s, n in expected.items() if s not in read]
+        looked = f"; looked for: {named(lacking, between='; ')}" if lacking else ""
+        names = named(path.relative_to(raw_dir) for path in unread)
+        logger.info("%s: there, but not read: %s%s", raw_dir, names, looked)
+
+
+def _data(folder: Path) -> list[Path]:
+    """Return the files of a folder that look like data."""
+    return sorted(
+        path
+        for path in (folder.iterdir() if folder.is_dir() else ())
+        if path.suffix.lower() in DATA
+        and not path.name.lower().startswith((".", *ABOUT))
+        and path.is_file()
+    )

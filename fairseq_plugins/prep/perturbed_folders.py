@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .corpus import numbered_lines
+from ..messages import quoted
+from ..text_reading import numbered_lines, read_text
 from .datasets import Dataset, find_splits, get_dataset, read_split
 from .examples import Example
 from .perturbation.record import CHANGES, ORIGINAL, RECORD
@@ -73,6 +74,7 @@ def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> Pe
         [_expected(example, expected, path, name) for example, name in zip(part, names)]
         for part, path in ((perturbed, after), (originals, before))
     )
+    expected.tell_respelled(folder)
     return PerturbedFolder(record, originals, perturbed)
 
 
@@ -83,17 +85,17 @@ def _gold(target: str) -> str:
 def _read_record(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
-    record = json_object(path.read_text(encoding="utf-8", errors="replace"), str(path))
+    record = json_object(read_text(path), str(path))
     for name in NEEDED:
         if not isinstance(record.get(name), str):
-            raise ValueError(f"{path}: {name!r} is {record.get(name)!r}, expected a text")
+            raise ValueError(f"{path}: {name!r} is {quoted(record.get(name))}, expected a text")
     try:
         splits = get_dataset(record["dataset"]).splits
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     if record["split"] not in splits:
         choices = ", ".join(splits)
-        raise ValueError(f"{path}: unknown split {record['split']!r}; choices: {choices}")
+        raise ValueError(f"{path}: unknown split {quoted(record['split'])}; choices: {choices}")
     return record
 
 
@@ -146,28 +148,23 @@ def _check_changes(
             for name, one, other in zip(names, found, recorded):
                 if one != other:
                     raise ValueError(
-                        f"{part[0]}:{example.line}: {name} {_short(one)} contradicts "
-                        f"{path}:{number}, where it is {_short(other)}"
+                        f"{part[0]}:{example.line}: {name} {quoted(one, SHOWN)} contradicts "
+                        f"{path}:{number}, where it is {quoted(other, SHOWN)}"
                     )
     return [change["id"] for _, change in told]
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
-    return [(number, line) for number, line in numbered_lines(path, 0, 1) if line.strip()]
+    return [(number, line) for number, line in numbered_lines(path) if line.strip()]
 
 
 def _change(line: str, where: str) -> dict[str, Any]:
     change = json_object(line, where)
     for name, kind in CHANGE.items():
         if not isinstance(change.get(name), kind):
-            raise ValueError(f"{where}: {name!r} is {change.get(name)!r}, expected {kind.__name__}")
+            found = quoted(change.get(name))
+            raise ValueError(f"{where}: {name!r} is {found}, expected {kind.__name__}")
     return change
-
-
-def _short(value: Any) -> str:
-    """Show a value; of a long one its beginning."""
-    text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 def _text(label: Any) -> str | None:

@@ -19,7 +19,9 @@ import sentencepiece
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
+from ..messages import quoted
 from ..syntax.subwords import Span, joined_spans
+from ..text_reading import read_text
 
 SUBWORDS = ("subword_nmt", "sentencepiece", "none")
 SEPARATOR = "@@"
@@ -68,9 +70,8 @@ class BpeSegmenter:
 
     def __init__(self, codes: Path, vocabulary: set[str] | None = None) -> None:
         merges = check_codes(codes)
-        with open(codes, encoding="utf-8", newline="\n") as stream:
-            # subword-nmt cannot read a file without merges, but it can leave out all of them
-            self.bpe = BPE(stream, merges or 0, SEPARATOR, vocabulary)
+        # subword-nmt cannot read a file without merges, but it can leave out all of them
+        self.bpe = BPE(io.StringIO(read_text(codes)), merges or 0, SEPARATOR, vocabulary)
         self.cuts: dict[str, list[str]] = {}
 
     def segment(self, text: str) -> tuple[list[str], list[Span]]:
@@ -177,9 +178,9 @@ def check_codes(path: Path) -> int:
     if not Path(path).is_file():
         raise FileNotFoundError(f"no BPE codes file {str(path)!r}")
     try:
-        lines = Path(path).read_bytes().decode("utf-8").rstrip("\n").split("\n")
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is no BPE codes file (not UTF-8 text)") from None
+        lines = read_text(path).rstrip("\n").split("\n")
+    except ValueError as error:
+        raise ValueError(f"{path} is no BPE codes file: {error}") from None
     start = 0
     if lines[0].startswith("#version:"):
         start = 1
@@ -191,7 +192,7 @@ def check_codes(path: Path) -> int:
     for number, pair in enumerate(pairs, start + 1):
         if len(pair) != 2 or not all(pair):
             raise ValueError(
-                f"{path}:{number}: expected two symbols of a merge, found {' '.join(pair)!r}"
+                f"{path}:{number}: expected two symbols of a merge, found {quoted(' '.join(pair))}"
             )
     if pairs and all(second.isdecimal() for _, second in pairs):
         raise ValueError(f"{path} is no BPE codes file: it lists counts (a vocabulary?)")

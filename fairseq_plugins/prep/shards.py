@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..messages import named
 from .manifest import FILE_NAME, FolderManifest, changes, sha256, write_text
 from .running import Share
 from .workspace import (
@@ -29,6 +30,7 @@ from .workspace import (
     is_finished,
     locked,
     open_work,
+    some,
 )
 
 logger = logging.getLogger(__name__)
@@ -137,8 +139,8 @@ def make_shard(options: Any, manifest: FolderManifest, make: Callable[[Layout], 
         differing = _differing(folder, manifest) if (folder / RECORD).is_file() else []
         if differing and not options.overwrite:
             raise ValueError(
-                f"{folder} holds a shard of another preparation ({'; '.join(differing[:3])}); "
-                "merge or remove it, or give --overwrite"
+                f"{folder} holds a shard of another preparation ({some(differing)}); merge or "
+                "remove it, or give --overwrite"
             )
         if not differing and (folder / RECORD).is_file() and not _damaged(folder):
             logger.info("shard %s is already made in %s", options.share, folder)
@@ -170,20 +172,19 @@ def find_parts(folder: Path, manifest: FolderManifest) -> tuple[Path, ...]:
         )
     if len(counts) > 1:
         raise ValueError(
-            f"{folder / SHARDS} holds shards of {' and of '.join(map(str, counts))}: remove those "
+            f"{folder / SHARDS} holds shards of {named(counts, between=' and of ')}: remove those "
             "that are not to be merged"
         )
     shares = [Share(number, counts[0]) for number in range(1, counts[0] + 1)]
     if missing := [str(s) for s in shares if s not in found or not (found[s] / RECORD).is_file()]:
         raise ValueError(
-            f"{folder / SHARDS} lacks or has only begun shard {', '.join(missing)}: make it with "
+            f"{folder / SHARDS} lacks or has only begun shard {named(missing)}: make it with "
             f"--shard {missing[0]}, or copy its folder there"
         )
     for share in shares:
         if differing := _differing(found[share], manifest):
             raise ValueError(
-                f"shard {share} in {found[share]} is of another preparation "
-                f"({'; '.join(differing[:3])})"
+                f"shard {share} in {found[share]} is of another preparation ({some(differing)})"
             )
         if damaged := _damaged(found[share]):
             raise ValueError(

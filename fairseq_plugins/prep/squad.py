@@ -16,6 +16,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from ..messages import named, quoted, shortened
+from ..text_reading import read_text
 from .manifest import write_text
 from .text_encoder import check_characters
 
@@ -158,10 +160,9 @@ def _parsed(path: Path) -> dict[str, Any]:
     """Parse a file of one JSON object."""
     if not path.is_file():
         raise FileNotFoundError(f"no file {str(path)!r}")
+    text = read_text(path)
     try:
-        body = json.loads(path.read_bytes().decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8: byte {error.start} ({error.reason})") from None
+        body = json.loads(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise ValueError(f"{path} is no JSON: {place}: {error.msg}") from None
@@ -236,9 +237,8 @@ def _optional(body: dict[str, Any], key: str, kind: type, place: str, default: A
 
 
 def _listed(names: Sequence[str] | dict[str, Any]) -> str:
-    return ", ".join(map(repr, names)) or "nothing"
+    return named(map(quoted, names), none="nothing")
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 40 else f"{text[:40]}…"
+    return shortened(json.dumps(value), 40)

@@ -20,12 +20,13 @@ from tqdm import tqdm
 from ..pretrained.directory import resolve_directory
 from . import squad_chunks
 from .manifest import sha256, tool_versions
+from .own_files import log_unread
 from .shards import Layout, carry_out, is_settled
 from .squad import Paragraph, read
 from .squad_binarize import SquadSplitWriter
 from .squad_chunks import SquadChunk, encode_chunk, start_encoding
 from .squad_encoder import check_visible
-from .squad_options import SquadOptions
+from .squad_options import OFFICIAL, SquadOptions
 from .text_binarize import TextWriter
 from .text_encoder import load_annotator
 from .text_manifest import MISALIGNED, SPANS, TARGETS, VOCABULARY, WINDOWS, TextManifest
@@ -49,6 +50,7 @@ def prepare(options: SquadOptions) -> TextManifest:
     folder, files = Path(options.destdir), options.input_files()
     vocabulary = resolve_directory(options.pretrained) / VOCABULARY
     check_destination(folder, [*files.values(), *([vocabulary] if vocabulary.is_file() else [])])
+    log_unread(options.raw_dir, OFFICIAL, files)
     manifest, tools = describe(options, files)
     if files.keys() == {"train"}:
         logger.warning("%s: no validation split: give --valid-file", folder)

@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from ..data.dictionaries import load_dictionary
 from ..data.streams import read_stream, stream_prefix, write_stream
+from ..messages import named
 from ..syntax.labels import FEATURES
 from ..syntax.subword_tree import COLUMNS
 from . import text_subset
@@ -55,7 +56,7 @@ def write_subset(
     manifest = kind.load(folder)
     parts = [split for split in manifest.splits if split.startswith("train")]
     if not parts:
-        raise ValueError(f"{folder} has no training split (splits: {', '.join(manifest.splits)})")
+        raise ValueError(f"{folder} has no training split (splits: {named(manifest.splits)})")
     if "subset" in manifest.options:
         raise ValueError(f"{folder} is itself a subset: choose from the whole folder")
     manifest.options["subset"] = {"fraction": fraction, "seed": seed}

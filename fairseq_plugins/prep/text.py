@@ -15,9 +15,10 @@ from functools import lru_cache
 
 from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
 
+from ..text_reading import BYTE_ORDER_MARK
+
 TOKENIZERS = ("moses", "pretokenized", "none")
 NORMALIZERS = ("none", "moses")
-BYTE_ORDER_MARK = "\ufeff"
 LONGEST_WORD = 500  # characters without white space: more at once is slow for a tokeniser
 
 ENTITIES = (

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from ..messages import named
 from .examples import is_cell
 from .manifest import FolderManifest, check_names
 
@@ -167,10 +168,10 @@ class TextManifest(FolderManifest):
         if self.target == SPANS and not all(type(size) is int and size > 0 for size in sizes):
             yield f"'windows' are {self.windows}, expected a number above 0 for each of {WINDOWS}"
         if (self.target in LABELLED) != bool(self.labels):
-            yield f"target {self.target!r} does not go with the labels {self.labels}"
+            yield f"target {self.target!r} does not go with the labels {named(self.labels)}"
         if len(set(self.labels)) != len(self.labels):
-            yield f"a label is named twice in {self.labels}"
+            yield f"a label is named twice in {named(self.labels)}"
         if not all(map(is_cell, self.labels)):
-            yield f"a label is empty, or holds a tab or line break, in {self.labels}"
+            yield f"a label is empty, or holds a tab or line break, in {named(self.labels)}"
         if self.positive and self.labels and self.positive not in self.labels:
-            yield f"the positive label {self.positive!r} is none of {self.labels}"
+            yield f"the positive label {self.positive!r} is none of {named(self.labels)}"

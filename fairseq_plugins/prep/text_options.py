@@ -8,16 +8,20 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from ..messages import named
 from ..pretrained.directory import DEFAULT
+from ..text_reading import numbered_lines
 from .datasets import DATASETS, Dataset, find_splits
 from .options import add_flags
 from .own_files import OWN_FILES, check_some, listed, own_files
 from .readers.options import HELP, ReadOptions
+from .readers.own import read_plain
 from .running import CORES, RUNNING, RUNNING_FLAGS, Share
 from .text_encoder import needs_annotator
 from .text_manifest import ANNOTATIONS, SIMILARITY, TOKENIZE
 
 NO_ANNOTATIONS = "none"
+NO_CONTENT = ("raw_dir", "wordnet", "many_labels")  # decide nothing, or stand elsewhere
 PARSES = {"train": "train_conllu", "valid": "valid_conllu", "test": "test_conllu"}
 
 
@@ -44,6 +48,7 @@ class TextOptions:
     tokenize: str = "whitespace"
     annotations: str = "pos,heads"
     spacy_model: str = ""
+    many_labels: bool = False
     wordnet: str = ""
     read: ReadOptions = field(default_factory=ReadOptions)
     workers: int = CORES
@@ -72,8 +77,10 @@ class TextOptions:
             raise ValueError(f"--wordnet has no work to do: {self._asked} has no {SIMILARITY}")
         if self.read.labels and self.source.labels is not None:
             raise ValueError(
-                f"--labels: {self.dataset} has its own labels, {', '.join(self.source.labels)}"
+                f"--labels: {self.dataset} has its own labels, {named(self.source.labels)}"
             )
+        if self.read.no_header and self.source.read is not read_plain:
+            raise ValueError(f"--no-header is for your own tables, not for {self.dataset}")
         if self.read.labels and self.source.target == "score":
             raise ValueError(f"--labels: {self.dataset} has scores and no labels")
 
@@ -122,7 +129,7 @@ class TextOptions:
             if len(paths) != len(mine):
                 raise ValueError(
                     f"{flag} names {len(paths)} CoNLL-U file(s), but the splits that need one are "
-                    f"{', '.join(mine) or 'none'}"
+                    f"{named(mine)}"
                 )
             for split, path in zip(mine, paths):
                 if not path.is_file():
@@ -152,12 +159,14 @@ class TextOptions:
     def recorded(self) -> dict[str, Any]:
         """The options that decide the content; files stand among the manifest's inputs."""
         body = asdict(self)
-        for name in (*RUNNING, "raw_dir", "wordnet", *OWN_FILES.values(), *PARSES.values()):
+        for name in (*RUNNING, *NO_CONTENT, *OWN_FILES.values(), *PARSES.values()):
             body.pop(name)
         if not self.valid_fraction:  # so that the folders of earlier releases stay as they are
             del body["valid_fraction"], body["seed"]
         body["annotations"] = list(self.annotation_names)
         body["read"]["labels"] = list(self.read.labels)
+        if not self.read.no_header:  # likewise
+            del body["read"]["no_header"]
         return body
 
 
@@ -192,6 +201,7 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
         "none, and the one given here is for raw text in prediction)",
         {},
     ),
+    ("many_labels", "own data: more than 20 labels are classes, not the wrong column", {}),
     ("wordnet", "folder of the WordNet database (default: where it is usually installed)", {}),
     *RUNNING_FLAGS,
 )
@@ -207,6 +217,10 @@ def add_text_flags(parser: argparse.ArgumentParser) -> None:
     add_flags(parser, TextOptions, FLAGS)
     group = parser.add_argument_group("reading")
     for spec in fields(ReadOptions):
+        if spec.type == "bool":
+            flag = f"--{spec.name.replace('_', '-')}"
+            group.add_argument(flag, action="store_true", help=HELP[spec.name])
+            continue
         default = "" if isinstance(spec.default, tuple) else spec.default
         group.add_argument(
             f"--{spec.name.replace('_', '-')}",
@@ -255,10 +269,7 @@ def parse_labels(text: str) -> tuple[str, ...]:
     if not text:
         return ()
     if Path(text).is_file():
-        try:
-            found = Path(text).read_text(encoding="utf-8").removesuffix("\n").split("\n")
-        except UnicodeDecodeError:
-            raise ValueError(f"--labels: {text} is not UTF-8") from None
+        found = [line for _, line in numbered_lines(text)]
     else:
         found = [label.strip() for label in text.split(",")]
     if not all(found):

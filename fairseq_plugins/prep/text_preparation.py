@@ -27,13 +27,15 @@ from . import text_chunks, unknown
 from .datasets import input_files
 from .given_parses import GivenParses
 from .manifest import sha256, tool_versions, write_text
+from .own_files import log_unread
 from .shards import Layout, carry_out, is_settled
 from .text_binarize import SplitWriter
 from .text_chunks import TextChunk, encode_chunk, start_encoding
 from .text_encoder import TextEncoder, load_annotator
+from .text_labels import decide_labels, headline, log_labels, with_labels
 from .text_manifest import LABELS, VOCABULARY, TextManifest
 from .text_options import TextOptions
-from .text_scan import TextScan, decide_labels, headline, read_examples, scan_files
+from .text_scan import TextScan, read_examples, scan_files
 from .word_similarity import WordSimilarity
 from .wordpiece import WordPieces
 from .workers import run_jobs
@@ -67,10 +69,10 @@ def prepare(options: TextOptions) -> TextManifest:
     """
     folder = Path(options.destdir)
     files = options.input_files()
-    read = [path for file in files.values() for path in input_files(options.source, file)]
-    read += options.conllu_files(files).values()
+    read = inputs_of(options, files)
     vocabulary = resolve_directory(options.pretrained) / VOCABULARY
-    check_destination(folder, [*read, *([vocabulary] if vocabulary.is_file() else [])])
+    check_destination(folder, [*read.values(), *([vocabulary] if vocabulary.is_file() else [])])
+    log_unread(options.raw_dir, options.source.splits, read)
     manifest, tools = describe(options, files)
     if files.keys() == {"train"} and not options.valid_fraction:
         logger.warning(
@@ -82,6 +84,7 @@ def prepare(options: TextOptions) -> TextManifest:
         return TextManifest.load(folder)
     scans = scan_files(options, files)
     manifest.labels = decide_labels(options, scans)
+    log_labels(options, scans, manifest.labels)
     manifest.metric = headline(options, manifest.labels)
     manifest.sentences = next(iter(scans.values())).sentences
     return carry_out(options, manifest, partial(make, options, scans, manifest, tools))
@@ -95,13 +98,10 @@ def describe(options: TextOptions, files: dict[str, Path]) -> tuple[TextManifest
     tools, settings, vocabulary = load_tools(
         options.pretrained, tokenize, names, annotator, compared
     )
-    read = {
-        f"{split}.beside" if k else split: path
-        for split, first in files.items()
-        for k, path in enumerate(input_files(options.source, first))
+    inputs = {
+        name: {"file": str(path), "sha256": sha256(path)}
+        for name, path in inputs_of(options, files).items()
     }
-    read |= {f"{split}.conllu": path for split, path in options.conllu_files(files).items()}
-    inputs = {name: {"file": str(path), "sha256": sha256(path)} for name, path in read.items()}
     if compared is not None:
         inputs["wordnet"] = compared.identity()
     inputs["vocabulary"] = vocabulary
@@ -118,6 +118,16 @@ def describe(options: TextOptions, files: dict[str, Path]) -> tuple[TextManifest
         submission={split: dict(form) for split, form in source.submission.items()},
     )
     return manifest, tools
+
+
+def inputs_of(options: TextOptions, files: dict[str, Path]) -> dict[str, Path]:
+    """Name all files that are read: splits, what lies beside them, and parses."""
+    read = {
+        f"{split}.beside" if k else split: path
+        for split, first in files.items()
+        for k, path in enumerate(input_files(options.source, first))
+    }
+    return read | {f"{split}.conllu": path for split, path in options.conllu_files(files).items()}
 
 
 def load_tools(
@@ -168,7 +178,7 @@ def make(
 ) -> None:
     """Do the work in a folder that is ours, and complete and save the manifest; see `carry_out`."""
     folder = layout.folder
-    jobs = list(write_chunks(options, scans, layout))
+    jobs = list(write_chunks(with_labels(options, manifest.labels), scans, layout))
     encode(options, jobs, manifest, tools)
     if layout.is_part:
         return

@@ -14,9 +14,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from .datasets import collect_labels, read_split
+from .datasets import read_split
 from .examples import Example
 from .given_parses import ParseFile, Parses
+from .readers.labels import Respelled
 from .text_encoder import check_characters
 from .text_manifest import SIMILARITY
 from .text_options import TextOptions
@@ -33,7 +34,9 @@ class TextScan:
         labelled: how many of them have a gold label.
         sentences: 1, or 2 for pairs; 0 in an empty file.
         labels: label -> line where it stands first.
+        counts: label -> how often it is there.
         dropped: reason -> how many rows were passed over.
+        respelled: labels that stand for others, see `readers.labels`.
     """
 
     path: Path
@@ -42,7 +45,9 @@ class TextScan:
     labelled: int = 0
     sentences: int = 0
     labels: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
+    respelled: Respelled = field(default_factory=Counter)
 
     def add(self, example: Example) -> None:
         """Count an example.
@@ -62,6 +67,7 @@ class TextScan:
         self.examples += 1
         gold = labels_of(example)
         self.labelled += bool(gold)
+        self.counts.update(gold)
         for label in gold:
             self.labels.setdefault(label, example.line)
 
@@ -83,11 +89,12 @@ def read_examples(
     """
     source, read = options.source, options.read
     if not options.valid_fraction or split not in ("train", "valid"):
-        examples = read_split(source, split, scan.path, read, dropped)
+        examples = read_split(source, split, scan.path, read, dropped, scan.respelled)
         yield from _parsed(options, scan, examples, dropped)
         return
     counts = dropped if split == "train" else None  # rows passed over are counted once
-    examples = read_split(source, "train", scan.path, read, counts)
+    respelled = scan.respelled if split == "train" else Counter()  # and so are labels
+    examples = read_split(source, "train", scan.path, read, counts, respelled)
     for number, found in enumerate(_parsed(options, scan, examples, counts)):
         if is_held_out(number, options.valid_fraction, options.seed) == (split == "valid"):
             yield found
@@ -150,40 +157,3 @@ def scan_files(options: TextOptions, files: dict[str, Path]) -> dict[str, TextSc
             f"the words of pairs; leave {SIMILARITY} out"
         )
     return scans
-
-
-def decide_labels(options: TextOptions, scans: dict[str, TextScan]) -> list[str]:
-    """Return the labels in id order: the dataset's, the user's, or those found in training.
-
-    Raises:
-        ValueError: a label that training does not have, with file and line; no label at all.
-    """
-    if options.source.target == "score":
-        return []
-    labels = options.source.labels or options.read.labels
-    if not labels:
-        train = {split: scan for split, scan in scans.items() if split == "train"} or scans
-        labels = collect_labels(
-            Example("", (), label=label) for scan in train.values() for label in scan.labels
-        )
-    if not labels:
-        raise ValueError(
-            f"no split has labels ({', '.join(scans)}): give --labels, e.g. the labels.txt of the "
-            "folder that the model was trained on"
-        )
-    for scan in scans.values():
-        for label, line in scan.labels.items():
-            if label not in labels:
-                raise ValueError(
-                    f"{scan.path}:{line}: label {label!r} is none of the training set's "
-                    f"{', '.join(labels)}; give all of them by --labels"
-                )
-    return list(labels)
-
-
-def headline(options: TextOptions, labels: list[str]) -> str:
-    """Return the dataset's metric, or for words whose labels name no entities their accuracy."""
-    entities = any(label[:2] in ("B-", "I-") for label in labels)
-    if options.source.metric.startswith("entity") and not entities:
-        return "accuracy"
-    return options.source.metric

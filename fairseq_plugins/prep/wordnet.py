@@ -13,6 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ..messages import named
+
 PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}  # name in the files -> NLTK's letter
 OF_UPOS = {"NOUN": "n", "VERB": "v", "ADJ": "a", "ADV": "r"}
 FILES = tuple(f"{kind}.{part}" for part in PARTS for kind in ("index", "data")) + tuple(
@@ -217,7 +219,7 @@ def find_wordnet(folder: str | Path | None = None) -> Path:
         if all((place / name).is_file() for name in FILES):
             return place.resolve()
     raise FileNotFoundError(
-        f"no WordNet database in {', '.join(map(str, tried))} (files {FILES[0]}, {FILES[1]}, …): "
+        f"no WordNet database in {named(tried)} (files {FILES[0]}, {FILES[1]}, …): "
         "install one (Debian, Ubuntu: apt-get install wordnet-base; elsewhere: unpack the database "
         "files of Princeton's WordNet 3.0), or name its folder by --wordnet DIR"
     )

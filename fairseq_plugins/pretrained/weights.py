@@ -17,6 +17,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from ..messages import named
 from .directory import read_json
 
 SAFETENSORS = "model.safetensors"
@@ -82,7 +83,7 @@ def _read(
         content = read(shard)
         if content.keys() != expected:
             unlike = sorted(content.keys() ^ expected)
-            raise ValueError(f"{shard} does not hold what {path.name} says: {shorten(unlike)}")
+            raise ValueError(f"{shard} does not hold what {path.name} says: {named(unlike, 6)}")
         found |= content
     return found
 
@@ -131,8 +132,8 @@ def read_pickle(path: Path, *, mapped: bool = False) -> Mapping[str, Tensor]:
         ) from None
     except Exception as error:  # a damaged pickle can fail in any way
         raise ValueError(_unreadable(path, error)) from None
-    named = isinstance(content, Mapping) and all(isinstance(key, str) for key in content)
-    if not named or not all(torch.is_tensor(value) for value in content.values()):
+    by_name = isinstance(content, Mapping) and all(isinstance(key, str) for key in content)
+    if not by_name or not all(torch.is_tensor(value) for value in content.values()):
         raise ValueError(f"{path}: expected tensors by name, found something else")
     return content
 
@@ -143,9 +144,3 @@ def _unreadable(path: Path, error: Exception) -> str:
         if stream.read(len(_GIT_POINTER)) == _GIT_POINTER:
             return f"{path} is a Git LFS pointer, not the weights; run: git lfs pull"
     return f"{path}: not readable as weights, damaged or of another kind ({type(error).__name__})"
-
-
-def shorten(names: list[str], limit: int = 6) -> str:
-    """List some names."""
-    rest = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + rest

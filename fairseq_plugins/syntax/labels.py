@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from ..messages import quoted
+
 PAD = "<pad>"
 SPECIAL = "<special>"
 PAD_ID = 0
@@ -79,7 +81,7 @@ class Inventory:
         for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
             fields = line.rsplit(" ", 1)
             if len(fields) != 2 or not fields[1].isdigit():
-                raise ValueError(f"{path}:{number}: expected 'label count', found {line!r}")
+                raise ValueError(f"{path}:{number}: expected 'label count', found {quoted(line)}")
             symbols.append(fields[0])
         if tuple(symbols[:2]) != (PAD, SPECIAL) or len(set(symbols)) != len(symbols):
             raise ValueError(

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..messages import named, quoted
+
 FAR = int(np.iinfo(np.int32).max)  # from one tree to another there is no path
 NEIGHBOURS = ("asymmetric", "symmetric", "none")
 RELATIONS = ("parent", "child", "sibling")
@@ -42,18 +44,20 @@ def check_heads(
         if head == word:
             raise ValueError(f"{_name(word, words)} of {count} is its own head")
     if cycle := _cycle(heads):
-        chain = ", whose head is ".join(_name(word, words) for word in [*cycle, cycle[0]])
+        chain = named(
+            (_name(word, words) for word in [*cycle, cycle[0]]), between=", whose head is "
+        )
         raise ValueError(f"the heads of the sentence of {count} words form a cycle: {chain}")
     roots = [word for word, head in enumerate(heads, 1) if head == 0]
     if one_root and len(roots) != 1:
-        found = ", ".join(_name(word, words) for word in roots) or "none"
+        found = named(_name(word, words) for word in roots)
         raise ValueError(
             f"the sentence of {count} words has {len(roots)} roots (head 0) instead of one: {found}"
         )
 
 
 def _name(word: int, words: Sequence[str] | None) -> str:
-    return f"word {word}" if words is None else f"word {word} {words[word - 1]!r}"
+    return f"word {word}" if words is None else f"word {word} {quoted(words[word - 1])}"
 
 
 def _cycle(heads: Sequence[int]) -> list[int]:

@@ -11,6 +11,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf.errors import InterpolationResolutionError
 
 from ..evaluation.metrics import LOWER_IS_BETTER
+from ..messages import named
 from ..prep.text_manifest import TextManifest
 
 NO_AUTOCAST = "none"
@@ -42,7 +43,7 @@ def positive_label(given: str | None, manifest: TextManifest, folder: Path) -> s
     if given is not None and given not in manifest.labels:
         raise ValueError(
             f"--positive-label {given!r} is no label of {folder}; "
-            f"choices: {', '.join(manifest.labels) or 'none, it holds scores'}"
+            f"choices: {named(manifest.labels, none='none, it holds scores')}"
         )
     return given or manifest.positive
 
@@ -57,7 +58,7 @@ def check_labels(cfg: Any, manifest: TextManifest, folder: Path) -> None:
     target = getattr(cfg, "target", None)
     if (target, trained) != (manifest.target, manifest.labels):
         sides = [
-            f"{kind} ({', '.join(labels)})" if labels else str(kind)
+            f"{kind} ({named(labels)})" if labels else str(kind)
             for kind, labels in ((target, trained), (manifest.target, manifest.labels))
         ]
         raise ValueError(f"the model was trained for {sides[0]}, but {folder} has {sides[1]}")

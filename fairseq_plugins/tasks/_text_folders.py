@@ -15,6 +15,7 @@ from ..data.text_columns import (
     read_ids,
 )
 from ..data.text_rows import Rows
+from ..messages import named
 from ..prep.text_manifest import LABELS, TextManifest
 
 
@@ -117,7 +118,7 @@ def _check_split(folder: Path, manifest: TextManifest, split: str) -> None:
     """
     if split not in manifest.splits:
         raise FileNotFoundError(
-            f"{folder} has no split {split!r}; splits: {', '.join(manifest.splits) or 'none'}"
+            f"{folder} has no split {split!r}; splits: {named(manifest.splits)}"
         )
 
 
@@ -207,8 +208,7 @@ def require_gold(folder: Path, manifest: TextManifest, split: str, gold: Any) ->
         what = f"{name_example(folder, split, int((~gold.present).argmax()))} has no label"
     labelled = [name for name, c in counts.items() if c["labelled"] == c["examples"] > 0]
     raise ValueError(
-        f"{what}: training and metrics need gold labels; "
-        f"splits with labels: {', '.join(labelled) or 'none'}"
+        f"{what}: training and metrics need gold labels; splits with labels: {named(labelled)}"
     )
 
 

@@ -104,6 +104,7 @@ class TextTask(FairseqTask):
         self.reads_words = self.reads_heads = self.predicts_by_heads = False
         self.reads_similarity = False
         self._limit = cfg.max_positions
+        self._positions: Optional[int] = None
         self._warnings = _warnings.Warnings()
 
     @classmethod
@@ -147,6 +148,7 @@ class TextTask(FairseqTask):
         model_class = _text_checks.model_class_of(cfg, self.NAME)
         if from_checkpoint:
             _text_checks.check_labels(cfg, self.manifest, self.folder)
+            model_class.restore_config(cfg)
             with open_dict(cfg) if OmegaConf.is_config(cfg) else nullcontext():
                 cfg.pretrained = None  # the checkpoint holds all weights
         else:
@@ -182,6 +184,7 @@ class TextTask(FairseqTask):
                 f"--max-positions {self.cfg.max_positions}: the model has only {positions}"
             )
         self._limit = min(positions, self._limit or positions)
+        self._positions = min(positions, self._positions or positions)
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build the task's criterion.
@@ -262,6 +265,7 @@ class TextTask(FairseqTask):
             heads=heads,
             similarity=self.reads_similarity,
             limit=self._limit,
+            positions=self._positions,
             **self._long_examples(),
         )
 

@@ -115,7 +115,7 @@ def test_bad_options_are_one_line(more, message, raw, run) -> None:
     ("content", "message"),
     [
         (b'{"data": [}', "dev-v2.0.json is no JSON: line 1, column 11: "),
-        (b'{"data": "\xff"}', "dev-v2.0.json is not UTF-8: byte 10"),
+        (b'{"data": "\xff"}', "dev-v2.0.json:1: byte 11 of the line"),
         (b'{"data": []}', "dev-v2.0.json holds no question"),
         (b'{"data": [{"paragraphs": [{"context": " ", "qas": []}]}]}', "dev-v2.0.json: data[0].pa"),
     ],

@@ -135,7 +135,7 @@ def test_bad_files_are_one_line(content, message, raw, run) -> None:
     [
         (None, "no vocabulary, neither vocab.txt nor tokenizer.json"),
         (b"a\nb\n", "is no BERT vocabulary: it lacks [PAD], [UNK], [CLS], [SEP]"),
-        (b"[PAD]\n\xff\n", "line 2: not valid UTF-8"),
+        (b"[PAD]\n\xff\n", "vocab.txt:2: byte 1 of the line"),
     ],
 )
 def test_missing_or_bad_vocabulary_is_one_line(content, message, raw, run) -> None:

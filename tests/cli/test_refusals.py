@@ -42,3 +42,24 @@ def test_refusals_are_one_line_and_status_one(command, tmp_path, monkeypatch, ca
     assert "Traceback" not in written.err
     assert "none" in lines[0]
     assert not list(tmp_path.iterdir())
+
+
+LENGTHS = {
+    **dict.fromkeys(
+        ["predict.py", "robustness.py", "plot_gates.py", "case_study.py", "plot_attention.py"],
+        ["--max-positions", "--long-examples"],
+    ),
+    **dict.fromkeys(
+        ["ask.py", "predict_squad.py", "plot_coattention.py"],
+        ["--max-positions", "--max-query-length", "--doc-stride"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LENGTHS)
+def test_scripts_have_what_messages_about_long_texts_offer(name, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", [name, "--help"])
+    with pytest.raises(SystemExit):
+        runpy.run_path(str(SCRIPTS / name), run_name="__main__")
+    shown = capsys.readouterr().out
+    assert all(f"{flag} " in shown for flag in LENGTHS[name])

@@ -101,7 +101,7 @@ def test_files_that_are_no_vocabulary_are_named(tmp_path) -> None:
     with pytest.raises(ValueError, match=r"v.txt is no BERT vocabulary: it lacks \[CLS\], \[SEP\]"):
         BertDictionary.load(path)
     path.write_bytes(b"[PAD]\n\xff\n")
-    with pytest.raises(ValueError, match="v.txt, line 2: not valid UTF-8"):
+    with pytest.raises(ValueError, match="v.txt:2: .* not valid UTF-8"):
         BertDictionary.load(path)
     path.write_bytes(b"")
     with pytest.raises(ValueError, match="lacks"):

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prepared_text import WORDS, encode
 
+from fairseq_plugins.data.text_batches import lay_out
 from fairseq_plugins.data.text_columns import WORD_LABELS, Gold, Rows, SentenceColumns
 from fairseq_plugins.data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
 from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, Reading
@@ -261,3 +262,14 @@ def test_dataset_can_go_to_worker_processes():
     assert torch.equal(
         collated(again)["net_input"]["src_factors"], collated(dataset)["net_input"]["src_factors"]
     )
+
+
+def test_rows_without_a_token_are_refused_where_batches_are_made():
+    """An accelerator would wait for the answer, so its layouts do not ask."""
+    rows = [
+        {"id": id_, "lengths": [2, count], "tokens": np.arange(2 + count)}
+        for id_, count in ((5, 1), (7, 0))
+    ]
+    assert lay_out(rows[:1], 0)["ntokens"] == 3
+    with pytest.raises(ValueError, match="example 7 of the split, from 0, has a row without"):
+        lay_out(rows, 0)

@@ -99,6 +99,16 @@ def test_a_difference_that_ties_in_many_resamples_is_not_sure():
     assert found.p_value > 0.3
 
 
+@pytest.mark.parametrize("broken", [float("nan"), float("inf")])
+def test_scores_that_are_no_numbers_are_not_tested(broken):
+    """A diverged model must not count as significantly worse, or better."""
+    run, other = answers("score", 0.9, 1), answers("score", 0.5, 2)
+    other.predicted[0] = broken
+    with np.errstate(invalid="ignore"):
+        found = bootstrap([run], [other], "mse", samples=20)
+    assert not found.p_value < 1
+
+
 def test_seed_decides_the_resamples():
     pair = [answers("classes", 0.5, 1)], [answers("classes", 0.6, 2)]
     first, again, other = (bootstrap(*pair, "mcc", samples=50, seed=s) for s in (1, 1, 2))

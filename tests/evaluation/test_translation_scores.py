@@ -6,14 +6,19 @@ import json
 import math
 from collections import Counter
 
+import numpy as np
 import pytest
 import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
+from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics.base import Score
+from scipy import stats
 
+from fairseq_plugins.evaluation import significance
 from fairseq_plugins.evaluation.inputs import TextForm, load
 from fairseq_plugins.evaluation.score_report import format_report, score_files
-from fairseq_plugins.evaluation.significance import paired_bootstrap
+from fairseq_plugins.evaluation.significance import paired_bootstrap, two_sided_p_value
 from fairseq_plugins.evaluation.text_files import check_equal_counts, write_text
 from fairseq_plugins.evaluation.translation import (
     Corpus,
@@ -188,6 +193,59 @@ def test_paired_bootstrap_is_seeded_and_tells_unlike_from_like() -> None:
     assert "seed:7" in run[0].signature
     same = paired_bootstrap([good, twin], gold, lang="de", samples=100)
     assert all(item.difference == 0 and item.p_value == 1 for item in same)
+
+
+def test_paired_bootstrap_resamples_as_sacrebleu_does() -> None:
+    """Its own p-value follows from the resamples that ours is made of."""
+    gold, systems = corpus(REFERENCE * 5, "ref"), [corpus(GOOD * 5, "a"), corpus(BAD * 5, "b")]
+    found = paired_bootstrap(systems, gold, lang="de", samples=60, seed=3)
+    metrics = {"bleu": BLEU(trg_lang="de"), "chrf": CHRF()}
+    for one in found:
+        with significance._sacrebleu_seed(3):
+            drawn = significance._resampled(metrics[one.metric], systems, gold, 60)
+        differences = drawn[1] - drawn[0]
+        assert one.mean == pytest.approx(drawn[1].mean())
+        assert one.p_value == two_sided_p_value(one.difference, differences)
+        own = np.abs(differences) - np.abs(differences).mean() > abs(one.difference)
+        assert one.sacrebleu_p_value == pytest.approx((own.sum() + 1) / 61)
+    assert (
+        paired_bootstrap(systems, gold, lang="de", samples=60, seed=3, names=["chrf"]) == found[1:]
+    )
+
+
+def test_two_sided_p_value_looks_at_both_tails() -> None:
+    drawn = np.array([-3.0, -1.0, 0.0, 1.0, 3.0]) + 2  # about 2, the observed difference
+    assert two_sided_p_value(2, drawn) == two_sided_p_value(-2, -drawn) == 3 / 6
+    assert two_sided_p_value(4, drawn) == 1 / 6
+    assert two_sided_p_value(0, drawn) == 1
+
+
+class Sum(BLEU):
+    """A metric that is quick: sentences are numbers, the score is their sum."""
+
+    def _extract_corpus_statistics(self, hypotheses, references):
+        self.num_refs = 1
+        return [[float(line)] for line in hypotheses]
+
+    def _aggregate_and_compute(self, stats):
+        return self._compute_score_from_stats(np.sum(stats, 0))
+
+    def _compute_score_from_stats(self, stats):
+        return Score("sum", float(stats[0]))
+
+
+def test_paired_bootstrap_is_rarely_sure_of_a_difference_that_is_none(monkeypatch) -> None:
+    """At a level of 5 % two systems of one kind differ about as often; by sacreBLEU's p oftener."""
+    monkeypatch.setattr(significance, "BLEU", Sum)
+    dice, count, comparisons = np.random.default_rng(2), 40, 600
+    gold, sure = corpus([""] * count, "ref"), np.zeros(2)
+    for seed in range(1, comparisons + 1):
+        systems = [corpus([str(x) for x in dice.normal(size=count)], name) for name in "ab"]
+        (one,) = paired_bootstrap(systems, gold, lang="de", samples=99, seed=seed, names=["bleu"])
+        sure += [one.p_value <= 0.05, one.sacrebleu_p_value <= 0.05]
+    least, most = stats.binom.interval(0.99, comparisons, 0.05)
+    ours, theirs = sure
+    assert least <= ours <= most < theirs
 
 
 def test_paired_bootstrap_refuses_what_it_cannot_compare() -> None:

@@ -121,6 +121,15 @@ def test_sentences_are_compared_with_one_reference(root, tmp_path, names, remark
     assert found.detail == remark if remark else "over sentences" in found.detail
 
 
+def test_seeds_without_deviation_are_not_tested(root):
+    """Equal scores of all seeds would give p = 0 over seeds."""
+    for seed in (1, 2):
+        translated(root, "baseline", 20, seed=seed, fraction=0.5, features="none")
+        translated(root, "syntax", 30, seed=seed, fraction=0.5, features="pos")
+    found = fraction_table(read_outcomes(root), TEST).rows[0][-1]
+    assert (found.mark, found.detail) == ("", "untested: no deviation between seeds")
+
+
 def test_several_seeds_are_tested_against_each_other_and_one_over_sentences(root):
     for seed, luck in enumerate((0.0, 0.1, 0.2), start=1):
         translated(root, "baseline", 10 + luck, seed=seed)

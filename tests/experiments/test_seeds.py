@@ -11,14 +11,15 @@ from experiments.finished_runs import finish
 from scipy import stats
 
 from fairseq_plugins.experiments.comparisons import compare, welch
-from fairseq_plugins.experiments.outcomes import read_outcomes
+from fairseq_plugins.experiments.outcomes import Setting, read_outcomes
+from fairseq_plugins.experiments.report.tables import comparison_table
 from fairseq_plugins.experiments.seed_report import (
     comparisons_csv,
     format_markdown,
     make_report,
     settings_csv,
 )
-from fairseq_plugins.experiments.seeds import chosen_settings, summarize
+from fairseq_plugins.experiments.seeds import Summary, chosen_settings, summarize
 
 PLAIN, POS, SLA = "bert_plain_tiny", "bert_pos_tiny", "bert_sla_tiny"
 
@@ -32,6 +33,10 @@ def root(tmp_path):
         finish(tmp_path, POS, 5e-5, seed, 0.55 + 0.02 * seed, right=28)
         finish(tmp_path, POS, 2e-5, seed, 0.70 + 0.02 * seed, right=45)
     return tmp_path
+
+
+def summary_of(values):
+    return Summary(Setting("one", 1e-5, 1), values, 0.0, [])
 
 
 def settings_of(root, metric="accuracy"):
@@ -87,7 +92,46 @@ def test_comparison_of_one_seed_or_of_equals_claims_nothing(tmp_path):
     finish(tmp_path, PLAIN, 5e-5, 2, 0.6)
     chosen = settings_of(tmp_path)
     equal = compare(chosen[PLAIN], chosen[PLAIN])
-    assert (equal.t_p_value, equal.sign_p_value, equal.wins) == (1.0, 1.0, 0)
+    assert math.isnan(equal.t_p_value)
+    assert (equal.remark, equal.sign_p_value, equal.wins) == ("all differences equal", 1.0, 0)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 30.0])
+def test_equal_differences_make_no_t_test(scale):
+    """Neither p = 0 nor the 1e-29 that rounding makes of it."""
+    scores = {seed: scale * (0.5 + seed / 7) for seed in range(1, 6)}
+    better = {seed: value + 0.013 * scale for seed, value in scores.items()}
+    exact = {better[seed] - scores[seed] for seed in scores}
+    assert (len(exact) > 1) == (scale != 30.0)  # rounding, or not
+    pair = summary_of(scores), summary_of(better)
+    found = compare(*pair)
+    assert math.isnan(found.t_p_value)
+    assert (found.remark, found.wins, found.losses) == ("all differences equal", 5, 0)
+    better[1] += scale * 1e-6
+    assert compare(pair[0], summary_of(better)).t_p_value < 1e-6
+    rounded = {seed: value * (1 + 2e-16) for seed, value in scores.items()}
+    assert compare(pair[0], summary_of(rounded)).wins == 0
+
+
+@pytest.mark.parametrize("broken", [math.nan, math.inf])
+def test_scores_that_are_no_numbers_are_never_chosen_or_tested(root, broken):
+    finish(root, POS, 3e-5, 1, broken)
+    for seed in (2, 3):
+        finish(root, POS, 3e-5, seed, 0.99)
+    assert settings_of(root)[POS].setting[1] == 2e-5
+    assert broken != settings_of(root)[POS].extreme("accuracy")
+    for seed in (1, 2, 3):
+        finish(root, SLA, 5e-5, seed, broken if seed == 2 else 0.9)
+    report = make_report(root, baseline=PLAIN, samples=20)
+    found = next(one.seeds for one in report.comparisons if one.system == SLA)
+    assert math.isnan(found.t_p_value)
+    assert math.isnan(found.sign_p_value)
+    text = format_markdown(report)
+    assert "| a score is no number |" in text
+    row = list(csv.DictReader(comparisons_csv(report).splitlines()))[-1]
+    assert (row["t_p"], row["untested"]) == ("", "a score is no number")
+    table = comparison_table(read_outcomes(root), samples=20)
+    assert "a score is no number" in {cell.text for cell in table.rows[-1]}
 
 
 def test_choices_are_settings_of_their_own_and_chosen_like_rates(root):
@@ -114,11 +158,21 @@ def test_choices_are_settings_of_their_own_and_chosen_like_rates(root):
 def test_welchs_test_needs_two_seeds_a_side_and_some_deviation():
     one, other = [0.5, 0.52, 0.54, 0.5], [0.6, 0.64]
     found = welch(one, other)
-    assert found == pytest.approx(float(stats.ttest_ind(other, one, equal_var=False).pvalue))
-    assert found == welch(other, one)
-    assert welch(one, [value + 0.001 for value in one]) > 0.5
-    for pair in ((one, [0.6]), ([0.5], other), ([0.5, 0.5], [0.6, 0.6]), ([], other)):
-        assert math.isnan(welch(*pair))
+    expected = float(stats.ttest_ind(other, one, equal_var=False).pvalue)
+    assert found.p_value == pytest.approx(expected)
+    assert found.difference == pytest.approx(0.105)
+    assert found.p_value == welch(other, one).p_value
+    assert welch(one, [value + 0.001 for value in one]).p_value > 0.5
+    for pair, remark in (
+        ((one, [0.6]), ""),
+        (([0.5], other), ""),
+        (([0.5, 0.5], [0.6, 0.6]), "untested: no deviation between seeds"),
+        (([0.5, 0.5], [0.1 + 0.2, 0.3]), "untested: no deviation between seeds"),
+        ((one, [0.5, math.nan]), "untested: a score is no number"),
+        ((one, [0.5, -math.inf]), "untested: a score is no number"),
+    ):
+        found = welch(*pair)
+        assert (math.isnan(found.p_value), found.remark) == (True, remark)
 
 
 def test_runs_from_before_choices_and_records_of_parameters_are_read(tmp_path):

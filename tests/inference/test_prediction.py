@@ -48,7 +48,7 @@ def test_raw_text_is_predicted_as_the_prepared_split_is(predictors, kind):
     assert [p.id for p in split] == [e.id for e in examples(kind, COUNT, 2)]
     raw = predictor.predict(inputs(kind))
     assert [p.id for p in raw] == [str(i) for i in range(COUNT)]
-    assert_close(raw, split)
+    assert list(map(values, raw)) == list(map(values, split))  # to the last bits: the same batches
     assert len({tuple(values(p)) for p in raw}) > COUNT // 2
 
 

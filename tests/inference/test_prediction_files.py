@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from inference.text_runs import COUNT, SUBMISSION
 
+from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.inference.prediction_files import PredictionOptions, predict_files
 
 
@@ -72,6 +73,23 @@ def test_a_failure_on_the_way_leaves_no_file(runs, tmp_path):
     options = {"long_examples": "truncate", "output": str(out)}
     predict(runs / "classes1", input=str(text), **options)
     assert len(out.read_text().splitlines()) == 41
+
+
+def test_messages_offer_what_can_be_done(runs, tmp_path):
+    """A larger limit is offered where the model has positions, and the option is there."""
+    text = tmp_path / "in"
+    text.write_text("alice\t" + "new paris " * 300 + "\n")
+    positions = load(runs / "classes1", cpu=True).task.max_positions()
+    with pytest.raises(ValueError, match=rf"limit is {positions}; choices: --long-examples tr\w+$"):
+        predict(runs / "classes1", input=str(text), output="out")
+    text.write_text("alice\t" + "new paris " * 20 + "\n")
+    short = {"input": str(text), "output": str(tmp_path / "out"), "max_positions": 16}
+    message = rf"limit is 16; choices: .*, or a larger --max-positions, at most {positions}$"
+    with pytest.raises(ValueError, match=message):
+        predict(runs / "classes1", **short)
+    predict(runs / "classes1", **{**short, "max_positions": positions})
+    with pytest.raises(ValueError, match=f"--max-positions 9999: the model has only {positions}"):
+        predict(runs / "classes1", **{**short, "max_positions": 9999})
 
 
 def test_bytes_of_standard_input(runs, monkeypatch, capsys):

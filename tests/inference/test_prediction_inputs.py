@@ -12,9 +12,9 @@ from fairseq_plugins.inference.prediction_inputs import (
     Wanted,
     examples_of,
     kept_examples,
-    lines_of,
     read_examples,
 )
+from fairseq_plugins.text_reading import lines_of
 
 ONE, TWO = Wanted(1), Wanted(2)
 WORDS = Wanted(1, ("O", "B-person"))

@@ -7,6 +7,7 @@ from argparse import Namespace
 
 import pytest
 import torch
+from prepared_text import batches, examples, prepare, train
 
 from fairseq_plugins.inference.text_checkpoints import check, find_checkpoints, load_models
 
@@ -111,3 +112,31 @@ def test_unknown_options_are_refused(tmp_path):
     path = write(tmp_path / "a.pt")
     with pytest.raises(ValueError, match="'speed' is no option of task .* choices: data"):
         load_models([path], str(tmp_path), speed=9)
+
+
+def test_a_checkpoint_from_before_an_option_means_what_it_meant(tmp_path):
+    """SGNet's layers once let words of a pair see the other sentence, and no option said so."""
+    splits = {"train": examples("classes", 40, pairs=True)}
+    folder = prepare(tmp_path / "data", "classes", splits, annotations=("pos", "heads"))
+    options = "--arch bert_sgnet_tiny --ancestor-layers 2 --ancestor-pairs open --max-update 1 "
+    run = train(folder, tmp_path / "run", *options.split(), "--disable-validation")
+    state = torch.load(run / "checkpoint_last.pt", weights_only=True)
+    generator = torch.Generator().manual_seed(3)
+    for value in state["model"].values():
+        value += 0.3 * torch.randn(value.shape, generator=generator)
+    assert state["cfg"]["model"]["ancestor_pairs"] == "open"
+    answers = {}
+    for name in ("as it is", "closed", "before"):
+        options = state["cfg"]["model"]
+        if name == "before":
+            del options["ancestor_pairs"]
+        elif name == "closed":
+            options["ancestor_pairs"] = name
+        path = tmp_path / f"{name}.pt"
+        torch.save(state, path)
+        task, (model,) = load_models([path])
+        task.load_dataset("train")
+        (batch,) = batches(task, "train", max_sentences=99)
+        answers[name] = model(**batch["net_input"])[0]
+    assert torch.equal(answers["before"], answers["as it is"])
+    assert not torch.allclose(answers["closed"], answers["as it is"], atol=1e-3)

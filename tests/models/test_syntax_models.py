@@ -9,7 +9,7 @@ import pytest
 import torch
 from bert_models import QUIET, SMALL, VOCABULARY, added, build, loud, manifest, net_input, options
 from fairseq.models import ARCH_MODEL_REGISTRY
-from trees import Row
+from trees import Row, random_heads
 
 from fairseq_plugins.data.bert_dictionary import BertDictionary
 from fairseq_plugins.models._bert_config import KINDS, SIZES
@@ -64,16 +64,32 @@ def test_what_a_model_reads_follows_from_its_parts():
 def test_every_option_reaches_its_part():
     values = {"tree_threshold": 2, "tree_neighbours": "none", "window": 3, "window_unit": "words"}
     values |= {"gate_bias_init": -1.5, "attention_dropout": 0.3, "ancestor_layers": 2}
-    values |= {"ancestor_mask": "span", "ancestor_mix": "fixed"}
+    values |= {"ancestor_mask": "span", "ancestor_pairs": "open", "ancestor_mix": "fixed"}
     encoder = build(local_attention="wla,sla", **values).encoder
     mixers = [layer.attention.mixer for layer in [*encoder.layers, *encoder.top.layers]]
     assert mixers[0].rules == (WindowRule(3, "words"), TreeRule(2, "none"))
     assert mixers[0].gate.bias.tolist() == [-1.5, -1.5]
-    assert [mixer.rules for mixer in mixers[3:]] == [(AncestorRule(span=True),)] * 2
+    assert [mixer.rules for mixer in mixers[3:]] == [(AncestorRule(True, "open"),)] * 2
     assert {mixer.dropout.p for mixer in mixers} == {0.3}
     assert [mixer.layer for mixer in mixers[:3]] == [0, 1, 2]
     assert encoder.top.mix is None
-    assert build("bert_sgnet").encoder.top.mix is not None
+    top = build("bert_sgnet").encoder.top
+    assert top.mix is not None
+    assert top.layers[0].attention.mixer.rules == (AncestorRule(),)
+
+
+@pytest.mark.parametrize(("layers", "changes"), [(2, True), (1, False)])
+def test_ancestor_pairs_change_what_pairs_are_told(layers, changes):
+    """Not by one layer what [CLS] says, which sees all tokens and no word's new state."""
+    pairs, singles = [Row(random_heads(4, 1), random_heads(5, 2))], [Row(random_heads(9, 3))]
+    for rows, differ in ((pairs, changes), (singles, False)):
+        found = [
+            loud(build("bert_sgnet", ancestor_layers=layers, ancestor_pairs=value))(
+                **net_input(rows)
+            )[0]
+            for value in ("closed", "open")
+        ]
+        assert torch.equal(*found) is not differ
 
 
 def test_local_attention_in_some_layers_leaves_the_others_plain():

@@ -22,7 +22,7 @@ batches = st.lists(st.integers(0, 6), min_size=1, max_size=5)
 @given(batches, st.sampled_from(["left", "right"]))
 def test_pack_keeps_real_tokens_in_order_and_pad_puts_them_back(lengths, side):
     mask = padding(lengths, 6, side)
-    layout = Layout.of(mask)
+    layout = Layout.of(mask, may_be_empty=True)
     padded = torch.randn(len(lengths), 6, 3).masked_fill(mask[..., None], 0.0)
     rows = layout.pack(padded)
     assert torch.equal(rows, padded[~mask])
@@ -31,13 +31,23 @@ def test_pack_keeps_real_tokens_in_order_and_pad_puts_them_back(lengths, side):
 
 @given(batches, st.sampled_from(["left", "right"]))
 def test_positions_count_real_tokens_of_each_sentence(lengths, side):
-    layout = Layout.of(padding(lengths, 6, side))
+    layout = Layout.of(padding(lengths, 6, side), may_be_empty=True)
     assert layout.positions.tolist() == [i for n in lengths for i in range(n)]
 
 
 def test_first_rows_are_where_sentences_begin():
     layout = Layout.of(padding([3, 1, 2], 4))
     assert layout.first_rows.tolist() == [0, 3, 4]
+
+
+@pytest.mark.parametrize("lengths", [[0, 2], [3, 0, 1], [2, 0], [0]])
+def test_sentences_without_a_token_are_refused(lengths):
+    """Whose first row would be the next sentence's."""
+    mask = padding(lengths, 3)
+    places = (~mask).flatten().nonzero().squeeze(1)
+    for known in (None, places):
+        with pytest.raises(ValueError, match=rf"sentence {lengths.index(0)} of the batch"):
+            Layout.of(mask, known)
 
 
 @pytest.mark.parametrize("lengths", [[4, 4], [4, 2], [1, 3]])
@@ -67,7 +77,7 @@ def test_full_batches_are_a_reshape():
 
 @given(batches, st.sampled_from(["left", "right"]))
 def test_blocks_hold_every_token_once_without_padding(lengths, side):
-    layout = Layout.of(padding(lengths, 6, side))
+    layout = Layout.of(padding(lengths, 6, side), may_be_empty=True)
     rows = torch.arange(sum(lengths))
     taken = [block.take(rows) for block in layout.blocks]
     for block, tokens in zip(layout.blocks, taken):

@@ -11,6 +11,7 @@ from plain_trees import any_forests
 from trees import Row, context_of, random_heads
 
 from fairseq_plugins.nn.tree_masks import (
+    ANCESTOR_PAIRS,
     NEIGHBOURS,
     RELATIONS,
     AncestorRule,
@@ -87,7 +88,8 @@ def test_subwords_share_their_words_rows_and_columns(heads, data):
 
 
 @pytest.mark.parametrize(
-    "rule", [TreeRule(0, "none"), WindowRule(0), RelationRule("parent"), AncestorRule()]
+    "rule",
+    [TreeRule(0, "none"), WindowRule(0), RelationRule("parent"), AncestorRule(pairs="open")],
 )
 def test_special_tokens_and_the_other_sentence_are_open(rule):
     first, second = random_heads(6, 1), random_heads(5, 2)
@@ -101,6 +103,32 @@ def test_special_tokens_and_the_other_sentence_are_open(rule):
     for part, heads in ((slice(1, 7), first), (slice(8, 13), second)):
         assert np.array_equal(found[part, part], between_words(rule, heads))
         assert not found[part, part].all()
+
+
+@settings(deadline=None)
+@given(any_forests(6), any_forests(6), st.booleans())
+def test_ancestors_of_a_pair_are_those_of_its_sentences(first, second, span):
+    """Words see the words of the other sentence if that is asked for; special tokens see all."""
+    row = Row(first, second)
+    one = slice(1, 1 + len(first))
+    two = slice(one.stop + 1, one.stop + 1 + len(second))
+    wanted = np.zeros((len(row.words),) * 2, dtype=bool)
+    for part, heads in ((one, first), (two, second)):
+        wanted[part, part] = (tree.hulls if span else tree.ancestors)(heads)
+    wanted[[0, one.stop, two.stop]] = True
+    assert np.array_equal(allowed(AncestorRule(span), row), wanted)
+    wanted[one, two] = wanted[two, one] = True
+    assert np.array_equal(allowed(AncestorRule(span, "open"), row), wanted)
+
+
+@settings(deadline=None)
+@given(any_forests())
+def test_ancestors_of_a_single_sentence_do_not_depend_on_pairs(heads):
+    for span in (False, True):
+        rules = [AncestorRule(span, pairs) for pairs in ANCESTOR_PAIRS]
+        assert np.array_equal(*(allowed(rule, Row(heads)) for rule in rules))
+    with pytest.raises(ValueError, match="'shut'"):
+        AncestorRule(pairs="shut")
 
 
 def test_ancestors_alone_do_not_let_words_see_special_tokens():

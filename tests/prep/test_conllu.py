@@ -12,7 +12,8 @@ from fairseq_plugins.prep.conllu import (
     sentence_id,
     treebank_words,
 )
-from fairseq_plugins.prep.corpus import numbered_lines, scan_conllu
+from fairseq_plugins.prep.corpus import scan_conllu
+from fairseq_plugins.text_reading import numbered_lines
 
 FILE = Path("a.conllu")
 

@@ -105,7 +105,7 @@ def test_file_that_holds_no_codes_is_refused(text, message, tmp_path) -> None:
 
 def test_binary_file_is_no_codes_file(tmp_path) -> None:
     (tmp_path / "codes").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match="not UTF-8 text"):
+    with pytest.raises(ValueError, match="codes is no BPE codes file: .* not valid UTF-8"):
         check_codes(tmp_path / "codes")
 
 

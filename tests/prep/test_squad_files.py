@@ -119,7 +119,7 @@ def test_bad_entries_are_named(place, value, message, body, tmp_path) -> None:
     [
         (b'{"data": [\n  {"title": }]}', "bad.json is no JSON: line 2, column 13: "),
         (b"", "bad.json is no JSON: line 1, column 1: "),
-        (b'{"data": "\xff"}', "bad.json is not UTF-8: byte 10"),
+        (b'{"data": "\xff"}', "bad.json:1: byte 11 of the line"),
         (b"[1, 2]", "bad.json is no SQuAD file: expected an object"),
         (b"[" * 100_000, "bad.json is no JSON that can be read"),
         (b'{"data": ' + b"9" * 5000 + b"}", "bad.json is no JSON that can be read"),

@@ -200,7 +200,7 @@ def test_files_named_one_by_one_replace_official_ones(raw) -> None:
 def test_files_of_single_sentences_and_pairs_do_not_mix(raw, monkeypatch) -> None:
     write_splits(raw)
 
-    def read(dataset, split, path, options, dropped=None):
+    def read(dataset, split, *args):
         yield Example("0", ("a",) if split == "train" else ("a", "b"), label="no", line=2)
         yield Example("1", ("a",) if split != "test" else ("a", "b"), label="no", line=3)
 

@@ -22,7 +22,8 @@ def configuration(folder, save_dir, task, metric):
             **{"hidden_size": 16, "intermediate_size": 32},
             **{"dropout": 0.0, "attention_dropout": 0.0},
             **{"local_attention": "sla,wla", "tree_neighbours": "symmetric", "local_layers": "1"},
-            **{"parent_loss_weight": 0.5, "ancestor_layers": 1, "ancestor_mask": "span"},
+            **{"parent_loss_weight": 0.5, "ancestor_layers": 1},
+            **{"ancestor_mask": "span", "ancestor_pairs": "open"},
         },
         "criterion": {"_name": task},
         "optimizer": {"_name": "bert_adamw"},
@@ -51,7 +52,7 @@ def by_command(tmp_path, folder, metric):
     options += f"--max-update {UPDATES} --best-checkpoint-metric {metric} --user-dir {USER_DIR} "
     options += "--maximize-best-checkpoint-metric --local-attention sla,wla --local-layers 1 "
     options += "--tree-neighbours symmetric --parent-loss-weight 0.5 --ancestor-layers 1 "
-    options += "--ancestor-mask span"
+    options += "--ancestor-mask span --ancestor-pairs open"
     run("fairseq-train", *arguments(folder, tmp_path / "other", *options.split()))
     return state_of(tmp_path / "other" / LAST)
 

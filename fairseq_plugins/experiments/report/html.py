@@ -107,7 +107,9 @@ def markdown(text: str) -> Markup:
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    parser.add_render_rule("image", lambda _, tokens, place, *__: escape(tokens[place].content))
+    parser.add_render_rule(
+        "image", lambda _, tokens, place, *__: str(escape(tokens[place].content))
+    )
     parser.add_render_rule("table_open", lambda *_: '<div class="scroll" tabindex="0"><table>')
     parser.add_render_rule("table_close", lambda *_: "</table></div>")
     return parser

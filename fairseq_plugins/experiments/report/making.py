@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...evaluation.text_files import write_text
+from ...messages import named
 from ..outcomes import Outcomes, read_outcomes
 from ..run import RESULT
 from . import settings as report_settings
@@ -67,7 +68,7 @@ def make_report(root: str | Path, figures: Path, options: ReportOptions) -> Repo
     experiments = read_experiments(root, remarks)
     systems = {run.setting.system: None for one in experiments for run in one.records}
     if options.baseline and options.baseline not in systems:
-        raise ValueError(f"--baseline {options.baseline!r}: choices are {', '.join(systems)}")
+        raise ValueError(f"--baseline {options.baseline!r}: choices are {named(systems)}")
     chapters = []
     for number, experiment in enumerate(experiments, start=1):
         prefix = f"{number}-" if len(experiments) > 1 else ""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from ...evaluation.metrics import LOWER_IS_BETTER
+from ...evaluation.metrics import LOWER_IS_BETTER, deviation
 from ..comparisons import compare, over_examples
 from ..outcomes import Outcomes
 from ..seeds import Summary, chosen_settings, summarize
@@ -36,7 +36,7 @@ def score_cell(values: Sequence[float], metric: str, *details: str, mark: str = 
     mean = scale_of(metric) * statistics.fmean(values)
     text = f"{mean:.2f}"
     if len(values) > 1:
-        text += f" ± {scale_of(metric) * statistics.stdev(values):.2f}"
+        text += f" ± {scale_of(metric) * deviation(values):.2f}"
     seeds = f"{len(values)} seed{'s' * (len(values) > 1)}"
     return Cell(text, " · ".join([seeds, *details]), mean, mark)
 
@@ -106,7 +106,7 @@ def _score(score: Score, seeds: int, mark: str) -> Cell:
     scale = scale_of(score.metric)
     text = f"{scale * score.mean:.2f}"
     text += "" if math.isnan(score.deviation) else f" ± {scale * score.deviation:.2f}"
-    details = [f"{seeds} seed{'s' * (seeds > 1)}", p_text(score.p_value)]
+    details = [f"{seeds} seed{'s' * (seeds > 1)}", p_text(score.p_value) or score.remark]
     details += [] if math.isnan(score.paper) else [f"paper {_printed(score.paper)}"]
     below = " · ".join(filter(None, details))
     return Cell(text, below, scale * score.mean, mark if score.marked else "")
@@ -218,7 +218,7 @@ def _compared(
     yield Cell(summary.setting.title)
     yield Cell(str(pair.seeds), value=pair.seeds)
     yield Cell(f"{difference:+.2f}{error}", value=difference)
-    yield _p_cell(pair.t_p_value)
+    yield _p_cell(pair.t_p_value, pair.remark)
     yield Cell(f"{pair.wins} / {pair.losses}", value=pair.wins)
     yield _p_cell(pair.sign_p_value)
     if drawn:
@@ -229,8 +229,8 @@ def _compared(
     yield _p_cell(drawn.p_value if drawn else math.nan)
 
 
-def _p_cell(value: float) -> Cell:
-    return Cell(p_text(value) or NONE, value=value)
+def _p_cell(value: float, remark: str = "") -> Cell:
+    return Cell(p_text(value) or remark or NONE, value=value)
 
 
 def has_repeated(found: Sequence[Outcomes]) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...messages import named
 from ..outcomes import Outcomes
 from ..prepared_data import TRANSLATION
 from ..report.model import Table
@@ -141,7 +142,7 @@ def _of_one_dataset(
     for name, how in OF_ONE_DATASET.items():
         fitting = [one for one in found if one.dataset == TRANSLATION or not how.translates]
         if name in names and not fitting:
-            there = ", ".join(sorted({label_of(one) for one in found}))
+            there = named(sorted({label_of(one) for one in found}))
             raise ValueError(f"table {name!r} is of translation; the runs are on {there}")
         for one in fitting:
             if name in names or (not names and not how.translates and _has_fractions(one)):

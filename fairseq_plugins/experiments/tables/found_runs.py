@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...messages import named
 from ..outcomes import Outcomes, read_outcomes
 from ..run import RESULT
 from ..squad_answers import METRICS
@@ -66,7 +67,7 @@ def find_outcomes(folders: Iterable[str | Path]) -> list[Outcomes]:
     places = dict.fromkeys(place for folder in folders for place in _places(folder))
     found = [read_outcomes(place) for place in places if next(place.glob(_RUNS), None)]
     if not found:
-        names = ", ".join(map(str, folders))
+        names = named(folders)
         raise FileNotFoundError(f"{names}: no finished run (no {_RUNS})")
     return found
 

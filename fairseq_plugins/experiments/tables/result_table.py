@@ -51,6 +51,7 @@ class Score:
         p_value: against BERT; nan without a test.
         marked: whether it is better than BERT's, significantly.
         paper: the paper's figure in %; nan if it has none.
+        remark: why there is no test, where that is to be said.
     """
 
     title: str
@@ -60,6 +61,7 @@ class Score:
     p_value: float
     marked: bool
     paper: float
+    remark: str = ""
 
 
 @dataclass(frozen=True)

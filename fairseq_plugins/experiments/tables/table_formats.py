@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ...evaluation.metrics import deviation
+from ..comparisons import Tested
 from ..outcomes import Outcomes, Setting
 from ..report.model import Cell
 from ..report.model import Table as Plain
@@ -20,8 +22,8 @@ from .variants import Pair, Test, label_of, mark_of, shown
 
 _UNSCALED = ("loss", "mse")  # everything else is shown in %
 _CSV = (
-    "table size system dataset split metric n mean deviation p marked paper parameters added "
-    "learning_rate epochs updates fraction choice folder"
+    "table size system dataset split metric n mean deviation p untested marked paper parameters "
+    "added learning_rate epochs updates fraction choice folder"
 ).split()
 Fields = Sequence[Any]  # one line of the CSV file, in the order of its head
 
@@ -151,7 +153,8 @@ def csv_lines(tables: Sequence[Table]) -> Iterator[Fields]:
 
 def _fields(table: Table, block: Block, row: Row, entry: Entry, score: Score) -> Fields:
     where = [table.layout.title, row.size, row.label, block.column.dataset, block.split]
-    values = [score.mean, score.deviation, score.p_value, int(score.marked), score.paper]
+    values = [score.mean, score.deviation, score.p_value, score.remark]
+    values += [int(score.marked), score.paper]
     model = [entry.parameters or math.nan, math.nan if entry.added is None else entry.added]
     return [
         *where,
@@ -182,14 +185,13 @@ def pair_lines(title: str, found: Outcomes, pairs: Iterable[Pair], test: Test) -
     what = shown(found)
     for summary, baseline, paper in pairs:
         first, values = summary.outcomes[0], what.values(summary)
-        p_value, marked = math.nan, False
-        if baseline and baseline is not summary:
-            tested = test(baseline, summary, what)
-            p_value, marked = tested.p_value, mark_of(tested, what.metric) == UP
-        deviation = statistics.stdev(values) if len(values) > 1 else math.nan
+        compared = baseline and baseline is not summary
+        tested = test(baseline, summary, what) if compared else Tested()
+        marked = mark_of(tested, what.metric) == UP
         name, parameters = summary.setting.system, first.parameters or math.nan
         where = [title, "", name, label_of(found), what.split, what.metric, len(values)]
-        scores = [statistics.fmean(values), deviation, p_value, int(marked), paper]
+        scores = [statistics.fmean(values), deviation(values), tested.p_value, tested.remark]
+        scores += [int(marked), paper]
         model = [parameters, math.nan, *_chosen(summary.setting, first.folder.parent)]
         yield [*where, *scores, *model]
 

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
 
-from ...evaluation.metrics import LOWER_IS_BETTER
+from ...evaluation.metrics import LOWER_IS_BETTER, deviation
+from ...messages import named
 from ..comparisons import Tested, over_examples, welch
 from ..outcomes import Outcomes
 from ..prepared_data import TRANSLATION
@@ -45,7 +46,7 @@ def make_tables(found: Sequence[Outcomes], layout: str, test: Test) -> list[Tabl
     tables = [_table(one, found, test) for one in layouts]
     tables = [table for table in tables if table.blocks]
     if not tables:
-        there = ", ".join(sorted({one.dataset for one in found}))
+        there = named(sorted({one.dataset for one in found}))
         raise ValueError(
             f"--layout {layout!r}: none of these runs stands in it; they are on {there}"
         )
@@ -204,10 +205,9 @@ def _scores(
         tested = test(first, summary, metric, shown) if first else Tested()
         is_low = worse != (metric in LOWER_IS_BETTER)
         differs = tested.difference < 0 if is_low else tested.difference > 0
-        deviation = statistics.stdev(values) if len(values) > 1 else math.nan
         marked = differs and tested.p_value < SIGNIFICANT
-        mean = statistics.fmean(values)
-        scores.append(Score(title, metric, mean, deviation, tested.p_value, marked, math.nan))
+        figures = statistics.fmean(values), deviation(values), tested.p_value, marked, math.nan
+        scores.append(Score(title, metric, *figures, tested.remark))
     return scores
 
 
@@ -235,8 +235,7 @@ def without_paper(table: Table) -> Table:
 
 def over_seeds(plain: Summary, system: Summary, metric: str, shown: str) -> Tested:
     """Test over seeds: Welch's t-test."""
-    first, second = (_values(summary, metric, shown) for summary in (plain, system))
-    return Tested(welch(first, second), statistics.fmean(second) - statistics.fmean(first))
+    return welch(*(_values(summary, metric, shown) for summary in (plain, system)))
 
 
 def over_drawn_examples(samples: int, seed: int) -> Test:

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from ...evaluation.metrics import LOWER_IS_BETTER
-from ..comparisons import Tested, over_examples, over_sentences, welch
+from ..comparisons import SEEDS, Tested, over_examples, over_sentences, welch
 from ..outcomes import Outcome, Outcomes
 from ..prepared_data import TRANSLATION
 from ..report.model import Cell
@@ -25,7 +25,6 @@ from .result_table import SIGNIFICANT
 from .table_layouts import PLAIN
 
 NO_FEATURES = "none"
-SEEDS = "seeds"  # what a test is over that takes all runs
 _SENTENCES = ("bleu", "chrf")  # what a translation of the test set has
 
 
@@ -172,13 +171,12 @@ def seeds_or_examples(samples: int = 1000, seed: int = 12345) -> Test:
 
     def find(one: Summary, other: Summary, what: Shown) -> Tested:
         if min(one.count, other.count) > 1:
-            p_value = welch(what.values(one), what.values(other))
-            return Tested(p_value, difference(one, other, what), SEEDS)
+            return welch(what.values(one), what.values(other))
         return _over_examples(*_same_seeds(one, other), what, samples, seed)
 
     test.__doc__ = (
         "Welch's t-test over seeds, or, where a side has one seed, paired bootstrap over the "
-        f"split's sentences ({samples:,} samples)."
+        f"split's sentences ({samples:,} samples), two-sided."
     )
     return test
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...messages import named
 from ..datasets import find_splits, get_dataset
 from ..options import CORES
 from ..readers.dataset import Dataset
@@ -85,7 +86,7 @@ class PerturbOptions:
             names = " or ".join(self.source.splits[self.split])
             raise FileNotFoundError(
                 f"{self.raw_dir} holds no file of split {self.split!r} ({names}); it has "
-                f"{', '.join(found)}"
+                f"{named(found)}"
             )
         return found[self.split]
 

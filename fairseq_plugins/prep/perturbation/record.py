@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...messages import named, quoted
 from ..examples import Example
 from .pairs import Change
 from .rows import RawRows
@@ -108,7 +109,11 @@ def check_free(folder: Path, record: PerturbationRecord) -> None:
     job = record.job()
     other = sorted(name for name in {*job, *found} if job.get(name) != found.get(name))
     if other:
-        said = "; ".join(f"{name} {found.get(name)!r}, now {job.get(name)!r}" for name in other)
+        said = named(
+            (f"{name} {quoted(found.get(name))}, now {quoted(job.get(name))}" for name in other),
+            between="; ",
+            longest=400,
+        )
         raise ValueError(f"{folder} holds another perturbation ({said}): choose another --output")
 
 

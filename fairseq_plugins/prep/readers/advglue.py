@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...messages import quoted
+from ...text_reading import read_text
 from ..examples import Example
 from .expected import Expected, json_object
 from .glue import GLUE
@@ -65,7 +67,7 @@ def read_advglue(
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
-    found = json_object(_decoded(path), str(path))
+    found = json_object(read_text(path), str(path))
     there = [name for name in TASKS if isinstance(found.get(name), list)]
     wanted = [name for name in there if name == task or (not task and _is_of(name, dataset))]
     if not wanted:
@@ -74,18 +76,13 @@ def read_advglue(
             f"{path}: {missing}; those there, to be given as {path.name}:TASK, are "
             f"{', '.join(there) or 'none of AdvGLUE'}"
         )
-    return {name: _examples(path, name, found[name], expected) for name in wanted}
+    read = {name: _examples(path, name, found[name], expected) for name in wanted}
+    expected.tell_respelled(path)
+    return read
 
 
 def _is_of(task: str, dataset: str) -> bool:
     return TASKS[task].dataset == dataset
-
-
-def _decoded(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: byte {error.start + 1} is not valid UTF-8") from None
 
 
 def _examples(path: Path, task: str, items: list[Any], expected: Expected) -> list[Example]:
@@ -107,5 +104,5 @@ def _named(number: Any, labels: tuple[str, ...], where: str) -> str:
     """Return the class that a label's number stands for."""
     if type(number) is not int or not 0 <= number < len(labels):
         choices = ", ".join(f"{i} ({label})" for i, label in enumerate(labels))
-        raise ValueError(f"{where}: label {number!r}; choices: {choices}")
+        raise ValueError(f"{where}: label {quoted(number)}; choices: {choices}")
     return labels[number]

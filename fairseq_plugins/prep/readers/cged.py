@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import unescape
 
-from ..corpus import numbered_lines
+from ...messages import quoted
+from ...text_reading import numbered_lines
 from ..examples import Example
 from .m2 import CORRECT, INCORRECT
 from .reading import EMPTY, MALFORMED, UNLABELLED, Line, Reading, Unusable, tagged, usable
@@ -98,7 +99,7 @@ def _error(reading: Reading, number: int, attributes: str) -> Error:
         raise reading.malformed(
             number,
             f"expected <ERROR start_off end_off type> with a type of {', '.join(TYPES)}, "
-            f"found {attributes.strip()!r}",
+            f"found {quoted(attributes.strip())}",
         )
     return number, int(found.group(1)), int(found.group(2)), found.group(3)
 
@@ -129,7 +130,7 @@ def _read_test(reading: Reading) -> Iterator[Example]:
 def _input(reading: Reading, line: Line) -> tuple[str, str]:
     found = INPUT.fullmatch(line[1])
     if not found:
-        raise reading.malformed(line[0], f"expected (sid=ID)<TAB>text, found {line[1][:40]!r}")
+        raise reading.malformed(line[0], f"expected (sid=ID)<TAB>text, found {quoted(line[1])}")
     identifier, text = (found.group(1) or found.group(3) or ""), found.group(2) or found.group(4)
     return identifier.strip(), (text or "").strip()
 
@@ -137,7 +138,7 @@ def _input(reading: Reading, line: Line) -> tuple[str, str]:
 def _truth(path: Path) -> Mapping[str, list[Error]]:
     """Read a truth file: sentence -> its errors."""
     truth: dict[str, list[Error]] = {}
-    for number, line in numbered_lines(path, 0, 1):
+    for number, line in numbered_lines(path):
         fields = [field.strip() for field in line.split(",")]
         if fields == [""]:
             continue
@@ -148,7 +149,7 @@ def _truth(path: Path) -> Mapping[str, list[Error]]:
         if not digits or fields[3] not in TYPES:
             raise ValueError(
                 f"{path}:{number}: expected 'ID, correct' or 'ID, first, last, type' with a type "
-                f"of {', '.join(TYPES)}, found {line[:60]!r}"
+                f"of {', '.join(TYPES)}, found {quoted(line)}"
             )
         errors.append((number, int(fields[1]), int(fields[2]), fields[3]))
     return truth
@@ -165,7 +166,7 @@ def _labelled(
     number, characters = text
     places = [i for i, character in enumerate(characters) if not character.isspace()]
     if not places:
-        raise Unusable(EMPTY, f"{reading.path}:{number}: empty text {identifier!r}")
+        raise Unusable(EMPTY, f"{reading.path}:{number}: empty text {quoted(identifier)}")
     wrong: set[int] = set()
     for line, first, last, kind in errors or ():
         end = len(characters) + (kind == "M")  # something may lack at the very end

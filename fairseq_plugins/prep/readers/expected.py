@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...messages import named, quoted
 from ..examples import Example
+from .labels import Respelled, known_label, log_respelled
 
 ENTAILMENT = "entailment"
 MEANINGS = {
@@ -35,11 +38,13 @@ class Expected:
         target: ``classes`` or ``score``.
         labels: the model's classes in the order of their ids; empty for a score.
         sentences: 1, or 2 for pairs.
+        respelled: counts of labels that stand for the model's; grows while files are read.
     """
 
     target: str
     labels: tuple[str, ...]
     sentences: int
+    respelled: Respelled = field(default_factory=Counter, compare=False)
 
     def example(self, row: tuple[str, tuple[Any, ...], Any], where: str, line: int = 0) -> Example:
         """Make an example of a row's id, texts and gold label.
@@ -57,7 +62,7 @@ class Expected:
         self.check_sentences(len(texts), where)
         for text in texts:
             if not isinstance(text, str) or not text.strip():
-                raise ValueError(f"{where}: {text!r} is no sentence")
+                raise ValueError(f"{where}: {quoted(text)} is no sentence")
         return Example(name, tuple(texts), label=self.label(label, where), line=line)
 
     def check_sentences(self, count: int, where: str) -> None:
@@ -82,15 +87,22 @@ class Expected:
             raise ValueError(f"{where}: no gold label: robustness needs one for every example")
         if self.target == "score":
             if not _is_number(text):
-                raise ValueError(f"{where}: score {text!r} is no finite number")
+                raise ValueError(f"{where}: score {quoted(text)} is no finite number")
             return text
-        found = text if text in self.labels else self._of_like_meaning(text)
+        found = known_label(text, self.labels) or self._of_like_meaning(text)
         if found is None:
             raise ValueError(
-                f"{where}: gold label {text!r} is none of the model's; choices: "
-                f"{', '.join(self.labels)}"
+                f"{where}: gold label {quoted(text)} is none of the model's; choices: "
+                f"{named(self.labels)}"
             )
+        if found != text:
+            self.respelled[text, found] += 1
         return found
+
+    def tell_respelled(self, path: Path) -> None:
+        """Log which labels of a file stand for others of the model, and count anew."""
+        log_respelled(path, self.respelled)
+        self.respelled.clear()
 
     def _of_like_meaning(self, text: str) -> str | None:
         """Return the model's label that means the same as a label of inference, if there is one."""
@@ -114,7 +126,7 @@ def json_object(text: str, where: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{where}: no JSON ({error})") from None
     if not isinstance(found, dict):
-        raise ValueError(f"{where}: expected a JSON object, found {text.strip()[:40]!r}")
+        raise ValueError(f"{where}: expected a JSON object, found {quoted(text.strip())}")
     return found
 
 
@@ -130,8 +142,8 @@ def check_same_pairs(
     for one, other in zip(originals, perturbed):
         if one.id != other.id:
             raise ValueError(
-                f"{after}:{other.line}: id {other.id!r}, but {before}:{one.line} has {one.id!r}: "
-                "they must hold the same examples in the same order"
+                f"{after}:{other.line}: id {quoted(other.id)}, but {before}:{one.line} has "
+                f"{quoted(one.id)}: they must hold the same examples in the same order"
             )
     if len(originals) != len(perturbed):
         raise ValueError(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator
 
+from ...messages import named, quoted
 from ..examples import Example
 from .reading import EMPTY, Line, Reading, Unusable, blocks, tagged, usable
 from .tokens import checked_word
@@ -38,7 +39,7 @@ def read_m2(reading: Reading, ignored: Collection[str] = ()) -> Iterator[Example
 
     yield from usable(enumerate(blocks(reading.lines())), make, reading)
     if annotators and reading.options.annotator not in annotators:
-        there = ", ".join(str(number) for number in sorted(annotators))
+        there = named(sorted(annotators))
         raise ValueError(
             f"{reading.path}: no edits of annotator {reading.options.annotator}; those of "
             f"{there} are there"
@@ -53,7 +54,7 @@ def _sentence(
 ) -> Example:
     number, ((line, source), *edits) = item
     if source.split(" ", 1)[0] != "S":
-        raise reading.malformed(line, f"expected a sentence 'S …', found {source[:40]!r}")
+        raise reading.malformed(line, f"expected a sentence 'S …', found {quoted(source)}")
     words = source.split(" ")[1:]
     if not "".join(words).strip():
         raise Unusable(EMPTY, f"{reading.path}:{line}: empty sentence")
@@ -86,7 +87,7 @@ def _span(reading: Reading, line: Line, words: int) -> tuple[int, int, int, str]
         first, last, annotator = int(head[1]), int(head[2]), int(fields[-1])
     except ValueError:
         raise reading.malformed(
-            number, f"expected an edit 'A first last|||type|||…|||annotator', found {text[:60]!r}"
+            number, f"expected an edit 'A first last|||type|||…|||annotator', found {quoted(text)}"
         ) from None
     if fields[1] != NO_EDIT and not 0 <= first <= last <= words:
         raise reading.malformed(number, f"edit {first} {last} of a sentence of {words} words")

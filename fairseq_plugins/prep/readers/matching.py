@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import partial
 
+from ...messages import quoted
 from .dataset import Dataset, below
 from .glue import BINARY, INFERENCE, PAIR
 from .tables import Table, read_table, without_majority
@@ -44,7 +45,7 @@ def majority_of_votes(cell: str) -> str | None:
     """
     found = VOTES.fullmatch(cell.strip())
     if not found:
-        raise ValueError(f"expected votes '(n, 6)', found {cell!r}")
+        raise ValueError(f"expected votes '(n, 6)', found {quoted(cell)}")
     votes = int(found.group(1))
     return None if votes == 3 else "1" if votes > 3 else "0"
 

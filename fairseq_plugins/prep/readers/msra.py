@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...messages import quoted
 from ..examples import Example
 from .reading import EMPTY, Line, Reading, Unusable, tagged, usable
 from .tokens import OUTSIDE, TokenLayout, read_tokens
@@ -35,9 +36,8 @@ def _sentence(reading: Reading, number: int, line: Line) -> Example:
         word, slash, tag = piece.rpartition("/")
         kind = TYPES.get(tag.lower())
         if not slash or kind is None:
-            raise reading.malformed(
-                line[0], f"expected word/tag with a tag of {', '.join(TYPES)}, found {piece!r}"
-            )
+            expected = f"word/tag with a tag of {', '.join(TYPES)}"
+            raise reading.malformed(line[0], f"expected {expected}, found {quoted(piece)}")
         characters.extend(word)
         inside = [f"I-{kind}"] * (len(word) - 1)
         labels.extend([f"B-{kind}", *inside][: len(word)] if kind else [OUTSIDE] * len(word))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+from ...messages import named, quoted
 from ..examples import is_cell
 
 SEPARATORS = {"tab": "\t", "blank": None}  # name -> what str.split takes
+COLUMNS = ("text_column", "text2_column", "label_column", "id_column")
 POLICIES = ("error", "skip")
 
 
@@ -21,6 +24,7 @@ class ReadOptions:
         separator: between the columns of token files, of `SEPARATORS`.
         annotator: whose edits of an M2 file count.
         ignored_edits: types of M2 edits that mark no word, with commas (``M:PUNCT,U:PUNCT``).
+        no_header: whether ``plain`` tables have no line of names: their columns are numbers from 1.
         labels: closed set of labels in id order, where the dataset has none of its own.
         on_empty: what to do with an empty sentence, of `POLICIES`.
         on_bad_row: what to do with a row of another form than its file's, of `POLICIES`.
@@ -38,6 +42,7 @@ class ReadOptions:
     separator: str = "tab"
     annotator: int = 0
     ignored_edits: str = ""
+    no_header: bool = False
     labels: tuple[str, ...] = ()
     on_empty: str = "error"
     on_bad_row: str = "error"
@@ -58,11 +63,18 @@ class ReadOptions:
             raise ValueError(f"--annotator {self.annotator}: annotators count from 0")
         if not self.text_column:
             raise ValueError("--text-column must name a column")
+        for name in COLUMNS if self.no_header else ():
+            value = getattr(self, name)
+            if value and not re.fullmatch("[1-9][0-9]{0,5}", value):
+                raise ValueError(
+                    f"--{name.replace('_', '-')} {quoted(value)}: with --no-header, columns are "
+                    "numbers, from 1 for the first"
+                )
         if len(set(self.labels)) != len(self.labels):
-            raise ValueError(f"--labels names a label twice: {', '.join(self.labels)}")
+            raise ValueError(f"--labels names a label twice: {named(self.labels)}")
         unfit = [label for label in self.labels if not is_cell(label)]
         if unfit:
-            raise ValueError(f"--labels: {unfit[0]!r} is empty, or holds a tab or line break")
+            raise ValueError(f"--labels: {quoted(unfit[0])} is empty, or holds a tab or line break")
 
 
 HELP = {
@@ -75,6 +87,7 @@ HELP = {
     "separator": f"own token files: what separates columns: {' | '.join(SEPARATORS)}",
     "annotator": "M2 files: whose edits count",
     "ignored_edits": "M2 files: comma-separated types of edits that mark no word",
+    "no_header": "own TSV without a line of column names: columns are given by number, from 1",
     "labels": "own data: the labels in the order of their ids (default: those of train, sorted)",
     "on_empty": f"an empty sentence: {' | '.join(POLICIES)}",
     "on_bad_row": f"a row with other columns, labels or offsets: {' | '.join(POLICIES)}",

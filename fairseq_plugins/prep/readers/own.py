@@ -14,7 +14,7 @@ from .tokens import read_tokens
 
 
 def read_plain(reading: Reading) -> Iterator[Example]:
-    """Read a TSV with a header, or JSON lines, with the columns that the options name.
+    """Read a TSV or JSON lines, with the columns that the options name.
 
     Raises:
         ValueError: a column that is not there, or a row that is no example, with file and line.
@@ -23,7 +23,8 @@ def read_plain(reading: Reading) -> Iterator[Example]:
     texts = tuple(name for name in (options.text_column, options.text2_column) if name)
     label = (options.label_column,) if options.label_column else ()
     identifier = (options.id_column,) if options.id_column else ()
-    return read_table(reading, (Table(texts, label, identifier, strict_id=bool(identifier)),))
+    how = {"strict_id": bool(identifier), "numbered": options.no_header}
+    return read_table(reading, (Table(texts, label, identifier, **how),))
 
 
 def _files(*suffixes: str) -> dict[str, tuple[str, ...]]:

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from ..corpus import numbered_lines
+from ...messages import named, quoted
+from ...text_reading import numbered_lines
 from ..examples import Example, is_cell
+from .labels import Respelled, known_label
 from .options import ReadOptions
 
 Line = tuple[int, str]  # number from 1, text without its end
@@ -50,6 +52,7 @@ class Reading:
         target: ``classes``, ``score`` or ``word_labels``.
         labels: closed set, or empty when any label goes.
         dropped: counts of rows passed over, by reason; grows while reading.
+        respelled: counts of labels that stand for others; grows while reading.
     """
 
     path: Path
@@ -58,6 +61,7 @@ class Reading:
     target: str
     labels: tuple[str, ...] = ()
     dropped: Counter[str] = field(default_factory=Counter, compare=False)
+    respelled: Respelled = field(default_factory=Counter, compare=False)
 
     @property
     def must_have_labels(self) -> bool:
@@ -66,14 +70,16 @@ class Reading:
 
     def lines(self) -> Iterator[Line]:
         """Yield the file's numbered lines; they end at ``\\n`` alone, a byte order mark is gone."""
-        return numbered_lines(self.path, 0, 1)
+        return numbered_lines(self.path)
 
     def malformed(self, number: int, text: str) -> Unusable:
         """Return the error of a row that has not the form of its file."""
-        return Unusable(MALFORMED, f"{self.path}:{number}: {text}")
+        header = number == 1 and self.options.no_header
+        hint = "; if line 1 names the columns, leave out --no-header" if header else ""
+        return Unusable(MALFORMED, f"{self.path}:{number}: {text}{hint}")
 
     def label(self, text: str, number: int) -> str | None:
-        """Check a label or score as written; empty is None where labels may lack.
+        """Return a label as it is called, or a score as written; None where none is written.
 
         Raises:
             Unusable: no label, an unknown one, one that no line or column could hold, or a score
@@ -86,11 +92,15 @@ class Reading:
         if self.target == "score":
             return self._score(text, number)
         if not is_cell(text) or (self.target == "word_labels" and text.split() != [text]):
-            raise self.malformed(number, f"label {text!r} holds a tab, a line break or a blank")
-        if self.labels and text not in self.labels:
-            choices = ", ".join(self.labels)
-            raise self.malformed(number, f"unknown label {text!r}; choices are {choices}")
-        return text
+            what = f"label {quoted(text)} holds a tab, a line break or a blank"
+            raise self.malformed(number, what)
+        known = known_label(text, self.labels) if self.labels else text
+        if known is None:
+            what = f"unknown label {quoted(text)}; choices are {named(self.labels)}"
+            raise self.malformed(number, what)
+        if known != text:
+            self.respelled[text, known] += 1
+        return known
 
     def _score(self, text: str, number: int) -> str:
         try:
@@ -98,7 +108,7 @@ class Reading:
         except ValueError:
             finite = False
         if not finite:
-            raise self.malformed(number, f"score {text!r} is no finite number")
+            raise self.malformed(number, f"score {quoted(text)} is no finite number")
         return text
 
     def text(self, text: str, number: int, name: str = "sentence") -> str:

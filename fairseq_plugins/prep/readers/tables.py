@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from ...messages import named, quoted
 from ..examples import Example, is_cell
 from .reading import EMPTY, MALFORMED, NO_MAJORITY, Line, Reading, Unusable, usable
 
@@ -33,6 +34,7 @@ class Table:
         broken_rows: the official files have rows that cannot be used: they are passed over
             in splits with labels (never in test splits, whose rows are counted by servers).
         strict_id: whether the column of the id must be there.
+        numbered: files have no header, and their columns are called 1, 2, 3, ...
     """
 
     texts: tuple[str, ...]
@@ -44,6 +46,7 @@ class Table:
     split_names: Mapping[str, str] = field(default_factory=dict)
     broken_rows: bool = False
     strict_id: bool = False
+    numbered: bool = False
 
     def columns(self) -> set[str]:
         """Return all names that it looks for."""
@@ -62,6 +65,8 @@ def read_table(reading: Reading, tables: Sequence[Table]) -> Iterator[Example]:
         ValueError: a row that is no example, with file and line; a missing or doubled column.
     """
     if reading.path.suffix in JSON_SUFFIXES:
+        if tables[0].numbered:
+            raise ValueError(f"{reading.path}: JSON has names, not numbers: leave out --no-header")
         return _read_json(reading, tables[0])
     return _read_tabbed(reading, tables)
 
@@ -73,13 +78,16 @@ def _read_tabbed(reading: Reading, tables: Sequence[Table]) -> Iterator[Example]
         return
     cells = first[1].split("\t")
     table = next((table for table in tables if set(table.texts) <= set(cells)), None)
-    if table:
+    if tables[0].numbered:
+        table, names = tables[0], [str(number) for number in range(1, len(cells) + 1)]
+        cells, rows = [], enumerate(_and(first, lines))
+        _check_there(reading, table, names, first[0])
+    elif table:
         names, rows = _checked_header(reading, first[0], cells, table), enumerate(lines)
     else:
         table = next((table for table in tables if table.headerless), None)
         if table is None:
-            lacking = [name for name in tables[0].texts if name not in cells]
-            raise _no_column(reading, lacking[0], cells, first[0])
+            _check_there(reading, tables[0], cells, first[0])
         names, rows = list(table.headerless), enumerate(_and(first, lines))
     _check_label_column(reading, table, names)
     yield from _examples(
@@ -122,10 +130,11 @@ def _example(
     except ValueError as error:
         raise reading.malformed(line, str(error)) from None
     if label is None:
-        raise Unusable(NO_MAJORITY, f"{reading.path}:{line}: no majority label: {written!r}")
+        raise Unusable(NO_MAJORITY, f"{reading.path}:{line}: no majority label: {quoted(written)}")
     identifier = next((cells[name] for name in table.id if name in cells), str(number))
     if not is_cell(identifier):
-        raise reading.malformed(line, f"id {identifier!r} is empty, or holds a tab or line break")
+        what = f"id {quoted(identifier)} is empty, or holds a tab or line break"
+        raise reading.malformed(line, what)
     return Example(identifier, texts, None, reading.label(label, line), None, line)
 
 
@@ -150,11 +159,10 @@ def _members(line: Line, reading: Reading, table: Table) -> dict[str, str]:
     if not isinstance(record, dict):
         raise reading.malformed(number, f"expected a JSON object, found {text[:40]!r}")
     cells = {name: _written(record[name]) for name in table.columns() if name in record}
-    for name in (*table.texts, *(table.id if table.strict_id else ())):
-        if name not in record:
-            raise _no_column(reading, name, list(record), number)
-        if name in table.texts and not isinstance(record[name], str):
-            raise reading.malformed(number, f"{name!r} is no text: {record[name]!r}")
+    _check_there(reading, table, list(record), number)
+    for name in table.texts:
+        if not isinstance(record[name], str):
+            raise reading.malformed(number, f"{name!r} is no text: {quoted(record[name])}")
     return cells
 
 
@@ -164,12 +172,17 @@ def _written(value: Any) -> str:
 
 
 def _checked_header(reading: Reading, number: int, cells: list[str], table: Table) -> list[str]:
-    if table.strict_id and table.id[0] not in cells:
-        raise _no_column(reading, table.id[0], cells, number)
+    _check_there(reading, table, cells, number)
     twice = sorted(name for name in table.columns() if cells.count(name) > 1)
     if twice:
         raise ValueError(f"{reading.path}:{number}: the header names column {twice[0]!r} twice")
     return cells
+
+
+def _check_there(reading: Reading, table: Table, names: Sequence[str], number: int) -> None:
+    for name in (*table.texts, *(table.id if table.strict_id else ())):
+        if name not in names:
+            raise _no_column(reading, name, names, number)
 
 
 def _check_label_column(reading: Reading, table: Table, names: Sequence[str]) -> None:
@@ -181,7 +194,10 @@ def _check_label_column(reading: Reading, table: Table, names: Sequence[str]) ->
 
 
 def _no_column(reading: Reading, name: str, names: Sequence[str], number: int) -> Unusable:
-    return reading.malformed(number, f"no column {name!r}; the columns are {', '.join(names)}")
+    by_number = name.isdecimal() and not reading.options.no_header
+    hint = "; numbers are for files without a header, with --no-header" if by_number else ""
+    what = f"no column {quoted(name)}; the columns are {named(names)}{hint}"
+    return reading.malformed(number, what)
 
 
 def _without_blank_end(lines: Iterator[Line]) -> Iterator[Line]:

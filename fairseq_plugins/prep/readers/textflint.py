@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ..corpus import numbered_lines
+from ...messages import named
+from ...text_reading import numbered_lines
 from ..examples import Example
 from .expected import Expected, check_same_pairs, json_object
 
@@ -73,7 +74,7 @@ def read_textflint(path: Path, expected: Expected) -> tuple[list[Example], list[
 def _read(path: Path, expected: Expected) -> list[tuple[Example, bool]]:
     """Read samples, each with whether it has an id of its own."""
     found = []
-    for number, line in numbered_lines(path, 0, 1):
+    for number, line in numbered_lines(path):
         if not line.strip():
             continue
         where = f"{path}:{number}"
@@ -82,7 +83,7 @@ def _read(path: Path, expected: Expected) -> list[tuple[Example, bool]]:
         if fields is None:
             known = "; ".join(", ".join(names) for names in FIELDS)
             raise ValueError(
-                f"{where}: no sample: found {', '.join(sample) or 'nothing'}, expected y and one "
+                f"{where}: no sample: found {named(sample, none='nothing')}, expected y and one "
                 f"of: {known}"
             )
         identifier = sample.get("sample_id")
@@ -91,6 +92,7 @@ def _read(path: Path, expected: Expected) -> list[tuple[Example, bool]]:
         found.append((expected.example(row, where, number), identifier is not None))
     if not found:
         raise ValueError(f"{path}: no samples")
+    expected.tell_respelled(path)
     return found
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
+from ...messages import quoted
 from ..examples import Example
 from .options import SEPARATORS, ReadOptions
 from .reading import Line, Reading, blocks, tagged, usable
@@ -68,9 +69,8 @@ def _checked_columns(reading: Reading, layout: TokenLayout, line: Line) -> int:
     """Return the number of columns that the first line has."""
     columns = len(layout.fields(line[1]))
     if columns == 1 and reading.must_have_labels:
-        raise reading.malformed(
-            line[0], f"found no label column, which split {reading.split!r} must have: {line[1]!r}"
-        )
+        what = f"found no label column, which split {reading.split!r} must have"
+        raise reading.malformed(line[0], f"{what}: {quoted(line[1])}")
     for column in (layout.token, layout.tag):
         if columns > 1 and not -columns <= column < columns:
             raise reading.malformed(
@@ -91,14 +91,12 @@ def _sentence(
         words.append(checked_word(reading, fields[layout.token if columns > 1 else 0], line))
         if columns > 1:
             labels.append(fields[layout.tag].strip())
-    if layout.iob1:
-        labels = iob2(labels)
     checked = [reading.label(label, line) for label, (line, _) in zip(labels, block)]
     gold = [label for label in checked if label is not None]
     if gold and len(gold) != len(words):
         line = block[checked.index(None)][0] if None in checked else block[0][0]
         raise reading.malformed(line, "a word without a label in a sentence with labels")
-    return tagged(words, gold or None, str(number), block[0][0])
+    return tagged(words, (iob2(gold) if layout.iob1 else gold) or None, str(number), block[0][0])
 
 
 def checked_word(reading: Reading, word: str, line: int) -> str:
@@ -108,7 +106,7 @@ def checked_word(reading: Reading, word: str, line: int) -> str:
         Unusable: such a word.
     """
     if not word or any(character.isspace() for character in word):
-        what = f"word {word!r} has a blank inside" if word.strip() else f"empty word {word!r}"
+        what = f"word {quoted(word)} has a blank inside" if word.strip() else f"empty word {word!r}"
         raise reading.malformed(line, what)
     return word
 

@@ -1,0 +1,60 @@
+"""Lists and values in messages, cut to what somebody reads.
+
+A file or a user can make them as long as they like: labels that are whole sentences because the
+wrong column was named, a header of ten thousand columns, a cell of a megabyte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+MOST = 10  # members of a list that a message names
+LONGEST = 80  # characters of each, and of any other value
+
+
+def named(
+    values: Iterable[Any],
+    most: int = MOST,
+    *,
+    between: str = ", ",
+    none: str = "none",
+    longest: int = LONGEST,
+) -> str:
+    """Name the members of a list: ``a, b, c``, or ``a, b, c and 108 more, 111 in all``.
+
+    Args:
+        values: the members; texts stand as they are unless they hold what cannot be printed, and
+            paths are never cut.
+        most: how many are named.
+        between: what separates them.
+        none: what an empty list is called.
+        longest: characters of each that are shown.
+    """
+    rest = iter(values)
+    shown = between.join(
+        shortened(str(value), 4096 if isinstance(value, Path) else longest)
+        for value in islice(rest, most)
+    )
+    left = sum(1 for _ in rest)
+    return f"{shown} and {left:,} more, {most + left:,} in all" if left else shown or none
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """Return a text as it is, or of a long one the beginning; quoted if it cannot be printed."""
+    shown = text[:longest] if text[:longest].isprintable() else repr(text[:longest])
+    return shown + _rest(text, longest)
+
+
+def quoted(value: Any, longest: int = LONGEST) -> str:
+    """Return a value as Python writes it, or of a long one the beginning."""
+    if isinstance(value, (str, bytes)):
+        return repr(value[:longest]) + _rest(value, longest)
+    text = repr(value)
+    return text[:longest] + _rest(text, longest)
+
+
+def _rest(text: str | bytes, longest: int) -> str:
+    return f"… ({len(text):,} characters)" if len(text) > longest else ""

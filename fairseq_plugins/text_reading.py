@@ -1,0 +1,154 @@
+"""Bytes of a text file to text: strict UTF-8, and an error that says how to convert the file.
+
+Lines end at ``\\n`` alone (a ``\\r`` before it goes too). Python's universal newlines and
+``str.splitlines`` also split at characters that occur inside sentences (U+2028, a lone carriage
+return), which would put parallel files out of step and shift offsets. A file whose lines end with
+carriage returns alone would thus be one line: it is refused. So is UTF-16, which without its mark
+can pass for UTF-8 full of zero bytes. A byte order mark is no part of the first line.
+"""
+
+from __future__ import annotations
+
+import codecs
+import unicodedata
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+BYTE_ORDER_MARK = "\ufeff"
+MARKS = {  # the longer ones first, for one begins like another
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+UNMARKED = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}  # name -> bytes a unit
+SAMPLE = 1 << 14  # bytes of a file that tell its encoding
+BLANKS = "\t\n\r\f\v"
+UNASSIGNED = ("Cc", "Cn", "Cs", "Co")  # Unicode categories that text hardly has
+
+
+def numbered_lines(path: str | Path, offset: int = 0, number: int = 1) -> Iterator[tuple[int, str]]:
+    """Yield (line number, line without its end) from line ``number`` at a byte offset on.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: see `decode_line`.
+    """
+    with open(path, "rb") as stream:
+        stream.seek(offset)
+        yield from lines_of(stream, path, number)
+
+
+def lines_of(
+    stream: Iterable[bytes], name: str | Path, number: int = 1
+) -> Iterator[tuple[int, str]]:
+    """Yield the numbered lines of an open file as soon as they are there.
+
+    Raises:
+        ValueError: see `decode_line`.
+    """
+    for i, raw in enumerate(stream, number):
+        yield i, decode_line(raw, name, i)
+
+
+def read_text(path: str | Path) -> str:
+    """Read a whole file, its line ends as they are.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: see `decode`.
+    """
+    return decode(Path(path).read_bytes(), path)
+
+
+def decode_line(raw: bytes, name: str | Path, number: int) -> str:
+    """Return a line as text, without its end.
+
+    Args:
+        raw: the line with its end.
+        name: the file, or what errors call it.
+        number: of the line, from 1.
+
+    Raises:
+        ValueError: no UTF-8, or a whole file in one line that has carriage returns inside.
+    """
+    line = decode(raw, name, number).rstrip("\r\n")
+    if number == 1 and "\r" in line and not raw.endswith(b"\n"):
+        raise ValueError(
+            f"{name}: its lines end with a carriage return alone (old Macintosh), so "
+            "all of it is one line; convert the file first (tr '\\r' '\\n' < FILE > NEW)"
+        )
+    return line
+
+
+def decode(raw: bytes, name: str | Path, number: int = 1) -> str:
+    """Return bytes as text, without a byte order mark where they begin the file.
+
+    Args:
+        raw: the file, or what of it begins at line ``number``.
+        name: the file, or what errors call it.
+        number: of the first line.
+
+    Raises:
+        ValueError: no UTF-8; names file, line and byte, and how to convert it.
+    """
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _other_encoding(raw, error.start, name, number) from None
+    if number <= 2 and b"\0" in raw and _guess(_beginning(raw, name)):
+        raise _other_encoding(raw, raw.index(b"\0"), name, number)
+    return text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
+
+
+def _other_encoding(raw: bytes, place: int, name: str | Path, number: int) -> ValueError:
+    """Return the error of a byte that shows that a file is no UTF-8."""
+    line, byte = number + raw.count(b"\n", 0, place), place - raw.rfind(b"\n", 0, place)
+    found = _guess(_beginning(raw, name))
+    why = f": the file looks like {found}" if found else ""
+    return ValueError(
+        f"{name}:{line}: byte {byte} of the line (0x{raw[place]:02x}) is not valid UTF-8{why}; "
+        f"convert the file first (iconv -f {found or 'OLD'} -t UTF-8 FILE > NEW"
+        f"{'' if found else ', where OLD is often LATIN1 or CP1252'})"
+    )
+
+
+def _beginning(raw: bytes, name: str | Path) -> bytes:
+    """Return the beginning of a file, or of a stream what is there."""
+    if not Path(name).is_file():  # of UTF-16LE a line lacks the last byte of its end
+        return raw + b"\0" if raw.endswith(b"\n") and len(raw) % 2 else raw
+    with open(name, "rb") as stream:
+        return stream.read(SAMPLE)
+
+
+def _guess(sample: bytes) -> str:
+    """Return the encoding that the beginning of a file is in if it is no UTF-8; empty if unknown.
+
+    Without a mark it is told by zero bytes, which stand at every second place of English text,
+    and in any script beside blanks and line ends.
+    """
+    marked = next((name for mark, name in MARKS.items() if sample.startswith(mark)), "")
+    return marked or next((name for name in UNMARKED if _is_in(sample, name)), "")
+
+
+def _is_in(sample: bytes, encoding: str) -> bool:
+    """Whether bytes are text of an encoding in units of several bytes, and hardly UTF-8."""
+    units = sample[: len(sample) // UNMARKED[encoding] * UNMARKED[encoding]]
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(units)
+    narrow = sum(character < "\x80" for character in text)  # each has a zero byte or three
+    strange = sum(
+        unicodedata.category(character) in UNASSIGNED and character not in BLANKS
+        for character in text
+    )
+    if not narrow or "\ufffd" in text or "\0" in text or 50 * strange > len(text):
+        return False
+    try:
+        units.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.end < len(units):  # not merely cut
+            return True
+    # UTF-8 too, with zero bytes: then most line ends and blanks must have theirs (a byte of another
+    # character may look like one, as in U+2019)
+    blanks = text.count("\n") + text.count(" ")
+    alike = units.count(b"\n") + units.count(b" ")
+    return 2 * blanks >= alike and narrow > 1 and 20 * narrow > len(text)
