@@ -17,13 +17,13 @@ import torch
 from fairseq.data import Dictionary
 from torch import Tensor
 
+from ..messages import named
 from ..prep.text import readable
 
 logger = logging.getLogger(__name__)
 
 EMPTY, TOO_LONG = 1, 2  # end marks in a row
 SCORES = {EMPTY: 0.0, TOO_LONG: -torch.inf}  # of the empty translations
-NAMED = 10  # lines in one message
 COMMAND = "fairseq_cli.interactive"
 
 
@@ -92,7 +92,7 @@ def repaired(lines: Sequence[str], first: int) -> list[str]:
     found = [readable(line) for line in lines]
     broken = [i for i, (old, new) in enumerate(zip(lines, found), first) if old != new]
     if broken:
-        logger.warning("%s: bytes that are no UTF-8 text, replaced by U+FFFD", named(broken))
+        logger.warning("%s: bytes that are no UTF-8 text, replaced by U+FFFD", _lines(broken))
     return found
 
 
@@ -108,19 +108,17 @@ def report(marks: Sequence[int], first: int, limits: str) -> None:
         [i for i, mark in enumerate(marks, first) if mark == kind] for kind in (EMPTY, TOO_LONG)
     )
     if empty:
-        logger.warning("%s: nothing to translate, answered by an empty line", named(empty))
+        logger.warning("%s: nothing to translate, answered by an empty line", _lines(empty))
     if long:
         logger.warning(
             "%s: longer than %s, answered by an empty line with the score -inf; "
             "--truncate-source (truncate_source=True) cuts such lines instead",
-            *(named(long), limits),
+            *(_lines(long), limits),
         )
 
 
-def named(numbers: Sequence[int]) -> str:
-    """Name lines, ten at most: ``lines 1, 5``."""
-    more = f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""
-    return f"line{'s'[: len(numbers) - 1]} {', '.join(map(str, numbers[:NAMED]))}{more}"
+def _lines(numbers: Sequence[int]) -> str:
+    return f"line{'s'[: len(numbers) - 1]} {named(numbers)}"
 
 
 def open_standard_input() -> None:
