@@ -13,7 +13,8 @@ import logging
 import sys
 
 from fairseq_plugins import command
-from fairseq_plugins.prep.options import TranslationOptions, add_flags
+from fairseq_plugins.prep.like import options_of
+from fairseq_plugins.prep.options import add_flags
 from fairseq_plugins.prep.translation import prepare
 
 GO_ON = "stopped; run the same command again to go on"
@@ -25,11 +26,16 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add_flags(parser)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s | %(message)s", force=True)
-    flags = vars(parser.parse_args())
-    return command.run(
-        lambda: prepare(TranslationOptions(**flags)), flags["destdir"], stopped=GO_ON
+    parser.add_argument(
+        "--like",
+        metavar="FOLDER",
+        help="prepare as this prepared folder was: its languages, tokeniser, normaliser, subwords, "
+        "dictionaries, features, trees and tagger",
     )
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s | %(message)s", force=True)
+    unset = argparse.Namespace(**dict.fromkeys(vars(parser.parse_args())))
+    flags = vars(parser.parse_args(namespace=unset))  # what is not given stays None
+    return command.run(lambda: prepare(options_of(flags)), flags["destdir"], stopped=GO_ON)
 
 
 if __name__ == "__main__":

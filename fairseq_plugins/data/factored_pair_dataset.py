@@ -34,6 +34,8 @@ class FactoredPairDataset(BaseWrapperDataset):
         pairs: fairseq's dataset.
         factors: as many rows, each as long as the source; None for data without features.
         observer: called with every batch as it is made.
+        takes_all: whether a sentence of more than ``max_tokens`` makes a batch of its own, where
+            fairseq stops.
 
     Raises:
         ValueError: numbers of rows differ.
@@ -45,12 +47,14 @@ class FactoredPairDataset(BaseWrapperDataset):
         factors: FactorRows | None,
         *,
         observer: Callable[[dict[str, Any]], None] | None = None,
+        takes_all: bool = False,
     ) -> None:
         super().__init__(pairs)
         if factors is not None and len(pairs) != len(factors):
             raise ValueError(f"{len(pairs)} sentences, but {len(factors)} rows of features")
         self.factors = factors
         self.observer = observer
+        self.takes_all = takes_all
 
     def __getitem__(self, index: int) -> dict[str, Any]:
         """Return fairseq's item with ``factors``, (S, F)."""
@@ -78,6 +82,10 @@ class FactoredPairDataset(BaseWrapperDataset):
         """Batch as fairseq does, and put back the tail that it drops."""
         if len(indices) == 0:
             return []
+        if self.takes_all and limits.get("max_tokens"):
+            wide = np.array([self.num_tokens(i) > limits["max_tokens"] for i in indices])  # (N,)
+            if wide.any():
+                return [*self.batch_by_size(indices[~wide], **limits), *indices[wide, None]]
         batches = list(super().batch_by_size(indices, **limits))
         kept = sum(map(len, batches))
         return batches if kept == len(indices) else [*batches, indices[kept:]]

@@ -22,7 +22,7 @@ from .text_files import read_lines
 
 _RECORD = re.compile(r"([STHDPA])-(\d+)\t(.*)", re.DOTALL)
 _TOTAL = re.compile(r"\bTranslated ([\d,]+) sentences\b")
-_PROGRESS = re.compile(r"^[^\t]*%\|[^\t]*\] *(?=[STHDPA]-\d+\t)")
+_NAME = re.compile(r" *([STHDPA]-\d+)")
 _SCORED = "HD"
 
 
@@ -150,7 +150,7 @@ def _collect(lines: Sequence[str], name: str) -> tuple[dict[int, _Entry], int | 
     entries: dict[int, _Entry] = {}
     total = None
     for number, line in enumerate(lines, start=1):
-        match = _RECORD.match(_PROGRESS.sub("", line) if "%|" in line else line)
+        match = _RECORD.match(_without_progress(line))
         if match is None:
             stated = _TOTAL.search(line)
             total = int(stated.group(1).replace(",", "")) if stated else total
@@ -169,6 +169,14 @@ def _collect(lines: Sequence[str], name: str) -> tuple[dict[int, _Entry], int | 
             )
         found.append((number, payload))
     return entries, total
+
+
+def _without_progress(line: str) -> str:
+    """Cut off a progress bar (``50%|#### | 1/2 [00:01<00:01] ``) that stands before a record."""
+    head, tab, payload = line.partition("\t")
+    bar, _, name = head.rpartition("]")
+    found = _NAME.fullmatch(name)
+    return f"{found[1]}{tab}{payload}" if found and tab and "%|" in bar else line
 
 
 def _check_ids(entries: dict[int, _Entry], total: int | None, name: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 _NUMBER = r"[+-]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,3})?"
 _SEVERAL = rf"\s*{_NUMBER}\s*(?:,\s*{_NUMBER}\s*){{0,50}},?\s*"
+_ONE = re.compile(_NUMBER, re.ASCII)
 _NUMBERS = re.compile(rf"{_SEVERAL}|\({_SEVERAL}\)|\[{_SEVERAL}\]", re.ASCII)
 _COMPONENT = r"\w[\w.+-]{0,99}"
 _WORD = re.compile(r"\w[\w.,+-]{0,199}")
@@ -69,12 +70,12 @@ def _is_whole(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     if isinstance(value, str):  # YAML takes 1e-5 for a text
-        return bool(re.fullmatch(_NUMBER, value, re.ASCII))
+        return bool(_ONE.fullmatch(value))
     return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
 
 
-def _is_text(value: Any, form: re.Pattern) -> bool:
-    return isinstance(value, str) and bool(form.fullmatch(value))
+def _is_text(value: Any, fullmatch: Callable[[str], Any]) -> bool:
+    return isinstance(value, str) and bool(fullmatch(value))
 
 
 def _is_line(value: Any) -> bool:
@@ -85,16 +86,19 @@ FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 WHOLE = Kind("a whole number", _is_whole)
 NUMBER = Kind("a number", _is_number)
 NUMBERS = Kind(
-    "numbers such as (0.9, 0.98)", lambda value: _is_number(value) or _is_text(value, _NUMBERS)
+    "numbers such as (0.9, 0.98)",
+    lambda value: _is_number(value) or _is_text(value, _NUMBERS.fullmatch),
 )
 WORD = Kind(
     "a word of letters, digits and _, with . , + - within",
-    lambda value: _is_whole(value) and value >= 0 or _is_text(value, _WORD),
+    lambda value: _is_whole(value) and value >= 0 or _is_text(value, _WORD.fullmatch),
 )
-NAME = Kind("a name of letters, digits and _, with . - within", lambda v: _is_text(v, _NAME))
+NAME = Kind(
+    "a name of letters, digits and _, with . - within", lambda v: _is_text(v, _NAME.fullmatch)
+)
 PATH = Kind(
     "a path that goes down only, of letters, digits and _, with . + - within",
-    lambda value: _is_text(value, _PATH),
+    lambda value: _is_text(value, _PATH.fullmatch),
 )
 LINE = Kind(f"a line of at most {_LONGEST} characters", _is_line)
 TEXT = Kind(  # as a word of a command line

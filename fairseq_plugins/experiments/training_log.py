@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import statistics
 from collections.abc import Iterator
@@ -14,13 +15,11 @@ from typing import Any
 from ..messages import named
 from .safe_files import is_file, open_file, read_tail, read_text
 
-_RECORD = re.compile(r"\| (\w+) \| (\{.*\})$", re.MULTILINE)
+_RECORD = re.compile(r"\| (\w+) \| (\{.*)$", re.MULTILINE)
 _UPDATES = re.compile(r'"num_updates": "(\d+)"|"train_num_updates": "(\d+)"')
 _PARAMETERS = re.compile(r"num\. shared model params: ([\d,]+)")
 _SPEED = re.compile(r'"(?:train_)?ups": "([\d.]+)"')
-_INNER = re.compile(  # a line within an epoch
-    r'\| train_inner \| \{.*?"loss": "(?P<loss>[\d.e+-]+)".*"num_updates": "(?P<updates>\d+)"'
-)
+_INNER = "train_inner"  # a line within an epoch
 _GATE = "gate_"  # with the number of a layer: its mean local share of attention
 _NO_METRICS = ("num_updates", "epoch", "update", "wps")  # wps: the machine's
 _TAIL = 4096  # bytes that hold the last line
@@ -51,6 +50,8 @@ def validations(path: Path, split: str = "valid") -> list[Validation]:
     """
     found: dict[int, dict[str, float]] = {}
     for subset, record in _records(read_text(path, errors="replace")):
+        if f"{subset}_num_updates" not in record or subset.startswith("train"):
+            continue
         updates = int(record[f"{subset}_num_updates"])
         prefix = f"{subset}_"
         metrics = found.setdefault(updates, {})
@@ -101,10 +102,10 @@ def training_losses(path: Path) -> dict[int, float]:
         FileNotFoundError: there is no log.
     """
     found = {}
-    for line in read_text(path, errors="replace").splitlines():
-        parsed = _INNER.search(line)
-        if parsed:
-            found[int(parsed["updates"])] = float(parsed["loss"])
+    for name, record in _records(read_text(path, errors="replace")):
+        if name == _INNER and {"loss", "num_updates"} <= record.keys():
+            loss = float(record["loss"])
+            found |= {int(record["num_updates"]): loss} if math.isfinite(loss) else {}
     return dict(sorted(found.items()))
 
 
@@ -124,11 +125,9 @@ def updates_so_far(path: Path) -> int:
 
 
 def _records(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield subset and values of every record of a validation."""
-    for subset, body in _RECORD.findall(text):
+    """Yield name and values of every record."""
+    for name, body in _RECORD.findall(text):
         try:
-            record = json.loads(body)
-        except json.JSONDecodeError:  # a line that two processes wrote into
+            yield name, json.loads(body)
+        except (json.JSONDecodeError, RecursionError):  # a line that two processes wrote into
             continue
-        if f"{subset}_num_updates" in record and not subset.startswith("train"):
-            yield subset, record

@@ -10,6 +10,7 @@ import torch
 from fairseq.data import data_utils
 
 from ..models.syntax_transformer import SyntaxTransformerModel
+from ..tasks._unanswered import is_unanswered
 
 
 @dataclass(frozen=True)
@@ -52,14 +53,17 @@ def attend(
         head: one head from 0 (default: the mean over heads).
 
     Raises:
-        ValueError: an empty sentence, or no such layer or head.
+        ValueError: a sentence that is empty or too long, or no such layer or head.
     """
     task, model = translator.task, translator.models[0]
-    if not sentence.strip():
-        raise ValueError("there is nothing to translate in an empty sentence")
     check_choice("layer", layer, len(model.decoder.layers))
     check_choice("head", head, model.decoder.layers[-1].encoder_attn.num_heads)
     tokens, lengths = task.get_interactive_tokens_and_lengths([sentence], None)
+    if is_unanswered(tokens[0], task.source_dictionary.eos()):
+        raise ValueError(
+            f"there is nothing to translate in {sentence[:40]!r}: it is empty, or longer than the "
+            "model takes"
+        )
     best = translator.generate(tokens, beam=beam)[0][0]["tokens"].cpu()  # (T,)
     dataset = task.build_dataset_for_inference(tokens, lengths)
     inputs = dataset.collater([dataset[0]])["net_input"]

@@ -22,6 +22,7 @@ from ..resources import english_pipeline_path
 from ..syntax.labels import upos_label
 from ..syntax.tree import project_heads
 from .annotation import Annotation
+from .text import parts_of
 
 BUNDLED = "bundled"
 PARSER = "parser"
@@ -79,9 +80,17 @@ class Annotator:
             return [next(tagged) if words else self._nothing() for words in sentences]
 
     def annotate_text(self, lines: Sequence[str]) -> list[Annotation]:
-        """Find and annotate the words of raw lines; spans refer to each line."""
+        """Find and annotate the words of raw lines; spans refer to each line.
+
+        spaCy's tokeniser takes time with the square of a stretch without white space, so that an
+        overlong one (`text.LONGEST_WORD`) is handed to it in parts. No character changes.
+        """
         with self.nlp.memory_zone():
-            return list(self._tag(lines))
+            return list(self._tag(map(self._tokenized, lines)))
+
+    def _tokenized(self, line: str) -> Doc:
+        docs = [self.nlp.make_doc(part) for part in parts_of(line)]
+        return docs[0] if len(docs) == 1 else Doc.from_docs(docs, ensure_whitespace=False)
 
     def _tag(self, docs) -> Iterator[Annotation]:
         for doc in self.nlp.pipe(docs, batch_size=256):
@@ -142,8 +151,20 @@ def recorded_annotator(
         FileNotFoundError: no such pipeline, or one that is not installed.
         ValueError: the manifest names a path; see also `Annotator`.
     """
-    if named or model == BUNDLED:
-        return Annotator(named or model, parse=parse)
+    if not named:
+        check_recorded(model, folder)
+    return Annotator(named or model, parse=parse)
+
+
+def check_recorded(model: str, folder: Path) -> None:
+    """Refuse the pipeline that a prepared folder names unless it is bundled or installed.
+
+    Raises:
+        FileNotFoundError: it is not installed.
+        ValueError: the manifest names a path.
+    """
+    if model == BUNDLED:
+        return
     cure = f"give --spacy-model {model} (spacy_model=... in Python) if you trust what lies there"
     if os.sep in model or not model.isidentifier():
         raise ValueError(
@@ -155,7 +176,6 @@ def recorded_annotator(
             f"raw text of {folder} is to be read by the spaCy pipeline {model!r}, which is not "
             f"installed in this environment: pip install its wheel; elsewhere, {cure}"
         )
-    return Annotator(model, parse=parse)
 
 
 def import_installed(name: str) -> bool:

@@ -17,10 +17,11 @@ from ..files import replacing
 from ..syntax.labels import FEATURES, SPECIAL, SPECIAL_ID
 from ..syntax.subword_tree import COLUMNS, NO_WORD
 from .chunks import Chunk, read_header
-from .encoded import EncodedChunk, closed_rows
+from .encoded import EncodedChunk, EncodedSide, closed_rows
 from .manifest import Manifest
 from .options import TranslationOptions
 from .subword_models import SubwordModels
+from .unknown import summary
 
 logger = logging.getLogger(__name__)
 
@@ -95,11 +96,14 @@ def write_split(
     """Write a split's streams, add to labels and outcomes; return its line and token counts."""
     writers = _open_writers(options, split, dictionaries, folder)
     longest = (0, 0)
+    unknown = {name: Counter() for name in dictionary_streams(options)}
     for chunk in chunks:
         encoded, done = EncodedChunk.load(chunk.encoded), writers[options.source_lang].lines
         for name, rows in _streams(options, encoded, dictionaries).items():
             for row in rows:
                 writers[name].add(row)
+        for name, found in zip(unknown, zip((encoded.source, encoded.target), dictionaries)):
+            unknown[name].update(_unknown(*found))
         _count_labels(encoded, labels)
         outcomes.update(encoded.outcomes)
         lengths = encoded.source.sizes
@@ -113,7 +117,25 @@ def write_split(
         "lines": writers[options.source_lang].lines,
         "read": sum(chunk.count for chunk in chunks),
         "tokens": {name: writer.ids for name, writer in writers.items()},
+        "unknown": {
+            name: summary(found, writers[name].ids - writers[name].lines)  # </s> apart
+            for name, found in unknown.items()
+        },
     }
+
+
+def dictionary_streams(options: TranslationOptions) -> list[str]:
+    """Name the streams that have a dictionary: source, target."""
+    return [options.source_lang, *([] if options.only_source else [options.target_lang])]
+
+
+def _unknown(side: EncodedSide, dictionary: Any) -> Counter[str]:
+    """Count the subwords that a dictionary lacks."""
+    *ids, _ = token_ids(dictionary, side.symbols)
+    lacking = {symbol for symbol, i in zip(side.symbols, ids) if i == dictionary.unk()}
+    return (
+        Counter({k: n for k, n in side.counts().items() if k in lacking}) if lacking else Counter()
+    )
 
 
 def _open_writers(

@@ -28,7 +28,7 @@ from .encoded import EncodedChunk, EncodedSide
 from .options import TranslationOptions
 from .segment import Segmenter
 from .source_encoder import AnnotatedLine, annotate_lines, encode_line
-from .text import line_reader, unescape
+from .text import line_reader, overlong_words, unescape
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,8 @@ def annotate_chunk(chunk: Chunk) -> None:
         Context.annotator,
         [given[i] for i in kept] if given else None,
     )
+    if long := sum(overlong_words(texts[i]) for i in kept):
+        counts["overlong_words"] = long
     rows = []
     for i, line in zip(kept, annotated):
         if _accept(chunk, i, line.repaired, "words", line.failed, counts):

@@ -152,7 +152,8 @@ class Manifest(FolderManifest):
         features: names of the feature streams beside the source, in column order.
         segmentation: how raw text of both sides becomes subwords; read by `prep.source_encoder`.
         annotator: name, version and content hash of what tagged the source (empty: nothing did).
-        splits: per split ``{"lines": n, "tokens": {stream: n}}``.
+        splits: per split ``{"lines": n, "tokens": {stream: n}}``, and what the dictionaries lack
+            of it (``unknown``, see `prep.unknown`).
         alignment: counts of repaired, skipped and failed lines per split.
         heads: whether the head of every source word is there (streams ``words`` and ``heads``).
         inputs: per input file its SHA-256 and line count.
@@ -167,6 +168,8 @@ class Manifest(FolderManifest):
     PATHS = ("trainpref", "validpref", "testpref", "bpe_codes", "sentencepiece_model") + (
         "srcdict",
         "tgtdict",
+        "srcvocab",
+        "tgtvocab",
     )
 
     source_lang: str

@@ -33,7 +33,10 @@ SUBWORD_OPTIONS = {
     "bpe_codes": "subword_nmt",
     "bpe_vocabulary_threshold": "subword_nmt",
     "sentencepiece_model": "sentencepiece",
+    "srcvocab": "subword_nmt",
+    "tgtvocab": "subword_nmt",
 }
+LATER = {"parse": False, "srcvocab": None, "tgtvocab": None}  # recorded only where they are given
 
 
 @dataclass
@@ -62,6 +65,8 @@ class TranslationOptions:
     bpe_vocabulary_threshold: int = 0
     sentencepiece_model: str | None = None
     sentencepiece_sample: int = 1_000_000
+    srcvocab: str | None = None
+    tgtvocab: str | None = None
     joined_dictionary: bool = False
     srcdict: str | None = None
     tgtdict: str | None = None
@@ -112,12 +117,12 @@ class TranslationOptions:
         for name, least in LEAST.items():
             value = getattr(self, name)
             if not value >= least:
-                raise ValueError(f"{_flag(name)} {value}: must be at least {least}")
+                raise ValueError(f"{flag_of(name)} {value}: must be at least {least}")
         for name in ("nwordssrc", "nwordstgt"):
             if 0 < getattr(self, name) <= RESERVED:
                 raise ValueError(
-                    f"{_flag(name)} {getattr(self, name)}: fairseq's own {RESERVED} symbols count "
-                    "too (-1: keep all)"
+                    f"{flag_of(name)} {getattr(self, name)}: fairseq's own {RESERVED} symbols "
+                    "count too (-1: keep all)"
                 )
         if self.min_words > self.max_words:
             raise ValueError(f"--min-words {self.min_words} is above --max-words {self.max_words}")
@@ -129,7 +134,11 @@ class TranslationOptions:
             raise ValueError("--tokenizer none --subwords none leaves whole lines uncut")
         for name, kind in SUBWORD_OPTIONS.items():
             if getattr(self, name) and self.subwords != kind:
-                raise ValueError(f"{_flag(name)} needs --subwords {kind}, not {self.subwords}")
+                raise ValueError(f"{flag_of(name)} needs --subwords {kind}, not {self.subwords}")
+        if (self.srcvocab or self.tgtvocab) and not self.bpe_codes:
+            raise ValueError("--srcvocab and --tgtvocab limit existing codes: give --bpe-codes")
+        if (self.srcvocab or self.tgtvocab) and self.bpe_vocabulary_threshold:
+            raise ValueError("--bpe-vocabulary-threshold makes what --srcvocab gives: not both")
         if self.joined_dictionary and self.srcdict and self.tgtdict:
             raise ValueError("--joined-dictionary takes --srcdict or --tgtdict, not both")
         if not self.trainpref:
@@ -208,11 +217,11 @@ class TranslationOptions:
 
     def given_models(self) -> dict[str, Path]:
         """Existing subword models and dictionaries; FileNotFoundError names a missing one."""
-        names = ("bpe_codes", "sentencepiece_model", "srcdict", "tgtdict")
+        names = ("bpe_codes", "sentencepiece_model", "srcvocab", "tgtvocab", "srcdict", "tgtdict")
         found = {name: Path(getattr(self, name)) for name in names if getattr(self, name)}
         for name, path in found.items():
             if not path.is_file():
-                raise FileNotFoundError(f"{_flag(name)}: no file {str(path)!r}")
+                raise FileNotFoundError(f"{flag_of(name)}: no file {str(path)!r}")
         return found
 
     def recorded(self) -> dict[str, Any]:
@@ -220,14 +229,15 @@ class TranslationOptions:
         body = asdict(self)
         for name in RUNNING:
             body.pop(name)
-        if not self.parse:  # folders that were prepared before there was the option stay as good
-            body.pop("parse")
+        for name, default in LATER.items():  # folders of before there was the option stay as good
+            if body[name] == default:
+                body.pop(name)
         return body
 
 
 FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("source_lang", "source language", {"short": "-s"}),
-    ("target_lang", "target language", {"short": "-t"}),
+    ("source_lang", "source language", {"short": "-s", "required": False}),
+    ("target_lang", "target language", {"short": "-t", "required": False}),
     ("destdir", "folder to write, e.g. data-bin/multi30k", {}),
     ("trainpref", "train file prefix: PREFIX.en, PREFIX.de", {}),
     ("validpref", "comma-separated valid file prefixes (the first is 'valid')", {}),
@@ -249,6 +259,8 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("bpe_vocabulary_threshold", "cut subwords rarer than this further, per language", {}),
     ("sentencepiece_model", "existing sentencepiece model", {}),
     ("sentencepiece_sample", "learn sentencepiece from at most this many lines", {}),
+    ("srcvocab", "source subwords that existing codes may make, others are cut further", {}),
+    ("tgtvocab", "target subwords that existing codes may make, others are cut further", {}),
     ("joined_dictionary", "one dictionary for both languages", {}),
     ("srcdict", "existing source dictionary", {}),
     ("tgtdict", "existing target dictionary", {}),
@@ -266,7 +278,8 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 
 
-def _flag(name: str) -> str:
+def flag_of(name: str) -> str:
+    """Return an option as it stands on the command line."""
     return f"--{name.replace('_', '-')}"
 
 
@@ -276,13 +289,14 @@ def add_flags(
     """Add one flag per option; defaults come from the record."""
     for name, text, extra in flags:
         spec = record.__dataclass_fields__[name]
-        names = [*([extra["short"]] if "short" in extra else []), _flag(name)]
+        names = [*([extra["short"]] if "short" in extra else []), flag_of(name)]
         if spec.type == "bool":
             parser.add_argument(*names, action="store_true", help=text)
             continue
         kind = {"int": int, "float": float}.get(spec.type, str)
         if spec.default is MISSING:
-            parser.add_argument(*names, type=kind, required=True, help=text)
+            needed = extra.get("required", True)
+            parser.add_argument(*names, type=kind, required=needed, help=text)
         else:
             shown = "" if spec.default in (None, "") else f" (default: {spec.default})"
             parser.add_argument(*names, type=kind, default=spec.default, help=text + shown)

@@ -153,6 +153,22 @@ def load_segmenter(kind: str, model: Path | None, vocabulary: set[str] | None = 
     return SentencePieceSegmenter(model)
 
 
+def read_vocabulary(path: Path) -> set[str]:
+    """Read the subwords of a file that has one a line, each with its number behind a blank.
+
+    Raises:
+        ValueError: no UTF-8 text, or nothing in it.
+    """
+    try:
+        rows = Path(path).read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is no list of subwords (not UTF-8 text)") from None
+    found = {row.split(" ")[0] for row in rows if row}
+    if not found:
+        raise ValueError(f"{path} is empty: no list of subwords")
+    return found
+
+
 def check_codes(path: Path) -> int:
     """Refuse a file that is no list of merge operations, naming its first bad line.
 

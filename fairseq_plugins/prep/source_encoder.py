@@ -15,7 +15,7 @@ from ..syntax.subwords import Span, align, case_of, joined_spans, locate_words, 
 from ..syntax.tree import project_heads
 from .annotation import Annotation, annotator_line
 from .manifest import Manifest
-from .segment import Segmenter, load_segmenter
+from .segment import Segmenter, load_segmenter, read_vocabulary
 from .text import detokenize, line_reader, unescape
 
 logger = logging.getLogger(__name__)
@@ -288,8 +288,7 @@ def folder_segmenter(folder: Path, settings: dict[str, Any]) -> Segmenter:
     model = Path(folder) / settings["model"] if settings.get("model") else None
     vocabulary = None
     if settings.get("vocabulary"):
-        text = (Path(folder) / settings["vocabulary"]).read_text(encoding="utf-8")
-        vocabulary = {row.split(" ")[0] for row in text.split("\n") if row}
+        vocabulary = read_vocabulary(Path(folder) / settings["vocabulary"])
     return load_segmenter(settings["subwords"], model, vocabulary)
 
 

@@ -9,7 +9,14 @@ import numpy as np
 
 from .squad_alignment import ANSWERABLE, UNKNOWN
 from .squad_chunks import EXAMPLES, SquadChunk
-from .text_binarize import ANY_NUMBER, TextWriter, open_streams, stream_sizes
+from .text_binarize import (
+    ANY_NUMBER,
+    TextWriter,
+    add_unknown,
+    open_streams,
+    stream_sizes,
+    unknown_of,
+)
 from .text_chunks import EncodedExamples, json_lines
 from .text_manifest import CONTEXTS, MISALIGNED, TextManifest
 
@@ -41,6 +48,7 @@ class SquadSplitWriter:
         self.sizes, self.streams = sizes, open_streams(folder / split, sizes)
         self.texts = {name: TextWriter(folder / f"{split}.{name}") for name in (EXAMPLES, CONTEXTS)}
         self.amiss: Counter[str] = Counter()
+        self.unknown: dict[str, Counter[str]] = {}
         self.states: Counter[int] = Counter()
         self.longest = self.paragraphs = 0
 
@@ -54,6 +62,7 @@ class SquadSplitWriter:
         for name, writer in (*self.texts.items(), (MISALIGNED, self.misaligned)):
             writer.add(json_lines(found.lines[name]))
         self.amiss.update(found.amiss)
+        add_unknown(self.unknown, found)
         self.states.update(int(row[0]) for row in found.streams["answers"])
         contexts = found.streams["tokens1"].sizes[found.streams["paragraph"].ids]
         lengths = found.streams["tokens0"].sizes + contexts + SPECIAL_TOKENS
@@ -72,5 +81,6 @@ class SquadSplitWriter:
             "longest": self.longest,
             "paragraphs": self.paragraphs,
             "answerable": self.states[ANSWERABLE],
+            "unknown": unknown_of(self.unknown, self.streams),
         }
         self.manifest.alignment[self.split] = dict(sorted(self.amiss.items()))

@@ -27,6 +27,7 @@ from .text_chunks import (
 )
 from .text_encoder import TextEncoder
 from .text_manifest import CONTEXTS, MISALIGNED
+from .unknown import unknown_words
 
 CHUNK_PARAGRAPHS = 16
 EXAMPLES = "examples.jsonl"
@@ -106,7 +107,11 @@ def encode_chunk(chunk: SquadChunk) -> None:
         zip(paragraphs, encode_paragraphs(Context.encoder, paragraphs))
     ):
         found.add(number, paragraph, encoded)
-    found.result().save(chunk.encoded)
+    found.result(_texts(paragraphs)).save(chunk.encoded)
+
+
+def _texts(paragraphs: Sequence[Paragraph]) -> list[str]:
+    return [text for p in paragraphs for text in (p.context, *(q.text for q in p.questions))]
 
 
 class _Findings:
@@ -156,8 +161,8 @@ class _Findings:
         self.counts["left_out_questions"] += placed.unplaced and self.split == TRAIN
         self.counts["cut_questions"] += pieces > Context.limits.max_query_length
 
-    def result(self) -> EncodedExamples:
-        """Return all of it."""
+    def result(self, texts: Sequence[str]) -> EncodedExamples:
+        """Return all of it, which was made of ``texts``."""
         contexts = sentence_streams(1, self.contexts)
         asked = {f"{name[:-1]}0": Rows.of([]) for name in contexts}  # all may be left out
         if self.questions:
@@ -169,9 +174,14 @@ class _Findings:
             "paragraph": Rows.of(self.paragraph),
             "answers": Rows.of(self.answers),
         }
-        amiss = count_amiss([*self.questions, *self.contexts])
+        amiss = count_amiss([*self.questions, *self.contexts], texts)
         amiss.update(self.counts)  # counts of nothing stay
-        return EncodedExamples(streams, dict(amiss), self.lines)
+        sides = {"tokens0": self.questions, "tokens1": self.contexts}
+        unknown = {
+            name: unknown_words(side, Context.encoder.wordpieces.unknown)
+            for name, side in sides.items()
+        }
+        return EncodedExamples(streams, dict(amiss), self.lines, unknown)
 
 
 def _described(question: Question, placed: PlacedQuestion) -> dict[str, Any]:

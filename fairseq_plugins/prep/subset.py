@@ -108,6 +108,7 @@ def _write_split(
         rows = (source[int(i)] for i in lines)
         _, tokens[name] = write_stream(prefix, rows, _id_count(folder, manifest, name))
     manifest.splits[split] |= {"lines": len(lines), "tokens": tokens}
+    manifest.splits[split].pop("unknown", None)  # was counted over the whole split
 
 
 def _id_count(folder: Path, manifest: Manifest, stream: str) -> int:

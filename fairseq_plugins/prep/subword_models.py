@@ -20,6 +20,7 @@ from .segment import (
     learn_codes,
     learn_sentencepiece,
     load_segmenter,
+    read_vocabulary,
     subword_counts,
 )
 
@@ -102,7 +103,13 @@ def _lines(jobs: list[Chunk]) -> Iterator[str]:
 def _vocabularies(
     options: TranslationOptions, jobs: list[Chunk], model: Path | None, folder: Path
 ) -> dict[str, tuple[set[str], str]]:
-    """Write and return each language's frequent subwords, where a threshold asks for them."""
+    """Write and return the subwords that may be made: given ones, or the frequent ones."""
+    given = {options.source_lang: options.srcvocab, options.target_lang: options.tgtvocab}
+    if any(given.values()):
+        copied = {lang: (path, f"vocab.{lang}") for lang, path in given.items() if path}
+        for path, name in copied.values():
+            copy(path, folder / name)
+        return {lang: (read_vocabulary(path), name) for lang, (path, name) in copied.items()}
     threshold = options.bpe_vocabulary_threshold
     if options.subwords != "subword_nmt" or not threshold or not jobs:
         return {}
@@ -132,5 +139,7 @@ def check_given(options: TranslationOptions) -> None:
             check_codes(path)
         elif name == "sentencepiece_model":
             load_segmenter("sentencepiece", path)
+        elif name.endswith("vocab"):
+            read_vocabulary(path)
         else:
             load_dictionary(path)

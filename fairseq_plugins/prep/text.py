@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -18,6 +19,7 @@ from ..text_reading import BYTE_ORDER_MARK
 
 TOKENIZERS = ("moses", "pretokenized", "none")
 NORMALIZERS = ("none", "moses")
+LONGEST_WORD = 500  # characters without white space: more at once is slow for a tokeniser
 
 ENTITIES = (
     ("&apos;", "'"),
@@ -30,6 +32,47 @@ ENTITIES = (
     ("&amp;", "&"),
 )
 SPLIT_MARKS = {"@-@": "-", "@/@": "/"}
+
+
+UNSEEN = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))  # Unicode's categories
+_RUN = re.compile(r"\S+")
+
+
+def overlong_words(text: str) -> int:
+    """Return how many stretches without white space are longer than `LONGEST_WORD`."""
+    if len(text) <= LONGEST_WORD:
+        return 0
+    return sum(len(word) > LONGEST_WORD for word in text.split())
+
+
+def parts_of(text: str) -> list[str]:
+    """Cut a text within its overlong words; the parts make up the whole text again."""
+    cuts = [0]
+    if overlong_words(text):
+        for run in _RUN.finditer(text):
+            cuts += range(run.start() + LONGEST_WORD, run.end(), LONGEST_WORD)
+    return [text[begin:end] for begin, end in zip(cuts, [*cuts[1:], len(text)])]
+
+
+def readable(line: str) -> str:
+    """Return a line as Unicode text: what cannot be becomes U+FFFD.
+
+    Bytes that Python read as lone surrogates (its ``surrogateescape``) count as the bytes they are.
+    """
+    try:
+        line.encode("utf-8")
+        return line
+    except UnicodeEncodeError:
+        pass
+    try:
+        return line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:  # surrogates of another origin, such as JSON's
+        return line.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def has_visible(line: str) -> bool:
+    """Whether a line has more than white space, control and format characters (zero-width …)."""
+    return any(unicodedata.category(char) not in UNSEEN for char in line)
 
 
 def unescape(word: str) -> str:
@@ -51,7 +94,8 @@ def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], s
     """Return the function from an input line to the text that subwords are made of.
 
     The result has single spaces and none at its ends; with ``moses`` and ``pretokenized`` its
-    space-separated pieces are the words. Byte order marks before the text are no part of it.
+    space-separated pieces are the words. Byte order marks before the text are no part of it, and
+    a line with nothing visible is empty.
 
     Raises:
         ValueError: an unknown tokenizer or normalizer.
@@ -62,6 +106,8 @@ def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], s
 
     def read(line: str) -> str:
         line = line.lstrip(BYTE_ORDER_MARK)
+        if not has_visible(line):
+            return ""
         if normalizer == "moses":
             line = _moses(lang)[2].normalize(line)
         if tokenizer == "moses":

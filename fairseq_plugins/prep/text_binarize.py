@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ..data.streams import StreamWriter
 from ..files import new_file, publish
@@ -13,6 +14,7 @@ from .encoded import NO_BOUND
 from .text_chunks import MOST_WORDS, EncodedExamples, TextChunk
 from .text_manifest import SIMILARITY, TextManifest
 from .text_scan import TextScan
+from .unknown import summary
 from .word_similarity import FULL
 
 ANY_NUMBER = NO_BOUND  # ids without a bound of their own are stored in 32 bits
@@ -34,6 +36,7 @@ class SplitWriter:
     ) -> None:
         self.prefix, self.split, self.manifest, self.scan = folder / split, split, manifest, scan
         self.amiss: Counter[str] = Counter(scan.dropped)
+        self.unknown: dict[str, Counter[str]] = {}
         self.longest = 0
         sizes = stream_sizes(manifest, pieces)
         self.scores = manifest.target == "score" and scan.labelled > 0
@@ -54,6 +57,7 @@ class SplitWriter:
         lengths = sum(encoded.streams[f"tokens{k}"].sizes for k in range(count))
         self.longest = max(self.longest, int(lengths.max()) + 1 + count)
         self.amiss.update(encoded.amiss)
+        add_unknown(self.unknown, encoded)
         self.texts["examples.jsonl"].add(chunk.examples.read_text(encoding="utf-8"))
         if self.scores:
             rows = (str(float(gold[0])) if gold else "" for gold in chunk.read_gold())
@@ -70,8 +74,22 @@ class SplitWriter:
             "tokens": sum(self.streams[f"tokens{k}"].ids for k in pairs),
             "words": sum(self.streams[f"case{k}"].ids for k in pairs),
             "longest": self.longest,
+            "unknown": unknown_of(self.unknown, self.streams),
         }
         self.manifest.alignment[self.split] = dict(sorted(self.amiss.items()))
+
+
+def add_unknown(counts: dict[str, Counter[str]], encoded: EncodedExamples) -> None:
+    """Add what a chunk's streams have of unknown words."""
+    for name, found in encoded.unknown.items():
+        counts.setdefault(name, Counter()).update(found)
+
+
+def unknown_of(
+    counts: Mapping[str, Counter[str]], streams: Mapping[str, StreamWriter]
+) -> dict[str, dict[str, Any]]:
+    """Describe the unknown words of each stream for the manifest."""
+    return {name: summary(found, streams[name].ids) for name, found in sorted(counts.items())}
 
 
 def stream_sizes(manifest: TextManifest, pieces: int) -> dict[str, int]:

@@ -23,8 +23,10 @@ from .annotation import Annotation
 from .encoded import check_rows, open_arrays, save_arrays
 from .examples import Example
 from .given_parses import Parses
+from .text import overlong_words
 from .text_encoder import EncodedSentence, TextEncoder
 from .text_scan import labels_of
+from .unknown import unknown_words
 
 CHUNK_EXAMPLES = 1000
 MOST_WORDS = 65_000  # word numbers are stored in 16 bits
@@ -135,17 +137,20 @@ class EncodedExamples:
         streams: name -> rows, one an example.
         amiss: counts of words and wordpieces that met otherwise than expected.
         lines: name of a file of JSON rows -> what the chunk adds to it.
+        unknown: name of a stream of wordpieces -> unknown words and how often each occurs.
     """
 
     streams: dict[str, Rows]
     amiss: dict[str, int]
     lines: dict[str, list[Any]] = field(default_factory=dict)
+    unknown: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
         """Write the chunk under a temporary name, then rename it."""
         arrays = {f"{name}.ids": rows.ids for name, rows in self.streams.items()}
         arrays |= {f"{name}.sizes": rows.sizes for name, rows in self.streams.items()}
-        header = {"streams": list(self.streams), "amiss": self.amiss, "lines": self.lines}
+        header = {name: getattr(self, name) for name in ("amiss", "lines", "unknown")}
+        header["streams"] = list(self.streams)
         save_arrays(path, header, arrays)
 
     @classmethod
@@ -166,7 +171,7 @@ class EncodedExamples:
             }
             for name, count in counts.items():
                 check_rows(name, streams[name].ids, streams[name].sizes, count)
-            return cls(streams, header["amiss"], header["lines"])
+            return cls(streams, header["amiss"], header["lines"], header.get("unknown", {}))
 
 
 class Context:
@@ -191,13 +196,16 @@ def encode_chunk(chunk: TextChunk) -> None:
     for example, sentences in zip(examples, encoded):
         check_sizes(f"{chunk.split}: example {example.id}", sentences)
     streams: dict[str, Rows] = {}
+    unknown: dict[str, dict[str, int]] = {}
     for k in range(len(encoded[0])):
-        streams |= sentence_streams(k, [sentences[k] for sentences in encoded])
+        side = [sentences[k] for sentences in encoded]
+        streams |= sentence_streams(k, side)
+        unknown[f"tokens{k}"] = unknown_words(side, Context.encoder.wordpieces.unknown)
     if Context.label_ids:
         ids = Context.label_ids
         streams["label"] = Rows.of([[ids[label] for label in row] for row in chunk.read_gold()])
-    amiss = count_amiss(chain.from_iterable(encoded))
-    EncodedExamples(streams, dict(amiss)).save(chunk.encoded)
+    amiss = count_amiss(chain.from_iterable(encoded), texts_of(examples))
+    EncodedExamples(streams, dict(amiss), unknown=unknown).save(chunk.encoded)
 
 
 def check_sizes(name: str, sentences: Iterable[EncodedSentence]) -> None:
@@ -213,9 +221,16 @@ def check_sizes(name: str, sentences: Iterable[EncodedSentence]) -> None:
             )
 
 
-def count_amiss(sentences: Iterable[EncodedSentence]) -> Counter[str]:
-    """Count the words and wordpieces that met otherwise than expected."""
+def texts_of(examples: Iterable[Example]) -> Iterator[str]:
+    """Yield the texts and given words of examples."""
+    for example in examples:
+        yield from (*example.texts, *(example.words or ()))
+
+
+def count_amiss(sentences: Iterable[EncodedSentence], texts: Iterable[str]) -> Counter[str]:
+    """Count the words and wordpieces that met otherwise than expected, and overlong words."""
     amiss: Counter[str] = Counter(misaligned_wordpieces=0, repaired_words=0)
+    amiss["overlong_words"] = sum(map(overlong_words, texts))
     for sentence in sentences:
         amiss["misaligned_wordpieces"] += sentence.misaligned
         amiss["repaired_words"] += sentence.repaired

@@ -53,7 +53,7 @@ class TextManifest(FolderManifest):
             ``model`` names the spaCy pipeline for raw text.
         splits: per split ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``,
             ``longest`` (wordpieces of the longest example with its special tokens); of spans also
-            ``paragraphs``, and ``answerable`` questions.
+            ``paragraphs``, and ``answerable`` questions; ``unknown`` as in `prep.unknown`.
         alignment: counts of words and wordpieces that met otherwise than expected, per split.
         inputs: per input file its SHA-256; ``wordnet`` is the database of word similarities, with
             its version and the rule.
@@ -80,7 +80,7 @@ class TextManifest(FolderManifest):
     tokenize: str
     annotations: list[str]
     annotator: dict[str, str] = field(default_factory=dict)
-    splits: dict[str, dict[str, int]] = field(default_factory=dict)
+    splits: dict[str, dict[str, Any]] = field(default_factory=dict)
     alignment: dict[str, dict[str, int]] = field(default_factory=dict)
     inputs: dict[str, dict[str, Any]] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)

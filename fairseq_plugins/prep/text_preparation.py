@@ -24,7 +24,7 @@ from ..data.bert_dictionary import BertDictionary
 from ..files import sha256, write_text
 from ..pretrained.directory import read_vocabulary, resolve_directory
 from ..pretrained.tokenizer import read_tokenizer_settings
-from . import text_chunks
+from . import text_chunks, unknown
 from .datasets import input_files
 from .given_parses import GivenParses
 from .manifest import tool_versions
@@ -237,6 +237,7 @@ def report(manifest: TextManifest, folder: Path) -> None:
             *(counts[name] for name in ("examples", "labelled", "words", "tokens", "longest")),
             f"; {notes}" if notes else "",
         )
+        unknown.report(split, counts["unknown"], "[UNK]")
         if counts["tokens"] > LONG_WORDS * counts["words"]:
             logger.warning(
                 "%s: %.0f wordpieces a word: text without blanks between words, such as Chinese, "

@@ -55,6 +55,7 @@ def write_split(
         has_label = rows["label"].lengths > 0 if "label" in rows else ()
         counts["labelled"] = int(np.sum(has_label)) if labelled is None else labelled
     manifest.splits[split] |= counts
+    manifest.splits[split].pop("unknown", None)  # was counted over the whole split
 
 
 def _sizes(folder: Path, manifest: TextManifest, split: str) -> dict[str, int]:

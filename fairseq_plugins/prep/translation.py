@@ -17,9 +17,11 @@ from tqdm import tqdm
 
 from ..files import sha256
 from . import chunks as chunk_steps
+from . import unknown
 from .binarize import binarize
 from .chunks import Chunk
 from .corpus import CHUNK_LINES, Scan, check_parallel, scan_conllu, scan_text
+from .like import check_given_folders
 from .manifest import Manifest, tool_versions
 from .options import TranslationOptions
 from .shards import Layout, carry_out, is_settled
@@ -48,6 +50,7 @@ def prepare(options: TranslationOptions) -> Manifest:
     check_destination(folder, [*texts, *given.values()])
     check_given(options)
     annotator = load_annotator(options)
+    check_given_folders(options, describe(options, {}, annotator).annotator_id)
     scans = scan_inputs(options, files)
     manifest = describe(options, scans, annotator)
     if is_settled(options, manifest):
@@ -237,6 +240,7 @@ def report(manifest: Manifest, folder: Path) -> None:
             ", ".join(f"{n} {stream} tokens" for stream, n in counts["tokens"].items()),
             f"; {notes}" if notes else "",
         )
+        unknown.report(split, counts["unknown"], "<unk>")
         if notes.get("failed_lines", 0) > FAILED_SHARE * counts["lines"]:
             logger.warning(
                 "%s: THE ANNOTATION OF %d LINES OUT OF %d IS OF OTHER CHARACTERS: is line i that "

@@ -15,6 +15,7 @@ from fairseq import utils
 from fairseq.data import Dictionary, LanguagePairDataset
 from fairseq.dataclass import ChoiceEnum
 from fairseq.models import ARCH_MODEL_REGISTRY
+from fairseq.sequence_scorer import SequenceScorer
 from fairseq.tasks import FairseqTask, register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from torch import Tensor
@@ -27,8 +28,10 @@ from ..prep import translation_folders
 from ..prep.manifest import Manifest
 from ..syntax.labels import parse_features
 from ..syntax.subword_tree import COLUMNS
-from . import _closing, _generation, _warnings
+from . import _closing, _generation, _unanswered, _warnings
 from ._precision import check_precision
+
+LONGEST_LINE = 20_000  # characters, for folders that do not say
 
 
 @dataclass
@@ -87,6 +90,7 @@ class SyntaxTranslationTask(TranslationTask):
         self.holds_trees = self.manifest.heads
         self.ablation = self._ablation()
         self._queue = _generation.FactorQueue()
+        self._model_limit = cfg.max_source_positions
         self._sentences = 0
         self._trained_with: list[str] = []
         self._warnings = _warnings.Warnings()
@@ -218,6 +222,7 @@ class SyntaxTranslationTask(TranslationTask):
         else:
             model_class.complete_config(cfg, available, self.manifest.annotator_id)
         model = super().build_model(cfg, from_checkpoint)
+        self._model_limit = min(self._model_limit, model.max_positions()[0])
         if from_checkpoint and (model.features or model.reads_heads):
             self._trained_with.append(getattr(cfg, "annotator", None) or "")
             present = self.manifest.annotator_id
@@ -269,6 +274,7 @@ class SyntaxTranslationTask(TranslationTask):
 
     def build_tokenizer(self, args: Any) -> Any:
         """Build ``--tokenizer``, or the data folder's own when none is given."""
+        _unanswered.open_standard_input()
         return super().build_tokenizer(args) or _generation.FolderTokenizer(self)
 
     def build_bpe(self, args: Any) -> Any:
@@ -282,7 +288,10 @@ class SyntaxTranslationTask(TranslationTask):
     def get_interactive_tokens_and_lengths(
         self, lines: list[str], encode_fn: Any
     ) -> tuple[_generation.InferenceTokens, list[int]]:
-        """Annotate and segment raw lines as the data folder's were.
+        """Annotate and segment raw lines as the data folder's were; any line is taken.
+
+        Empty lines, and those that are too long and not to be cut, become rows of end marks alone,
+        for which `inference_step` returns empty translations; the log names them.
 
         Args:
             lines: raw source sentences.
@@ -292,15 +301,39 @@ class SyntaxTranslationTask(TranslationTask):
             Token ids with their features, and their lengths.
         """
         self._warnings.segmented(lines)
-        tokens, factors, limit = [], [], self._source_limit()
-        for sentence in self.source_encoder.encode(list(lines)):
-            subwords = sentence.subwords[: None if limit is None else limit - 1]
-            tokens.append(torch.tensor(token_ids(self.src_dict, subwords)))
-            row = _generation.to_factors(sentence, self.feature_inventories, tree=self.holds_trees)
-            row = cut_row(row, limit, tree=self.holds_trees)  # (S, F)
+        first, limit, longest = self._sentences + 1, self._model_limit, self._longest_line
+        lines = [line.strip() for line in _unanswered.repaired(lines, first)]
+        end = None if self.cfg.truncate_source else 0
+        read = [line if len(line) <= longest else line[:longest][:end] for line in lines]
+        tokens, factors, marks = [], [], []
+        for line, left, sentence in zip(lines, read, self.source_encoder.encode(read)):
+            ids, row = self._ids_and_factors(sentence)
+            mark = _unanswered.mark_of(len(ids), limit, whole=bool(left) or not line)
+            if mark:
+                ids, row = [self.src_dict.eos()] * mark, row[-1:].repeat(mark, 1)
+            marks.append(mark)
+            tokens.append(torch.tensor(ids))
             factors.append(row if self.ablation is None else self.ablation(row, self._sentences))
             self._sentences += 1
+        _unanswered.report(marks, first, f"{limit} subwords or {longest} characters")
         return _generation.InferenceTokens(tokens, factors), [len(t) for t in tokens]
+
+    def _ids_and_factors(self, sentence: Any) -> tuple[list[int], Tensor]:
+        """Return a sentence's ids, S of them, and its features (S, F); both cut if that is wanted.
+
+        One longer than its model takes comes back uncut without ``--truncate-source``.
+        """
+        row = _generation.to_factors(sentence, self.feature_inventories, tree=self.holds_trees)
+        if not self.cfg.truncate_source:
+            return token_ids(self.src_dict, sentence.subwords), row
+        limit = self._model_limit
+        row = cut_row(row, limit, tree=self.holds_trees)
+        return token_ids(self.src_dict, sentence.subwords[: limit - 1]), row
+
+    @property
+    def _longest_line(self) -> int:
+        """Characters that a line may have, as in the preparation of the folder."""
+        return int(self.manifest.options.get("max_characters", LONGEST_LINE))
 
     def build_dataset_for_inference(
         self, src_tokens: Any, src_lengths: Any, constraints: Optional[Tensor] = None
@@ -324,8 +357,9 @@ class SyntaxTranslationTask(TranslationTask):
             constraints=constraints,
         )
         if not self.columns:
-            return FactoredPairDataset(pairs, None)
-        return FactoredPairDataset(pairs, src_tokens.factors, observer=self._queue.put)
+            return FactoredPairDataset(pairs, None, takes_all=True)
+        factors, observer = src_tokens.factors, self._queue.put
+        return FactoredPairDataset(pairs, factors, observer=observer, takes_all=True)
 
     def inference_step(
         self,
@@ -335,8 +369,14 @@ class SyntaxTranslationTask(TranslationTask):
         prefix_tokens: Optional[Tensor] = None,
         constraints: Optional[Tensor] = None,
     ) -> Any:
-        """Translate a batch; interactive ones get back the features that fairseq dropped."""
+        """Translate a batch; interactive ones get back the features that fairseq dropped.
+
+        A line that the model is not to be asked about (`_unanswered`) gets an empty translation.
+        """
         net_input = sample["net_input"]
         if self.columns and "src_factors" not in net_input:
             net_input["src_factors"] = self._queue.take(net_input["src_tokens"])
-        return super().inference_step(generator, models, sample, prefix_tokens, constraints)
+        found = super().inference_step(generator, models, sample, prefix_tokens, constraints)
+        if isinstance(generator, SequenceScorer):
+            return found
+        return _unanswered.without_answers(found, net_input["src_tokens"], self.src_dict)

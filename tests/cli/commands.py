@@ -93,7 +93,7 @@ def run(
     _serve()
     with tempfile.TemporaryDirectory() as folder:
         names = [os.path.join(folder, name) for name in ("in", "out", "err")]
-        Path(names[0]).write_text(stdin, encoding="utf-8")
+        Path(names[0]).write_bytes(stdin.encode("utf-8", "surrogateescape"))
         process = _FORKS.Process(
             target=_child, args=(command, [str(a) for a in arguments], names, cwd and str(cwd))
         )

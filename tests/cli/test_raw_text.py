@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from cli.commands import generate, interactive
+from cli.commands import SCRIPTS, generate, interactive, run
 
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 
@@ -30,14 +30,80 @@ def test_interactive_equals_generation(folder, model, test_lines, generated, buf
     assert WARNING not in found.out + found.err
 
 
-def test_interactive_answers_an_empty_line(folder, model, test_lines, generated):
-    """An empty line must not shift the features of its neighbours."""
-    lines = test_lines.splitlines()
-    text = "\n".join([*lines[:5], "", *lines[5:]]) + "\n"
-    found = interactive(folder, model, "--buffer-size 10 --batch-size 4", stdin=text)
-    assert found.numbers("H") == list(range(38))
-    answers = found.lines("H")
-    assert answers[:5] + answers[6:] == generated.lines("H")
+def with_bad_lines(lines):
+    """Ten lines among which stand empty, invisible and too long ones, and their numbers from 0."""
+    return [*lines[:3], "", "\u200b \x01", *lines[3:6], "dog " * 1100, "a" * 20_001, *lines[6:10]]
+
+
+BAD = {3: "0.0", 4: "0.0", 8: "-inf", 9: "-inf"}
+
+
+@pytest.mark.parametrize(
+    ("options", "nbest"),
+    [
+        ("--buffer-size 10 --batch-size 4", 1),
+        ("--buffer-size 100 --nbest 2 --print-alignment --max-tokens 8", 2),
+        pytest.param("--buffer-size 1", 1, marks=pytest.mark.slow),
+        pytest.param(
+            "--buffer-size 5 --batch-size 5 --skip-invalid-size-inputs-valid-test",
+            *(1,),
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_interactive_answers_every_line(folder, model, test_lines, generated, options, nbest):
+    """n in, n out: what cannot be translated is answered by nothing, and shifts no other line."""
+    lines = test_lines.splitlines()[:10]
+    found = interactive(folder, model, options, stdin="\n".join(with_bad_lines(lines)))
+    for mark in "HD":
+        assert found.numbers(mark) == [i for i in range(14) for _ in range(nbest)]
+        answers = found.lines(mark)[::nbest]
+        assert {i for i, answer in enumerate(answers) if not answer} == set(BAD)
+        assert [a for i, a in enumerate(answers) if i not in BAD] == generated.lines(mark)[:10]
+    for number, score in BAD.items():
+        assert f"\nH-{number}\t{score}\t\n" in found.out
+    assert found.numbers("A") == (found.numbers("H") if "align" in options else [])
+    if "100" in options:
+        assert "lines 4, 5: nothing to translate" in found.out
+        assert "lines 9, 10: longer than 1024 subwords or 20000 characters" in found.out
+
+
+def test_bytes_that_are_no_text_are_replaced_and_named(folder, model, test_lines, generated):
+    lines = test_lines.splitlines()[:4]
+    text = "\n".join([lines[0], "The d\udcffg\udcc3", "\rThe\rdog.\r", *lines[1:]]) + "\r\n"
+    found = interactive(folder, model, "--buffer-size 3 --max-tokens 999", stdin=text)
+    answers = found.lines("D")
+    assert len(answers) == 6
+    assert answers[:1] + answers[3:] == generated.lines("D")[:4]
+    assert answers[1]
+    assert "line 2: bytes that are no UTF-8 text, replaced by U+FFFD" in found.out
+
+
+def test_python_answers_every_line(trained, test_lines, generated, caplog):
+    lines = test_lines.splitlines()[:10]
+    translator = SyntaxTransformerModel.from_pretrained(str(trained), "checkpoint_best.pt")
+    answers = translator.translate(with_bad_lines([*lines[:9], "\ud800"]), beam=4, max_len_b=20)
+    assert {i for i, answer in enumerate(answers) if not answer} == set(BAD)
+    assert [a for i, a in enumerate(answers) if i not in BAD][:9] == generated.lines("D")[:9]
+    assert "line 14: bytes that are no UTF-8" in caplog.text
+    cutting = SyntaxTransformerModel.from_pretrained(
+        str(trained), "checkpoint_best.pt", truncate_source=True, max_source_positions=9
+    )
+    cut = cutting.translate(["dog " * 9000, "dog " * 8, "dog " * 7], beam=4, max_len_b=20)
+    assert cut[0] == cut[1]
+    assert all(cut)
+
+
+def test_a_test_set_prepared_like_the_folder_is_translated_alike(
+    folder, model, corpus, generated, tmp_path
+):
+    options = f"--like {folder} --testpref {corpus / 'test'} --destdir {tmp_path / 'new'}"
+    run(SCRIPTS / "prepare_translation.py", *options.split(), "--workers", 1)
+    assert generate(tmp_path / "new", model).lines("D") == generated.lines("D")
+    refused = run(
+        *(SCRIPTS / "prepare_translation.py", *options.split(), "--tokenizer", "none"), fails=True
+    )
+    assert "error: --tokenizer none contradicts --like" in refused.err
 
 
 def test_python_equals_generation(trained, test_lines, generated):

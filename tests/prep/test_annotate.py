@@ -23,6 +23,7 @@ from fairseq_plugins.prep.annotate import (
     recorded_name,
     site_folders,
 )
+from fairseq_plugins.prep.text import LONGEST_WORD, overlong_words, parts_of
 from fairseq_plugins.syntax.labels import UPOS
 
 LINES = st.lists(
@@ -60,6 +61,28 @@ def test_words_of_raw_lines_lie_where_their_spans_say(lines, annotator) -> None:
         assert "".join(note.words) == "".join(line.split())
         assert len(note.upos) == len(note.words)
         assert set(note.upos) <= set(UPOS)
+
+
+def test_words_without_end_are_found_in_linear_time(annotator, monkeypatch) -> None:
+    pieces: list[int] = []
+    make_doc = annotator.nlp.make_doc
+    monkeypatch.setattr(annotator.nlp, "make_doc", lambda t: pieces.append(len(t)) or make_doc(t))
+    line = "Well " + "!?" * 2600 + " (so) " + "x" * 500
+    (note,) = annotator.annotate_text([line])
+    assert max(pieces) <= 2 * LONGEST_WORD  # of spaCy's own time, a square of that
+    assert [line[a:b] for a, b in note.spans] == note.words
+    assert "".join(note.words) == "".join(line.split())
+    assert note.words[-4:] == ["(", "so", ")", "x" * 500]
+
+
+@given(text=st.text(alphabet="ab \t\u2003\u00e9", max_size=60))
+@CALM
+def test_parts_make_up_the_text_and_hold_no_long_word(text, monkeypatch) -> None:
+    monkeypatch.setattr("fairseq_plugins.prep.text.LONGEST_WORD", 5)
+    parts = parts_of(text)
+    assert "".join(parts) == text
+    assert all(len(word) <= 5 for part in parts for word in part.split())
+    assert (len(parts) == 1) == (overlong_words(text) == 0)
 
 
 @given(lines=st.lists(LINES, max_size=5))

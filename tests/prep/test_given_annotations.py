@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -63,9 +64,10 @@ class TestConllu:
         assert manifest.annotator_id == "conllu -"
 
     def test_words_of_raw_text_are_those_of_the_annotation(self, text, model_files) -> None:
-        options = self.options(
-            text, tokenizer="none", bpe_codes=model_files["codes"], **self.given(text)
-        )
+        given = {
+            name: shutil.copy(path, text) for name, path in self.given(text).items()
+        }  # a dictionary of words, which those of raw text happen to be
+        options = self.options(text, tokenizer="none", bpe_codes=model_files["codes"], **given)
         prepare(options)
         rows = labels(text / "out", "pos", "test")
         assert rows[0][0] == "AUX"

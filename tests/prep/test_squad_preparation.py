@@ -113,6 +113,10 @@ def check_split(folder, manifest, split, paragraphs) -> None:
         "longest": max(lengths),
         "paragraphs": len(contexts),
         "answerable": sum(bool(q.answers) for _, q in asked),
+        "unknown": {
+            name: {"count": 0, "of": sum(map(len, streams[name])), "commonest": {}}
+            for name in ("tokens0", "tokens1")
+        },
     }
 
 
@@ -145,6 +149,24 @@ ODD = (
     question("partly", "Who?", ("cat", 4), "dog"),
     question("inside", "Who?", ("mall dog", 5)),
 )
+
+
+def test_unknown_words_are_counted_on_both_sides(raw, caplog) -> None:
+    context = f"{CONTEXT} \u2602 \u2602 \u2603"
+    manifest = one_file(raw, paragraph(context, question("a", "Who \u2603?", "dog")))
+    found = manifest.splits["train"]["unknown"]
+    assert found["tokens0"]["commonest"] == {"\u2603": 1}
+    assert found["tokens1"]["commonest"] == {"\u2602": 2, "\u2603": 1}
+    assert "replaced by [UNK]; most often '\u2602' 2, '\u2603' 1" in caplog.text
+
+
+def test_overlong_words_are_counted_and_keep_their_characters(raw) -> None:
+    context = f"{CONTEXT} {'?!' * 251} Otto"
+    manifest = one_file(raw, paragraph(context, question("a", "b" * 501, "Otto")))
+    assert manifest.alignment["train"]["overlong_words"] == 2
+    assert lines_of(raw / "out" / "train.contexts.jsonl")[0]["context"] == context
+    (offsets,) = rows_of(raw / "out", "train", "offsets1")
+    assert (offsets[-2], offsets[-1]) == (len(context) - 1, len(context))
 
 
 def test_answers_out_of_place_are_repaired_counted_and_listed(raw) -> None:

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from raw_corpora import NASTY
 
-from fairseq_plugins.prep.text import TOKENIZERS, detokenize, line_reader, unescape
+from fairseq_plugins.prep.text import (
+    TOKENIZERS,
+    detokenize,
+    has_visible,
+    line_reader,
+    readable,
+    unescape,
+)
 
 LINES = st.lists(st.one_of(st.sampled_from(NASTY), st.text(max_size=4))).map("".join)
 
@@ -24,7 +31,24 @@ def test_read_lines_have_single_spaces(tokenizer, normalizer, line) -> None:
 def test_untokenised_lines_keep_their_characters(line) -> None:
     for tokenizer in ("none", "pretokenized"):
         words = line_reader(tokenizer, "none", "en")(line).split()
-        assert words == line.lstrip("\ufeff").split()
+        seen = line.lstrip("\ufeff") if has_visible(line) else ""
+        assert words == seen.split()
+
+
+def test_lines_with_nothing_visible_are_empty() -> None:
+    for line in ("", " \u00a0", "\u200b\u200d", "\x00\x1b\x7f", "\ufeff\u2060 \u00ad"):
+        assert not has_visible(line)
+        assert {line_reader(name, "none", "en")(line) for name in TOKENIZERS} == {""}
+    assert has_visible("\u200b.")
+
+
+def test_any_line_can_be_made_readable() -> None:
+    raw = "d\u00fcnn \U0001f600 ".encode() + b"\xff\xc3(" + "\u00fc".encode()[:1]
+    for encoding in ("utf-8", "ascii"):  # how Python may have read the bytes
+        line = raw.decode(encoding, "surrogateescape")
+        assert readable(line) == "d\u00fcnn \U0001f600 \ufffd\ufffd(\ufffd"
+    assert readable("\ud83d\ude00 \ud800x") == "\U0001f600 \ufffdx"
+    assert readable("plain \u00fc") == "plain \u00fc"
 
 
 @pytest.mark.parametrize(

@@ -228,8 +228,18 @@ def test_words_and_wordpieces_that_do_not_meet_are_counted(raw) -> None:
     # the rule cuts "5_000" nowhere and "x.y" thrice; BERT cuts both thrice, and sees no U+200B
     write_table(raw / "train.tsv", ("text", "label"), ("5_000 x.y", "no"), ("a \u200b b", "yes"))
     odd = prepare(text_options(raw, "odd", dataset="plain", tokenize="spacy"))
-    assert odd.alignment["train"] == {"misaligned_wordpieces": 0, "repaired_words": 1}
+    counts = {"misaligned_wordpieces": 0, "overlong_words": 0, "repaired_words": 1}
+    assert odd.alignment["train"] == counts
     assert odd.splits["train"]["words"] == 4 + 2
+
+
+def test_overlong_words_are_counted(raw) -> None:
+    write_splits(raw)
+    write_table(raw / "train.tsv", ("text", "label"), ("a " + "b" * 501, "no"), ("b", "yes"))
+    for tokenize in ("whitespace", "spacy"):
+        manifest = prepare(text_options(raw, tokenize, dataset="plain", tokenize=tokenize))
+        assert manifest.alignment["train"]["overlong_words"] == 1
+        assert manifest.alignment["valid"]["overlong_words"] == 0
 
 
 def held_out(raw, destdir="out", rows=400, **options) -> dict[str, list[str]]:

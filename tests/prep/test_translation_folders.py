@@ -72,6 +72,32 @@ def test_empty_lines_stay_in_test_and_leave_training(corpus) -> None:
     assert stream_rows(corpus / "out", "test", "en.pos")[3] == [SPECIAL_ID]
 
 
+def test_unknown_subwords_are_counted_and_warned_of(corpus, caplog) -> None:
+    write_pairs(corpus / "train", [*invented_pairs(40), ("a rare rare x", "y")])
+    write_pairs(corpus / "test", [("a \u2603 \u2603\u2603 \u6771", "<unk> y"), ("a", "y")])
+    options = make_options(corpus / "out", trainpref=corpus / "train", testpref=corpus / "test")
+    with caplog.at_level("INFO"):
+        manifest = prepare(options)
+    train, test = (manifest.splits[name]["unknown"] for name in ("train", "test"))
+    assert {side: train[side]["count"] for side in train} == {"en": 0, "de": 0}
+    rows = symbols(corpus / "out", "en", "test")
+    assert test["en"]["count"] == " ".join(rows).split().count("<unk>") == 4
+    assert test["en"]["of"] == len(" ".join(rows).split())
+    assert test["en"]["commonest"] == {"\u2603": 3, "\u6771": 1}
+    said = [r for r in caplog.records if "replaced by <unk>" in r.message]
+    assert {(r.message.split(":")[0], r.levelname) for r in said} >= {
+        ("train", "INFO"),
+        ("test", "WARNING"),
+    }
+
+
+def test_overlong_words_are_counted(corpus) -> None:
+    write_pairs(corpus / "train", [*invented_pairs(4), ("a " + "b" * 501, "x")])
+    options = make_options(corpus / "out", trainpref=corpus / "train", testpref=corpus / "test")
+    manifest = prepare(options)
+    assert manifest.alignment == {"train": {"overlong_words": 1}, "test": {}}
+
+
 def test_training_pairs_are_cleaned_and_counted(corpus) -> None:
     pairs = [
         *[("a b c", "d e f"), ("a " * 9, "b " * 9), ("a", "b"), ("a b", "c d e f g h i")],

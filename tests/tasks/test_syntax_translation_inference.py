@@ -151,6 +151,30 @@ def test_trees_decide_translations_and_mix_in_ensembles(parsed):
     assert together not in found
 
 
+def test_prepared_empty_lines_get_empty_translations(tmp_path):
+    task = make_task(prepare(tmp_path, {"test": [("a b Cat", "ax"), ("", "bx"), ("dog", "cx")]}))
+    model = sharp(make_model(task))
+    task.load_dataset("test")
+    (batch,) = batches(task, "test", max_sentences=3)
+    ids = batch["id"].tolist()
+    generator = task.build_generator([model], Namespace(**BEAM))
+    found = dict(zip(ids, task.inference_step(generator, [model], batch)))
+    assert [h["tokens"].tolist() for h in found[1]] == [[task.tgt_dict.eos()]] * 3
+    assert all(len(found[i][0]["tokens"]) > 1 for i in (0, 2))
+    scorer = task.build_generator([model], Namespace(score_reference=True))
+    scores = dict(zip(ids, task.inference_step(scorer, [model], batch)))
+    assert len(scores[1][0]["tokens"]) == 2  # references keep theirs
+
+
+def test_the_limit_of_a_line_is_that_of_the_smallest_model(folder):
+    task = make_task(folder)
+    models = [sharp(make_model(task, max_source_positions=n)) for n in (20, 6)]
+    lines = ["a b a b a", "a b a b a b", "E fox"]
+    assert [len(nbest[0]["tokens"]) > 1 for nbest in interactive(task, models, lines, 3, 2)] == [
+        *(True, False, True)
+    ]
+
+
 def test_trees_without_features(tmp_path):
     task = make_task(prepare(tmp_path, {"test": TEST}, features=(), parse=True))
     model = sharp(make_model(task, encoder_attention="sla", tree_threshold=1))

@@ -51,7 +51,7 @@ ADVERBS = tuple(
 )
 BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"), ('"', '"'), ("“", "”"), ("【", "】"))
 MARKS = ("...", ".", ",", ";", "!", "?!")
-ENDING = re.compile(r"\s*[.,;:!?…]*\s*$")
+CLOSING = ".,;:!?…"
 SHORT = {
     "you": "u",
     "your": "ur",
@@ -147,7 +147,7 @@ def add_punctuation(sentence: Sentence, random: Random) -> Rewriting:
     """Close the sentence with another mark, and put brackets or quotation marks around it."""
     text, (left, right), mark = sentence.text, random.choice(BRACKETS), random.choice(MARKS)
     start = len(text) - len(text.lstrip())
-    end = max(start, ENDING.search(text).start())
+    end = max(start, len(text.rstrip().rstrip(CLOSING).rstrip()))
     blank = " " if as_written(".", text) != "." else ""
     edits = [
         Edit(start, start, left + blank),

@@ -23,8 +23,9 @@ from .reading import EMPTY, MALFORMED, UNLABELLED, Line, Reading, Unusable, tagg
 Error = tuple[int, int, int, str]  # line, first and last character, type
 
 TYPES = ("R", "M", "S", "W")
-TEXT = re.compile(r"<TEXT\b[^>]*?\bid\s*=\s*[\"'\u201c\u201d]?([^\"'\u201c\u201d\s>]+)[^>]*>")
-ERROR = re.compile(r"<ERROR\b([^>]*)>")
+TEXT = re.compile(r"<TEXT\b([^<>]*)>")
+ID = re.compile(r"\bid\s*=\s*[\"'\u201c\u201d]?([^\"'\u201c\u201d\s]+)")
+ERROR = re.compile(r"<ERROR\b([^<>]*)>")
 OFFSETS = re.compile(r"start_off\W+(\d+)\W+end_off\W+(\d+)\W+type\W+(\w+)")
 INPUT = re.compile(r"\(sid=([^)]*)\)\s*(.*)|([^\t]+)\t(.*)", re.DOTALL)
 ENTITIES = {"&quot;": '"', "&apos;": "'"}
@@ -79,8 +80,9 @@ def _document(reading: Reading, block: list[Line]) -> Example:
     errors: list[Error] = []
     for number, line in block:
         start = TEXT.search(line)
-        if start:
-            identifier, inside, line = start.group(1), True, line[start.end() :]
+        named = start and ID.search(start.group(1))
+        if named:
+            identifier, inside, line = named.group(1), True, line[start.end() :]
         if inside:
             piece, end, _ = line.partition("</TEXT>")
             text += piece.strip()  # a long text may go on in the next line

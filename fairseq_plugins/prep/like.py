@@ -1,0 +1,128 @@
+"""Prepare text as an existing folder was: its settings taken over (``--like``), or checked.
+
+Subword models and dictionaries fit text that was cut into words as theirs was; on any other text
+much becomes ``<unk>``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..files import sha256
+from .annotate import check_recorded
+from .manifest import FILE_NAME, Manifest
+from .options import TranslationOptions, flag_of
+
+SETTINGS = ("tokenizer", "normalizer", "subwords")
+FILES = ("bpe_codes", "sentencepiece_model", "srcvocab", "tgtvocab", "srcdict", "tgtdict")
+MODELS = {"subword_nmt": "bpe_codes", "sentencepiece": "sentencepiece_model"}
+
+
+def options_of(given: Mapping[str, Any]) -> TranslationOptions:
+    """Build options from those that were given by name.
+
+    Args:
+        given: options; ``like`` names a folder whose languages, tokeniser, normaliser, subwords,
+            dictionaries, features, trees and annotation are taken.
+
+    Raises:
+        FileNotFoundError: ``like`` is no prepared folder.
+        ValueError: an option that contradicts it, or no languages.
+    """
+    given = {name: value for name, value in given.items() if value is not None}
+    folder = given.pop("like", None)
+    taken = settings_of(Path(folder)) if folder else {}
+    for name in given.keys() & taken.keys():
+        if not _agree(name, given[name], taken[name]):
+            raise ValueError(
+                f"{flag_of(name)} {given[name]} contradicts --like {folder}, which was prepared "
+                f"with {taken[name]!r}"
+            )
+    missing = [
+        flag_of(name) for name in ("source_lang", "target_lang") if name not in taken | given
+    ]
+    if missing:
+        raise ValueError(f"{' and '.join(missing)} must be given, unless --like FOLDER says it")
+    if folder and taken["spacy_model"] and "spacy_model" not in given:
+        check_recorded(taken["spacy_model"], Path(folder))
+    return TranslationOptions(**{**taken, **given})
+
+
+def settings_of(folder: Path) -> dict[str, Any]:
+    """Return the options that prepare text as a folder was prepared.
+
+    Raises:
+        FileNotFoundError, ValueError: it is no prepared folder of parallel text.
+    """
+    manifest = Manifest.load(folder)
+    sides = [manifest.segmentation[name] for name in ("source", "target")]
+    found = {name: sides[0][name] for name in SETTINGS}
+    found |= {"source_lang": manifest.source_lang, "target_lang": manifest.target_lang}
+    found |= {"features": ",".join(manifest.features), "parse": manifest.heads}
+    found["conllu"] = bool(manifest.options.get("conllu"))
+    found["spacy_model"] = manifest.options.get("spacy_model") or ""
+    names = {MODELS[sides[0]["subwords"]]: sides[0]["model"]} if sides[0]["model"] else {}
+    for side, short in zip(sides, ("src", "tgt")):
+        names |= {f"{short}vocab": side["vocabulary"]} if side["vocabulary"] else {}
+    for lang, short in ((manifest.source_lang, "src"), (manifest.target_lang, "tgt")):
+        dictionary = f"dict.{lang}.txt"
+        names |= {f"{short}dict": dictionary} if (folder / dictionary).is_file() else {}
+    return found | {name: str(folder / file) for name, file in names.items()}
+
+
+def _agree(name: str, given: Any, taken: Any) -> bool:
+    """Whether an explicit option says what a folder says; files count by their bytes."""
+    if name in FILES and Path(given).is_file() and Path(taken).is_file():
+        return sha256(Path(given)) == sha256(Path(taken))
+    if name == "features":
+        return set(filter(None, given.split(","))) == set(filter(None, taken.split(",")))
+    return given == taken or name == "spacy_model" and {given, taken} == {"", "bundled"}
+
+
+def check_given_folders(options: TranslationOptions, annotator_id: str) -> None:
+    """Refuse models and dictionaries of a prepared folder that cut its text otherwise.
+
+    Args:
+        options: of this preparation.
+        annotator_id: of what tags or parses its source, see `Manifest.annotator_id`.
+
+    Raises:
+        ValueError: names file, setting and both values.
+    """
+    for name, path in options.given_models().items():
+        manifest = _manifest_beside(path)
+        for what, theirs, ours in _differences(manifest, options, annotator_id) if manifest else ():
+            raise ValueError(
+                f"{flag_of(name)} {path} is of a folder prepared with {what} {theirs!r}, not "
+                f"{ours!r}: its text would not fit. --like {path.parent} prepares as that folder "
+                "was; to use the file all the same, copy it elsewhere"
+            )
+
+
+def _manifest_beside(path: Path) -> Manifest | None:
+    """Return the manifest of the prepared folder that a file is of, if it is of one."""
+    place = path.resolve().parent / FILE_NAME
+    try:
+        form = json.loads(place.read_text(encoding="utf-8")).get("format")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return None
+    return Manifest.load(place.parent) if form == Manifest.FORMAT else None
+
+
+def _differences(
+    manifest: Manifest, options: TranslationOptions, annotator_id: str
+) -> Iterator[tuple[str, Any, Any]]:
+    """Yield what a folder was prepared with, its value, and that of these options."""
+    side = manifest.segmentation.get("source", {})
+    for name in SETTINGS:
+        if side and side[name] != getattr(options, name):
+            yield flag_of(name), side[name], getattr(options, name)
+    limited = options.srcvocab or options.tgtvocab or options.bpe_vocabulary_threshold
+    if side.get("vocabulary") and options.bpe_codes and not limited:
+        yield "a vocabulary for its codes", side["vocabulary"], "none"
+    if not options.trainpref and manifest.annotator_id and annotator_id != manifest.annotator_id:
+        if annotator_id:  # nobody asks for tags: nothing can differ
+            yield "the annotator", manifest.annotator_id, annotator_id
