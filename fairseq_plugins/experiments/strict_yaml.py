@@ -29,7 +29,7 @@ class _Loader(yaml.SafeLoader):
     depth = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Compose a value, unless it is an alias, has an anchor or a tag, or is too deep or long."""
+        """Compose a value, unless it is an alias, has an anchor or a tag, or is too big."""
         event = self.peek_event()
         if getattr(event, "anchor", None) is not None:  # aliases have one as well
             raise _Refused(problem="anchors (&) and aliases (*)", problem_mark=event.start_mark)

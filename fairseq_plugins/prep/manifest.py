@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from typing_extensions import Self
 
 from .. import __version__
+from ..messages import quoted
 from ..syntax.subword_tree import COLUMNS
 
 FILE_NAME = "manifest.json"
@@ -101,7 +102,7 @@ class FolderManifest:
             raise ValueError(f"{path} is no manifest of fairseq_plugins: {error!r}") from None
         if (form, version) != (cls.FORMAT, cls.VERSION):
             raise ValueError(
-                f"{path} has format {form!r} version {version!r}; "
+                f"{path} has format {quoted(form)} version {quoted(version)}; "
                 f"this release reads {cls.FORMAT!r} version {cls.VERSION}"
             )
         try:
@@ -111,7 +112,7 @@ class FolderManifest:
         for item in fields(cls):
             found, kind = getattr(manifest, item.name), item.type.partition("[")[0]
             if type(found).__name__ != kind:
-                raise ValueError(f"{path}: {item.name!r} is {found!r}, expected a {kind}")
+                raise ValueError(f"{path}: {item.name!r} is {quoted(found)}, expected a {kind}")
         manifest.check(path)
         return manifest
 

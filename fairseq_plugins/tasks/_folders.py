@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..messages import named
 from ..prep.manifest import Manifest
 from ..syntax.labels import FEATURES, Inventory
 
@@ -83,6 +84,6 @@ def load_inventories(folders: Sequence[str], manifest: Manifest) -> dict[str, In
             if found.symbols != FEATURES[name].symbols:
                 raise ValueError(
                     f"{path} lists other labels than this release knows for {name!r}: found "
-                    f"{' '.join(found.labels)}; expected {' '.join(FEATURES[name].labels)}"
+                    f"{named(found.labels)}; expected {' '.join(FEATURES[name].labels)}"
                 )
     return {name: FEATURES[name] for name in manifest.features}
