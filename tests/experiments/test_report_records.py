@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 
 import pytest
 from experiments.report_runs import (
     PLAIN,
     SLA,
+    SVG,
     describe,
     experiment,
     part_of,
@@ -162,6 +164,15 @@ def test_a_report_survives_what_json_can_say(tmp_path, key, value):
     pages, report = write_report(root, tmp_path / "page", ReportOptions(samples=5))
     assert report.remarks
     assert "bert_sla_tiny" in pages[0].read_text()
+
+
+def test_a_report_survives_names_of_files_that_are_no_text(tmp_path):
+    root = experiment(tmp_path / "toy")
+    for name in (b"\xff.txt", b"\xff.svg"):
+        (root / "after" / "gates" / os.fsdecode(name)).write_text(SVG)
+    pages, _ = write_report(root, tmp_path / "page", ReportOptions(samples=5))
+    assert "gates: ?" in pages[0].read_text()
+    assert "%FF.svg" in pages[1].read_text()
 
 
 def test_parts_outside_of_the_experiment_are_passed_over(tmp_path):
