@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..messages import quoted
 from .squad import Gold, scores_of
 from .text_comparison import better_sides, check_criteria, ranked, tally
 
@@ -99,7 +100,7 @@ def _judged(
         if lacking:
             raise ValueError(
                 f"{system}: {len(lacking):,} of {len(gold):,} questions have no prediction, "
-                f"{lacking[0]!r} among them"
+                f"{quoted(lacking[0])} among them"
             )
     return {
         name: tuple(

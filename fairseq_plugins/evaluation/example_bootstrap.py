@@ -138,7 +138,8 @@ def bootstrap(
         for weights in (np.ones(count, dtype=np.int64), *drawn)
     )
     contrary = int((~(np.sign(observed) * np.array(resampled) > 0)).sum())  # nan is no evidence
-    p_value = min(1.0, 2 * (contrary + 1) / (samples + 1)) if np.isfinite(observed) else math.nan
+    is_tested = count > 1 and np.isfinite(observed)  # one example is drawn again and again
+    p_value = min(1.0, 2 * (contrary + 1) / (samples + 1)) if is_tested else math.nan
     low, high = np.percentile(resampled, [2.5, 97.5]).tolist()
     return Bootstrap(observed, p_value, low, high, count, samples)
 

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from ..messages import quoted
 from .example_bootstrap import Answers, bootstrap
 from .squad import scores_of
 
@@ -101,8 +102,8 @@ def _check(
         lacking = [name for name in questions if name not in known]
         if lacking:
             raise ValueError(
-                f"{what}: {len(lacking)} of {len(questions)} questions are missing, {lacking[0]!r} "
-                "among them"
+                f"{what}: {len(lacking)} of {len(questions)} questions are missing, "
+                f"{quoted(lacking[0])} among them"
             )
 
 

@@ -74,8 +74,8 @@ def paired_bootstrap(
         names: of `METRICS`, those to compare on.
 
     Raises:
-        ValueError: fewer than two systems, two of the same name, unequal counts, or a seed or
-            sample count below 1.
+        ValueError: fewer than two systems or sentences, two systems of the same name, unequal
+            counts, or a seed or sample count below 1.
     """
     _check_bootstrap(systems, reference, samples, seed)
     known: Mapping[str, Metric] = {"bleu": BLEU(trg_lang=lang), "chrf": CHRF()}
@@ -156,6 +156,8 @@ def _check_bootstrap(systems: Sequence[Corpus], reference: Corpus, samples: int,
         raise ValueError(f"a system is named twice: {names}")
     if seed < 1 or samples < 1:  # sacreBLEU takes seed 0 for "no seed"
         raise ValueError(f"seed and samples must be at least 1, got seed {seed}, samples {samples}")
+    if len(reference.text) < 2:  # every resample would be the same, and any difference certain
+        raise ValueError(f"{reference.name}: a bootstrap needs at least two sentences")
     for system in systems:
         check_equal_counts((system.name, system.text), (reference.name, reference.text))
 

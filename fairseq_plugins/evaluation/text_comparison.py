@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..messages import named, quoted
 from .text_files import read_lines
 
 BETTER = ("second", "first", "last", "both", "any")  # "both" and "any": whichever
@@ -132,11 +133,11 @@ def read_predictions(path: str | Path) -> list[TextPrediction]:
 def _prediction(record: dict[str, Any], number: int, where: str) -> TextPrediction:
     probabilities, texts = record["probabilities"], record.get("texts") or ()
     if not isinstance(probabilities, dict) or record["label"] not in probabilities:
-        raise ValueError(f"{where}: no probability of label {record['label']!r}")
+        raise ValueError(f"{where}: no probability of label {quoted(record['label'])}")
     if not all(isinstance(p, float | int) and math.isfinite(p) for p in probabilities.values()):
-        raise ValueError(f"{where}: probabilities are {list(probabilities.values())}")
+        raise ValueError(f"{where}: probabilities are {named(probabilities.values())}")
     if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"{where}: 'texts' are {texts!r}, expected a list of sentences")
+        raise ValueError(f"{where}: 'texts' are {quoted(texts)}, expected a list of sentences")
     gold = record.get("gold")
     gold = None if gold is None else str(gold)
     identifier, label = str(record["id"]), str(record["label"])
@@ -283,8 +284,9 @@ def _check_same(systems: Sequence[tuple[str, Sequence[TextPrediction]]]) -> None
             for what in ("id", "gold"):
                 if getattr(one, what) != getattr(two, what):
                     raise ValueError(
-                        f"{name}, line {two.line}: {what} {getattr(two, what)!r}, but {first} has "
-                        f"{getattr(one, what)!r}: they must be of the same examples"
+                        f"{name}, line {two.line}: {what} {quoted(getattr(two, what))}, "
+                        f"but {first} has {quoted(getattr(one, what))}: they must "
+                        "be of the same examples"
                     )
     lacking = next((one for one in made if one.gold is None), None)
     if lacking is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 from ..messages import named
 from .grid import Choice
 from .run import EVALUATED, LOG, PREDICTIONS, RESULT
-from .safe_files import read_text, run_folders
+from .safe_files import parse_json, read_text, run_folders
 from .split_files import evaluation_of
 from .training_log import parameters
 
@@ -118,7 +117,8 @@ def read_outcomes(root: str | Path) -> Outcomes:
 
     Raises:
         FileNotFoundError: there is no finished run.
-        ValueError: results on other data, or chosen by another metric, lie among them.
+        ValueError: results on other data, or chosen by another metric, lie among them, or some that
+            say nothing of a run.
     """
     root = Path(root)
     found = {folder: _read(folder / RESULT) for folder in run_folders(root, RESULT)}
@@ -132,7 +132,7 @@ def read_outcomes(root: str | Path) -> Outcomes:
         if len(values) > 1:
             raise ValueError(f"{root}: runs differ in their {key}: {named(values)}")
         shared[key] = values[0]
-    runs = [_outcome(folder, result) for folder, result in found.items()]
+    runs = [_checked(folder, result) for folder, result in found.items()]
     order = sorted(runs, key=lambda run: (*run.setting[:3], str(run.setting.choice), run.seed))
     return Outcomes(root, runs=order, **shared)
 
@@ -145,9 +145,32 @@ def _read(path: Path) -> dict[str, Any]:
     """
     text = read_text(path)
     try:
-        return json.loads(text)
-    except ValueError:
-        raise ValueError(f"{path}: not JSON") from None
+        found = parse_json(text)
+    except ValueError as error:
+        raise ValueError(f"{path}: not JSON, or none for runs: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{path}: not a JSON object")
+    return found
+
+
+def _checked(folder: Path, result: dict[str, Any]) -> Outcome:
+    """Do as `_outcome`; one clear error where files say something else."""
+    try:
+        return _outcome(folder, result)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ValueError(f"{folder}: its files say nothing of a run ({error!r})") from None
+
+
+def share_of(value: Any) -> float:
+    """Return the share of the training set that a run says it had; all of it if it says nothing.
+
+    Raises:
+        TypeError, ValueError: no such share.
+    """
+    share = 1.0 if value is None else float(value)
+    if not 0 < share <= 1:
+        raise ValueError(f"{share} is no share of a training set")
+    return share
 
 
 def _outcome(folder: Path, result: dict[str, Any]) -> Outcome:
@@ -160,19 +183,20 @@ def _outcome(folder: Path, result: dict[str, Any]) -> Outcome:
         result["learning_rate"],
         result.get("epochs", 0),
         tuple(result.get("choice", {}).items()),
-        result.get("fraction", 1.0),
+        share_of(result.get("fraction")),
         result["updates"] if not result.get("epochs") else 0,
     )
+    hash(setting)  # fails for a choice of lists
     return Outcome(
         setting,
         result["seed"],
         result["best"],
         result["last"],
         folder,
-        arch=options.get("arch", setting.system),
+        arch=str(options.get("arch", setting.system)),
         ablated=str(options.get("ablate", "none")).replace("none", ""),
         positive=result["positive"],
-        parameters=result.get("parameters") or parameters(folder / LOG),
+        parameters=int(result.get("parameters") or parameters(folder / LOG)),
         gates={int(layer): value for layer, value in result.get("gates", {}).items()},
         evaluated=tried["of"],
         evaluation=tried["metrics"],

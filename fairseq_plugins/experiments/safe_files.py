@@ -8,15 +8,17 @@ names may be a link itself; below it none is followed.
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import os
 import shutil
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 LARGEST = 2**31  # bytes of a file that is read as a whole: the log of a long training
+_DIGITS = 18  # of a whole number
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +70,26 @@ def read_text(path: str | Path, limit: int = LARGEST, errors: str = "strict") ->
     """
     text = read_bytes(path, limit).decode("utf-8", errors=errors)
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def parse_json(text: str) -> Any:
+    """Read JSON, and nothing with which one cannot compute or which cannot be written again.
+
+    Raises:
+        ValueError: no JSON, too deep, a whole number of more than 18 digits, half a character.
+    """
+    try:
+        found = json.loads(text, parse_int=_whole)
+        json.dumps(found, ensure_ascii=False).encode()  # fails for half of a pair of surrogates
+    except RecursionError:
+        raise ValueError("too deep") from None
+    return found
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _DIGITS + 1:
+        raise ValueError(f"a number of {len(digits):,} digits")
+    return int(digits)
 
 
 def read_tail(path: str | Path, size: int, start: int = 0) -> str:
@@ -145,9 +167,9 @@ def is_below(root: Path, folder: Path) -> bool:
     """Tell whether a folder, which need not be there, lies below another and behind no link."""
     try:
         refuse_links(root, folder)
-    except ValueError:  # of another path, or a link
+    except (OSError, ValueError):  # of another path, a link, or no path at all
         return False
-    return ".." not in folder.relative_to(root).parts
+    return "\0" not in str(folder) and ".." not in folder.relative_to(root).parts
 
 
 def refuse_links(root: Path, folder: Path, *, within: bool = False) -> None:

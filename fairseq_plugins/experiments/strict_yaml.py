@@ -1,7 +1,7 @@
 """YAML as experiments read it: plain mappings, lists and values, written out and of a bounded size.
 
 Anchors, aliases and merges are refused, since a few lines of them stand for billions of values; so
-are keys that stand twice, of which the first would be lost without a word.
+are tags, which no value here needs, and keys that stand twice, of which the first would be lost.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ class _Loader(yaml.SafeLoader):
     depth = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Compose a value, unless it is an alias, has an anchor, lies too deep or is too long."""
+        """Compose a value, unless it is an alias, has an anchor or a tag, or is too big."""
         event = self.peek_event()
         if getattr(event, "anchor", None) is not None:  # aliases have one as well
             raise _Refused(problem="anchors (&) and aliases (*)", problem_mark=event.start_mark)
+        if getattr(event, "tag", None) is not None:
+            raise _Refused(problem="tags (!)", problem_mark=event.start_mark)
         if len(getattr(event, "value", None) or "") > LONGEST:
             raise _Refused(problem="values of this length", problem_mark=event.start_mark)
         if self.depth == DEEPEST:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..data.text_rows import Rows
+from ..messages import quoted
 from ..text_reading import numbered_lines
 from . import squad
 from .squad import Answer
@@ -85,7 +86,7 @@ def _prepared(path: Path) -> dict[str, Asked]:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise ValueError(f"{path}:{number}: no question of a prepared folder") from None
         if name in found:
-            raise ValueError(f"{path}:{number}: question {name!r} is there twice")
+            raise ValueError(f"{path}:{number}: question {quoted(name)} is there twice")
         found[name] = Asked(text, _known(answers, name, path))
     if not found:
         raise ValueError(f"{path} holds no question")

@@ -94,8 +94,8 @@ def _heads(words: Sequence[Row], path: Path, needed: bool) -> list[int] | None:
     if without is not None:
         if needed:
             raise ValueError(
-                f"{path}:{without[0]}: head {without[1]!r} is no number, but the words' heads are "
-                "wanted (--annotations pos, and --conllu without --parse, need none)"
+                f"{path}:{without[0]}: head {quoted(without[1])} is no number, but the words' "
+                "heads are wanted (--annotations pos, and --conllu without --parse, need none)"
             )
         return None
     heads = [int(fields[6]) for _, fields in words]
@@ -158,7 +158,9 @@ def _checked_rows(
         if first is None:
             continue
         if first != len(words) + 1 or (last is not None and last < first):
-            raise ValueError(f"{path}:{number}: id {fields[0]!r} where {len(words) + 1} is due")
+            raise ValueError(
+                f"{path}:{number}: id {quoted(fields[0])} where {len(words) + 1} is due"
+            )
         if last is not None and any(first <= end for end, _ in ranges.values()):
             raise ValueError(f"{path}:{number}: multiword token {fields[0]} overlaps another")
         if last is None:

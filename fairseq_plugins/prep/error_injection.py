@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 
 from ..files import write_text
+from ..messages import quoted
 from ..text_reading import numbered_lines
 from .conllu import Word, read_blocks, sentence_id, treebank_words
 from .dice import dice_for
@@ -151,7 +152,7 @@ def _check_forms(words: Sequence[Word], path: Path) -> None:
     for word in words:
         if not word.form or any(character.isspace() for character in word.form):
             raise ValueError(
-                f"{path}:{word.line}: word {word.form!r} is empty or has a blank inside"
+                f"{path}:{word.line}: word {quoted(word.form)} is empty or has a blank inside"
             )
 
 

@@ -14,6 +14,7 @@ from typing_extensions import Self
 
 from .. import __version__
 from ..files import write_text
+from ..messages import quoted
 from ..syntax.subword_tree import COLUMNS
 from ..text_reading import read_text
 
@@ -102,7 +103,7 @@ class FolderManifest:
             raise ValueError(f"{path} is no manifest of fairseq_plugins: {error!r}") from None
         if (form, version) != (cls.FORMAT, cls.VERSION):
             raise ValueError(
-                f"{path} has format {form!r} version {version!r}; "
+                f"{path} has format {quoted(form)} version {quoted(version)}; "
                 f"this release reads {cls.FORMAT!r} version {cls.VERSION}"
             )
         try:
@@ -112,22 +113,22 @@ class FolderManifest:
         for item in fields(cls):
             found, kind = getattr(manifest, item.name), item.type.partition("[")[0]
             if type(found).__name__ != kind:
-                raise ValueError(f"{path}: {item.name!r} is {found!r}, expected a {kind}")
+                raise ValueError(f"{path}: {item.name!r} is {quoted(found)}, expected a {kind}")
         try:
             manifest._check_values(path)
             manifest.check(path)
         except (AttributeError, LookupError, TypeError) as error:  # of another form than ours
-            raise ValueError(f"{path} does not fit this release: {error!r}") from None
+            raise ValueError(f"{path} does not fit this release: {quoted(error)}") from None
         return manifest
 
     def _check_values(self, path: Path) -> None:
         """Refuse values that all kinds of folders share and that are not of their kind."""
         for key, value in self.annotator.items():
             if not isinstance(value, str):
-                raise ValueError(f"{path}: 'annotator' says {value!r} for {key!r}")
+                raise ValueError(f"{path}: 'annotator' says {quoted(value)} for {quoted(key)}")
         for name, entry in self.products.items():
             if type(entry["size"]) is not int or not isinstance(entry["sha256"], str):
-                raise ValueError(f"{path}: 'products' says {entry!r} of {name!r}")
+                raise ValueError(f"{path}: 'products' says {quoted(entry)} of {quoted(name)}")
 
     def files(self, folder: Path) -> list[Path]:
         """Every file that belongs to the prepared folder, the manifest apart."""

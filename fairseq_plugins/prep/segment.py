@@ -185,7 +185,9 @@ def check_codes(path: Path) -> int:
     if lines[0].startswith("#version:"):
         start = 1
         if not re.fullmatch(r"#version:\s*0\.[12](\.0)*\s*", lines[0]):
-            raise ValueError(f"{path}:1: {lines[0]!r}: subword-nmt knows versions 0.1 and 0.2")
+            raise ValueError(
+                f"{path}:1: {quoted(lines[0])}: subword-nmt knows versions 0.1 and 0.2"
+            )
     elif lines == [""]:
         raise ValueError(f"{path} is empty: no BPE codes file")
     pairs = [line.strip("\r ").split(" ") for line in lines[start:]]

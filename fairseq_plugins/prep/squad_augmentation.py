@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from .. import __version__
 from ..files import sha256, write_text
+from ..messages import quoted
 from .squad import VERSION, Paragraph, Question, Squad, dump, read
 from .squad_augmentation_options import AugmentOptions, Step
 from .squad_augmentation_rules import REASONS, Asked, choose, clean, fault, folded
@@ -116,8 +117,9 @@ def check_ids(ids: Iterable[str], chosen: Sequence[Asked], options: AugmentOptio
         name = asked.id + options.suffix
         if name in known:
             raise ValueError(
-                f"{options.input} has a question {name!r} already, as a paraphrase of {asked.id!r} "
-                "would be called; was it augmented before? Give another --suffix"
+                f"{options.input} has a question {quoted(name)} already, as a paraphrase of "
+                f"{quoted(asked.id)} would be called; was it augmented before? Give another "
+                "--suffix"
             )
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ..files import sha256
+from ..messages import quoted
 from ..pretrained.directory import resolve_directory
 from . import squad_chunks
 from .manifest import tool_versions
@@ -114,9 +115,9 @@ def check_starts(paragraph: Paragraph) -> None:
                 start = max(answer.start, 0)
                 there = paragraph.context[start : start + len(answer.text)]
                 raise ValueError(
-                    f"{place}: answers[{number}] is {answer.text!r}, but at answer_start "
-                    f"{answer.start} the context says {there!r}; --on-misalignment repair takes "
-                    "the nearest occurrence, skip passes over it"
+                    f"{place}: answers[{number}] is {quoted(answer.text)}, but at "
+                    f"answer_start {answer.start} the context says {quoted(there)}; "
+                    "--on-misalignment repair takes the nearest occurrence, skip passes over it"
                 )
 
 

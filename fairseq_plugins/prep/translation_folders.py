@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..data.streams import AGAIN
+from ..messages import named
 from ..syntax.labels import FEATURES, Inventory
 from ..text_reading import read_text
 from .manifest import Manifest
@@ -93,6 +94,6 @@ def load_inventories(folders: Sequence[str], manifest: Manifest) -> dict[str, In
             if found.symbols != FEATURES[name].symbols:
                 raise ValueError(
                     f"{path} lists other labels than this release knows for {name!r}: found "
-                    f"{' '.join(found.labels)}; expected {' '.join(FEATURES[name].labels)}"
+                    f"{named(found.labels)}; expected {' '.join(FEATURES[name].labels)}"
                 )
     return {name: FEATURES[name] for name in manifest.features}

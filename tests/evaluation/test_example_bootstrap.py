@@ -99,6 +99,14 @@ def test_a_difference_that_ties_in_many_resamples_is_not_sure():
     assert found.p_value > 0.3
 
 
+def test_one_example_is_not_tested():
+    """It is drawn again and again, so that any difference would look certain."""
+    wrong = Answers("a", "classes", ["0"], ["1"], ["0"])
+    found = bootstrap([wrong], [Answers("b", "classes", ["0"], ["1"], ["1"])], "accuracy")
+    assert found.difference == 1
+    assert not found.p_value < 1
+
+
 @pytest.mark.parametrize("broken", [float("nan"), float("inf")])
 def test_scores_that_are_no_numbers_are_not_tested(broken):
     """A diverged model must not count as significantly worse, or better."""

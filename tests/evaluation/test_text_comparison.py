@@ -77,12 +77,15 @@ def test_refusals_name_file_line_and_value(files, tmp_path):
         (good.replace('"1": 0.7', '"1": NaN', 1), "line 2: probabilities are"),
         (good.replace('"label": "1"', '"label": "2"', 1), "line 2: no probability of label '2'"),
         (good.replace('"texts": [', '"texts": [3, ', 1), "line 1: 'texts' are"),
+        (good.replace('"texts": [', '"texts": [' + "3, " * 9999, 1), "line 1: 'texts' are"),
+        (good.replace('"label": "1"', f'"label": "{"2" * 9999}"', 1), "(9,999 characters)"),
     ]
     for text, told in cases:
         path.write_text(text)
         with pytest.raises(ValueError, match=r".") as error:
             compare_text_files(files)
         assert told in str(error.value)
+        assert len(str(error.value)) < 500
     path.write_text(good)
     for criteria, told in (
         ({"better": "third"}, "choose from second, first, last, both, any"),

@@ -195,6 +195,14 @@ def test_paired_bootstrap_is_seeded_and_tells_unlike_from_like() -> None:
     assert all(item.difference == 0 and item.p_value == 1 for item in same)
 
 
+@pytest.mark.parametrize("count", [0, 1])
+def test_one_sentence_tells_nothing_of_a_difference(count) -> None:
+    """Every resample would be the same, and any difference look certain."""
+    lines = [corpus(text[:count], name) for text, name in ((BAD, "bad"), (GOOD, "good"))]
+    with pytest.raises(ValueError, match="at least two sentences"):
+        paired_bootstrap(lines, corpus(REFERENCE[:count], "gold"), lang="de", samples=50)
+
+
 def test_paired_bootstrap_resamples_as_sacrebleu_does() -> None:
     """Its own p-value follows from the resamples that ours is made of."""
     gold, systems = corpus(REFERENCE * 5, "ref"), [corpus(GOOD * 5, "a"), corpus(BAD * 5, "b")]

@@ -319,7 +319,10 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("{a: [", "not YAML"),
         ("a: 1\n---\nb: 2", "not YAML"),
         ("0" * 5000 + "1", "not YAML"),
-        ("!!python/object/apply:os.system [ls]", "not YAML"),
+        ("!!python/object/apply:os.system [ls]", "tags"),
+        ('a: !!int ""', "tags"),  # PyYAML's IndexError
+        ("a: !!bool x", "tags"),  # its KeyError
+        ("a: !!set {x}", "tags"),
         ("? [a]\n: b", "not YAML"),
         ("2020-99-99", "not YAML"),
     ],

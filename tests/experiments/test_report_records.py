@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 
 import pytest
 from experiments.report_runs import (
     PLAIN,
     SLA,
+    SVG,
     describe,
     experiment,
     part_of,
@@ -16,6 +19,8 @@ from experiments.report_runs import (
     write_rows,
 )
 
+from fairseq_plugins.experiments.report.choice import ReportOptions
+from fairseq_plugins.experiments.report.making import write_report
 from fairseq_plugins.experiments.report.model import Counts
 from fairseq_plugins.experiments.report.progress import (
     commands_of,
@@ -128,6 +133,46 @@ def test_a_broken_file_costs_one_remark(tmp_path, name, text, remark):
     assert name.rpartition("/")[0] in remarks[0]
     assert remark in remarks[0]
     assert len(one.records) >= 10
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("system", "\ud800"),  # half a character
+        ("seed", math.inf),
+        ("epochs", math.inf),
+        ("learning_rate", 10**400),
+        ("best", {"mcc": 10**400}),
+        ("parameters", [[]]),
+        ("choice", {"a": {}}),
+        ("fraction", math.nan),
+        ("fraction", "x"),
+        ("folder", "x" * 6000),
+        ("folder", "a\0b"),
+    ],
+)
+def test_a_report_survives_what_json_can_say(tmp_path, key, value):
+    root = experiment(tmp_path / "toy")
+    path = root / f"cola/{PLAIN}/lr2e-05-epochs3/seed1/result.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    described = json.loads((root / "experiment.json").read_text())
+    described["parts"] += [{"name": "x", "folder": value}] if key == "folder" else []
+    (root / "experiment.json").write_text(json.dumps(described))
+    first, *others = (root / "rows.jsonl").read_text().splitlines()
+    bad = json.dumps(json.loads(first) | {key: value})
+    (root / "rows.jsonl").write_text("\n".join([bad, *others]))
+    pages, report = write_report(root, tmp_path / "page", ReportOptions(samples=5))
+    assert report.remarks
+    assert "bert_sla_tiny" in pages[0].read_text()
+
+
+def test_a_report_survives_names_of_files_that_are_no_text(tmp_path):
+    root = experiment(tmp_path / "toy")
+    for name in (b"\xff.txt", b"\xff.svg"):
+        (root / "after" / "gates" / os.fsdecode(name)).write_text(SVG)
+    pages, _ = write_report(root, tmp_path / "page", ReportOptions(samples=5))
+    assert "gates: ?" in pages[0].read_text()
+    assert "%FF.svg" in pages[1].read_text()
 
 
 def test_parts_outside_of_the_experiment_are_passed_over(tmp_path):

@@ -36,7 +36,7 @@ def draw(
     for part in experiment.parts:
         records = experiment.of(part)
         name = report_settings.name_of(experiment, part)
-        stem = folder / (prefix + re.sub(r"[^\w.-]+", "_", name))
+        stem = folder / (prefix + re.sub(r"[^\w.-]+", "_", name)[:100])
         if part.name in outcomes:
             try:
                 yield from _fractions(name, outcomes[part.name], stem)

@@ -51,8 +51,8 @@ def write_report(
     refuse_links(figures.parent, figures)
     report = make_report(root, figures, options or ReportOptions())
     pages = [stem.with_name(f"{stem.name}{suffix}") for suffix in (".html", ".md")]
-    write_text(pages[0], to_html(report))
-    write_text(pages[1], to_markdown(report, stem.parent))
+    for page, text in zip(pages, (to_html(report), to_markdown(report, stem.parent))):
+        write_text(page, text.encode(errors="replace").decode())  # names of files may be any bytes
     return pages, report
 
 

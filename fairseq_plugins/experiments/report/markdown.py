@@ -77,7 +77,7 @@ def _things(things: list, folder: Path) -> Iterator[str]:
         if isinstance(thing, Table):
             yield from _table(thing)
         elif isinstance(thing, Figure):
-            path = quote(Path(os.path.relpath(thing.path, folder)).as_posix())
+            path = quote(os.fsencode(Path(os.path.relpath(thing.path, folder)).as_posix()))
             yield from [f"![{escape(thing.title)}](<{path}>)", "", escape(thing.caption), ""]
         else:
             yield from _text(thing)

@@ -7,7 +7,6 @@ since a report is also made while runs are writing.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from ..experiment import DESCRIPTION, ROWS
-from ..outcomes import Setting
+from ..outcomes import Setting, share_of
 from ..run import LOG, RESULT, SETTINGS
-from ..safe_files import inner_folders, is_below, is_file, read_text, run_folders
+from ..safe_files import inner_folders, is_below, is_file, parse_json, read_text, run_folders
 from ..split_files import evaluation_of
 
 FINISHED, FAILED, UNFINISHED = "finished", "failed", "unfinished"
@@ -222,7 +221,7 @@ def _records(root: Path, part: Part, rows: list[Facts], remarks: list[str]) -> I
             continue
         try:
             yield _record(part.name, folder, status, facts)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             remarks.append(f"{folder}: passed over, its files say nothing of a run ({error!r})")
 
 
@@ -230,19 +229,20 @@ def _record(part: str, folder: Path, status: str, facts: Facts) -> RunRecord:
     """Make a run of what its files say.
 
     Raises:
-        KeyError, TypeError, ValueError, AttributeError: they say something else.
+        KeyError, TypeError, ValueError, AttributeError, OverflowError: they say something else.
     """
     options = facts.get("options") or {}
     epochs, updates = int(facts.get("epochs") or 0), int(facts.get("updates") or 0)
-    rate = facts.get("learning_rate")
+    rate, count = facts.get("learning_rate"), int(facts.get("parameters") or 0)
     setting = Setting(
         str(facts["system"]),
         math.nan if rate is None else float(rate),
         epochs,
         tuple((str(name), value) for name, value in (facts.get("choice") or {}).items()),
-        float(facts.get("fraction") or 1.0),
+        share_of(facts.get("fraction")),
         0 if epochs else updates,
     )
+    hash(setting)  # fails for a choice of lists
     return RunRecord(
         part,
         setting,
@@ -255,7 +255,7 @@ def _record(part: str, folder: Path, status: str, facts: Facts) -> RunRecord:
         best=_numbers(facts.get("best")),
         evaluated=str(facts.get("evaluated") or ""),
         evaluation=_numbers(facts.get("evaluation")),
-        facts=facts,
+        facts={**facts, "parameters": count},
     )
 
 
@@ -273,11 +273,11 @@ def _in_order(records: list[RunRecord], rows: list[Facts], root: Path) -> list[R
 def _json(path: Path, remarks: list[str]) -> dict[str, Any]:
     """Read an object; an empty one, with a remark, where there is none."""
     try:
-        found = json.loads(read_text(path))
+        found = parse_json(read_text(path))
         if isinstance(found, dict):
             return found
         remarks.append(f"{path}: passed over, not a JSON object")
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
         remarks.append(f"{path}: passed over, it cannot be read as JSON")
     return {}
 
@@ -288,8 +288,8 @@ def _rows(path: Path, remarks: list[str]) -> Iterator[Facts]:
     text = read_text(path, errors="replace") if is_file(path) else ""
     for number, line in enumerate(text.split("\n"), start=1):
         try:
-            row = json.loads(line) if line.strip() else {}
-        except (ValueError, RecursionError):
+            row = parse_json(line) if line.strip() else {}
+        except ValueError:
             row = None
         if isinstance(row, dict):
             yield from [row] if row else []

@@ -159,7 +159,7 @@ def _length(setting: Setting) -> Cell:
 
 
 def _millions(runs: Sequence[RunRecord]) -> Cell:
-    count = int(runs[0].facts.get("parameters") or 0)
+    count = runs[0].facts["parameters"]
     return Cell(f"{count / 1e6:.2f}M", value=count) if count else Cell(NONE)
 
 
