@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from ..evaluation.text_files import write_text
+from ..messages import quoted
 from .experiment import Plan
 from .job import Commands
 from .preparations import raw_folder
@@ -77,11 +78,13 @@ def read_steps(value: Any) -> list[Step]:
     if value is None:
         return []
     if not isinstance(value, Sequence) or isinstance(value, str):
-        raise ValueError(f"after: {value!r} is no list of steps")
+        raise ValueError(f"after: {quoted(value)} is no list of steps")
     steps: list[Step] = []
     for number, entry in enumerate(value, start=1):
         if not isinstance(entry, Mapping):
-            raise ValueError(f"after: step {number}: {entry!r} is no mapping of {', '.join(_KEYS)}")
+            raise ValueError(
+                f"after: step {number}: {quoted(entry)} is no mapping of {', '.join(_KEYS)}"
+            )
         steps.append(_step(entry, f"after: step {number}", [step.name for step in steps]))
     return steps
 
@@ -90,20 +93,20 @@ def _step(entry: Mapping[str, Any], place: str, earlier: Sequence[str]) -> Step:
     """Read a step."""
     for key in entry:
         if key not in _KEYS:
-            raise ValueError(f"{place}: unknown key {key!r}; choices: {', '.join(_KEYS)}")
+            raise ValueError(f"{place}: unknown key {quoted(key)}; choices: {', '.join(_KEYS)}")
     name, script, arguments = entry.get("name"), entry.get("script"), entry.get("arguments", [])
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ValueError(f"{place}: name {name!r}: letters, digits, - and _ make a name")
+        raise ValueError(f"{place}: name {quoted(name)}: letters, digits, - and _ make a name")
     if name in earlier:
-        raise ValueError(f"{place}: {name!r} is the name of an earlier step")
+        raise ValueError(f"{place}: {quoted(name)} is the name of an earlier step")
     place = f"after: {name}"
     if script not in ALLOWED:
-        raise ValueError(f"{place}: script {script!r}; choices: {', '.join(ALLOWED)}")
+        raise ValueError(f"{place}: script {quoted(script)}; choices: {', '.join(ALLOWED)}")
     simple = (str, int, float)
     if not isinstance(arguments, list) or not all(
         isinstance(one, simple) and not isinstance(one, bool) for one in arguments
     ):
-        raise ValueError(f"{place}: arguments: {arguments!r} is no list of words and numbers")
+        raise ValueError(f"{place}: arguments: {quoted(arguments)} is no list of words and numbers")
     words = tuple(map(str, arguments))
     try:
         for word in words:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..messages import named
+from ..messages import named, quoted
 from .grid import SIZES, Grid
 from .grid_file import KEYS, check_grid, grid_of, is_name, read_grid, read_mapping, read_values
 from .grid_selection import resize
@@ -115,7 +115,7 @@ def read_experiment(path: str | Path) -> Experiment:
         return Experiment(name, "", path, (part,), is_grid=True)
     for key in content:
         if key not in _KEYS:
-            raise ValueError(f"{path}: unknown key {key!r}; choices: {', '.join(_KEYS)}")
+            raise ValueError(f"{path}: unknown key {quoted(key)}; choices: {', '.join(_KEYS)}")
     entries = content["parts"]
     if not isinstance(entries, list) or not entries:
         raise ValueError(f"{path}: parts: expected a list of grids")
@@ -146,11 +146,11 @@ def _part(entry: Any, path: Path, number: int) -> Part:
     """Read a part."""
     place = f"{path}: part {number}"
     if not isinstance(entry, dict):
-        raise ValueError(f"{place}: {entry!r} is no mapping of keys to values")
+        raise ValueError(f"{place}: {quoted(entry)} is no mapping of keys to values")
     known = (*_PART_KEYS, *KEYS)
     for key in entry:
         if key not in known:
-            raise ValueError(f"{place}: unknown key {key!r}; choices: {', '.join(known)}")
+            raise ValueError(f"{place}: unknown key {quoted(key)}; choices: {', '.join(known)}")
     own = {key: value for key, value in entry.items() if key in KEYS}
     if "grid" in entry:
         file = path.parent / _checked(PATH, entry["grid"], f"{place}: grid")
@@ -160,7 +160,7 @@ def _part(entry: Any, path: Path, number: int) -> Part:
         usual = grid.dataset
     size = entry.get("size") or ""
     if size not in ("", *SIZES):
-        raise ValueError(f"{place}: size {size!r}: choices are {', '.join(SIZES)}")
+        raise ValueError(f"{place}: size {quoted(size)}: choices are {', '.join(SIZES)}")
     name = _name(entry.get("name", usual), path, "name of a part")
     folders = {
         key: _checked(PATH, str(entry[key]), f"{place}: {key}")
@@ -182,7 +182,7 @@ def _changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:
         for name in names:
             if name not in grid.systems:
                 choices = named(grid.systems)
-                raise ValueError(f"{place}: no system {name!r}; choices: {choices}")
+                raise ValueError(f"{place}: no system {quoted(name)}; choices: {choices}")
         grid = replace(grid, systems={name: grid.systems[name] for name in names})
         del own["systems"]
     values = read_values(own, place)
@@ -197,7 +197,7 @@ def _name(value: Any, path: Path, key: str) -> str:
     """Read a name that a folder can have."""
     _checked(NAME, value, f"{path}: {key}")
     if not is_name(value):
-        raise ValueError(f"{path}: {key}: {value!r} is no name for a folder")
+        raise ValueError(f"{path}: {key}: {quoted(value)} is no name for a folder")
     return value
 
 
@@ -211,11 +211,11 @@ def _checked(kind: Kind, value: Any, place: str) -> Any:
 
 def _texts(value: Any, path: Path, key: str) -> Sequence[str]:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise ValueError(f"{path}: {key}: {value!r} is no list of names")
+        raise ValueError(f"{path}: {key}: {quoted(value)} is no list of names")
     return value
 
 
 def _mappings(value: Any, path: Path, key: str) -> Sequence[Mapping[str, Any]]:
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise ValueError(f"{path}: {key}: {value!r} is no list of steps")
+        raise ValueError(f"{path}: {key}: {quoted(value)} is no list of steps")
     return value

@@ -21,6 +21,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from ..messages import quoted
 from .grid import OWN_RATE, Grid, Options
 from .option_values import check_choice, read_options
 from .plain_values import NAME, PATH, Kind
@@ -80,7 +81,7 @@ def grid_of(content: Mapping[Any, Any], place: str) -> Grid:
     """
     for key in ("dataset", "systems"):
         if key not in content:
-            raise ValueError(f"{place}: key {key!r} is missing")
+            raise ValueError(f"{place}: key {quoted(key)} is missing")
     return check_grid(Grid(**read_values(content, place)), place)
 
 
@@ -110,7 +111,7 @@ def read_values(content: Mapping[Any, Any], place: str) -> dict[str, Any]:
     values = {}
     for key, value in content.items():
         if key not in KEYS:
-            raise ValueError(f"{place}: unknown key {key!r}; choices: {', '.join(KEYS)}")
+            raise ValueError(f"{place}: unknown key {quoted(key)}; choices: {', '.join(KEYS)}")
         try:
             values[key] = _READ[key](value)
         except (ValueError, TypeError, OverflowError) as error:
@@ -125,10 +126,10 @@ def _systems(value: Any) -> dict[str, Options]:
         if isinstance(entry, str):
             entry = {"arch": entry}
         if not isinstance(entry, dict) or not isinstance(entry.get("arch"), str):
-            raise ValueError(f"{entry!r} is neither an architecture nor a name with its arch")
+            raise ValueError(f"{quoted(entry)} is neither an architecture nor a name with its arch")
         name = str(entry.get("name", entry["arch"]))
         if name in found or not (is_name(name) and NAME.fits(name)):
-            raise ValueError(f"{name!r} is named twice, or no name for a folder")
+            raise ValueError(f"{quoted(name)} is named twice, or no name for a folder")
         found[name] = _open_options({key: v for key, v in entry.items() if key != "name"})
         if OWN_RATE in found[name]:  # YAML takes 1e-5 for a text
             rates, one = found[name][OWN_RATE], _number(float, 0.0)
@@ -165,7 +166,7 @@ def refuse_owned(options: Options) -> None:
     """
     for key in options:
         if str(key) in OWNED:
-            raise ValueError(f"option {key!r}: say so by {OWNED[str(key)]}")
+            raise ValueError(f"option {quoted(key)}: say so by {OWNED[str(key)]}")
 
 
 def _open_options(value: Any) -> Options:
@@ -190,7 +191,7 @@ def _number(kind: type, least: float) -> Any:
     def read(value: Any) -> Any:
         found = kind(value)
         if isinstance(value, bool) or found != float(value) or not least <= found < math.inf:
-            raise ValueError(f"{value!r} is no {kind.__name__} from {least:g} on")
+            raise ValueError(f"{quoted(value)} is no {kind.__name__} from {least:g} on")
         return found
 
     return read
@@ -201,7 +202,7 @@ def _several(kind: type, least: float) -> Any:
         entries = value if isinstance(value, list) else [value]
         found = tuple(_number(kind, least)(entry) for entry in entries)
         if not found or len(set(found)) < len(found):
-            raise ValueError(f"{value!r} is empty or holds a value twice")
+            raise ValueError(f"{quoted(value)} is empty or holds a value twice")
         return found
 
     return read
@@ -218,7 +219,7 @@ def _fractions(value: Any) -> tuple[float, ...]:
     """Read shares of the training set."""
     found = _several(float, 0.0)(value)
     if not all(0 < fraction <= 1 for fraction in found):
-        raise ValueError(f"{value!r}: fractions are above 0 and at most 1")
+        raise ValueError(f"{quoted(value)}: fractions are above 0 and at most 1")
     return found
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..messages import quoted
 from .grid import Options
 from .strict_yaml import parse_yaml
 
@@ -18,9 +19,9 @@ def check_choice(key: Any, values: list[Any]) -> None:
     names = [str(value) for value in values]
     single = all(isinstance(value, (str, int, float)) for value in values)
     if not single or not names or len(set(names)) < len(names) or str(key).startswith("-"):
-        raise ValueError(f"option {key!r}: {values!r} is no list of different values")
+        raise ValueError(f"option {quoted(key)}: {quoted(values)} is no list of different values")
     if any(Path(name).name != name for name in names):
-        raise ValueError(f"option {key!r}: {values!r} holds no name for a folder")
+        raise ValueError(f"option {quoted(key)}: {quoted(values)} holds no name for a folder")
     for value in values:
         read_options({key: value})
 
@@ -33,14 +34,16 @@ def read_options(value: Any) -> Options:
             could take for another option.
     """
     if not isinstance(value, dict):
-        raise ValueError(f"{value!r} is no mapping of options to values")
+        raise ValueError(f"{quoted(value)} is no mapping of options to values")
     for key, given in value.items():
         if not isinstance(given, str | int | float | None) or str(key).startswith("-"):
-            raise ValueError(f"option {key!r}: {given!r} is no single value, or has dashes before")
+            raise ValueError(
+                f"option {quoted(key)}: {quoted(given)} is no single value, or has dashes before"
+            )
         if not _NAME.fullmatch(str(key)):
-            raise ValueError(f"option {key!r}: no name of an option")
+            raise ValueError(f"option {quoted(key)}: no name of an option")
         if isinstance(given, str) and given.startswith("--"):
-            raise ValueError(f"option {key!r}: {given!r} is an option, not a value")
+            raise ValueError(f"option {quoted(key)}: {quoted(given)} is an option, not a value")
     return {str(key): given for key, given in value.items()}
 
 
@@ -69,7 +72,7 @@ def read_choices(words: Sequence[str]) -> dict[str, list[Any]]:
 def _split(word: str) -> tuple[str, str]:
     name, sign, text = word.partition("=")
     if not (name and sign):
-        raise ValueError(f"{word!r} is not NAME=VALUE")
+        raise ValueError(f"{quoted(word)} is not NAME=VALUE")
     return name, text
 
 
@@ -77,4 +80,4 @@ def _value(text: str) -> Any:
     try:
         return parse_yaml(text, "value")
     except ValueError:
-        raise ValueError(f"{text!r} is no value") from None
+        raise ValueError(f"{quoted(text)} is no value") from None

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ..messages import quoted
+
 _NUMBER = r"[+-]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,3})?"
 _SEVERAL = rf"\s*{_NUMBER}\s*(?:,\s*{_NUMBER}\s*){{0,50}},?\s*"
 _ONE = re.compile(_NUMBER, re.ASCII)
@@ -42,8 +44,7 @@ class Kind:
             ValueError: it does not; says what would.
         """
         if not self.fits(value):
-            shown = repr(value) if len(repr(value)) <= 100 else f"{repr(value)[:100]}..."
-            raise ValueError(f"{shown} is not {self.said}")
+            raise ValueError(f"{quoted(value)} is not {self.said}")
         return value
 
 

@@ -15,6 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from ..messages import quoted
 from .grid import SQUAD, TRANSLATION, Options
 from .plain_values import FLAG, NUMBER, PATH, TEXT, WHOLE, WORD, Kind
 
@@ -42,11 +43,11 @@ def read_prepare(value: Any) -> Options:
     """
     if isinstance(value, str) and value.strip():
         raise ValueError(
-            f"{value[:100]!r}: options are given by name, such as "
+            f"{quoted(value)}: options are given by name, such as "
             '{annotations: "pos,heads", valid-fraction: 0.1}, not as words of a command line'
         )
     if not isinstance(value or {}, dict):
-        raise ValueError(f"{value!r} is no mapping of options to values")
+        raise ValueError(f"{quoted(value)} is no mapping of options to values")
     return dict(value or {})
 
 
@@ -61,13 +62,13 @@ def check_prepare(options: Mapping[Any, Any], dataset: str) -> None:
         if key not in kinds:
             hint = "" if value is not None else "; a value with commas wants quotes"
             raise ValueError(
-                f"option {str(key)[:100]!r}: not in a file (on the command line: --prepare){hint}; "
+                f"option {quoted(str(key))}: not in a file (on the command line: --prepare){hint}; "
                 f"choices: {', '.join(kinds)}"
             )
         try:
             kinds[key].check(value)
         except ValueError as error:
-            raise ValueError(f"option {key!r}: {error}") from None
+            raise ValueError(f"option {quoted(key)}: {error}") from None
 
 
 def words_of(options: Mapping[str, Any], raw: Path) -> list[str]:

@@ -356,6 +356,28 @@ def test_documents_are_of_a_bounded_size(tmp_path) -> None:
     assert strict_yaml.read_yaml(path) == {"a": {"b": [1, "1e-5", "x", True, None]}}
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"systems": [["a"] * 9000]},
+        {"systems": [{"arch": "bert_plain_tiny", "dropout": [["x"] * 9000]}]},
+        {"systems": ["a"], "options": {"dropout": list(range(9000)) + ["x"]}},
+        {"systems": ["a"], "options": {"k" * 9000: 1}},
+        {"systems": ["a"], "k" * 9000: 1},
+        {"systems": ["a"], "seeds": [10**300]},
+        {"systems": ["a"], "prepare": {"k" * 9000: 1}},
+        {"systems": ["a"], "metric": "m" * 9000},
+    ],
+    ids=range(8),
+)
+def test_messages_about_a_file_are_short(body, tmp_path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(yaml.safe_dump({"dataset": "rte", **body}))
+    with pytest.raises(ValueError, match=r"x\.yaml") as caught:
+        read_file(path)
+    assert len(str(caught.value)) < 1500
+
+
 class _Parsed(BaseException):
     """Stops a script where it reads its command line."""
 
