@@ -22,6 +22,7 @@ LONGEST_LIST = 1_000
 MOST_LAYERS = 1_000  # in options that count them
 COUNTS = ("layers", "blocks")  # how the names of these end
 REFERENCE = "${"  # begins what OmegaConf would resolve
+MISSING = "???"  # is to OmegaConf a value that is to come, and an error where it is used
 SHOWN = 60  # characters of a value in a message
 
 
@@ -78,7 +79,7 @@ def _checked(value: Any, spec: Field, where: object) -> Any:
     longest = spec.metadata.get("longest", LONGEST_TEXT)
     if isinstance(value, (str, list)) and len(value) > longest:
         raise ValueError(f"{where}: option {spec.name!r} is longer than {longest:,}")
-    if not _fits(value, spec.type):
+    if not _fits(value, spec.type) or value == MISSING:
         raise ValueError(
             f"{where}: option {spec.name!r} is {_shown(value)}, expected {_expected(spec.type)}"
         )

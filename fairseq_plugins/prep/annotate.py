@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import os
 import site
 import sys
 import sysconfig
@@ -166,7 +165,7 @@ def check_recorded(model: str, folder: Path) -> None:
     if model == BUNDLED:
         return
     cure = f"give --spacy-model {model} (spacy_model=... in Python) if you trust what lies there"
-    if os.sep in model or not model.isidentifier():
+    if not isinstance(model, str) or not model.isidentifier():
         raise ValueError(
             f"raw text of {folder} is to be read by the spaCy pipeline in {model!r}, and a folder "
             f"does not decide which path is loaded: {cure}"

@@ -58,13 +58,18 @@ def settings_of(folder: Path) -> dict[str, Any]:
         FileNotFoundError, ValueError: it is no prepared folder of parallel text.
     """
     manifest = Manifest.load(folder)
+    if not manifest.splits:
+        raise ValueError(f"{folder / FILE_NAME} names no split: nothing was prepared there")
     sides = [manifest.segmentation[name] for name in ("source", "target")]
     found = {name: sides[0][name] for name in SETTINGS}
     found |= {"source_lang": manifest.source_lang, "target_lang": manifest.target_lang}
     found |= {"features": ",".join(manifest.features), "parse": manifest.heads}
     found["conllu"] = bool(manifest.options.get("conllu"))
     found["spacy_model"] = manifest.options.get("spacy_model") or ""
-    names = {MODELS[sides[0]["subwords"]]: sides[0]["model"]} if sides[0]["model"] else {}
+    kind, model = sides[0]["subwords"], sides[0]["model"]
+    if model and kind not in [*MODELS]:
+        raise ValueError(f"{folder / FILE_NAME}: {kind!r} subwords have no model like {model!r}")
+    names = {MODELS[kind]: model} if model else {}
     for side, short in zip(sides, ("src", "tgt")):
         names |= {f"{short}vocab": side["vocabulary"]} if side["vocabulary"] else {}
     for lang, short in ((manifest.source_lang, "src"), (manifest.target_lang, "tgt")):

@@ -66,3 +66,8 @@ def test_only_labels_may_be_long():
     assert close({"labels": "a" * 100_000}, BertConfig, "here")
     with pytest.raises(ValueError, match="longer than 10,000,000"):
         close({"labels": "a" * 10_000_001}, BertConfig, "here")
+
+
+def test_what_omegaconf_takes_for_missing_is_refused():
+    with pytest.raises(ValueError, match=r"here: option 'features' is '\?\?\?', expected text"):
+        close({"features": "???"}, BertConfig, "here")

@@ -90,6 +90,29 @@ def test_options_that_agree_are_taken(corpus) -> None:
         like(corpus, bpe_codes=str(copy))
 
 
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"segmentation": {"source": {"subwords": "none"}}}, "'none' subwords have no model like"),
+        ({"segmentation": {"source": {"subwords": ["x"]}}}, "subwords have no model like"),
+        ({"splits": None}, "names no split"),
+        ({"options": {"spacy_model": ["x"]}}, "give --spacy-model"),
+    ],
+)
+def test_manifests_of_no_known_form_are_refused(corpus, part, message) -> None:
+    old = old_folder(corpus)
+    body = json.loads((old / FILE_NAME).read_text(encoding="utf-8"))
+    for name, values in part.items():
+        if values is None:
+            body |= {name: {}, "segmentation": {}}
+        for key, value in (values or {}).items():
+            inner = isinstance(value, dict)
+            body[name][key] = body[name][key] | value if inner else value
+    (old / FILE_NAME).write_text(json.dumps(body), encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        like(corpus)
+
+
 def test_languages_come_from_the_command_line_or_a_folder(corpus) -> None:
     with pytest.raises(ValueError, match="--source-lang and --target-lang must be given, unless"):
         options_of({"destdir": "x", "testpref": "y", "like": None})
