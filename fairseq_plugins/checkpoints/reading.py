@@ -112,7 +112,8 @@ def _check_claims(path: Path, content: Any) -> None:
     storages: dict[int, int] = {}
     claimed = 0
     for name, tensor in tensors_of(content):
-        if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.is_quantized:
+        other = tensor.is_quantized or tensor.is_nested or tensor.is_complex()
+        if other or tensor.layout != torch.strided or tensor.device.type != "cpu":
             raise ValueError(f"{path}: refused: {name!r} is no plain tensor of numbers")
         storage = tensor.untyped_storage()
         place, held = storage.data_ptr(), storage.nbytes()

@@ -44,6 +44,15 @@ def test_claims_of_a_tensor_are_compared_with_its_storage(tmp_path, value, messa
     assert not (tmp_path / "out.pt").exists()
 
 
+def test_numbers_that_no_model_of_ours_has_are_refused(tmp_path):
+    nested = torch.nested.nested_tensor([torch.ones(1), torch.ones(2)])
+    for value in (nested, torch.ones(2, dtype=torch.complex64)):
+        path = save(tmp_path / "a.pt", {"w": value})
+        assert torch.load(path, weights_only=True)["model"]["w"].numel() >= 2  # torch takes it
+        with pytest.raises(ValueError, match="'model.w' is no plain tensor"):
+            read_state(path)
+
+
 def test_claims_anywhere_in_a_file_are_looked_at(tmp_path):
     for place in ("last_optimizer_state", "extra_state"):
         state = {"model": {}, place: {"deep": [({"w": strided((HUGE,), (0,))},)]}}
