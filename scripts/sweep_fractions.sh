@@ -32,27 +32,28 @@ generate="${GENERATE:---beam 4 --lenpen 0.6 --max-tokens 8000}"
 number='^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$'
 quoted() { printf "'%s'" "${1//\'/\'\'}"; } # text in YAML, whatever it looks like
 value() { if [[ "$1" =~ $number ]]; then printf '%s' "$1"; else quoted "$1"; fi; }
-pairs() { # --name value --flag ... -> one "name: value" a line
+pairs() { # --name value --flag ... -> one "name=value" a line, the value as in YAML
     local name="" word
     for word in "$@"; do
         case "$word" in
-            --*=*) [ -z "$name" ] || echo "$name: true"; word="${word#--}"
-                echo "${word%%=*}: $(value "${word#*=}")"; name="" ;;
-            --*) [ -z "$name" ] || echo "$name: true"; name="${word#--}" ;;
+            --*=*) [ -z "$name" ] || echo "$name=true"; word="${word#--}"
+                echo "${word%%=*}=$(value "${word#*=}")"; name="" ;;
+            --*) [ -z "$name" ] || echo "$name=true"; name="${word#--}" ;;
             *) [ -n "$name" ] || { echo "error: '$word' belongs to no option" >&2; exit 2; }
-                echo "$name: $(value "$word")"; name="" ;;
+                echo "$name=$(value "$word")"; name="" ;;
         esac
     done
-    [ -z "$name" ] || echo "$name: true"
+    [ -z "$name" ] || echo "$name=true"
 }
 set -f # options are words, not file names
 # shellcheck disable=SC2086
 options="$(pairs $train && pairs "$@")"
 # shellcheck disable=SC2086
 decoding="$(pairs $generate)"
-rate="$(sed -n 's/^lr: //p' <<<"$options" | tail -n 1 | tr -d "'")"
-options="$(sed '/^lr: /d' <<<"$options")"
-part="$(quoted "$(basename -- "$data")")" arch="$(quoted "${ARCH:-syntax_transformer_tiny}")"
+rate="$(sed -n 's/^lr=//p' <<<"$options" | tail -n 1 | tr -d "'")"
+options="$(sed '/^lr=/d' <<<"$options")"
+part="$(quoted "$(basename -- "$data" | sed 's/[^A-Za-z0-9_.-]/_/g; s/^[.-]/_/')")" # a name of a file's
+arch="$(quoted "${ARCH:-syntax_transformer_tiny}")"
 shares=() seeds="${SEED:-1}"
 for percent in ${FRACTIONS:-1 5 10 25 50 100}; do shares+=("$(awk "BEGIN { print $percent / 100 }")"); done
 list() { local IFS=,; echo "[$*]"; }
@@ -63,7 +64,6 @@ mkdir -p "$out"
     echo "parts:"
     echo "  - name: $part"
     echo "    dataset: translation"
-    echo "    data: $(quoted "$data")"
     echo "    systems:"
     echo "      - {name: baseline, arch: $arch, features: none}"
     echo "      - {name: syntax, arch: $arch}"
@@ -74,13 +74,15 @@ mkdir -p "$out"
     echo "    validate_every: 500"
     echo "    learning_rates: [${rate:-1e-3}]"
     echo "    evaluate: $(quoted "${SUBSET:-test}")"
-    [ -z "$reference" ] || echo "    reference: $(quoted "$reference")"
-    echo "    generate:"
-    sed 's/^/      /' <<<"$decoding"
-    if [ -n "$options" ]; then echo "    options:"; sed 's/^/      /' <<<"$options"; fi
     echo "tables: [fractions]"
     echo "after:"
     echo "  - {name: curve, script: plot_fractions.py, arguments: ['{runs}', --out, '{out}/curve']}"
 } >"$out/.sweep.yaml.tmp"
 mv "$out/.sweep.yaml.tmp" "$out/sweep.yaml"
-exec "$python" "$here/scripts/run_experiment.py" "$out/sweep.yaml" --runs "$out"
+# Places and options of fairseq may be any that the user gives, so they are said here, not in the file.
+more=(--data "$data")
+if [ -n "$reference" ]; then more+=(--reference "$reference"); fi
+given() { mapfile -t words; [ -z "${words[0]:-}" ] || more+=("$1" "${words[@]}"); }
+given --options <<<"$options"
+given --generate <<<"$decoding"
+exec "$python" "$here/scripts/run_experiment.py" "$out/sweep.yaml" --runs "$out" "${more[@]}"

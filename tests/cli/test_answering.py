@@ -146,7 +146,8 @@ def test_windows_are_options_of_the_command_line(answer_runs, tmp_path):
     sizes = [metrics[name] for name in ("max_positions", "doc_stride", "max_query_length")]
     assert sizes == [24, 5, 6]
     line = refusal(ANSWER, *given, "--max-positions", 10)
-    assert "choices: a larger --max-positions, a smaller --max-query-length" in line
+    assert "choices: a larger --max-positions, at most " in line
+    assert "or a smaller --max-query-length" in line
     line = refusal(ANSWER, *given, "--max-positions", 1000)
     assert "--max-positions 1000: the model has only " in line
 

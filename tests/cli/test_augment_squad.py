@@ -96,7 +96,7 @@ def test_refusals_are_one_line(source, tmp_path) -> None:
         (("--rate", 0.5, "--command", "head -2"), "sentences went in, 2 came back"),
         (
             ("--rate", 0.5, "--forward", source, "--backward", source),
-            "train-v2.0.json is refused: it is damaged",
+            "train-v2.0.json: refused: not readable, damaged",
         ),
     ]
     for flags, message in checks:

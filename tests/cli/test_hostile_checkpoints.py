@@ -64,7 +64,7 @@ def test_pickled_code_is_refused_everywhere(folder, pickled, tmp_path):
     ]
     for refusal in refusals:
         assert any(word in refusal.err for word in ("refused", "Weights only load failed"))
-    with pytest.raises(ValueError, match="refused: it asks for"):
+    with pytest.raises(ValueError, match="refused: "):
         SyntaxTransformerModel.from_pretrained(str(path.parent), path.name)
     assert not mark.exists()
     assert not (tmp_path / "average.pt").exists()

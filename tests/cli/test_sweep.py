@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ import pytest
 from cli.commands import LONGEST_RUN, SCRIPTS, state_of
 
 from fairseq_plugins.experiments.experiment_file import read_experiment
+from fairseq_plugins.experiments.option_values import read_assignments
 
 SWEEP = SCRIPTS / "sweep_fractions.sh"
 FRACTIONS = ("25", "100")
@@ -31,6 +33,26 @@ def sweep(*arguments, status=0, **variables):
     return done.stdout, done.stderr
 
 
+def commands(folder, *arguments, **variables):
+    """Return the experiment of a sweep, and what the command line adds to it."""
+    python = folder / "environment" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/usr/bin/env bash\nprintf "%s\\n" "$@"\n')
+    python.chmod(0o755)
+    given = {"VENV": str(folder / "environment"), **variables}
+    words = sweep(*arguments, **given)[0].splitlines()
+    kinds = {"--data": [], "--reference": [], "--options": [], "--generate": [], "--runs": []}
+    for word in words[2:]:
+        if word in kinds:
+            name = word
+        else:
+            kinds[name].append(word)
+    for name in ("--options", "--generate"):
+        kinds[name] = read_assignments(kinds[name])
+    (part,) = read_experiment(words[1]).parts
+    return part, kinds
+
+
 def test_variables_and_arguments_become_an_experiment(tmp_path):
     (tmp_path / "bin").mkdir()
     reference = tmp_path / "test.de"
@@ -45,16 +67,15 @@ def test_variables_and_arguments_become_an_experiment(tmp_path):
         "TRAIN": "--lr 2e-3 --adam-betas (0.9,0.98) --share-all-embeddings --dropout=0.3",
         "GENERATE": "--beam 2 --unkpen -1",
     }
-    _, told = sweep(tmp_path / "bin", tmp_path / "out", "--max-tokens", "500", status=1, **given)
-    assert "no such file; prepare the data first" in told  # it has come as far as running
-    (part,) = read_experiment(tmp_path / "out" / "sweep.yaml").parts
+    words = (tmp_path / "bin", tmp_path / "out", "--max-tokens", "500")
+    part, told = commands(tmp_path, *words, **given)
     grid = part.grid
-    assert part.folder == tmp_path / "bin"
+    assert told["--data"] == [str(tmp_path / "bin")]
     assert (grid.fractions, grid.seeds, grid.updates) == ((0.01, 0.125, 1), (3, 4), 70)
     assert (grid.learning_rates, grid.evaluate) == ((2e-3,), "valid")
-    assert grid.reference == str(reference)
-    assert grid.generate == {"beam": 2, "unkpen": -1}
-    assert grid.options == {
+    assert told["--reference"] == [str(reference)]
+    assert told["--generate"] == {"beam": 2, "unkpen": -1}
+    assert told["--options"] == {
         "adam-betas": "(0.9,0.98)",
         "share-all-embeddings": True,
         "dropout": 0.3,
@@ -66,8 +87,7 @@ def test_variables_and_arguments_become_an_experiment(tmp_path):
 
 def test_the_papers_shares_are_the_default(tmp_path):
     (tmp_path / "bin").mkdir()
-    sweep(tmp_path / "bin", tmp_path / "out", status=1)
-    (part,) = read_experiment(tmp_path / "out" / "sweep.yaml").parts
+    part, _ = commands(tmp_path, tmp_path / "bin", tmp_path / "out")
     assert part.grid.fractions == (0.01, 0.05, 0.1, 0.25, 0.5, 1)
     assert part.grid.systems["baseline"]["features"] == "none"
     assert "features" not in part.grid.systems["syntax"]  # all that the folder holds
@@ -123,25 +143,23 @@ def test_wrong_paths_are_one_sentence(tmp_path):
 
 def test_a_rate_may_be_the_only_option(tmp_path):
     (tmp_path / "bin").mkdir()
-    _, told = sweep(tmp_path / "bin", tmp_path / "out", status=1, TRAIN="--lr 2e-3")
-    assert "no such file; prepare the data first" in told
-    (part,) = read_experiment(tmp_path / "out" / "sweep.yaml").parts
-    assert (part.grid.learning_rates, part.grid.options) == ((2e-3,), {})
+    part, told = commands(tmp_path, tmp_path / "bin", tmp_path / "out", TRAIN="--lr 2e-3")
+    assert (part.grid.learning_rates, told["--options"]) == ((2e-3,), {})
 
 
 @pytest.mark.parametrize("name", ["100", "a: b", "it's #1", "true", "[x"])
 def test_any_folder_will_do(tmp_path, name):
     data = tmp_path / name
     data.mkdir()
-    _, told = sweep(data, tmp_path / "out", "--source-lang", "no", status=1)
-    (part,) = read_experiment(tmp_path / "out" / "sweep.yaml").parts
-    assert (part.name, part.folder) == (name, data)
-    assert part.grid.options["source-lang"] == "no"
+    part, told = commands(tmp_path, data, tmp_path / "out", "--source-lang", "no")
+    assert re.fullmatch(r"\w[\w.-]*", part.name)
+    assert told["--data"] == [str(data)]
+    assert told["--options"]["source-lang"] == "no"
+    _, told = sweep(data, tmp_path / "out", status=1)
     assert "prepare the data first" in told
 
 
 def test_the_folder_one_stands_in_will_do(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    sweep(".", "out", status=1)
-    (part,) = read_experiment("out/sweep.yaml").parts
-    assert (part.name, part.folder) == (tmp_path.name, tmp_path)
+    part, told = commands(tmp_path, ".", "out")
+    assert (part.name, told["--data"]) == (tmp_path.name, [str(tmp_path)])

@@ -46,7 +46,7 @@ def test_feature_of_a_later_release(folder):
 def test_inventory_with_other_labels(folder):
     path = folder / "dict.en.pos.txt"
     path.write_text(path.read_text().replace("NOUN", "NN"))
-    with pytest.raises(ValueError, match=r"dict\.en\.pos\.txt lists other labels .* NN .* NOUN"):
+    with pytest.raises(ValueError, match=r"dict\.en\.pos\.txt lists other labels .* NN, .* NOUN "):
         make_task(folder)
     path.unlink()
     with pytest.raises(FileNotFoundError, match=r"dict\.en\.pos\.txt is missing"):
