@@ -109,7 +109,8 @@ def test_refusals_are_one_line(source, tmp_path) -> None:
     assert "run/checkpoint_best.pt" in lacking
     # as fairseq saves a model of its own: the options of the model are a Namespace
     cfg = {"task": {"_name": "translation", "data": "x"}, "model": Namespace(arch="transformer")}
-    torch.save({"cfg": cfg, "args": None}, tmp_path / "stock.pt")
+    weights = {"w": torch.zeros(1)}
+    torch.save({"cfg": cfg, "args": None, "model": weights}, tmp_path / "stock.pt")
     ways = ("--forward", tmp_path / "stock.pt", "--backward", tmp_path / "stock.pt")
     stock = refused(source, output, "--rate", 0.5, *ways)
     assert "of task 'translation', not a syntax_transformer" in stock
