@@ -31,7 +31,7 @@ from fairseq_plugins.nn.bert import BertLayer, BertShape
 from fairseq_plugins.nn.coattention import DirectedCoattention
 from fairseq_plugins.nn.context import AttentionContext
 from fairseq_plugins.nn.packing import Layout
-from fairseq_plugins.nn.sides import Sides
+from fairseq_plugins.nn.pair_layout import Sides
 from fairseq_plugins.tasks.extractive_qa import ExtractiveQAConfig, ExtractiveQATask
 
 CLASSES, BAR = 2, 1.0

@@ -31,11 +31,11 @@ from pathlib import Path
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
-from fairseq_plugins.prep.annotate import NEVER_NEEDED, load_pipeline  # noqa: E402
 from fairseq_plugins.prep.options import TranslationOptions  # noqa: E402
-from fairseq_plugins.prep.segment import learn_codes  # noqa: E402
-from fairseq_plugins.prep.text import line_reader  # noqa: E402
-from fairseq_plugins.prep.translation import prepare  # noqa: E402
+from fairseq_plugins.prep.recipes.translation import prepare  # noqa: E402
+from fairseq_plugins.text.annotate import NEVER_NEEDED, load_pipeline  # noqa: E402
+from fairseq_plugins.text.raw_text import line_reader  # noqa: E402
+from fairseq_plugins.text.segment import learn_codes  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("overhead", "scaling", "memory")

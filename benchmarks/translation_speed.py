@@ -26,7 +26,7 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.logging import metrics
 from fairseq.trainer import Trainer
 
-from fairseq_plugins.prep.manifest import Manifest
+from fairseq_plugins.data.manifest import Manifest
 
 Work = Callable[[int], int]  # number of a batch -> target tokens made of it
 

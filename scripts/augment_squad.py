@@ -20,10 +20,10 @@ import argparse
 import sys
 
 from fairseq_plugins import command
+from fairseq_plugins.augment.squad_augmentation import Report, augment
+from fairseq_plugins.augment.squad_augmentation_options import FLAGS, AugmentOptions, Step
+from fairseq_plugins.augment.squad_augmentation_rules import REASONS
 from fairseq_plugins.prep.options import add_flags
-from fairseq_plugins.prep.squad_augmentation import Report, augment
-from fairseq_plugins.prep.squad_augmentation_options import FLAGS, AugmentOptions, Step
-from fairseq_plugins.prep.squad_augmentation_rules import REASONS
 
 
 def load_translator(step: Step, options: AugmentOptions):

@@ -36,8 +36,8 @@ from fairseq_plugins.evaluation.text_comparison_report import (
     format_text_examples,
 )
 from fairseq_plugins.evaluation.text_files import write_text
-from fairseq_plugins.experiments.figures.answer_examples import format_answer_examples
-from fairseq_plugins.prep.asked import read_asked
+from fairseq_plugins.lab.figures.answer_examples import format_answer_examples
+from fairseq_plugins.prep.qa_examples import read_asked
 
 TRANSLATION, CLASSES, ANSWERS = "translations", "classes", "answers"
 NOT_FOR = {  # options that say nothing there

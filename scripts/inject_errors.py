@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 from fairseq_plugins import command
-from fairseq_plugins.prep.error_injection import Injection, inject_file
-from fairseq_plugins.prep.error_rules import RULES
+from fairseq_plugins.augment.error_injection import Injection, inject_file
+from fairseq_plugins.augment.error_rules import RULES
 
 
 def parse_args() -> argparse.Namespace:

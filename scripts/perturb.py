@@ -15,9 +15,9 @@ import argparse
 import sys
 
 from fairseq_plugins import command
+from fairseq_plugins.augment.perturbation.options import FLAGS, PerturbOptions
+from fairseq_plugins.augment.perturbation.perturb import Report, perturb
 from fairseq_plugins.prep.options import add_flags
-from fairseq_plugins.prep.perturbation.options import FLAGS, PerturbOptions
-from fairseq_plugins.prep.perturbation.perturb import Report, perturb
 
 
 def load_translator(forward: str, backward: str):

@@ -21,16 +21,12 @@ import sys
 from pathlib import Path
 
 from fairseq_plugins import command
-from fairseq_plugins.experiments.figures.attention_plots import (
-    TRANSLATION,
-    AttentionPanel,
-    plot_attention,
-)
-from fairseq_plugins.experiments.figures.drawing import check_stem
 from fairseq_plugins.inference import attention, encoder_attention, prediction
 from fairseq_plugins.inference.attention_tables import KINDS
 from fairseq_plugins.inference.overrides import EXAMPLES, add_overrides, given_overrides
 from fairseq_plugins.inference.text_checkpoints import TASKS, find_checkpoints, recorded_options
+from fairseq_plugins.lab.figures.attention_plots import TRANSLATION, AttentionPanel, plot_attention
+from fairseq_plugins.lab.figures.drawing import check_stem
 
 OVER_ITSELF = ("attending tokens", "attended tokens")
 ENCODER_ONLY = ("words", "no_arcs", "highlight", "attention", *EXAMPLES)

@@ -20,10 +20,10 @@ from pathlib import Path
 
 from fairseq_plugins import command
 from fairseq_plugins.evaluation.text_files import read_lines
-from fairseq_plugins.experiments.figures.coattention_plots import STRIP, plot_coattention
-from fairseq_plugins.experiments.figures.drawing import check_stem
 from fairseq_plugins.inference import coattention, question_answering
 from fairseq_plugins.inference.overrides import WINDOWS, add_overrides, given_overrides
+from fairseq_plugins.lab.figures.coattention_plots import STRIP, plot_coattention
+from fairseq_plugins.lab.figures.drawing import check_stem
 
 MEAN = "mean"
 

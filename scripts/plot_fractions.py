@@ -14,10 +14,10 @@ import sys
 from pathlib import Path
 
 from fairseq_plugins import command
-from fairseq_plugins.experiments.figures.drawing import check_stem
-from fairseq_plugins.experiments.figures.plots import plot_curves
-from fairseq_plugins.experiments.tables.found_runs import find_outcomes
-from fairseq_plugins.experiments.tables.fractions import curve_points
+from fairseq_plugins.lab.figures.drawing import check_stem
+from fairseq_plugins.lab.figures.plots import plot_curves
+from fairseq_plugins.lab.results.tables.found_runs import find_outcomes
+from fairseq_plugins.lab.results.tables.fractions import curve_points
 from fairseq_plugins.messages import named
 
 

@@ -20,14 +20,14 @@ from tqdm import tqdm
 
 from fairseq_plugins import command
 from fairseq_plugins.evaluation.text_files import write_text
-from fairseq_plugins.experiments.figures.drawing import check_stem
-from fairseq_plugins.experiments.figures.gates import GateShare, to_csv
-from fairseq_plugins.experiments.figures.plots import plot_gates
 from fairseq_plugins.inference.gates import gated_runs, mean_gates
 from fairseq_plugins.inference.overrides import EXAMPLES, add_overrides, given_overrides
 from fairseq_plugins.inference.prediction import BATCH_SIZE, Predictor, load
 from fairseq_plugins.inference.prediction_inputs import FORMATS, read_examples
 from fairseq_plugins.inference.text_checkpoints import find_checkpoints
+from fairseq_plugins.lab.figures.drawing import check_stem
+from fairseq_plugins.lab.figures.gates import GateShare, to_csv
+from fairseq_plugins.lab.figures.plots import plot_gates
 from fairseq_plugins.text_reading import numbered_lines
 
 

@@ -15,8 +15,8 @@ import sys
 
 from fairseq_plugins import command
 from fairseq_plugins.prep.options import add_flags
+from fairseq_plugins.prep.recipes.questions import prepare
 from fairseq_plugins.prep.squad_options import FLAGS, SquadOptions
-from fairseq_plugins.prep.squad_preparation import prepare
 
 GO_ON = "stopped; run the same command again to go on"
 

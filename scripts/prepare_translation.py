@@ -15,7 +15,7 @@ import sys
 from fairseq_plugins import command
 from fairseq_plugins.prep.like import options_of
 from fairseq_plugins.prep.options import add_flags
-from fairseq_plugins.prep.translation import prepare
+from fairseq_plugins.prep.recipes.translation import prepare
 
 GO_ON = "stopped; run the same command again to go on"
 

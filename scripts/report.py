@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 
 from fairseq_plugins import command
-from fairseq_plugins.experiments.report.choice import ReportOptions
-from fairseq_plugins.experiments.report.making import write_report
+from fairseq_plugins.lab.report.choice import ReportOptions
+from fairseq_plugins.lab.report.making import write_report
 
 
 def parse_args() -> argparse.Namespace:

@@ -12,7 +12,7 @@ from typing import Any
 
 from fairseq_plugins import command
 from fairseq_plugins.evaluation.text_files import write_text
-from fairseq_plugins.experiments.seed_report import (
+from fairseq_plugins.lab.results.seed_report import (
     comparisons_csv,
     format_markdown,
     make_report,

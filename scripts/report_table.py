@@ -18,17 +18,17 @@ from pathlib import Path
 
 from fairseq_plugins import command
 from fairseq_plugins.evaluation.text_files import write_text
-from fairseq_plugins.experiments.tables import bertqa_models
-from fairseq_plugins.experiments.tables.experiment_tables import (
+from fairseq_plugins.lab.results.tables import bertqa_models
+from fairseq_plugins.lab.results.tables.experiment_tables import (
     TABLES,
     Significance,
     check_names,
     lay_out,
 )
-from fairseq_plugins.experiments.tables.found_runs import FoundRuns, find_runs
-from fairseq_plugins.experiments.tables.table_formats import format_csv
-from fairseq_plugins.experiments.tables.table_making import over_drawn_examples, over_seeds
-from fairseq_plugins.experiments.tables.variants import seeds_or_examples
+from fairseq_plugins.lab.results.tables.found_runs import FoundRuns, find_runs
+from fairseq_plugins.lab.results.tables.table_formats import format_csv
+from fairseq_plugins.lab.results.tables.table_making import over_drawn_examples, over_seeds
+from fairseq_plugins.lab.results.tables.variants import seeds_or_examples
 
 INVENTED = "An invented corpus in the format of the dataset named: no result on that dataset.\n"
 

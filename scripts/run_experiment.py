@@ -23,10 +23,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairseq_plugins import command
-from fairseq_plugins.experiments import after_steps
-from fairseq_plugins.experiments.cluster import Machine, add_flags, machine_of
-from fairseq_plugins.experiments.cost import costs, format_costs
-from fairseq_plugins.experiments.experiment import (
+from fairseq_plugins.lab.execution import after_steps
+from fairseq_plugins.lab.execution.cluster import Machine, add_flags, machine_of
+from fairseq_plugins.lab.execution.cost import costs, format_costs
+from fairseq_plugins.lab.execution.experiment import (
     JOBS,
     Plan,
     check_plan,
@@ -35,10 +35,12 @@ from fairseq_plugins.experiments.experiment import (
     write_description,
     write_rows,
 )
-from fairseq_plugins.experiments.experiment_file import Experiment, Part, read_experiment
-from fairseq_plugins.experiments.grid import SIZES, Grid
-from fairseq_plugins.experiments.grid_file import is_name
-from fairseq_plugins.experiments.grid_selection import (
+from fairseq_plugins.lab.execution.run import Run
+from fairseq_plugins.lab.execution.runner import execute
+from fairseq_plugins.lab.plan.experiment_file import Experiment, Part, read_experiment
+from fairseq_plugins.lab.plan.grid import SIZES, Grid
+from fairseq_plugins.lab.plan.grid_file import is_name
+from fairseq_plugins.lab.plan.grid_selection import (
     choose,
     contrast,
     preset,
@@ -48,13 +50,11 @@ from fairseq_plugins.experiments.grid_selection import (
     smoke,
     with_options,
 )
-from fairseq_plugins.experiments.option_values import read_assignments, read_choices
-from fairseq_plugins.experiments.preparations import preparation
-from fairseq_plugins.experiments.prepared_data import SPANS, PreparedData, read_folders
-from fairseq_plugins.experiments.run import Run
-from fairseq_plugins.experiments.runner import execute
-from fairseq_plugins.experiments.tables.experiment_tables import check_names
-from fairseq_plugins.experiments.workers import Workers
+from fairseq_plugins.lab.plan.option_values import read_assignments, read_choices
+from fairseq_plugins.lab.plan.preparations import preparation
+from fairseq_plugins.lab.plan.prepared_data import SPANS, PreparedData, read_folders
+from fairseq_plugins.lab.plan.workers import Workers
+from fairseq_plugins.lab.results.tables.experiment_tables import check_names
 from fairseq_plugins.messages import named
 from fairseq_plugins.prep.subset import write_subset
 

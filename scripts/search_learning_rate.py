@@ -25,21 +25,21 @@ from tqdm import tqdm
 
 from fairseq_plugins import command
 from fairseq_plugins.evaluation.text_files import write_text
-from fairseq_plugins.experiments import rate_search, runner
-from fairseq_plugins.experiments.figures.drawing import check_stem
-from fairseq_plugins.experiments.figures.rate_plots import plot_rates
-from fairseq_plugins.experiments.grid import OWN_RATE, SIZES, Grid
-from fairseq_plugins.experiments.grid_file import read_grid
-from fairseq_plugins.experiments.grid_selection import (
+from fairseq_plugins.lab.execution import rate_search, runner
+from fairseq_plugins.lab.execution.run import Run
+from fairseq_plugins.lab.figures.drawing import check_stem
+from fairseq_plugins.lab.figures.rate_plots import plot_rates
+from fairseq_plugins.lab.plan.grid import OWN_RATE, SIZES, Grid
+from fairseq_plugins.lab.plan.grid_file import read_grid
+from fairseq_plugins.lab.plan.grid_selection import (
     preset,
     resize,
     select,
     select_systems,
     with_options,
 )
-from fairseq_plugins.experiments.option_values import read_assignments
-from fairseq_plugins.experiments.prepared_data import PreparedData, read_folders
-from fairseq_plugins.experiments.run import Run
+from fairseq_plugins.lab.plan.option_values import read_assignments
+from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_folders
 from fairseq_plugins.prep.subset import write_subset
 
 RANGE = (1e-6, 1e-3, 7)

@@ -5,7 +5,7 @@ import os
 import sys
 
 from fairseq_plugins import command
-from fairseq_plugins.experiments.distributed import launch
+from fairseq_plugins.lab.execution.distributed import launch
 
 
 def main() -> int:

@@ -11,8 +11,8 @@ import torch
 from prepared_text import train
 from squad_files import paragraph, question, toy_squad, write_squad, write_toy_bert
 
+from fairseq_plugins.prep.recipes.questions import prepare
 from fairseq_plugins.prep.squad_options import SquadOptions
-from fairseq_plugins.prep.squad_preparation import prepare
 
 WINDOWS = {"max_positions": 32, "doc_stride": 12, "max_query_length": 8}
 OPTIONS = (

@@ -7,8 +7,8 @@ from pathlib import Path
 from prepared_text import train
 from squad_files import toy_squad, write_toy_bert
 
+from fairseq_plugins.prep.recipes.questions import prepare
 from fairseq_plugins.prep.squad_options import SquadOptions
-from fairseq_plugins.prep.squad_preparation import prepare
 
 WINDOWS = {"max_positions": 28, "doc_stride": 8, "max_query_length": 8}
 OPTIONS = "--max-update 3 --batch-size 6 --disable-validation --no-epoch-checkpoints".split()

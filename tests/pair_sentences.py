@@ -6,12 +6,12 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from fairseq_plugins.prep.perturbation.labels import PairLabels
-from fairseq_plugins.prep.perturbation.name_lists import collect_names
-from fairseq_plugins.prep.perturbation.pairs import Change, Pair, Resources
-from fairseq_plugins.prep.perturbation.sentences import Sentence
-from fairseq_plugins.prep.perturbation.transformations import TRANSFORMATIONS, perturb_pair
-from fairseq_plugins.prep.wordnet import open_wordnet
+from fairseq_plugins.augment.perturbation.labels import PairLabels
+from fairseq_plugins.augment.perturbation.name_lists import collect_names
+from fairseq_plugins.augment.perturbation.pairs import Change, Pair, Resources
+from fairseq_plugins.augment.perturbation.sentences import Sentence
+from fairseq_plugins.augment.perturbation.transformations import TRANSFORMATIONS, perturb_pair
+from fairseq_plugins.text.wordnet import open_wordnet
 from tests.small_wordnet import write_small_wordnet
 
 WORDS = (

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 from prepared_text import prepare
 
-from fairseq_plugins.prep.examples import Example
-from fairseq_plugins.prep.perturbed_sets import read_sets
+from fairseq_plugins.augment.perturbed_sets import read_sets
+from fairseq_plugins.corpora.examples import Example
 
 LABELS = ("no", "yes")
 INFERENCE = ["entailment", "neutral", "contradiction"]

@@ -13,13 +13,9 @@ from raw_text import text_options, write_pretrained
 from squad_files import toy_squad, write_toy_bert
 from stops import Stopped
 
-from fairseq_plugins.prep import (
-    squad_chunks,
-    squad_preparation,
-    text_chunks,
-    text_preparation,
-    translation,
-)
+from fairseq_plugins.prep import squad_chunks, text_chunks
+from fairseq_plugins.prep.recipes import questions, translation
+from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.squad_options import SquadOptions
 
 
@@ -113,7 +109,7 @@ KINDS = {
         ("test.de", "LIGHTHOUSE", "HOUSELIGHT"),
     ),
     "text": Kind(
-        text_preparation,
+        text_recipe,
         write_examples,
         example_options,
         ({"annotations": "pos"}, "options.annotations"),
@@ -121,7 +117,7 @@ KINDS = {
         ("rte/RTE/test.tsv", "The", "Her"),
     ),
     "questions": Kind(
-        squad_preparation,
+        questions,
         write_questions,
         question_options,
         ({"doc_stride": 50}, "options.doc_stride"),

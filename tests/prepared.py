@@ -15,10 +15,10 @@ from fairseq_cli import train as fairseq_train
 from omegaconf import OmegaConf
 
 from fairseq_plugins.data.dictionaries import token_ids
+from fairseq_plugins.data.manifest import Manifest
 from fairseq_plugins.data.streams import stream_prefix, write_stream
 from fairseq_plugins.models._config import SyntaxTransformerConfig
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
-from fairseq_plugins.prep.manifest import Manifest
 from fairseq_plugins.syntax.labels import FEATURES, SPECIAL_ID
 from fairseq_plugins.syntax.subword_tree import COLUMNS, tree_columns
 from fairseq_plugins.tasks.syntax_translation import (

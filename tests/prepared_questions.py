@@ -16,7 +16,7 @@ import prepared_text
 from prepared_text import ANNOTATOR, IDS, VOCABULARY, encode, pieces_of, sentence
 
 from fairseq_plugins.data.streams import write_stream
-from fairseq_plugins.prep.text_manifest import TextManifest
+from fairseq_plugins.data.text_manifest import TextManifest
 
 WINDOWS = {"max_positions": 40, "doc_stride": 10, "max_query_length": 12}
 

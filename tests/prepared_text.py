@@ -22,11 +22,11 @@ from fairseq.tasks import setup_task
 from fairseq_cli import train as fairseq_train
 from omegaconf import OmegaConf
 
+from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.bert_dictionary import BertDictionary
 from fairseq_plugins.data.streams import write_stream
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.models._bert_config import BertConfig
-from fairseq_plugins.prep.examples import Example
-from fairseq_plugins.prep.text_manifest import TextManifest
 from fairseq_plugins.syntax.labels import FEATURES
 from fairseq_plugins.syntax.subwords import case_of
 
@@ -67,7 +67,7 @@ def heads_of(words: Sequence[str]) -> list[int]:
 
 
 def encode(words: Sequence[str]) -> SimpleNamespace:
-    """Do what `prep.text_encoder` does, by rule: part of speech by the last letter."""
+    """Do what `text.text_encoder` does, by rule: part of speech by the last letter."""
     cut = [pieces_of(word) for word in words]
     return SimpleNamespace(
         tokens=[IDS.get(piece, IDS["[UNK]"]) for pieces in cut for piece in pieces],

@@ -11,8 +11,8 @@ import numpy as np
 
 from fairseq_plugins.data.dictionaries import load_dictionary
 from fairseq_plugins.data.streams import read_stream, stream_prefix
-from fairseq_plugins.prep.annotation import Annotation
 from fairseq_plugins.prep.options import TranslationOptions
+from fairseq_plugins.syntax.annotation import Annotation
 from fairseq_plugins.syntax.labels import FEATURES, SPECIAL_ID, UPOS
 
 SUBJECTS = ("The watchmaker", "A small dog", "My neighbour's aunt", "Nobody", "Mr. O'Neill")

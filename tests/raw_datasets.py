@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from raw_formats import SPLITS, TABLES, TOKENS
 
-from fairseq_plugins.prep.datasets import DATASETS, find_splits
+from fairseq_plugins.corpora.datasets import DATASETS, find_splits
 
 NOUNS = (
     "lighthouse",

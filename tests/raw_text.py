@@ -11,12 +11,12 @@ from typing import Any
 
 from raw_corpora import RuleAnnotator
 
+from fairseq_plugins.corpora.readers.options import ReadOptions
 from fairseq_plugins.data.bert_dictionary import BertDictionary
 from fairseq_plugins.data.streams import read_stream
-from fairseq_plugins.prep.annotation import Annotation
-from fairseq_plugins.prep.readers.options import ReadOptions
 from fairseq_plugins.prep.text_options import TextOptions
-from fairseq_plugins.prep.wordpiece import WordPieces
+from fairseq_plugins.syntax.annotation import Annotation
+from fairseq_plugins.text.wordpiece import WordPieces
 
 SETTINGS = {"lowercase": True, "strip_accents": True, "chinese_characters": True}
 CASED = {"lowercase": False, "strip_accents": False, "chinese_characters": True}

@@ -45,20 +45,20 @@ LOOSE = {
 MAY_USE = {
     "fairseq": {
         *("data", "models", "tasks", "criterions", "optim", "inference"),
-        "experiments/train_options.py",
+        "lab/plan/train_options.py",
     },
     "fairseq_cli": {"inference"},
     "safetensors": {"pretrained"},
     "spacy": {
-        "prep/annotate.py",
+        "text/annotate.py",
         "scripts/train_english_pipeline.py",
         "scripts/english_scores.py",
     },
     "matplotlib": {"experiments"},
-    "jinja2": {"experiments/report/html.py"},
-    "markdown_it": {"experiments/report/html.py", "experiments/report/markdown.py"},
-    "nltk": {"prep/wordnet.py"},
-    "submitit": {"experiments/job.py", "experiments/submission.py"},
+    "jinja2": {"lab/report/html.py"},
+    "markdown_it": {"lab/report/html.py", "lab/report/markdown.py"},
+    "nltk": {"text/wordnet.py"},
+    "submitit": {"lab/execution/job.py", "lab/execution/submission.py"},
 }
 
 

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairseq_plugins.corpora.datasets import DATASETS, read_split
+from fairseq_plugins.corpora.parallel_text import scan_conllu, scan_text
+from fairseq_plugins.corpora.readers.advglue import read_advglue
+from fairseq_plugins.corpora.readers.expected import Expected
+from fairseq_plugins.corpora.squad import read as read_squad
 from fairseq_plugins.evaluation.squad_files import read_json
 from fairseq_plugins.evaluation.text_files import read_lines
-from fairseq_plugins.experiments.grid_file import read_mapping
-from fairseq_plugins.prep.corpus import scan_conllu, scan_text
-from fairseq_plugins.prep.datasets import DATASETS, read_split
-from fairseq_plugins.prep.readers.advglue import read_advglue
-from fairseq_plugins.prep.readers.expected import Expected
-from fairseq_plugins.prep.segment import check_codes
-from fairseq_plugins.prep.squad import read as read_squad
+from fairseq_plugins.lab.plan.grid_file import read_mapping
 from fairseq_plugins.prep.text_options import parse_labels
 from fairseq_plugins.pretrained.directory import read_json as read_config
+from fairseq_plugins.text.segment import check_codes
 from fairseq_plugins.text_reading import lines_of, numbered_lines, read_text
 
 WIDE = ("utf-16", "utf-32", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")

@@ -15,7 +15,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 def tag_at_offsets(lines: Sequence[str], spacy_model: str) -> Iterator[dict[int, str]]:
     """Yield for each line the part of speech of the word that starts at each offset."""
     sys.path.insert(0, str(PROJECT))
-    from fairseq_plugins.prep.annotate import Annotator
+    from fairseq_plugins.text.annotate import Annotator
 
     for annotation in Annotator(spacy_model).annotate_text(lines):
         starts = (start for start, _ in annotation.spans)

@@ -28,7 +28,7 @@ STORED_FEATURES = ("pos", "case")  # one id a word; "subword" follows from the w
 
 
 class Encoded(Protocol):
-    """What `prep.text_encoder` makes of a sentence."""
+    """What `text.text_encoder` makes of a sentence."""
 
     tokens: Sequence[int]
     word_of: Sequence[int]

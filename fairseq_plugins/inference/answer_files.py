@@ -23,12 +23,12 @@ from typing import Any
 
 from tqdm import tqdm
 
+from ..corpora import squad as squad_files
+from ..corpora.squad import Paragraph
 from ..evaluation import squad
 from ..evaluation.answers import Answered
 from ..evaluation.squad_files import check_known, read_ids
 from ..evaluation.squad_report import as_text
-from ..prep import squad as squad_files
-from ..prep.squad import Paragraph
 from .overrides import WINDOWS, given_overrides
 from .prediction_outputs import opened
 from .question_answering import BATCH_SIZE, LOGITS, Reader, Reply, check_ensemble, load
@@ -145,7 +145,7 @@ def answer_files(options: AnswerOptions) -> None:
     """Load, answer, write.
 
     Raises:
-        FileNotFoundError, ValueError: see `question_answering.load`, `Reader`, `prep.squad.read`
+        FileNotFoundError, ValueError: see `question_answering.load`, `Reader`, `corpora.squad.read`
             and `AnswerOptions.check`; ids that there are no questions of.
     """
     options.check()

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import torch
 
-from ..prep.dice import dice_for
-from ..prep.translators import Translate, chain
+from ..augment.seeded_random import dice_for
+from ..augment.translators import Translate, chain
 from .attention import load
 from .text_checkpoints import find_checkpoints
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..corpora.squad import Paragraph, Question
 from ..evaluation.answers import Candidate, Passage
-from ..prep.squad import Paragraph, Question
-from ..prep.squad_encoder import encode_paragraphs
+from ..text.squad_encoder import encode_paragraphs
 from .attention import check_choice
 from .question_answering import Reader, Reply
 

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from ..corpora.examples import Example
 from ..models import _bert_config, _dual_options
-from ..prep.examples import Example
 from ..text_reading import numbered_lines
 from .attention_tables import DIFFERENCE, select_tables
 from .prediction import Predictor

@@ -14,8 +14,8 @@ from itertools import accumulate
 import numpy as np
 import torch
 
-from ..prep.examples import Example
-from ..prep.text_encoder import EncodedSentence, TextEncoder
+from ..corpora.examples import Example
+from ..text.text_encoder import EncodedSentence, TextEncoder
 from .attention import check_choice
 from .attention_tables import select_tables
 from .prediction import Predictor

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..messages import named
-from ..prep.text_encoder import needs_annotator
+from ..text.text_encoder import needs_annotator
 
 Found = TypeVar("Found")
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..data.text_manifest import TextManifest
 from ..models import _bert_config, _local_options
-from ..prep.text_manifest import TextManifest
 from .prediction import BATCH_SIZE, Predictor
 from .text_checkpoints import LABELLING, check, prepared_folder, recorded_options
 

@@ -21,9 +21,9 @@ import torch
 from fairseq import utils
 from torch import Tensor
 
-from ..prep.examples import Example
-from ..prep.text_encoder import EncodedSentence, TextEncoder
-from ..prep.wordpiece import WordPieces
+from ..corpora.examples import Example
+from ..text.text_encoder import EncodedSentence, TextEncoder
+from ..text.wordpiece import WordPieces
 from . import prediction_records as records
 from .folders import check_split, in_order, read_part
 from .prediction_inputs import Wanted, examples_of, kept_examples

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..corpora.examples import Example
+from ..corpora.readers.labels import known_label
+from ..corpora.readers.reading import Line, blocks
 from ..messages import named, quoted
-from ..prep.examples import Example
-from ..prep.readers.labels import known_label
-from ..prep.readers.reading import Line, blocks
 from ..text_reading import numbered_lines
 
 FORMATS = ("text", "conll")

@@ -21,12 +21,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..corpora.squad import Paragraph, Question
 from ..evaluation.answers import Answered, Passage, decode, limits_of, most_probable, windows_of
 from ..evaluation.squad_files import check_known
 from ..nn.span_search import best_spans
-from ..prep.squad import Paragraph, Question
-from ..prep.squad_encoder import check_visible, encode_paragraphs
-from ..prep.text_encoder import check_characters
+from ..text.squad_encoder import check_visible, encode_paragraphs
+from ..text.text_encoder import check_characters
 from .folders import in_order
 from .prediction import BATCHES_AHEAD, Predictor, open_predictor
 from .text_checkpoints import ANSWERING, DEFAULT, Paths, find_checkpoints
@@ -156,7 +156,7 @@ class Reader:
         """Answer the questions of raw paragraphs, in order, as they come.
 
         Args:
-            paragraphs: from `prep.squad.read`, or made; gold answers are handed on.
+            paragraphs: from `corpora.squad.read`, or made; gold answers are handed on.
             batch_size: most rows, a question's windows, of a batch.
             buffer: how many paragraphs to wait for (default: `BATCHES_AHEAD` batches).
 

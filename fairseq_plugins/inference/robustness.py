@@ -14,12 +14,12 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from ..augment.perturbed_sets import WHOLE, PerturbedExamples, expected_of, read_sets
+from ..corpora.examples import Example
+from ..data.text_manifest import TextManifest
 from ..evaluation.comparison_report import short_names
 from ..evaluation.example_bootstrap import Answers
 from ..evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
-from ..prep.examples import Example
-from ..prep.perturbed_sets import WHOLE, PerturbedExamples, expected_of, read_sets
-from ..prep.text_manifest import TextManifest
 from .overrides import EXAMPLES, given_overrides
 from .prediction import BATCH_SIZE, Predictor, load
 from .prediction_outputs import opened

@@ -24,7 +24,7 @@ from .context import AttentionContext
 from .convolution import ConvolutionStack
 from .cross_attention import CrossAttention
 from .packing import Layout
-from .sides import Side, Sides
+from .pair_layout import Side, Sides
 
 WIRINGS = ("query", "literal")
 SKIPS = ("none", "simple", "transformer", "highway")

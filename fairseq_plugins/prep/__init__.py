@@ -1,1 +1,1 @@
-"""Data preparation: raw text -> annotated, segmented, aligned, binarised. No models here."""
+"""Data preparation: from files of raw text to a prepared folder. No models here."""

@@ -17,18 +17,18 @@ from typing import Any
 
 import numpy as np
 
+from ..corpora.conllu import parse_block, read_blocks
+from ..corpora.parallel_text import read_chunk
 from ..files import write_text
 from ..syntax.labels import FEATURES
 from ..syntax.subword_tree import COLUMNS
 from ..syntax.subwords import joined_spans
+from ..text.raw_text import line_reader, overlong_words, unescape
+from ..text.segment import Segmenter
+from ..text.source_encoder import AnnotatedLine, annotate_lines, encode_line
 from ..text_reading import numbered_lines
-from .conllu import parse_block, read_blocks
-from .corpus import read_chunk
 from .encoded import EncodedChunk, EncodedSide
 from .options import TranslationOptions
-from .segment import Segmenter
-from .source_encoder import AnnotatedLine, annotate_lines, encode_line
-from .text import line_reader, overlong_words, unescape
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def start_annotating(options: TranslationOptions, annotator: Any = None) -> None
     """Set the tagger of this process, its parent's if that was inherited, or load it."""
     Context.options, Context.annotator = options, annotator
     if options.needs_spacy and annotator is None:
-        from .annotate import BUNDLED, Annotator
+        from ..text.annotate import BUNDLED, Annotator
 
         Context.annotator = Annotator(options.spacy_model or BUNDLED, parse=options.parse)
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from ..data.bert_dictionary import BertDictionary
 from ..data.dictionaries import load_dictionary
 from ..data.factor_streams import check_split
+from ..data.manifest import Manifest
 from ..data.passages import Texts
+from ..data.products import faults
 from ..data.text_columns import STORED_FEATURES, read_ids
-from .manifest import Manifest
-from .products import faults
+from ..data.text_folders import open_folder, read_gold, read_questions, read_sentences
+from ..data.text_manifest import SPANS, VOCABULARY, TextManifest
+from ..data.translation_folders import load_inventories, shared_manifest
 from .subset import kind_of
-from .text_folders import open_folder, read_gold, read_questions, read_sentences
-from .text_manifest import SPANS, VOCABULARY, TextManifest
-from .translation_folders import load_inventories, shared_manifest
 
 SHOWN = 10  # faults in a message
 

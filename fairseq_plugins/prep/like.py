@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..data.manifest import FILE_NAME, Manifest
 from ..files import sha256
-from .annotate import check_recorded
-from .manifest import FILE_NAME, Manifest
+from ..text.annotate import check_recorded
 from .options import TranslationOptions, flag_of
 
 SETTINGS = ("tokenizer", "normalizer", "subwords")

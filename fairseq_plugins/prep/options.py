@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ..syntax.labels import parse_features
+from ..text.raw_text import NORMALIZERS, TOKENIZERS
+from ..text.segment import SUBWORDS
+from ..text.source_encoder import MISALIGNMENTS
 from .running import CORES, RUNNING, RUNNING_FLAGS, Share
-from .segment import SUBWORDS
-from .source_encoder import MISALIGNMENTS
-from .text import NORMALIZERS, TOKENIZERS
 
 RESERVED = 4  # symbols of every fairseq dictionary: <s> <pad> </s> <unk>
 LEAST = {

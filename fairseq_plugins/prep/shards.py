@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..data.manifest import FILE_NAME, FolderManifest, changes
 from ..files import refuse_link, sha256, write_text
 from ..messages import named
 from ..text_reading import read_text
-from .manifest import FILE_NAME, FolderManifest, changes
 from .running import Share
 from .workspace import (
     MARK,

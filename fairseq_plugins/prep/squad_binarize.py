@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .squad_alignment import ANSWERABLE, UNKNOWN
+from ..data.text_manifest import CONTEXTS, MISALIGNED, TextManifest
+from ..text.squad_alignment import ANSWERABLE, UNKNOWN
 from .squad_chunks import EXAMPLES, SquadChunk
 from .text_binarize import (
     ANY_NUMBER,
@@ -18,7 +19,6 @@ from .text_binarize import (
     unknown_of,
 )
 from .text_chunks import EncodedExamples, json_lines
-from .text_manifest import CONTEXTS, MISALIGNED, TextManifest
 
 SPECIAL_TOKENS = 3  # [CLS] question [SEP] context [SEP]
 

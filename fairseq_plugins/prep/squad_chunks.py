@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..corpora.squad import Answer, Paragraph, Question
+from ..data.text_manifest import CONTEXTS, MISALIGNED
 from ..files import write_text
-from .squad import Answer, Paragraph, Question
-from .squad_alignment import COUNTED, Limits, PlacedQuestion, place_question
-from .squad_encoder import EncodedParagraph, encode_paragraphs
+from ..text.squad_alignment import COUNTED, Limits, PlacedQuestion, place_question
+from ..text.squad_encoder import EncodedParagraph, encode_paragraphs
+from ..text.text_encoder import TextEncoder
 from .text_chunks import (
     EncodedExamples,
     Rows,
@@ -25,8 +27,6 @@ from .text_chunks import (
     json_rows,
     sentence_streams,
 )
-from .text_encoder import TextEncoder
-from .text_manifest import CONTEXTS, MISALIGNED
 from .unknown import unknown_words
 
 CHUNK_PARAGRAPHS = 16

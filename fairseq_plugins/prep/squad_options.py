@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ..corpora.own_files import OWN_FILES, check_some, own_files
+from ..data.text_manifest import SIMILARITY, TOKENIZE, WINDOWS
 from ..pretrained.directory import DEFAULT
+from ..text.squad_alignment import Limits
+from ..text.text_encoder import needs_annotator
 from .options import MISALIGNMENTS
-from .own_files import OWN_FILES, check_some, own_files
 from .running import CORES, RUNNING, RUNNING_FLAGS, Share
-from .squad_alignment import Limits
-from .text_encoder import needs_annotator
-from .text_manifest import SIMILARITY, TOKENIZE, WINDOWS
 from .text_options import NO_ANNOTATIONS, parse_annotations
 
 OFFICIAL = {

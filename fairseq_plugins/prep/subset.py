@@ -13,7 +13,10 @@ import numpy as np
 from tqdm import tqdm
 
 from ..data.dictionaries import load_dictionary
+from ..data.manifest import FILE_NAME, FolderManifest, Manifest
+from ..data.products import check_whole, faults
 from ..data.streams import read_stream, stream_prefix, write_stream
+from ..data.text_manifest import TextManifest
 from ..files import copy
 from ..messages import named
 from ..syntax.labels import FEATURES
@@ -21,9 +24,6 @@ from ..syntax.subword_tree import COLUMNS
 from ..text_reading import read_text
 from . import text_subset
 from .binarize import word_numbers
-from .manifest import FILE_NAME, FolderManifest, Manifest
-from .products import check_whole, faults
-from .text_manifest import TextManifest
 from .workspace import finish, locked, open_work
 
 

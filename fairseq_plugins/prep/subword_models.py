@@ -11,9 +11,7 @@ from typing import Any
 
 from ..data.dictionaries import load_dictionary
 from ..files import copy, write_bytes, write_text
-from .chunks import Chunk, read_rows
-from .options import TranslationOptions
-from .segment import (
+from ..text.segment import (
     BpeSegmenter,
     Segmenter,
     check_codes,
@@ -23,6 +21,8 @@ from .segment import (
     read_vocabulary,
     subword_counts,
 )
+from .chunks import Chunk, read_rows
+from .options import TranslationOptions
 
 logger = logging.getLogger(__name__)
 

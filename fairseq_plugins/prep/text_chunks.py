@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from ..corpora.conllu_parses import Parses
+from ..corpora.examples import Example
 from ..files import write_text
-from .annotation import Annotation
+from ..syntax.annotation import Annotation
+from ..text.raw_text import overlong_words
+from ..text.text_encoder import EncodedSentence, TextEncoder
 from .encoded import check_rows, open_arrays, save_arrays
-from .examples import Example
-from .given_parses import Parses
-from .text import overlong_words
-from .text_encoder import EncodedSentence, TextEncoder
 from .text_scan import labels_of
 from .unknown import unknown_words
 

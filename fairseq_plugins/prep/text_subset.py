@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from ..data.manifest import FolderManifest
 from ..data.streams import write_stream
+from ..data.text_manifest import CONTEXTS, SPANS, VOCABULARY, TextManifest
 from ..data.text_rows import Rows
-from .manifest import FolderManifest
-from .squad_alignment import ANSWERABLE, UNKNOWN
+from ..text.squad_alignment import ANSWERABLE, UNKNOWN
 from .text_binarize import ANY_NUMBER, TextWriter, stream_sizes
-from .text_manifest import CONTEXTS, SPANS, VOCABULARY, TextManifest
 
 EXAMPLES, SCORES = "examples.jsonl", "score.txt"
 

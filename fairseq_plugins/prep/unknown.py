@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .text_encoder import EncodedSentence
+from ..text.text_encoder import EncodedSentence
 
 logger = logging.getLogger(__name__)
 

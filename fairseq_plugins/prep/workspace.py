@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from ..data.manifest import FILE_NAME, FolderManifest
+from ..data.products import faults, record_products
 from ..files import final_name, open_own, own_folder, refuse_link, write_text
 from ..messages import named
-from .manifest import FILE_NAME, FolderManifest
-from .products import faults, record_products
 
 logger = logging.getLogger(__name__)
 

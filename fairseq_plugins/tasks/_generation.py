@@ -66,7 +66,7 @@ def to_factors(sentence: Any, inventories: Mapping[str, Inventory], *, tree: boo
 
     Args:
         sentence: has ``subwords``, ``features`` and, with ``tree``, a ``tree``; see
-            `prep.source_encoder.EncodedSentence`.
+            `text.source_encoder.EncodedSentence`.
         inventories: of the features, in column order.
         tree: whether two columns follow that tell the parse tree.
 

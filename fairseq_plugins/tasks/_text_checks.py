@@ -10,10 +10,10 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf.errors import InterpolationResolutionError
 
 from ..checkpoints.records import read_list
+from ..data.text_manifest import TextManifest
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..messages import named
-from ..prep.text_manifest import TextManifest
-from ._closing import architecture_of, unresolved
+from ._checkpoint_options import architecture_of, unresolved
 
 NO_AUTOCAST = "none"
 

@@ -15,13 +15,13 @@ from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from fairseq.tasks import TASK_DATACLASS_REGISTRY, FairseqTask
 from omegaconf import II, MISSING
 
+from ..data import text_folders
 from ..data.bert_dictionary import BertDictionary
 from ..data.text_columns import WORD_LABELS
 from ..data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
 from ..data.text_items import Reading
-from ..prep import text_folders
-from ..prep.text_manifest import VOCABULARY, TextManifest
-from . import _closing, _text_checks, _warnings
+from ..data.text_manifest import VOCABULARY, TextManifest
+from . import _checkpoint_options, _text_checks, _warnings
 from ._precision import check_precision
 
 logger = logging.getLogger(__name__)
@@ -127,7 +127,7 @@ class TextTask(FairseqTask):
         """
         of_checkpoint = bool(kwargs.get("from_checkpoint"))
         if of_checkpoint:
-            cfg = _closing.closed_task(cfg, TASK_DATACLASS_REGISTRY[cls.NAME])
+            cfg = _checkpoint_options.closed_task(cfg, TASK_DATACLASS_REGISTRY[cls.NAME])
         _text_checks.check_autocast(cfg)
         check_precision(cfg)
         folder = Path(cfg.data)
@@ -165,9 +165,9 @@ class TextTask(FairseqTask):
         """
         model_class = _text_checks.model_class_of(cfg, self.NAME)
         if from_checkpoint:
-            cfg = _closing.closed_model(cfg, model_class)
+            cfg = _checkpoint_options.closed_model(cfg, model_class)
             _text_checks.check_labels(cfg, self.manifest, self.folder)
-            _closing.check_memory(self, cfg)
+            _checkpoint_options.check_memory(self, cfg)
         else:
             model_class.complete_config(cfg, self.manifest)
         model = super().build_model(cfg, from_checkpoint)
@@ -210,7 +210,7 @@ class TextTask(FairseqTask):
             ValueError: another criterion, or a ``--best-checkpoint-metric`` that is not computed.
         """
         if self.of_checkpoint:
-            cfg = _closing.closed_criterion(cfg, (self.NAME,))
+            cfg = _checkpoint_options.closed_criterion(cfg, (self.NAME,))
         if cfg._name != self.NAME:
             raise ValueError(
                 f"--task {self.NAME} needs --criterion {self.NAME}, not --criterion {cfg._name}"
@@ -302,7 +302,7 @@ class TextTask(FairseqTask):
         """Make a dataset of raw text, read exactly as prepared splits are.
 
         Args:
-            sentences: for each example its one or two sentences, from `prep.text_encoder`.
+            sentences: for each example its one or two sentences, from `text.text_encoder`.
             ids: the examples' names for messages (default: their numbers).
 
         Raises:

@@ -18,7 +18,7 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from ..messages import named
-from ..prep.text import readable
+from ..text.raw_text import readable
 
 logger = logging.getLogger(__name__)
 

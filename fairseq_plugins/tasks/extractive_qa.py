@@ -13,14 +13,14 @@ from typing import Any, Optional
 from fairseq.tasks import register_task
 from omegaconf import II, MISSING
 
+from ..corpora.squad import Paragraph
+from ..data import text_folders
 from ..data.passages import Texts
 from ..data.qa_columns import QuestionColumns
 from ..data.qa_dataset import QuestionDataset
 from ..data.text_items import WINDOWS, Reading
-from ..prep import text_folders
-from ..prep.squad import Paragraph
-from ..prep.squad_encoder import EncodedParagraph
-from . import _closing
+from ..text.squad_encoder import EncodedParagraph
+from . import _checkpoint_options
 from ._text_task import TextTask, TextTaskConfig
 
 logger = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ class ExtractiveQATask(TextTask):
             ValueError: a folder for another task, or options out of range.
         """
         if kwargs.get("from_checkpoint"):
-            cfg = _closing.closed_task(cfg, ExtractiveQAConfig)
+            cfg = _checkpoint_options.closed_task(cfg, ExtractiveQAConfig)
         for name in ("doc_stride", "max_query_length", "max_answer_length", "n_best"):
             value = getattr(cfg, name, None)
             if value is not None and value < 1:
@@ -151,7 +151,7 @@ class ExtractiveQATask(TextTask):
         """Make a dataset of raw paragraphs, read exactly as prepared splits are.
 
         Args:
-            encoded: from `prep.squad_encoder.encode_paragraphs`.
+            encoded: from `text.squad_encoder.encode_paragraphs`.
             paragraphs: what it encoded.
 
         Returns:

@@ -20,15 +20,15 @@ from fairseq.tasks import FairseqTask, register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from torch import Tensor
 
+from ..data import translation_folders
 from ..data.ablation import MODES, Ablation
 from ..data.dictionaries import load_dictionary, token_ids
 from ..data.factor_streams import FactorStreams, check_split, cut_row, open_factors, split_parts
 from ..data.factored_pair_dataset import FactoredPairDataset
-from ..prep import translation_folders
-from ..prep.manifest import Manifest
+from ..data.manifest import Manifest
 from ..syntax.labels import parse_features
 from ..syntax.subword_tree import COLUMNS
-from . import _closing, _generation, _unanswered, _warnings
+from . import _checkpoint_options, _generation, _unanswered, _warnings
 from ._precision import check_precision
 
 LONGEST_LINE = 20_000  # characters, for folders that do not say
@@ -105,8 +105,8 @@ class SyntaxTranslationTask(TranslationTask):
         """
         of_checkpoint = bool(kwargs.get("from_checkpoint"))
         if of_checkpoint:
-            cfg = _closing.closed_task(cfg, SyntaxTranslationConfig)
-            _closing.check_bleu(cfg)
+            cfg = _checkpoint_options.closed_task(cfg, SyntaxTranslationConfig)
+            _checkpoint_options.check_bleu(cfg)
         check_precision(cfg)
         if cfg.num_batch_buckets > 0:
             raise ValueError(
@@ -206,7 +206,7 @@ class SyntaxTranslationTask(TranslationTask):
                 those models of fairseq that evaluate text of their options as Python. Or values of
                 a checkpoint that are refused.
         """
-        name = _closing.architecture_of(_closing.unresolved(cfg))
+        name = _checkpoint_options.architecture_of(_checkpoint_options.unresolved(cfg))
         model_class = ARCH_MODEL_REGISTRY.get(name)
         if not getattr(model_class, "takes_source_factors", False):
             ours = [k for k, v in ARCH_MODEL_REGISTRY.items() if hasattr(v, "takes_source_factors")]
@@ -217,8 +217,8 @@ class SyntaxTranslationTask(TranslationTask):
             )
         available = list(self.feature_inventories)
         if from_checkpoint:
-            cfg = _closing.closed_model(cfg, model_class)
-            _closing.check_memory(self, cfg)
+            cfg = _checkpoint_options.closed_model(cfg, model_class)
+            _checkpoint_options.check_memory(self, cfg)
         else:
             model_class.complete_config(cfg, available, self.manifest.annotator_id)
         model = super().build_model(cfg, from_checkpoint)
@@ -239,7 +239,7 @@ class SyntaxTranslationTask(TranslationTask):
             ValueError: a checkpoint names another one.
         """
         if self.of_checkpoint:
-            cfg = _closing.closed_criterion(cfg, _closing.CRITERIONS)
+            cfg = _checkpoint_options.closed_criterion(cfg, _checkpoint_options.CRITERIONS)
         return super().build_criterion(cfg, from_checkpoint)
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
@@ -262,13 +262,13 @@ class SyntaxTranslationTask(TranslationTask):
 
     def build_source_encoder(self) -> Any:
         """Load tokeniser, subwords and annotator of the data folder (takes seconds)."""
-        from ..prep.source_encoder import SourceEncoder
+        from ..text.source_encoder import SourceEncoder
 
         return SourceEncoder.from_folder(Path(self.folders[0]), self.manifest, self.cfg.spacy_model)
 
     def build_target_decoder(self) -> Any:
         """Load the target side of the data folder's segmentation."""
-        from ..prep.source_encoder import TargetDecoder
+        from ..text.source_encoder import TargetDecoder
 
         return TargetDecoder.from_folder(Path(self.folders[0]), self.manifest)
 

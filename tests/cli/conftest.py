@@ -9,7 +9,7 @@ import pytest
 from cli import commands
 
 from fairseq_plugins.prep.options import TranslationOptions
-from fairseq_plugins.prep.translation import prepare
+from fairseq_plugins.prep.recipes.translation import prepare
 
 SIZES = {"train": 200, "valid": 40, "test": 37}
 

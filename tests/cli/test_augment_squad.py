@@ -12,7 +12,7 @@ import torch
 from cli.commands import SCRIPTS, USER_DIR, run, train
 from squad_files import toy_squad
 
-from fairseq_plugins.prep import squad
+from fairseq_plugins.corpora import squad
 
 SCRIPT = str(SCRIPTS / "augment_squad.py")
 SAY = "sed 's/^/Say, /'"

@@ -9,17 +9,17 @@ import shutil
 import pytest
 from cli.commands import ROOT, SCRIPTS, USER_DIR, generate, run, train
 from coattention_runs import make_runs
-from experiments.finished_runs import finish
-from experiments.translated_runs import translated
+from lab.finished_runs import finish
+from lab.translated_runs import translated
 from raw_datasets import write_raw
 from squad_files import write_toy_bert
 
-from fairseq_plugins.experiments.after_steps import perform, read_steps
-from fairseq_plugins.experiments.experiment_file import read_experiment
-from fairseq_plugins.experiments.run import RunError
-from fairseq_plugins.experiments.step_places import Context, places_of
-from fairseq_plugins.experiments.tables import found_runs
-from fairseq_plugins.experiments.tables.bertqa_models import with_ensemble
+from fairseq_plugins.lab.execution.after_steps import perform, read_steps
+from fairseq_plugins.lab.execution.run import RunError
+from fairseq_plugins.lab.execution.step_places import Context, places_of
+from fairseq_plugins.lab.plan.experiment_file import read_experiment
+from fairseq_plugins.lab.results.tables import found_runs
+from fairseq_plugins.lab.results.tables.bertqa_models import with_ensemble
 
 pytestmark = pytest.mark.slow
 

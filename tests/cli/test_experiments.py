@@ -6,9 +6,9 @@ import json
 
 import pytest
 from cli.commands import SCRIPTS, run
-from experiments.finished_questions import with_three_models
-from experiments.finished_runs import finish
-from experiments.translated_runs import translated
+from lab.finished_questions import with_three_models
+from lab.finished_runs import finish
+from lab.translated_runs import translated
 from prepared_text import examples, prepare
 
 RUNNER, REPORT = SCRIPTS / "run_experiment.py", SCRIPTS / "report_seeds.py"

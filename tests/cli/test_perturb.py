@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from fairseq_plugins.prep import wordnet
-from fairseq_plugins.prep.datasets import DATASETS, read_split
-from fairseq_plugins.prep.perturbation.transformations import TRANSFORMATIONS
+from fairseq_plugins.augment.perturbation.transformations import TRANSFORMATIONS
+from fairseq_plugins.corpora.datasets import DATASETS, read_split
+from fairseq_plugins.text import wordnet
 from tests.small_wordnet import write_small_wordnet
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "perturb.py"

@@ -13,10 +13,10 @@ import torch
 from cli.commands import SCRIPTS
 from coattention_runs import make_runs
 
+from fairseq_plugins.corpora.squad import read
 from fairseq_plugins.inference import coattention
 from fairseq_plugins.inference.coattention import attend
 from fairseq_plugins.inference.question_answering import load
-from fairseq_plugins.prep.squad import read
 
 PLOT = str(SCRIPTS / "plot_coattention.py")
 

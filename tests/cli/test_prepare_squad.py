@@ -12,11 +12,11 @@ from raw_corpora import contents
 from raw_text import rows_of
 from squad_files import paragraph, question, toy_squad, write_squad, write_toy_bert
 
-from fairseq_plugins.prep import squad_preparation
-from fairseq_plugins.prep.manifest import FILE_NAME
+from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.data.text_manifest import TextManifest
+from fairseq_plugins.prep.recipes import questions
+from fairseq_plugins.prep.recipes.questions import prepare
 from fairseq_plugins.prep.squad_options import FLAGS, SquadOptions
-from fairseq_plugins.prep.squad_preparation import prepare
-from fairseq_plugins.prep.text_manifest import TextManifest
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "prepare_squad.py"
 
@@ -141,7 +141,7 @@ def test_interrupt_says_how_to_go_on(raw, run, monkeypatch) -> None:
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(squad_preparation, "encode", interrupt)
+    monkeypatch.setattr(questions, "encode", interrupt)
     status, lines = run(*FAST)
     assert status == 130
     assert lines[-1] == "stopped; run the same command again to go on"

@@ -15,12 +15,12 @@ from raw_corpora import contents
 from raw_datasets import write_raw
 from raw_text import rows_of, write_pretrained, write_table
 
-from fairseq_plugins.prep import text_preparation
-from fairseq_plugins.prep.manifest import FILE_NAME
-from fairseq_plugins.prep.readers.options import HELP, ReadOptions
-from fairseq_plugins.prep.text_manifest import TextManifest
+from fairseq_plugins.corpora.readers.options import HELP, ReadOptions
+from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.data.text_manifest import TextManifest
+from fairseq_plugins.prep.recipes import text as text_recipe
+from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.prep.text_options import FLAGS, TextOptions
-from fairseq_plugins.prep.text_preparation import prepare
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "prepare_text.py"
 
@@ -169,7 +169,7 @@ def test_interrupt_says_how_to_go_on(raw, run, monkeypatch) -> None:
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(text_preparation, "encode", interrupt)
+    monkeypatch.setattr(text_recipe, "encode", interrupt)
     status, lines = run(*PLAIN)
     assert status == 130
     assert lines[-1] == "stopped; run the same command again to go on"

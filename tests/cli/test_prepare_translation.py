@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from raw_corpora import contents, invented_pairs, stream_rows, write_lines, write_pairs
 
-from fairseq_plugins.prep import translation
-from fairseq_plugins.prep.manifest import FILE_NAME, Manifest
+from fairseq_plugins.data.manifest import FILE_NAME, Manifest
 from fairseq_plugins.prep.options import FLAGS, TranslationOptions
+from fairseq_plugins.prep.recipes import translation
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "prepare_translation.py"
 LOOK = ["-s", "en", "-t", "de"]

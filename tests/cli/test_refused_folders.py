@@ -10,9 +10,9 @@ import pytest
 from cli.commands import generate, train
 from cli.conftest import prepare_corpus
 
+from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.data.products import record_products
 from fairseq_plugins.data.streams import read_stream, stream_prefix, write_stream
-from fairseq_plugins.prep.manifest import Manifest
-from fairseq_plugins.prep.products import record_products
 from fairseq_plugins.syntax.labels import FEATURES
 
 SHORT = "--max-update 1 --disable-validation"

@@ -8,7 +8,7 @@ from html import escape
 
 import pytest
 from cli import commands
-from experiments.report_runs import HOSTILE, PLAIN, SLA, experiment, part_of
+from lab.report_runs import HOSTILE, PLAIN, SLA, experiment, part_of
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 REPORT = commands.SCRIPTS / "report.py"

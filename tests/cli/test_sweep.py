@@ -11,8 +11,8 @@ import sys
 import pytest
 from cli.commands import LONGEST_RUN, SCRIPTS, state_of
 
-from fairseq_plugins.experiments.experiment_file import read_experiment
-from fairseq_plugins.experiments.option_values import read_assignments
+from fairseq_plugins.lab.plan.experiment_file import read_experiment
+from fairseq_plugins.lab.plan.option_values import read_assignments
 
 SWEEP = SCRIPTS / "sweep_fractions.sh"
 FRACTIONS = ("25", "100")

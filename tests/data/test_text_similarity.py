@@ -12,10 +12,10 @@ from prepared_text import WORDS, encode_texts, examples, prepare
 from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.data.text_columns import SentenceColumns, raw_similarity
 from fairseq_plugins.data.text_dataset import TextDataset
+from fairseq_plugins.data.text_folders import read_sentences
 from fairseq_plugins.data.text_items import TRUNCATE, Reading
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.data.text_rows import Rows
-from fairseq_plugins.prep.text_folders import read_sentences
-from fairseq_plugins.prep.text_manifest import TextManifest
 
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
 PAIRS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5)

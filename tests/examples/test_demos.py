@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from fairseq_plugins.corpora import squad
+from fairseq_plugins.corpora.datasets import DATASETS, find_splits, read_split
 from fairseq_plugins.nn.fusion import ABLATIONS
-from fairseq_plugins.prep import squad
-from fairseq_plugins.prep.datasets import DATASETS, find_splits, read_split
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

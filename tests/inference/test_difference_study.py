@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prepared_text import SIZES, examples, make_model, make_task, pieces_of, prepare
 
+from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.inference import difference_study
 from fairseq_plugins.inference.difference_study import (
     sentence_places,
@@ -21,7 +22,6 @@ from fairseq_plugins.inference.difference_study import (
     word_strengths,
 )
 from fairseq_plugins.inference.prediction import Predictor
-from fairseq_plugins.prep.examples import Example
 
 PAIR = ("Alice sees  the garden", "green paris by night")
 

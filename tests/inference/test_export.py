@@ -14,9 +14,9 @@ from fairseq.dataclass.configs import FairseqConfig
 from omegaconf import OmegaConf
 from pretrained_directories import SETTINGS, vocabulary_of, write_directory
 
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.models._bert_config import BertConfig
-from fairseq_plugins.prep.text_manifest import TextManifest
 from fairseq_plugins.pretrained.huggingface import (
     load_state,
     read_config,

@@ -9,9 +9,9 @@ import pytest
 import torch
 from prepared_text import SIZES, encode, examples, make_model, make_task, prepare, train
 
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.inference.gates import _dataset_names, gated_runs, mean_gates
 from fairseq_plugins.inference.prediction import Predictor
-from fairseq_plugins.prep.text_manifest import TextManifest
 
 COUNT = 11
 

@@ -13,8 +13,8 @@ from prepared_text import examples, make_model, make_task, prepare
 from raw_datasets import write_raw
 
 from fairseq_plugins.inference.prediction import Predictor, load, read_part
+from fairseq_plugins.prep.recipes.text import prepare as prepare_text
 from fairseq_plugins.prep.text_options import TextOptions
-from fairseq_plugins.prep.text_preparation import prepare as prepare_text
 
 
 @pytest.fixture(scope="module")

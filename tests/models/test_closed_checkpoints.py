@@ -18,7 +18,7 @@ from omegaconf import OmegaConf
 from prepared import StubDecoder, StubEncoder, config, make_task, prepare, random_pairs
 
 from fairseq_plugins.models import SyntaxTransformerModel
-from fairseq_plugins.tasks import SyntaxTranslationTask, _closing
+from fairseq_plugins.tasks import SyntaxTranslationTask, _checkpoint_options
 
 SECRET = "s3cr3t"
 REFERENCE = "${oc.env:FAIRSEQ_PLUGINS_SECRET}"
@@ -118,7 +118,7 @@ def test_no_variable_of_the_environment_is_sent_away(save, asked, monkeypatch):
     for careful in (load, load_by_fairseq):
         assert careful(path) is not None
     assert not requests
-    monkeypatch.setattr(_closing, "_replace", lambda whole, defaults: None)
+    monkeypatch.setattr(_checkpoint_options, "_replace", lambda whole, defaults: None)
     with pytest.raises(Exception, match="."):
         load_by_fairseq(path)
     assert SECRET in requests[0]  # the trap works where nothing guards against it
@@ -138,7 +138,7 @@ def test_no_file_that_a_checkpoint_names_is_opened(save, opened, tmp_path, monke
         careful(path)
         assert str(path) in opened  # the hook works
         assert not set(files.values()) & set(opened)
-    monkeypatch.setattr(_closing, "_replace", lambda whole, defaults: None)
+    monkeypatch.setattr(_checkpoint_options, "_replace", lambda whole, defaults: None)
     load_by_fairseq(path)
     assert files["unk"] in opened
     monkeypatch.setattr(SyntaxTransformerModel, "opened", ())

@@ -14,15 +14,11 @@ from raw_corpora import RuleAnnotator, contents, invented_pairs
 from raw_text import RuleParser
 from tqdm import tqdm
 
-from fairseq_plugins.prep import (
-    corpus,
-    squad_chunks,
-    squad_preparation,
-    text_chunks,
-    text_preparation,
-    translation,
-)
-from fairseq_plugins.prep.segment import (
+from fairseq_plugins.corpora import parallel_text
+from fairseq_plugins.prep import squad_chunks, text_chunks
+from fairseq_plugins.prep.recipes import questions, translation
+from fairseq_plugins.prep.recipes import text as text_recipe
+from fairseq_plugins.text.segment import (
     BpeSegmenter,
     SentencePieceSegmenter,
     WordSegmenter,
@@ -91,14 +87,14 @@ def rule_tagger(monkeypatch) -> RuleAnnotator:
 @pytest.fixture
 def small_chunks(monkeypatch) -> None:
     """Cut files into chunks of seven lines."""
-    monkeypatch.setattr(corpus, "CHUNK_LINES", 7)
+    monkeypatch.setattr(parallel_text, "CHUNK_LINES", 7)
     monkeypatch.setattr(translation, "CHUNK_LINES", 7)
 
 
 @pytest.fixture
 def rules_and_small_parts(monkeypatch) -> None:
     """Put the rule where preparations load spaCy, and make chunks small."""
-    for place in (text_preparation, squad_preparation):
+    for place in (text_recipe, questions):
         monkeypatch.setattr(place, "load_annotator", lambda *args: RuleParser())
     monkeypatch.setattr(text_chunks, "CHUNK_EXAMPLES", 5)
     monkeypatch.setattr(squad_chunks, "CHUNK_PARAGRAPHS", 2)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from raw_corpora import contents, invented_pairs, make_options, write_lines, write_pairs
 
-from fairseq_plugins.prep import corpus as corpus_files
-from fairseq_plugins.prep import translation
-from fairseq_plugins.prep.corpus import read_chunk, scan_text
-from fairseq_plugins.prep.manifest import FILE_NAME
-from fairseq_plugins.prep.translation import prepare
+from fairseq_plugins.corpora import parallel_text as corpus_files
+from fairseq_plugins.corpora.parallel_text import read_chunk, scan_text
+from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.prep.recipes import translation
+from fairseq_plugins.prep.recipes.translation import prepare
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from raw_corpora import labels, make_options, symbols, write_pairs
 
-from fairseq_plugins.prep.translation import prepare
+from fairseq_plugins.prep.recipes.translation import prepare
 
 WORDS = {"tokenizer": "pretokenized", "subwords": "none"}
 

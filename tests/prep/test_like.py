@@ -8,9 +8,9 @@ import shutil
 import pytest
 from raw_corpora import contents, invented_pairs, make_options, write_pairs
 
+from fairseq_plugins.data.manifest import FILE_NAME, Manifest
 from fairseq_plugins.prep.like import options_of, settings_of
-from fairseq_plugins.prep.manifest import FILE_NAME, Manifest
-from fairseq_plugins.prep.translation import prepare
+from fairseq_plugins.prep.recipes.translation import prepare
 
 WAYS = [
     {"bpe_vocabulary_threshold": 4, "normalizer": "moses", "features": "case,pos"},

@@ -11,18 +11,18 @@ import prepared
 import pytest
 from raw_corpora import contents
 
-from fairseq_plugins.prep.manifest import FILE_NAME, Manifest
-from fairseq_plugins.prep.perturbation.record import (
+from fairseq_plugins.augment.perturbation.record import (
     ORIGINAL,
     PerturbationRecord,
     PerturbedSet,
     check_free,
     write_set,
 )
-from fairseq_plugins.prep.perturbation.rows import RawRows
-from fairseq_plugins.prep.products import record_products
+from fairseq_plugins.augment.perturbation.rows import RawRows
+from fairseq_plugins.augment.squad_augmentation_work import open_work
+from fairseq_plugins.data.manifest import FILE_NAME, Manifest
+from fairseq_plugins.data.products import record_products
 from fairseq_plugins.prep.shards import RECORD, SHARDS
-from fairseq_plugins.prep.squad_augmentation_work import open_work
 from fairseq_plugins.prep.subset import write_subset
 from fairseq_plugins.prep.workspace import LOCK, WORK
 

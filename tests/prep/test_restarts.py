@@ -14,9 +14,10 @@ import pytest
 from raw_corpora import contents, invented_pairs, make_options, write_pairs
 from stops import Stopped, stop_now, stopped_at
 
-from fairseq_plugins.prep import chunks, translation, workers, workspace
-from fairseq_plugins.prep.manifest import FILE_NAME, Manifest
-from fairseq_plugins.prep.translation import prepare
+from fairseq_plugins.data.manifest import FILE_NAME, Manifest
+from fairseq_plugins.prep import chunks, workers, workspace
+from fairseq_plugins.prep.recipes import translation
+from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.workspace import LOCK, WORK, locked
 
 pytestmark = pytest.mark.usefixtures("rule_tagger", "small_chunks")
@@ -102,7 +103,7 @@ def test_number_of_workers_changes_no_byte(subwords, corpus) -> None:
 
 def test_size_of_chunks_changes_no_byte(corpus, monkeypatch) -> None:
     prepare(options_for(corpus, "seven"))
-    monkeypatch.setattr("fairseq_plugins.prep.corpus.CHUNK_LINES", 1000)
+    monkeypatch.setattr("fairseq_plugins.corpora.parallel_text.CHUNK_LINES", 1000)
     monkeypatch.setattr(translation, "CHUNK_LINES", 1000)
     prepare(options_for(corpus, "all"))
     assert contents(corpus / "all") == contents(corpus / "seven")

@@ -10,9 +10,9 @@ import pytest
 from raw_corpora import contents
 from stops import Stopped, stop_now, stopped_at
 
+from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.files import sha256
 from fairseq_plugins.prep import shards, workspace
-from fairseq_plugins.prep.manifest import FILE_NAME
 from fairseq_plugins.prep.shards import RECORD, SHARDS
 from fairseq_plugins.prep.workspace import WORK
 

@@ -16,10 +16,8 @@ from preparations import KINDS, count_work
 from raw_corpora import contents
 from stops import Stopped, stop_now
 
-from fairseq_plugins.prep import (
-    translation,
-)
-from fairseq_plugins.prep.manifest import FILE_NAME
+from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.running import Share
 from fairseq_plugins.prep.shards import RECORD, SHARDS, Layout
 from fairseq_plugins.prep.workspace import WORK, locked

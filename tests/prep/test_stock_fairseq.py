@@ -11,10 +11,10 @@ from fairseq.tasks.translation import load_langpair_dataset
 from fairseq_cli import preprocess
 from raw_corpora import contents, invented_pairs, make_options, write_lines, write_pairs
 
-from fairseq_plugins.prep.manifest import Manifest
-from fairseq_plugins.prep.source_encoder import folder_segmenter
-from fairseq_plugins.prep.text import line_reader
-from fairseq_plugins.prep.translation import prepare
+from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.prep.recipes.translation import prepare
+from fairseq_plugins.text.raw_text import line_reader
+from fairseq_plugins.text.source_encoder import folder_segmenter
 
 SPLITS = {"train": 700, "valid": 9, "test": 11}
 

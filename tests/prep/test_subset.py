@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from raw_corpora import contents, invented_pairs, make_options, stream_rows, write_pairs
 
+from fairseq_plugins.data.manifest import FILE_NAME, Manifest
 from fairseq_plugins.prep import subset
-from fairseq_plugins.prep.manifest import FILE_NAME, Manifest
+from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.subset import choose_lines, write_subset
-from fairseq_plugins.prep.translation import prepare
 
 STREAMS = ("en", "de", "en.pos", "en.case", "en.subword")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import spacy
 
-from fairseq_plugins.prep.annotate import Annotator
+from fairseq_plugins.text.annotate import Annotator
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,12 @@ from perturbed_corpora import INFERENCE, model, pairs, samples, textflint
 from raw_datasets import find_splits_of, write, write_raw
 from raw_text import examples_of, rows_of, text_options, write_pretrained, write_table
 
+from fairseq_plugins.augment.perturbed_sets import read_sets
+from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split
+from fairseq_plugins.corpora.readers.labels import known_label
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.inference.prediction_inputs import Wanted, read_examples
-from fairseq_plugins.prep.datasets import DATASETS, ReadOptions, read_split
-from fairseq_plugins.prep.perturbed_sets import read_sets
-from fairseq_plugins.prep.readers.labels import known_label
-from fairseq_plugins.prep.text_manifest import TextManifest
-from fairseq_plugins.prep.text_preparation import prepare
+from fairseq_plugins.prep.recipes.text import prepare
 
 
 @pytest.fixture

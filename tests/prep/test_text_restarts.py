@@ -12,17 +12,18 @@ from raw_datasets import write_raw
 from raw_text import CASED, RuleParser, text_options, write_pretrained
 from stops import Stopped, stop_now, stopped_at
 
-from fairseq_plugins.prep import text_chunks, text_preparation, workspace
-from fairseq_plugins.prep.manifest import FILE_NAME
-from fairseq_plugins.prep.text_manifest import TextManifest
-from fairseq_plugins.prep.text_preparation import prepare
+from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.data.text_manifest import TextManifest
+from fairseq_plugins.prep import text_chunks, workspace
+from fairseq_plugins.prep.recipes import text as text_recipe
+from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.prep.workspace import LOCK, WORK
 
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch) -> None:
     """Put the rule where preparations load spaCy, and cut files into chunks of five examples."""
-    monkeypatch.setattr(text_preparation, "load_annotator", lambda *args: RuleParser())
+    monkeypatch.setattr(text_recipe, "load_annotator", lambda *args: RuleParser())
     monkeypatch.setattr(text_chunks, "CHUNK_EXAMPLES", 5)
 
 
@@ -68,7 +69,7 @@ STEPS = ["write_chunks", "encode", "SplitWriter.close", "TextManifest.save", "cl
 def test_stopped_at_any_step_nothing_looks_finished(
     step, after, raw, straight, monkeypatch
 ) -> None:
-    place = workspace if step == "close_work" else text_preparation
+    place = workspace if step == "close_work" else text_recipe
     with stopped_at(monkeypatch, place, step, after=after):
         prepare(options_for(raw, "out"))
     done = STEPS.index(step) + after > STEPS.index("TextManifest.save")
@@ -131,7 +132,7 @@ def test_killed_and_rerun_gives_the_same_bytes(raw, straight, monkeypatch) -> No
 
 
 def test_unchanged_rerun_does_nothing(raw, straight, monkeypatch) -> None:
-    monkeypatch.setattr(text_preparation, "scan_files", stop_now)
+    monkeypatch.setattr(text_recipe, "scan_files", stop_now)
     manifest = prepare(options_for(raw, "straight", workers=2))  # their number is no content
     assert manifest == TextManifest.load(raw / "straight")
     assert contents(raw / "straight") == straight

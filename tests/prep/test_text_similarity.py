@@ -11,12 +11,14 @@ from raw_datasets import write_raw
 from raw_text import RuleParser, examples_of, rows_of, text_options, word_pieces, write_pretrained
 from small_wordnet import SENSES, write_small_wordnet
 
-from fairseq_plugins.prep import text_chunks, text_encoder, text_preparation, wordnet
-from fairseq_plugins.prep.examples import Example
-from fairseq_plugins.prep.text_encoder import TextEncoder
-from fairseq_plugins.prep.text_manifest import TextManifest
-from fairseq_plugins.prep.text_preparation import prepare
-from fairseq_plugins.prep.word_similarity import RULE, WordSimilarity
+from fairseq_plugins.corpora.examples import Example
+from fairseq_plugins.data.text_manifest import TextManifest
+from fairseq_plugins.prep import text_chunks
+from fairseq_plugins.prep.recipes import text as text_recipe
+from fairseq_plugins.prep.recipes.text import prepare
+from fairseq_plugins.text import text_encoder, wordnet
+from fairseq_plugins.text.text_encoder import TextEncoder
+from fairseq_plugins.text.word_similarity import RULE, WordSimilarity
 
 PAIRS = [
     ("A dog sees the Cat .", "the hound falls"),
@@ -39,7 +41,7 @@ def _rule_parser(monkeypatch) -> None:
     def reopen(folder, manifest, *names):
         return load(manifest.tokenize, manifest.annotations)
 
-    monkeypatch.setattr(text_preparation, "load_annotator", load)
+    monkeypatch.setattr(text_recipe, "load_annotator", load)
     monkeypatch.setattr(text_encoder, "reopen_annotator", reopen)
     monkeypatch.setattr(text_chunks, "CHUNK_EXAMPLES", 5)
 
@@ -118,7 +120,7 @@ def test_database_and_rule_decide_the_folder(raw, monkeypatch) -> None:
     write_small_wordnet(raw / "other", SENSES[:-2])
     with pytest.raises(ValueError, match=r"inputs\.wordnet\.sha256"):
         prepare(options(raw, wordnet=raw / "other"))
-    monkeypatch.setattr("fairseq_plugins.prep.word_similarity.RULE", "max-wup-1")
+    monkeypatch.setattr("fairseq_plugins.text.word_similarity.RULE", "max-wup-1")
     with pytest.raises(ValueError, match=r"inputs\.wordnet\.rule"):
         prepare(options(raw, wordnet=raw / "moved"))
 

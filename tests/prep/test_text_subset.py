@@ -10,10 +10,10 @@ import pytest
 from prepared_text import examples
 from raw_corpora import contents
 
+from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.data.text_rows import Rows
-from fairseq_plugins.prep.manifest import FILE_NAME
 from fairseq_plugins.prep.subset import choose_lines, write_subset
-from fairseq_plugins.prep.text_manifest import TextManifest
 
 KINDS = ("classes", "score", "entities", "spans")
 

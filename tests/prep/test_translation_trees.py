@@ -9,12 +9,14 @@ from raw_corpora import contents, invented_pairs, make_options, stream_rows, wri
 from raw_text import RuleParser
 
 from fairseq_plugins.data.factor_streams import check_split
-from fairseq_plugins.prep import annotate, chunks, source_encoder, translation
-from fairseq_plugins.prep.manifest import Manifest
-from fairseq_plugins.prep.source_encoder import SourceEncoder
+from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.prep import chunks
+from fairseq_plugins.prep.recipes import translation
+from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.subset import choose_lines, write_subset
-from fairseq_plugins.prep.translation import prepare
 from fairseq_plugins.syntax.subword_tree import COLUMNS, heads_of
+from fairseq_plugins.text import annotate, source_encoder
+from fairseq_plugins.text.source_encoder import SourceEncoder
 
 WORDS = {"tokenizer": "pretokenized", "subwords": "none"}
 

@@ -185,7 +185,7 @@ def test_raw_text_is_read_as_the_prepared_split(folder, arch):
 
 
 def raw(parts):
-    """Encode passages as `prep.squad_encoder` does; return them with what they come from."""
+    """Encode passages as `text.squad_encoder` does; return them with what they come from."""
     encoded = [
         SimpleNamespace(
             context=encode(told.context.split()),

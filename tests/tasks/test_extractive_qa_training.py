@@ -20,10 +20,10 @@ from prepared_questions import make_task, passages, prepare
 from prepared_text import arguments, train
 from squad_files import toy_squad, write_toy_bert
 
+from fairseq_plugins.corpora import squad
 from fairseq_plugins.inference.text_checkpoints import load_models
-from fairseq_plugins.prep import squad
-from fairseq_plugins.prep.squad_encoder import encode_paragraphs
-from fairseq_plugins.prep.text_encoder import TextEncoder
+from fairseq_plugins.text.squad_encoder import encode_paragraphs
+from fairseq_plugins.text.text_encoder import TextEncoder
 
 LAST = "checkpoint_last.pt"
 BEST = "--best-checkpoint-metric f1 --maximize-best-checkpoint-metric "

@@ -1,0 +1,1 @@
+"""New examples from old ones: perturbed pairs, injected errors, paraphrased questions."""

@@ -1,0 +1,170 @@
+"""Grammatical errors put into the sentences of a treebank, as data for error detection.
+
+What happens to a sentence depends on the seed, the sentence and its ``sent_id`` alone, not on the
+sentences around it. Some sentences get no error on purpose; in each of the others a number of
+errors is drawn, at least one, and for each a kind and a place, so that no two touch each other.
+Misspellings that the treebank itself marks (``Typo=Yes``) are wrong words as they stand.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from ..corpora.conllu import Word, read_blocks, sentence_id, treebank_words
+from ..corpora.readers.m2 import CORRECT, INCORRECT
+from ..files import write_text
+from ..messages import quoted
+from ..text_reading import numbered_lines
+from .error_rules import RULES, Edit, Sentence
+from .seeded_random import dice_for
+
+
+@dataclass(frozen=True)
+class Injection:
+    """What is put in, and how much of it.
+
+    Args:
+        seed: of all choices.
+        rate: expected errors a word in a sentence that gets errors (which gets at least one).
+        erroneous: share of sentences that get errors, where any kind applies.
+        kinds: of `RULES`.
+
+    Raises:
+        ValueError: a share outside 0 … 1, or an unknown kind.
+    """
+
+    seed: int
+    rate: float = 0.15
+    erroneous: float = 0.7
+    kinds: tuple[str, ...] = tuple(RULES)
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for name in ("rate", "erroneous"):
+            value = getattr(self, name)
+            if not 0 <= value <= 1:
+                raise ValueError(f"--{name} {value}: must be from 0 to 1")
+        unknown = [kind for kind in self.kinds if kind not in RULES]
+        if unknown or not self.kinds or len(set(self.kinds)) != len(self.kinds):
+            raise ValueError(
+                f"--kinds {','.join(self.kinds)!r}: choices, each once, are {', '.join(RULES)}"
+            )
+
+
+@dataclass(frozen=True)
+class Injected:
+    """A sentence with its errors.
+
+    Args:
+        words: W words, as they stand now.
+        labels: W labels, ``c`` or ``i``.
+        kinds: of the errors that were put in.
+        meant: whether it was to get errors; it has none when no kind applies to it.
+    """
+
+    words: list[str]
+    labels: list[str]
+    kinds: list[str]
+    meant: bool
+
+
+def inject(words: Sequence[Word], name: str, injection: Injection) -> Injected:
+    """Put errors into one sentence.
+
+    Args:
+        words: of the sentence, parsed.
+        name: its ``sent_id``, or nothing.
+        injection: what to put in.
+    """
+    random = dice_for(injection.seed, name, *(word.form for word in words))
+    own = {
+        i for i, w in enumerate(words) if w.feats.get("Typo") == "Yes" or w.relation == "goeswith"
+    }
+    meant = random.random() < injection.erroneous
+    chosen: list[tuple[str, Edit]] = []
+    if meant:
+        count = max(1, sum(random.random() < injection.rate for _ in words))
+        chosen = _choose(Sentence.of(words), own, count, injection.kinds, random)
+    labels = [INCORRECT if i in own else CORRECT for i in range(len(words))]
+    forms = [word.form for word in words]
+    for _, (first, last, put, wrong) in sorted(chosen, key=lambda pair: pair[1], reverse=True):
+        forms[first:last] = put
+        labels[first:last] = [INCORRECT] * wrong + [CORRECT] * (len(put) - wrong)
+    return Injected(forms, labels, [kind for kind, _ in chosen], meant)
+
+
+def _choose(
+    sentence: Sentence, taken: set[int], count: int, kinds: Sequence[str], random: Random
+) -> list[tuple[str, Edit]]:
+    """Draw at most ``count`` edits that touch neither each other nor words that are taken."""
+    places = {kind: list(RULES[kind][0](sentence, random)) for kind in kinds}
+    taken, chosen = set(taken), []
+    while len(chosen) < count:
+        for kind, edits in places.items():
+            places[kind] = [e for e in edits if taken.isdisjoint(range(e.first, e.last))]
+        left = [kind for kind in kinds if places[kind]]
+        if not left:
+            break
+        kind = random.choices(left, [RULES[kind][1] for kind in left])[0]
+        edit = random.choice(places[kind])
+        taken.update(range(edit.first, edit.last))
+        chosen.append((kind, edit))
+    return chosen
+
+
+def inject_file(source: Path, output: Path, injection: Injection) -> Counter[str]:
+    """Put errors into a treebank; write words and labels as a token file.
+
+    Returns:
+        Counts: ``sentences``, ``erroneous`` (of them), ``untouched`` (meant to get errors, but no
+        kind applies), ``words``, ``wrong`` (of them), and of each kind its errors.
+
+    Raises:
+        FileNotFoundError: no such file, or no folder to write into.
+        ValueError: a sentence that is no CoNLL-U, a word with a blank inside; with file and line.
+    """
+    source, output = Path(source), Path(output)
+    if not source.is_file():
+        raise FileNotFoundError(f"no file {str(source)!r}")
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"--output: no folder {str(output.parent)!r}")
+    counts: Counter[str] = Counter()
+    rows: list[str] = []
+    for block in read_blocks(numbered_lines(source)):
+        words = treebank_words(block, source)
+        _check_forms(words, source)
+        if words:
+            done = inject(words, sentence_id(block), injection)
+            _count(counts, done)
+            rows += [f"{word}\t{label}\n" for word, label in zip(done.words, done.labels)]
+            rows.append("\n")
+    if not rows:
+        raise ValueError(f"{source}: no sentences")
+    write_text(output, "".join(rows))
+    return counts
+
+
+def _check_forms(words: Sequence[Word], path: Path) -> None:
+    for word in words:
+        if not word.form or any(character.isspace() for character in word.form):
+            raise ValueError(
+                f"{path}:{word.line}: word {quoted(word.form)} is empty or has a blank inside"
+            )
+
+
+def _count(counts: Counter[str], done: Injected) -> None:
+    wrong = done.labels.count(INCORRECT)
+    counts.update(done.kinds)
+    counts.update(
+        {
+            "sentences": 1,
+            "erroneous": bool(wrong),
+            "untouched": done.meant and not done.kinds,
+            "words": len(done.words),
+            "wrong": wrong,
+        }
+    )

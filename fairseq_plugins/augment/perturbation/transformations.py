@@ -1,0 +1,203 @@
+"""The transformations by name: what each changes, what becomes of the label, what it needs.
+
+Task-specific ones (Naik et al., 2018) and general ones (Gui et al., 2021, "TextFlint"), in the
+order of the DABERT paper's Table 3. TextFlint changes both sentences of a pair in its general
+ones, each for itself; here names and synonyms agree between the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...text.wordnet import find_wordnet
+from ..seeded_random import dice_for
+from .back_translation import swap_translation
+from .insertions import add_adverbs, add_irrelevant, add_punctuation, add_sentence, add_twitter
+from .labels import SCORE, PairLabels
+from .meanings import swap_antonym, swap_synonyms
+from .names import swap_names
+from .numbers import change_number
+from .pairs import NUMBERS, Change, Pair, Resources, Rule, each
+
+WORDS, WORDNET, NAMES, TRANSLATION = "words", "wordnet", "names", "translation"
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Transformation:
+    """One way to perturb pairs.
+
+    Args:
+        name: as the papers have it.
+        short: as the paper's Table 3 has it.
+        rule: what it does to a pair.
+        needs: of `WORDS` (annotated), `WORDNET`, `NAMES`, `TRANSLATION`.
+        fields: which sentences it changes unless told otherwise.
+        fixed: whether it cannot be told otherwise, as its label holds for these alone.
+        differs: whether the sentences mean different things afterwards.
+        from_same: whether it starts from pairs that mean the same alone.
+        note: what a reader of figures should know.
+    """
+
+    name: str
+    short: str
+    rule: Rule
+    needs: tuple[str, ...] = (WORDS,)
+    fields: str = "both"
+    fixed: bool = False
+    differs: bool = False
+    from_same: bool = False
+    note: str = ""
+
+
+ADDING = ("AddSent", "AppendIrr")  # which put in whole sentences
+NO_ENTITIES = "names are runs of PROPN: the pipeline has no entities"
+TRANSFORMATIONS = {
+    item.name: item
+    for item in (
+        Transformation(
+            "SwapAnt",
+            "SA",
+            swap_antonym,
+            (WORDS, WORDNET),
+            fields="second",
+            fixed=True,
+            differs=True,
+            from_same=True,
+        ),
+        Transformation("NumWord", "NW", change_number, fields="second", fixed=True, differs=True),
+        Transformation("InsertAdv", "IA", each(add_adverbs)),
+        Transformation("AppendIrr", "Al", each(add_irrelevant)),
+        Transformation("BackTrans", "BT", swap_translation, (TRANSLATION,)),
+        Transformation("AddSent", "AS", each(add_sentence), (), fields="first"),
+        Transformation("TwitterType", "TT", each(add_twitter)),
+        Transformation(
+            "SwapNamedEnt", "SN", swap_names, (WORDS, NAMES), fixed=True, note=NO_ENTITIES
+        ),
+        Transformation("SwapSyn", "SW", swap_synonyms, (WORDS, WORDNET)),
+        Transformation("AddPunc", "AP", each(add_punctuation), ()),
+    )
+}
+
+
+def why_not(item: Transformation, dataset: str, labels: PairLabels) -> str:
+    """Say why a transformation cannot be applied to a dataset; empty where it can."""
+    if labels.kind == SCORE and item.differs:
+        return (
+            f"it makes pairs that mean different things, for which {dataset} has no label but a "
+            "score, and nothing tells how low"
+        )
+    if labels.kind == SCORE and item.name in ADDING:
+        return f"it keeps labels, and a further sentence may change a score of {dataset}"
+    if item.differs and not labels.alike:
+        return f"it sets one sentence to the other, and one of {dataset}'s is a question"
+    return ""
+
+
+def choose(
+    text: str, dataset: str, labels: PairLabels, *, wordnet: str, translates: bool
+) -> tuple[list[Transformation], dict[str, str]]:
+    """Read ``all`` or names with commas.
+
+    Args:
+        text: of the user.
+        dataset: its name.
+        labels: what they say.
+        wordnet: folder of the database, or empty.
+        translates: whether something translates there and back.
+
+    Returns:
+        What to apply, in the order of `TRANSFORMATIONS`, and of those that ``all`` leaves out why.
+
+    Raises:
+        ValueError: an unknown name, or a transformation that the dataset rules out.
+        FileNotFoundError: no WordNet where a transformation that is asked for needs it.
+    """
+    names = _named(text)
+    chosen, left_out = [], {}
+    for item in (item for name, item in TRANSFORMATIONS.items() if name in names):
+        reason = why_not(item, dataset, labels)
+        if text.strip() != ALL:
+            _require(item, dataset, reason, wordnet=wordnet, translates=translates)
+        else:
+            reason = reason or _lacking(item, wordnet=wordnet, translates=translates)
+        if reason:
+            left_out[item.name] = reason
+        else:
+            chosen.append(item)
+    return chosen, left_out
+
+
+def _named(text: str) -> list[str]:
+    """Split names with commas; ``all`` names all."""
+    given = [name.strip() for name in text.split(",") if name.strip()]
+    names = list(TRANSFORMATIONS) if given == [ALL] else given
+    if not names or not TRANSFORMATIONS.keys() >= set(names):
+        choices = ", ".join(TRANSFORMATIONS)
+        raise ValueError(f"--transformations {text!r}: choices are {choices}, or {ALL}")
+    return names
+
+
+def _require(
+    item: Transformation, dataset: str, reason: str, *, wordnet: str, translates: bool
+) -> None:
+    if reason:
+        raise ValueError(f"{item.name} does not apply to {dataset}: {reason}")
+    if WORDNET in item.needs:
+        find_wordnet(wordnet or None)
+    if TRANSLATION in item.needs and not translates:
+        raise ValueError(f"{item.name} needs {TRANSLATORS}")
+
+
+TRANSLATORS = (
+    "something that translates: --forward and --backward checkpoints of this project, or "
+    "--back-translate COMMAND (one sentence a line in, one a line out)"
+)
+
+
+def _lacking(item: Transformation, *, wordnet: str, translates: bool) -> str:
+    """Say what is missing here; empty where nothing is."""
+    if TRANSLATION in item.needs and not translates:
+        return f"it needs {TRANSLATORS}"
+    if WORDNET in item.needs:
+        try:
+            find_wordnet(wordnet or None)
+        except FileNotFoundError as error:
+            return str(error)
+    return ""
+
+
+def perturb_pair(
+    item: Transformation,
+    pair: Pair,
+    label: str,
+    *,
+    labels: PairLabels,
+    seed: int,
+    fields: str = "",
+    resources: Resources,
+) -> tuple[Change, str] | None:
+    """Apply a transformation to one pair; what happens depends on seed and pair alone.
+
+    Args:
+        item: the transformation.
+        pair: both sentences, annotated where it needs that.
+        label: gold label.
+        labels: what labels say.
+        seed: of all choices.
+        fields: which sentences to change; empty for the transformation's own choice.
+        resources: what it draws on.
+
+    Returns:
+        The pair as it is now with its label, or None where nothing applies.
+    """
+    if item.from_same and label != labels.same:
+        return None
+    random = dice_for(seed, item.name, *(sentence.text for sentence in pair))
+    found = item.rule(pair, NUMBERS[fields_of(item, fields)], random, resources)
+    return found and (found, labels.different if item.differs else label)
+
+
+def fields_of(item: Transformation, fields: str) -> str:
+    """Return which sentences are changed: as asked for, where that is a choice."""
+    return item.fields if item.fixed else fields or item.fields

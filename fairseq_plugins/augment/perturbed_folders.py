@@ -1,0 +1,171 @@
+"""A folder of ``scripts/perturb.py``: examples of one split after a transformation, and before.
+
+The split's own file in the dataset's own form, the same rows as they were in ``original/``, what
+was done to every example of the split in ``changes.jsonl``, and what all of it is in
+``perturbation.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..corpora.datasets import Dataset, find_splits, get_dataset, read_split
+from ..corpora.examples import Example
+from ..corpora.readers.expected import Expected, check_same_pairs, json_object
+from ..corpora.readers.options import ReadOptions
+from ..messages import quoted
+from ..text_reading import numbered_lines, read_text
+from .perturbation.record import CHANGES, ORIGINAL, RECORD
+
+SHOWN = 200  # characters of a text in an error
+NEEDED = ("dataset", "split", "transformation")
+CHANGE = {"id": str, "changed": bool, "texts": list, "new_texts": list}
+
+
+@dataclass(frozen=True)
+class PerturbedFolder:
+    """What a folder holds.
+
+    Args:
+        record: its ``perturbation.json``.
+        originals, perturbed: equally many examples.
+    """
+
+    record: Mapping[str, Any]
+    originals: list[Example]
+    perturbed: list[Example]
+
+    @property
+    def source_hash(self) -> str:
+        """SHA-256 of the file that was perturbed; empty where it is not told."""
+        source = self.record.get("source")
+        return str(source.get("sha256", "")) if isinstance(source, dict) else ""
+
+
+def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> PerturbedFolder:
+    """Read a folder and check its parts against each other.
+
+    Args:
+        folder: with ``perturbation.json``.
+        expected: what the model reads and answers.
+        options: how the user's own files are laid out.
+
+    Raises:
+        FileNotFoundError: a file is missing, the originals among them.
+        ValueError: a damaged file, another kind of dataset than the model's, a label that the
+            model does not know, or parts that contradict each other; with file and line.
+    """
+    record = _read_record(folder / RECORD)
+    dataset, split = get_dataset(record["dataset"]), record["split"]
+    if dataset.target != expected.target:
+        raise ValueError(
+            f"{folder / RECORD}: dataset {dataset.name!r} has {_gold(dataset.target)}, but the "
+            f"model gives {_gold(expected.target)}"
+        )
+    after = _split_file(dataset, split, folder)
+    before = _split_file(dataset, split, folder / ORIGINAL)
+    perturbed, originals = ([*read_split(dataset, split, p, options)] for p in (after, before))
+    check_same_pairs(originals, perturbed, (before, after))
+    names = _check_changes(folder / CHANGES, (before, originals), (after, perturbed))
+    perturbed, originals = (
+        [_expected(example, expected, path, name) for example, name in zip(part, names)]
+        for part, path in ((perturbed, after), (originals, before))
+    )
+    expected.tell_respelled(folder)
+    return PerturbedFolder(record, originals, perturbed)
+
+
+def _gold(target: str) -> str:
+    return {"score": "scores", "classes": "classes"}.get(target, "labels of words")
+
+
+def _read_record(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file")
+    record = json_object(read_text(path), str(path))
+    for name in NEEDED:
+        if not isinstance(record.get(name), str):
+            raise ValueError(f"{path}: {name!r} is {quoted(record.get(name))}, expected a text")
+    try:
+        splits = get_dataset(record["dataset"]).splits
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if record["split"] not in splits:
+        choices = ", ".join(splits)
+        raise ValueError(f"{path}: unknown split {quoted(record['split'])}; choices: {choices}")
+    return record
+
+
+def _split_file(dataset: Dataset, split: str, folder: Path) -> Path:
+    """Return the split's file in a folder."""
+    if not folder.is_dir():
+        raise FileNotFoundError(f"no folder {str(folder)!r}: run scripts/perturb.py again")
+    found = find_splits(dataset, folder)
+    if split not in found:
+        names = " or ".join(dataset.splits[split])
+        raise FileNotFoundError(f"{folder} holds no file of split {split!r}, expected {names}")
+    return found[split]
+
+
+def _expected(example: Example, expected: Expected, path: Path, name: str) -> Example:
+    """Check an example, and call its label as the model does."""
+    where = f"{path}:{example.line}"
+    expected.check_sentences(len(example.texts), where)
+    return replace(example, id=name, label=expected.label(example.label, where))
+
+
+def _check_changes(
+    path: Path, before: tuple[Path, list[Example]], after: tuple[Path, list[Example]]
+) -> list[str]:
+    """Refuse examples that are not those of the record of changes.
+
+    The files hold either all examples of the split, or those alone that were changed.
+
+    Returns:
+        The examples' ids in the split's whole file: where rows have none of their own, they are
+        numbered anew in every file.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file: run scripts/perturb.py again")
+    changes = [(number, _change(line, f"{path}:{number}")) for number, line in _lines(path)]
+    kept = [change for change in changes if change[1]["changed"]]
+    count = len(after[1])
+    if count not in (len(kept), len(changes)):
+        raise ValueError(
+            f"{after[0]} has {count} examples, but {path} tells of {len(kept)} changed ones among "
+            f"{len(changes)}"
+        )
+    told = kept if count == len(kept) else changes
+    numbered = [example.id for example in after[1]] == [str(number) for number in range(count)]
+    names = ("text", "label") if numbered else ("text", "label", "id")
+    for part, texts, label in ((before, "texts", "label"), (after, "new_texts", "new_label")):
+        for example, (number, change) in zip(part[1], told):
+            found = (list(example.texts), example.label, example.id)
+            recorded = (change[texts], _text(change.get(label)), change["id"])
+            for name, one, other in zip(names, found, recorded):
+                if one != other:
+                    raise ValueError(
+                        f"{part[0]}:{example.line}: {name} {quoted(one, SHOWN)} contradicts "
+                        f"{path}:{number}, where it is {quoted(other, SHOWN)}"
+                    )
+    return [change["id"] for _, change in told]
+
+
+def _lines(path: Path) -> list[tuple[int, str]]:
+    return [(number, line) for number, line in numbered_lines(path) if line.strip()]
+
+
+def _change(line: str, where: str) -> dict[str, Any]:
+    change = json_object(line, where)
+    for name, kind in CHANGE.items():
+        if not isinstance(change.get(name), kind):
+            found = quoted(change.get(name))
+            raise ValueError(f"{where}: {name!r} is {found}, expected {kind.__name__}")
+    return change
+
+
+def _text(label: Any) -> str | None:
+    return None if label is None else str(label)

@@ -1,0 +1,173 @@
+"""Sets of perturbed examples, whoever made them: found, read, checked against the model.
+
+``scripts/perturb.py`` writes folders, TextFlint pairs of files, AdvGLUE one file of six tasks; all
+become `PerturbedExamples`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..corpora.examples import Example
+from ..corpora.readers.advglue import TASKS, read_advglue
+from ..corpora.readers.expected import Expected
+from ..corpora.readers.options import ReadOptions
+from ..corpora.readers.textflint import (
+    TRANSFORMED,
+    read_textflint,
+    transformation_of,
+    transformed_file,
+)
+from ..data.text_manifest import TextManifest
+from .perturbation.record import RECORD
+from .perturbed_folders import read_perturbed
+
+WHOLE = "original"  # what is called so is before, not after
+KINDS = (
+    f"a folder with {RECORD} (scripts/perturb.py), {TRANSFORMED}_NAME_N.json (TextFlint), or "
+    "AdvGLUE's dev.json"
+)
+
+
+@dataclass(frozen=True)
+class PerturbedExamples:
+    """Examples after a transformation, with those that they were made from where these are known.
+
+    Args:
+        name: of the transformation.
+        source: folder or file that it was read from.
+        perturbed: the examples; labels are called as the model calls them.
+        originals: as many, in the same order; None if they are not known.
+        dataset: whose examples they are; empty if unknown.
+        split: of the dataset; empty if unknown.
+        source_hash: SHA-256 of the split's whole file; empty if unknown.
+    """
+
+    name: str
+    source: Path
+    perturbed: list[Example]
+    originals: list[Example] | None = None
+    dataset: str = ""
+    split: str = ""
+    source_hash: str = ""
+
+
+def expected_of(manifest: TextManifest) -> Expected:
+    """Return what the models of a prepared folder read and answer.
+
+    Raises:
+        ValueError: they label words.
+    """
+    if manifest.target == "word_labels":
+        raise ValueError(
+            f"a model of {manifest.dataset!r} labels words; perturbed sets are for models of "
+            "sentences and pairs of sentences"
+        )
+    return Expected(manifest.target, tuple(manifest.labels), manifest.sentences)
+
+
+def read_sets(paths: Sequence[str | Path], manifest: TextManifest) -> list[PerturbedExamples]:
+    """Read perturbed sets for the models of a prepared folder.
+
+    Args:
+        paths: folders and files of any kind, and folders of such; ``dev.json:TASK`` is one task of
+            AdvGLUE. What is named twice is read once.
+        manifest: of the folder.
+
+    Raises:
+        FileNotFoundError: nothing there, or a part of it is missing.
+        ValueError: a damaged file; sets for other models; labels that the model does not know, or
+            that contradict the record of changes; two sets of one name.
+    """
+    expected = expected_of(manifest)
+    options = _read_options(manifest)
+    found: list[PerturbedExamples] = []
+    places = {(place.resolve(), task): place for path in paths for place, task in _places(path)}
+    for (_, task), source in places.items():
+        if source.is_dir():
+            found.append(_folder(source, expected, options))
+        elif transformed_file(source):
+            originals, perturbed = read_textflint(source, expected)
+            name = transformation_of(source)
+            found.append(PerturbedExamples(name, source, perturbed, originals))
+        else:
+            parts = read_advglue(source, task, manifest.dataset, expected)
+            found += [
+                PerturbedExamples(f"AdvGLUE-{name}", source, part, dataset=TASKS[name].dataset)
+                for name, part in parts.items()
+            ]
+    _check_names(found)
+    return found
+
+
+def _places(path: str | Path) -> Iterator[tuple[Path, str]]:
+    """Yield the sets that a path stands for: folder or file, and a task of AdvGLUE."""
+    place, task = Path(path), ""
+    if not place.exists() and str(path).rpartition(":")[2] in TASKS:
+        name, _, task = str(path).rpartition(":")
+        place = Path(name)
+    if place.is_dir() and not (place / RECORD).is_file():
+        inner = [_place(other) for other in sorted(place.iterdir()) if _is_set(other)]
+        if not inner:
+            raise FileNotFoundError(f"{path} holds no perturbed set; expected {KINDS}")
+        yield from inner
+    elif place.is_dir() or place.suffix == ".json":
+        yield _place(place)[0], task
+    elif place.exists():
+        raise ValueError(f"{path} is no perturbed set; expected {KINDS}")
+    else:
+        raise FileNotFoundError(f"{path}: no such file or folder; expected {KINDS}")
+
+
+def _is_set(path: Path) -> bool:
+    """Whether it is a set; a hidden folder is what a killed run of scripts/perturb.py left."""
+    if path.name.startswith("."):
+        return False
+    return (path / RECORD).is_file() or (path.is_file() and transformed_file(path) is not None)
+
+
+def _place(path: Path) -> tuple[Path, str]:
+    return transformed_file(path) or path, ""
+
+
+def _folder(source: Path, expected: Expected, options: ReadOptions) -> PerturbedExamples:
+    folder = read_perturbed(source, expected, options)
+    record = folder.record
+    return PerturbedExamples(
+        record["transformation"],
+        source,
+        folder.perturbed,
+        folder.originals,
+        record["dataset"],
+        record["split"],
+        folder.source_hash,
+    )
+
+
+def _read_options(manifest: TextManifest) -> ReadOptions:
+    """Return how the files that the folder was prepared from are laid out."""
+    told = manifest.options.get("read")
+    known = told if isinstance(told, dict) else {}
+    names = ReadOptions.__dataclass_fields__.keys() & known.keys()
+    values = {name: tuple(v) if isinstance(v := known[name], list) else v for name in names}
+    return ReadOptions(**values)
+
+
+def _check_names(sets: Sequence[PerturbedExamples]) -> None:
+    """Refuse two sets of one name, for a table has one column for each, and names of other files.
+
+    A file of predictions is called by the name; what ends in `WHOLE` is that of the originals.
+    """
+    first: dict[str, PerturbedExamples] = {}
+    for one in sets:
+        name = one.name
+        if not name.strip(". ") or set(name) & set("/\\\0\t\n") or name.endswith(WHOLE):
+            raise ValueError(
+                f"{one.source}: transformation {name!r} cannot name a file of predictions; such "
+                f"names are no paths, and do not end in {WHOLE!r}"
+            )
+        other = first.setdefault(one.name, one)
+        if other is not one:
+            raise ValueError(f"{other.source} and {one.source} are both {one.name}: name one")

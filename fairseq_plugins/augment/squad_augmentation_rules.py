@@ -1,0 +1,107 @@
+"""Which questions are paraphrased, and which paraphrases are worth keeping.
+
+BERTQA (Chada 2019, 3.4) paraphrases 35, 50 or 100 % of SQuAD's questions by translating them there
+and back. The choice depends on the seed and on a question's id and text, not on its place in the
+file; a smaller share lies within a larger one.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from .seeded_random import dice_for
+from .translators import one_line
+
+MARKS = "?\uff1f\u061f\u037e"  # what a question ends with: Latin, Chinese, Arabic, Greek
+OTHER_ENDS = ".,;:!\u3002 "
+UNKNOWN = ("<unk>", "⁇")  # what models write for subwords they do not know
+
+EMPTY = "empty"
+UNCHANGED = "unchanged"
+DUPLICATE = "duplicate"
+LENGTH = "length"
+UNKNOWN_WORDS = "unknown_words"
+REASONS = {
+    EMPTY: "nothing came back",
+    UNCHANGED: "equal to the question, but for case, spaces and punctuation",
+    DUPLICATE: "equal in that way to another question of its paragraph",
+    LENGTH: "too long, or much longer or shorter than the question",
+    UNKNOWN_WORDS: "holds words that the model does not know",
+}
+
+
+class Asked(NamedTuple):
+    """A question in its place.
+
+    Args:
+        paragraph: number of its paragraph in the file.
+        id: its name.
+        text: what is asked.
+    """
+
+    paragraph: int
+    id: str
+    text: str
+
+
+def choose(questions: Sequence[Asked], rate: float, seed: int) -> list[Asked]:
+    """Return a share of the questions, in the order they were drawn."""
+    drawn = {asked.id: dice_for(seed, "paraphrase", *asked[1:]).random() for asked in questions}
+    order = sorted(questions, key=lambda asked: (drawn[asked.id], asked.id))
+    return order[: round(rate * len(questions))]
+
+
+def clean(paraphrase: str, question: str) -> str:
+    """Return a paraphrase as one line that ends with the question's mark, if that has one."""
+    text, mark = one_line(paraphrase), one_line(question)[-1:]
+    if not mark or mark not in MARKS:
+        return text
+    asks = text[-1:] and text[-1] in MARKS
+    text = text.rstrip(f"{MARKS} " if asks else MARKS + OTHER_ENDS)  # "of the U.S.?" keeps its dot
+    return f"{text}{mark}" if text else ""
+
+
+def folded(text: str) -> str:
+    """Return what is left of a text without case, blanks and punctuation."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    # marks (category M) are part of letters in many scripts
+    kept = (c if c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in plain)
+    return " ".join("".join(kept).split())
+
+
+def fault(
+    paraphrase: str,
+    question: str,
+    others: Collection[str],
+    *,
+    max_ratio: float,
+    max_characters: int,
+) -> str | None:
+    """Say why a paraphrase is dropped: one of `REASONS`, or None where it is kept.
+
+    Args:
+        paraphrase: as `clean` left it.
+        question: what it paraphrases.
+        others: all questions of the paragraph, `folded`.
+        max_ratio: how many times more or fewer words or characters it may have (0: any number).
+        max_characters: how long both may be.
+    """
+    new, old = folded(paraphrase), folded(question)
+    if not new:
+        return EMPTY
+    if any(sign in paraphrase and sign not in question for sign in UNKNOWN):
+        return UNKNOWN_WORDS
+    if new == old:
+        return UNCHANGED
+    if new in others:
+        return DUPLICATE
+    odd = max_ratio and any(
+        max(pair) > max_ratio * min(pair)
+        for pair in (
+            (len(paraphrase.split()), len(question.split())),
+            (len(paraphrase), len(question)),
+        )
+    )
+    return LENGTH if odd or max(len(paraphrase), len(question)) > max_characters else None

@@ -1,0 +1,1 @@
+"""What files hold: the official formats, datasets by name, parallel text. No models here."""

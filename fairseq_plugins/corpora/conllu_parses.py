@@ -1,0 +1,146 @@
+"""Parses given as CoNLL-U beside a file of examples, in place of a spaCy pipeline.
+
+The CoNLL-U file holds the sentences of the examples in their order, rows that are passed over
+apart: of a pair those of the first text, then those of the second. A text may be several CoNLL-U
+sentences: as many are taken as its characters need, white space apart, and their trees stand side
+by side.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from os.path import commonprefix
+from pathlib import Path
+
+from ..files import sha256
+from ..syntax.annotation import Annotation
+from ..text_reading import numbered_lines
+from .conllu import parse_block, read_blocks
+from .examples import Example
+from .readers.reading import UNLABELLED
+
+NAME = "conllu"
+SNIPPET = 40  # characters of a text that a message shows
+
+Parses = tuple[Annotation, ...]  # one a text of an example
+
+
+class GivenParses:
+    """Stands where an annotator stands, in a folder whose texts came with their parses.
+
+    Args:
+        files: the CoNLL-U files.
+        model: spaCy pipeline for raw text, or nothing.
+    """
+
+    def __init__(self, files: Iterable[Path], model: str = "") -> None:
+        digest = hashlib.sha256("".join(sha256(path) for path in files).encode()).hexdigest()
+        self._identity = {"name": NAME, "version": "-", "hash": digest[:16]}
+        self._identity |= {"model": model} if model else {}
+
+    def identity(self) -> dict[str, str]:
+        """Return name, version and content hash, and the pipeline for raw text."""
+        return dict(self._identity)
+
+
+class ParseFile:
+    """A CoNLL-U file read beside the examples whose sentences it holds.
+
+    Args:
+        path: of the CoNLL-U file.
+        examples: file of the examples, for messages.
+        need_heads: whether every sentence must be one tree.
+        passed_over: reason -> how many rows of that file have been no examples so far.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        examples: Path,
+        *,
+        need_heads: bool,
+        passed_over: Mapping[str, int] | None = None,
+    ) -> None:
+        self.path, self.examples, self.need_heads = path, examples, need_heads
+        self.passed_over = {} if passed_over is None else passed_over
+        self._blocks = read_blocks(numbered_lines(path))
+        self._last = 0  # line
+
+    def take(self, example: Example) -> Parses:
+        """Return the parses of an example's texts, which must come in the file's order.
+
+        Raises:
+            ValueError: sentences of other words, too few of them, or no CoNLL-U; with the lines of
+                both files.
+        """
+        return tuple(self._take(text, example) for text in example.texts)
+
+    def close(self) -> None:
+        """Refuse sentences that belong to no example.
+
+        Raises:
+            ValueError: there is one; with its line.
+        """
+        for block in self._blocks:
+            if words := parse_block(block, self.path).words:
+                raise ValueError(
+                    f"{self.path}:{block[0][0]}: too many sentences: {_snippet(''.join(words))!r} "
+                    f"comes after those of all examples of {self.examples}{self._hint()}"
+                )
+
+    def _take(self, text: str, example: Example) -> Annotation:
+        """Take the sentences of one text."""
+        wanted, parts, done = "".join(text.split()), [], 0
+        while done < len(wanted):
+            block = next(self._blocks, None)
+            place = f"{self.examples}:{example.line}"
+            if block is None:
+                raise ValueError(
+                    f"{self.path}:{self._last}: too few sentences: the file ends before "
+                    f"{_snippet(wanted[done:])!r} of {place}"
+                )
+            self._last = block[-1][0]
+            part = parse_block(block, self.path, need_heads=self.need_heads)
+            spelt = "".join("".join(word.split()) for word in part.words)
+            if not wanted.startswith(spelt, done):
+                found, due = _apart(spelt, wanted[done:])
+                raise ValueError(
+                    f"{self.path}:{block[0][0]}: the sentence {found!r} is not what "
+                    f"{place} has there, {due!r}{self._hint()}"
+                )
+            parts.append(part)
+            done += len(spelt)
+        return _side_by_side(parts)
+
+    def _hint(self) -> str:
+        """Tell of rows whose sentences must not be there."""
+        counts = {kind: n for kind, n in self.passed_over.items() if n and kind != UNLABELLED}
+        hint = " (no sentence is due of {} rows before it that were passed over: {})"
+        return hint.format(sum(counts.values()), ", ".join(counts)) if counts else ""
+
+
+def _side_by_side(parts: Sequence[Annotation]) -> Annotation:
+    """Put sentences together; their trees become a forest."""
+    words = [word for part in parts for word in part.words]
+    upos = [tag for part in parts for tag in part.upos]
+    if any(part.heads is None for part in parts):
+        return Annotation(words, upos)
+    heads: list[int] = []
+    for part in parts:
+        before = len(heads)
+        heads += [head + before if head else 0 for head in part.heads or ()]
+    return Annotation(words, upos, heads=heads)
+
+
+def _apart(found: str, due: str) -> tuple[str, str]:
+    """Return snippets of two texts that show where they begin to differ."""
+    same = len(commonprefix([found, due]))
+    start = same - SNIPPET // 2 if same > SNIPPET // 2 else 0
+    lead = "…" if start else ""
+    return lead + _snippet(found[start:]), lead + _snippet(due[start:])
+
+
+def _snippet(text: str) -> str:
+    return "".join(islice(text, SNIPPET)) + ("…" if len(text) > SNIPPET else "")

@@ -1,0 +1,244 @@
+"""SQuAD files (Rajpurkar et al. 2016, 2018): read strictly, and written.
+
+Versions 1.1 and 2.0 have one form: articles of paragraphs, each with its questions. What a file
+says of a question decides: ``answers`` that are there make it answerable, an empty list makes it
+unanswerable, and where neither ``answers`` nor ``is_impossible`` stand (official test files)
+nothing is known. ``is_impossible`` that contradicts ``answers`` is an error. Other keys, such as
+``plausible_answers``, are passed over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from ..files import write_text
+from ..messages import named, quoted, shortened
+from ..text.text_encoder import check_characters
+from ..text_reading import read_text
+
+VERSION = "v2.0"
+NO_VERDICT = "1"  # versions that begin so do not say "is_impossible"
+
+_KINDS = {str: "a text", list: "a list", dict: "an object", int: "a whole number", bool: "a truth"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A gold answer.
+
+    Args:
+        text: as the annotator marked it.
+        start: where it begins in the context, in code points; files may be wrong about it.
+    """
+
+    text: str
+    start: int
+
+    def stands_in(self, context: str) -> bool:
+        """Whether the text stands where the answer says."""
+        return self.start >= 0 and context.startswith(self.text, self.start)
+
+    def as_json(self) -> dict[str, Any]:
+        """The official form."""
+        return {"text": self.text, "answer_start": self.start}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question.
+
+    Args:
+        id: its name, of which there is no second in the file.
+        text: what is asked.
+        answers: its gold answers; empty: it has none in its paragraph; None: nothing is known.
+    """
+
+    id: str
+    text: str
+    answers: tuple[Answer, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph with its questions.
+
+    Args:
+        title: of its article.
+        context: its text.
+        questions: about it.
+        place: where it stands in its file.
+    """
+
+    title: str
+    context: str
+    questions: tuple[Question, ...]
+    place: str = field(default="", compare=False)
+
+    def named(self) -> Iterator[tuple[str, Question]]:
+        """Yield its questions, each with its place and id for messages."""
+        for number, question in enumerate(self.questions):
+            yield f"{self.place}.qas[{number}] (id {question.id!r})", question
+
+
+@dataclass(frozen=True)
+class Squad:
+    """A file's content.
+
+    Args:
+        version: as the file says, e.g. ``v2.0``; empty where it says none.
+        paragraphs: in order.
+    """
+
+    version: str
+    paragraphs: tuple[Paragraph, ...]
+
+    @property
+    def questions(self) -> Iterator[Question]:
+        """All questions, in order."""
+        return (asked for paragraph in self.paragraphs for asked in paragraph.questions)
+
+
+def read(path: str | Path) -> Squad:
+    """Read a file.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: it is no JSON (with line and column); a key is missing or of another kind, a
+            text is empty or half a character, an id is there twice, or ``is_impossible``
+            contradicts ``answers`` (with the place in the file, and the id).
+    """
+    path = Path(path)
+    body = _parsed(path)
+    paragraphs = tuple(_paragraphs(body, path))
+    seen: dict[str, str] = {}
+    for paragraph in paragraphs:
+        for place, question in paragraph.named():
+            if question.id in seen:
+                raise ValueError(f"{place}: the id stands at {seen[question.id]} as well")
+            seen[question.id] = place.removeprefix(f"{path}: ")
+    if not seen:
+        raise ValueError(f"{path} holds no question")
+    return Squad(_optional(body, "version", str, str(path), ""), paragraphs)
+
+
+def dump(path: str | Path, paragraphs: Iterable[Paragraph], version: str = VERSION) -> None:
+    """Write a file; it appears when it is complete.
+
+    Args:
+        path: of the file.
+        paragraphs: neighbours of one title become one article.
+        version: as it will say; 1.1 says nothing of impossible questions.
+    """
+    data = []
+    for title, group in groupby(paragraphs, key=lambda paragraph: paragraph.title):
+        found = [
+            {
+                "context": paragraph.context,
+                "qas": [_question_body(asked, version) for asked in paragraph.questions],
+            }
+            for paragraph in group
+        ]
+        data.append({"title": title, "paragraphs": found})
+    write_text(Path(path), json.dumps({"version": version, "data": data}, ensure_ascii=False))
+
+
+def _question_body(question: Question, version: str) -> dict[str, Any]:
+    body: dict[str, Any] = {"question": question.text, "id": question.id}
+    if question.answers is not None:
+        body["answers"] = [answer.as_json() for answer in question.answers]
+        if not version.removeprefix("v").startswith(NO_VERDICT):
+            body["is_impossible"] = not question.answers
+    return body
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    """Parse a file of one JSON object."""
+    if not path.is_file():
+        raise FileNotFoundError(f"no file {str(path)!r}")
+    text = read_text(path)
+    try:
+        body = json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ValueError(f"{path} is no JSON: {place}: {error.msg}") from None
+    except (ValueError, RecursionError) as error:  # a number too long, or lists too deep
+        raise ValueError(f"{path} is no JSON that can be read: {error}") from None
+    if not isinstance(body, dict) or "data" not in body:
+        raise ValueError(f"{path} is no SQuAD file: expected an object with a list 'data'")
+    return body
+
+
+def _paragraphs(body: dict[str, Any], path: Path) -> Iterator[Paragraph]:
+    for i, article in enumerate(_required(body, "data", list, f"{path}: the file")):
+        place = f"{path}: data[{i}]"
+        found = _required(article, "paragraphs", list, place)
+        title = _optional(article, "title", str, place, "")
+        check_characters(title, place)
+        for k, paragraph in enumerate(found):
+            yield _paragraph(paragraph, title, f"{place}.paragraphs[{k}]")
+
+
+def _paragraph(body: Any, title: str, place: str) -> Paragraph:
+    context = _text(body, "context", place)
+    asked = [
+        _question(question, f"{place}.qas[{k}]")
+        for k, question in enumerate(_required(body, "qas", list, place))
+    ]
+    return Paragraph(title, context, tuple(asked), place)
+
+
+def _question(body: Any, place: str) -> Question:
+    name = _text(body, "id", place)
+    place = f"{place} (id {name!r})"
+    text = _text(body, "question", place)
+    impossible = _optional(body, "is_impossible", bool, place, None)
+    found = _optional(body, "answers", list, place, [] if impossible else None)
+    if impossible is not None and impossible != (not found):
+        raise ValueError(
+            f"{place}: 'is_impossible' is {json.dumps(impossible)}, but it has "
+            f"{len(found or ())} answers"
+        )
+    if found is None:
+        return Question(name, text)
+    answers = [_answer(answer, f"{place}: answers[{k}]") for k, answer in enumerate(found)]
+    return Question(name, text, tuple(answers))
+
+
+def _answer(body: Any, place: str) -> Answer:
+    return Answer(_text(body, "text", place), _required(body, "answer_start", int, place))
+
+
+def _text(body: Any, key: str, place: str) -> str:
+    """Take a text that says something."""
+    found = _required(body, key, str, place)
+    if not found.strip():
+        raise ValueError(f"{place}: {key!r} is empty")
+    check_characters(found, place)
+    return found
+
+
+def _required(body: Any, key: str, kind: type, place: str) -> Any:
+    if not isinstance(body, dict):
+        raise ValueError(f"{place} is {_shown(body)}, expected {_KINDS[dict]}")
+    if key not in body:
+        raise ValueError(f"{place} has no {key!r}; it has {_listed(body)}")
+    if type(body[key]) is not kind:
+        raise ValueError(f"{place}: {key!r} is {_shown(body[key])}, expected {_KINDS[kind]}")
+    return body[key]
+
+
+def _optional(body: dict[str, Any], key: str, kind: type, place: str, default: Any) -> Any:
+    return _required(body, key, kind, place) if key in body else default
+
+
+def _listed(names: Sequence[str] | dict[str, Any]) -> str:
+    return named(map(quoted, names), none="nothing")
+
+
+def _shown(value: Any) -> str:
+    return shortened(json.dumps(value), 40)

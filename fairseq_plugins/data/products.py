@@ -1,0 +1,64 @@
+"""The files of a finished folder: written down in its manifest, compared with it later.
+
+A size that differs is seen whenever a folder is opened; another byte where somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..files import sha256, sync
+from .manifest import FolderManifest
+from .streams import AGAIN
+
+
+def record_products(folder: Path, manifest: FolderManifest) -> None:
+    """Write size and SHA-256 of all files into the manifest, once they are on disk.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+    """
+    manifest.products = {}
+    for path in manifest.files(folder):
+        sync(path)
+        manifest.products[path.name] = {"size": path.stat().st_size, "sha256": sha256(path)}
+    sync(folder)
+
+
+def faults(folder: Path, manifest: FolderManifest, *, hashes: bool = False) -> Iterator[Exception]:
+    """Yield what is wrong with a folder's files, as the error to raise.
+
+    Args:
+        folder: the prepared folder.
+        manifest: of the folder; those of older releases know no sizes.
+        hashes: whether to read all files and compare their bytes, too.
+    """
+    for path in manifest.files(folder):
+        written = manifest.products.get(path.name)
+        if not path.is_file():
+            yield FileNotFoundError(f"{path} is missing")
+        elif manifest.products and written is None:
+            yield ValueError(f"{path} is not among the files that the manifest describes")
+        elif written and (size := path.stat().st_size) != written["size"]:
+            was = written["size"]
+            yield ValueError(f"{path} has {size} bytes, but was written with {was}")
+        elif written and hashes and sha256(path) != written["sha256"]:
+            yield ValueError(f"{path} has other bytes than were written (SHA-256)")
+
+
+def check_whole(
+    folder: Path, manifest: FolderManifest, *, hashes: bool = False, partial: bool = False
+) -> None:
+    """Refuse a folder whose files are not those that were written.
+
+    Args:
+        folder, manifest, hashes: see `faults`.
+        partial: whether files may be missing.
+
+    Raises:
+        FileNotFoundError, ValueError: the first fault.
+    """
+    for fault in faults(folder, manifest, hashes=hashes):
+        if not (partial and isinstance(fault, FileNotFoundError)):
+            raise type(fault)(f"{fault}; {AGAIN}")

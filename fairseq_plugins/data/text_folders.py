@@ -1,0 +1,218 @@
+"""A prepared folder of texts or questions: opened, checked, read split by split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..messages import named
+from ..text_reading import read_text
+from .products import check_whole
+from .qa_columns import QuestionColumns
+from .text_columns import STORED_FEATURES, Gold, SentenceColumns, raw_similarity, read_ids
+from .text_manifest import LABELS, TextManifest
+from .text_rows import Rows
+
+
+def open_folder(folder: Path, task: str) -> TextManifest:
+    """Return the manifest of a folder that is complete and for this task.
+
+    Raises:
+        FileNotFoundError: a folder that was not prepared, or not to the end.
+        ValueError: a folder for another task, or one whose files disagree.
+    """
+    manifest = TextManifest.load(folder)
+    if manifest.task != task:
+        raise ValueError(f"{folder} was prepared for --task {manifest.task}, not for --task {task}")
+    check_whole(folder, manifest)
+    if manifest.labels:
+        path = folder / LABELS
+        found = read_text(path).removesuffix("\n").split("\n")
+        if found != manifest.labels:
+            raise ValueError(f"{path} and the manifest disagree; prepare the folder again")
+    return manifest
+
+
+def read_sentences(
+    folder: Path,
+    manifest: TextManifest,
+    split: str,
+    features: Iterable[str],
+    *,
+    pieces: int | None = None,
+    heads: bool = False,
+    similarity: bool = False,
+) -> list[SentenceColumns]:
+    """Read the first, and for pairs the second sentences of a split.
+
+    Args:
+        folder: prepared folder.
+        manifest: its manifest.
+        split: name of the split.
+        features: what the model reads.
+        pieces: how many wordpieces the vocabulary has, where there is one to check with.
+        heads: whether it reads heads.
+        similarity: whether it reads the similarity of words.
+
+    Raises:
+        FileNotFoundError: no such split, or a missing stream.
+        ValueError: streams that disagree with each other or with the manifest.
+    """
+    _check_split(folder, manifest, split)
+    stored = stored_features(features)
+    columns = [
+        SentenceColumns.read(folder, split, number, stored, heads=heads, pieces=pieces)
+        for number in range(manifest.sentences)
+    ]
+    for column in columns:
+        _check_count(folder, manifest, split, "examples", len(column.tokens))
+    if similarity:
+        path = folder / f"{split}.similarity1"
+        columns[1] = columns[1].comparing(Rows.read(path), columns[0], str(path))
+    return columns
+
+
+def read_questions(
+    folder: Path,
+    manifest: TextManifest,
+    split: str,
+    features: Iterable[str],
+    *,
+    pieces: int | None = None,
+    heads: bool = False,
+    required: bool = True,
+) -> QuestionColumns:
+    """Read the questions of a split and their passages.
+
+    Args:
+        folder: prepared folder.
+        manifest: its manifest.
+        split: name of the split.
+        features: what the model reads.
+        pieces: how many wordpieces the vocabulary has, where there is one to check with.
+        heads: whether it reads heads.
+        required: whether it must be known of every question what answers it.
+
+    Raises:
+        FileNotFoundError: no such split, or a missing stream.
+        ValueError: streams that disagree with each other or with the manifest, or answers that are
+            required and missing.
+    """
+    _check_split(folder, manifest, split)
+    wanted = {"heads": heads, "pieces": pieces}
+    columns = QuestionColumns.read(folder, split, stored_features(features), **wanted)
+    _check_count(folder, manifest, split, "examples", len(columns.questions.tokens))
+    _check_count(folder, manifest, split, "paragraphs", len(columns.offsets))
+    if required:
+        require_gold(folder, manifest, split, columns.gold)
+    return columns
+
+
+def _check_split(folder: Path, manifest: TextManifest, split: str) -> None:
+    """Refuse a split that the folder lacks.
+
+    Raises:
+        FileNotFoundError: names the splits that it has.
+    """
+    if split not in manifest.splits:
+        raise FileNotFoundError(
+            f"{folder} has no split {split!r}; splits: {named(manifest.splits)}"
+        )
+
+
+def _check_count(folder: Path, manifest: TextManifest, split: str, what: str, count: int) -> None:
+    promised = manifest.splits[split][what]
+    if count != promised:
+        raise ValueError(
+            f"{folder}: split {split!r} has {count} {what}, but the manifest says {promised}; "
+            "prepare the folder again"
+        )
+
+
+def take_sentences(
+    examples: Sequence[Sequence[Any]],
+    number: int,
+    features: Iterable[str],
+    names: Sequence[str],
+    *,
+    heads: bool = False,
+    similarity: bool = False,
+) -> list[SentenceColumns]:
+    """Take examples from the encoder of raw text.
+
+    Args:
+        examples: for each its sentences.
+        number: how many sentences an example must have.
+        features: what the model reads.
+        names: of the examples.
+        heads: whether the model reads heads.
+        similarity: whether it reads the similarity of words.
+
+    Raises:
+        ValueError: an example with another number of sentences, one that was not parsed, or one
+            whose words were not compared.
+    """
+    for name, sentences in zip(names, examples):
+        if len(sentences) != number:
+            raise ValueError(f"{name} has {len(sentences)} texts; this task takes {number}")
+    stored = stored_features(features)
+    sides = [[sentences[place] for sentences in examples] for place in range(number)]
+    columns = [
+        SentenceColumns.of(side, stored, heads=heads, name_of=names.__getitem__) for side in sides
+    ]
+    if similarity:
+        numbers = raw_similarity(sides[1], names.__getitem__)
+        columns[1] = columns[1].comparing(numbers, columns[0], "similarities of raw text")
+    return columns
+
+
+def stored_features(features: Iterable[str]) -> list[str]:
+    """Return those features that folders hold; the others follow from the wordpieces."""
+    return [name for name in features if name in STORED_FEATURES]
+
+
+def read_gold(folder: Path, manifest: TextManifest, split: str, *, required: bool) -> Gold | None:
+    """Read the gold labels of a split; None when it has none at all.
+
+    Args:
+        folder: prepared folder.
+        manifest: its manifest.
+        split: name of the split.
+        required: whether every example must have its label.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: labels are required and missing, or damaged.
+    """
+    gold = None
+    if manifest.splits[split]["labelled"]:
+        gold = Gold.read(folder, split, manifest.target, labels=len(manifest.labels))
+    if required:
+        require_gold(folder, manifest, split, gold)
+    return gold
+
+
+def require_gold(folder: Path, manifest: TextManifest, split: str, gold: Any) -> None:
+    """Refuse a split of which not every example has its gold label.
+
+    Raises:
+        ValueError: names the first example without, and the splits that have them all.
+    """
+    if gold is not None and gold.complete:
+        return
+    counts = manifest.splits
+    what = f"split {split!r} of {folder} has no labels"
+    if gold is not None:
+        what = f"{name_example(folder, split, int((~gold.present).argmax()))} has no label"
+    labelled = [name for name, c in counts.items() if c["labelled"] == c["examples"] > 0]
+    raise ValueError(
+        f"{what}: training and metrics need gold labels; splits with labels: {named(labelled)}"
+    )
+
+
+def name_example(folder: Path, split: str, index: int) -> str:
+    """Name an example in a message: split, number from 1, and its own id."""
+    ids = read_ids(folder, split)
+    own = f" (id {ids[index]!r})" if index < len(ids) else ""
+    return f"split {split!r} of {folder}: example {index + 1}{own}"

@@ -1,0 +1,99 @@
+"""Prepared folders of parallel text: manifests, dictionaries and inventories that agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..messages import named
+from ..syntax.labels import FEATURES, Inventory
+from ..text_reading import read_text
+from .manifest import Manifest
+from .products import check_whole
+from .streams import AGAIN
+
+_SHARED = ("pair", "features", "heads", "annotator_id")
+
+
+def shared_manifest(folders: Sequence[str]) -> Manifest:
+    """Return the first folder's manifest, after a check that the others fit it.
+
+    Raises:
+        FileNotFoundError: a folder without a manifest. Of a finished folder a part may be enough,
+            as raw text needs no streams, so that other files are missed where they are opened.
+        ValueError: no folder, an unknown feature, or folders that differ in languages, features,
+            parse trees, annotator or vocabulary, or a file of another size than it was written.
+    """
+    if not folders:
+        raise ValueError("no data folder is given")
+    first = _load(folders[0])
+    for name in first.features:
+        if name not in FEATURES:
+            raise ValueError(
+                f"{folders[0]} has a feature {name!r}, unknown to this release; "
+                f"choices: {', '.join(FEATURES)}"
+            )
+    for folder in folders[1:]:
+        other = _load(folder)
+        for key in _SHARED:
+            ours, theirs = getattr(first, key), getattr(other, key)
+            if ours != theirs:
+                raise ValueError(
+                    f"{folders[0]} and {folder} differ in {key}: {ours!r} and {theirs!r}; "
+                    "shards must be prepared alike"
+                )
+        for language in (first.source_lang, first.target_lang):
+            _same_vocabulary(folders[0], folder, f"dict.{language}.txt")
+    return first
+
+
+def _load(folder: str) -> Manifest:
+    manifest = Manifest.load(Path(folder))
+    check_whole(Path(folder), manifest, partial=True)
+    return manifest
+
+
+def _same_vocabulary(first: str, other: str, name: str) -> None:
+    vocabularies = []
+    for folder in (first, other):
+        path = Path(folder) / name
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} is missing; {AGAIN}")
+        lines = read_text(path).split("\n")
+        vocabularies.append([line.rsplit(" ", 1)[0] for line in lines])
+    if vocabularies[0] != vocabularies[1]:
+        raise ValueError(
+            f"{first} and {other} differ in {name}; prepare the second with the first's "
+            "dictionaries (--srcdict, --tgtdict)"
+        )
+
+
+def check_languages(manifest: Manifest, source: str | None, target: str | None) -> None:
+    """Refuse languages (if given) that are not the folder's."""
+    wanted = (source or manifest.source_lang, target or manifest.target_lang)
+    if wanted != (manifest.source_lang, manifest.target_lang):
+        raise ValueError(
+            f"--source-lang and --target-lang ask for {'-'.join(wanted)}, "
+            f"but the folder was prepared for {manifest.pair}"
+        )
+
+
+def load_inventories(folders: Sequence[str], manifest: Manifest) -> dict[str, Inventory]:
+    """Read the feature inventories, in column order.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: a file lists other labels than this release knows.
+    """
+    for folder in folders:
+        for name in manifest.features:
+            path = Path(folder) / f"dict.{manifest.source_lang}.{name}.txt"
+            if not path.is_file():
+                raise FileNotFoundError(f"{path} is missing; {AGAIN}")
+            found = Inventory.load(name, path)
+            if found.symbols != FEATURES[name].symbols:
+                raise ValueError(
+                    f"{path} lists other labels than this release knows for {name!r}: found "
+                    f"{named(found.labels)}; expected {' '.join(FEATURES[name].labels)}"
+                )
+    return {name: FEATURES[name] for name in manifest.features}

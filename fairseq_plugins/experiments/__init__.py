@@ -1,1 +1,0 @@
-"""Sweeps, and figures drawn from their rows."""

@@ -1,0 +1,1 @@
+"""Experiments: planned, carried out, read, drawn and reported."""

@@ -1,0 +1,1 @@
+"""Runs carried out: here, in jobs, resumed, and what follows them."""

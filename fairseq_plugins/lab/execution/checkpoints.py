@@ -1,0 +1,96 @@
+"""Checkpoints of runs: how far they are, mended, made smaller. Nothing in them can run code."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import torch
+
+from ...checkpoints.reading import read_plain
+from ...files import replaced
+
+_UNREADABLE = (ValueError, OSError, KeyError, IndexError, TypeError)
+
+
+def updates_of(checkpoint: Path, mend: bool = True) -> int:
+    """Return the updates behind a checkpoint; 0 if there is none, or half of one.
+
+    Args:
+        checkpoint: may be there or not.
+        mend: whether to remove it when it is half-written; no more than one process may.
+
+    Raises:
+        ValueError: it is whole, but cannot be read, for want of memory or as it holds other things.
+    """
+    if not checkpoint.is_file():
+        return 0
+    try:
+        return int(read_plain(checkpoint)["optimizer_history"][-1]["num_updates"])
+    except _UNREADABLE as error:
+        if not _is_broken(checkpoint):
+            reason = (str(error).strip() or repr(error)).removeprefix(f"{checkpoint}: ")
+            raise ValueError(f"{checkpoint}: whole, but cannot be read: {reason}") from None
+    if mend:
+        checkpoint.unlink(missing_ok=True)  # killed while it was copied
+    return 0
+
+
+def _is_broken(checkpoint: Path) -> bool:
+    """Tell whether a file is no archive, or one whose content differs from its checksums.
+
+    Raises:
+        ValueError: it cannot be looked at.
+    """
+    try:
+        with zipfile.ZipFile(checkpoint) as archive:
+            return archive.testzip() is not None
+    except (zipfile.BadZipFile, EOFError, FileNotFoundError):  # replaced by whoever trains
+        return True
+    except OSError as error:
+        raise ValueError(f"{checkpoint}: {error.strerror or error}") from None
+
+
+def mend(last: Path, best: Path) -> None:
+    """Put right what a killed training left half done.
+
+    fairseq writes one checkpoint under a temporary name and then copies it onto the others' names,
+    so that whoever is killed leaves a part of a copy, or a last checkpoint that is behind. The
+    newest whole one becomes the last, and the best if it is; whatever else is partial is removed.
+
+    Args:
+        last, best: of one folder.
+    """
+    for pattern in ("*.pt.tmp", ".*.tmp*"):
+        for path in last.parent.glob(pattern):
+            path.unlink()
+    whole = {path: updates_of(path) for path in (last, best, *last.parent.glob("*_*_*.pt"))}
+    newest = max(whole, key=whole.__getitem__)  # of equal ones the last
+    if whole[newest] <= whole[last]:
+        return
+    state = read_plain(newest)
+    if "last_optimizer_state" not in state:  # nothing to go on from
+        return
+    extra = state.get("extra_state", {})
+    if (
+        newest != best
+        and extra.get("val_loss") is not None
+        and extra["val_loss"] == extra.get("best")
+    ):
+        _copy(newest, best)
+    _copy(newest, last)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file, which appears under its new name when it is complete."""
+    with replaced(target) as temporary:
+        shutil.copyfile(source, temporary)
+
+
+def strip(checkpoint: Path) -> None:
+    """Take the optimiser's state, two thirds of the file, out of a checkpoint."""
+    state = read_plain(checkpoint)
+    if state.pop("last_optimizer_state", None) is not None:
+        with replaced(checkpoint) as temporary:
+            torch.save(state, temporary)

@@ -1,0 +1,243 @@
+"""What a job does: bring one run to its end, alone in the run's folder.
+
+A job is handed to submitit, which writes it to its folder and reads it again in a process of its
+own, on this machine or on the nodes of a cluster. Whoever is killed leaves a folder that the next
+job finishes. The lock on a run's folder is held by the commands of the run as well: one that has
+outlived its job keeps others out until it ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from submitit import JobEnvironment
+from submitit.helpers import Checkpointable, DelayedSubmission
+
+from ...evaluation.text_files import write_text
+from ..safe_files import open_file, read_tail
+from .run import LAST, LOG, RESULT, Run, RunError
+from .run_lock import locked
+
+_LOOK = 0.5  # seconds between looks
+_GRACE = 20.0  # seconds that a command has to end itself
+_LINES = 8  # of a failed command's log that are shown
+_TAIL = 100_000  # bytes that hold them
+_PORTS = (20_000, 10_000)  # rendezvous: first port, and how many
+
+
+@dataclass
+class RunJob(Checkpointable):
+    """A run, and what its commands are to find around them.
+
+    Args:
+        run: to be finished.
+        environment: variables of its commands; None takes one away.
+        minutes: the job's time limit; 0 for none.
+        begun: when the job began, by the clock, and how far the run was; set by the job itself.
+    """
+
+    run: Run
+    environment: Mapping[str, str | None]
+    minutes: int = 0
+    begun: tuple[float, str] | None = None
+
+    def __call__(self) -> None:
+        """Finish the run, or help the job's first node with it.
+
+        Raises:
+            Exception: the run failed; the reason lies in `error_file`.
+        """
+        place = JobEnvironment()
+        self.begun = (time.time(), _state_of(self.run))
+        if place.cluster == "local":  # no time limit there: whoever signals wants an end
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.default_int_handler)
+        report = error_file(place.paths.folder, place.job_id)
+        if not place.global_rank:
+            report.unlink(missing_ok=True)  # of an earlier attempt
+        try:
+            self._work(place)
+        except Exception as error:
+            known = isinstance(error, (RunError, ValueError, OSError))
+            if not report.exists():  # what was said first is the reason
+                write_text(report, f"{error if known else repr(error)}\n")
+            raise
+
+    def _work(self, place: JobEnvironment) -> None:
+        """Do this node's part."""
+        commands = Commands({**self.environment, **rendezvous(place)})
+        signs = Signs(place)
+        if place.global_rank:
+            if signs.wait_for_training():
+                self.run.assist(
+                    lambda command, log: commands.launch(
+                        command, log.with_stem(f"{log.stem}.node{place.global_rank}")
+                    )
+                )
+            return
+
+        def launch(command: Sequence[str], log: Path) -> None:
+            if log.name == LOG:
+                signs.training.touch()
+            commands.launch(command, log)
+
+        try:
+            with locked(self.run.folder) as lock:
+                commands.keep = lock
+                if not self.run.is_finished():
+                    self.run.execute(launch)
+        finally:
+            signs.end.touch()
+
+    def checkpoint(self) -> DelayedSubmission | None:
+        """Return what is to be done after a time limit or a preemption: the rest.
+
+        None, and so an end, if a whole time limit has brought the run no further.
+        """
+        if self.begun and self.minutes:
+            then, state = self.begun
+            whole = time.time() - then >= 0.8 * 60 * self.minutes
+            if whole and _state_of(self.run) == state:
+                place = JobEnvironment()
+                write_text(
+                    error_file(place.paths.folder, place.job_id),
+                    f"{self.minutes} minutes did not reach the next checkpoint: give a longer "
+                    "--time, or let the run save more often (validate_every)\n",
+                )
+                return None
+        return DelayedSubmission(replace(self, begun=None))
+
+
+class Signs:
+    """Files by which the first node of a job tells the others what it does.
+
+    Args:
+        place: the job; when Slurm has queued it again its signs are others.
+    """
+
+    def __init__(self, place: JobEnvironment) -> None:
+        stem = f"{place.job_id}_{_attempt()}"
+        self.training = place.paths.folder / f"{stem}_training"
+        self.end = place.paths.folder / f"{stem}_end"
+
+    def wait_for_training(self) -> bool:
+        """Wait until the first node trains; tell whether it does."""
+        while not (self.training.exists() or self.end.exists()):
+            time.sleep(_LOOK)
+        return not self.end.exists()
+
+
+class Commands:
+    """Starts commands, one at a time, and leaves none behind.
+
+    Args:
+        environment: variables beside this process's own; None takes one away.
+        keep: an open file that the commands keep open as well.
+    """
+
+    def __init__(self, environment: Mapping[str, str | None], keep: int | None = None) -> None:
+        found = {"VENV": sys.prefix, **os.environ, **environment}
+        self._environment = {name: value for name, value in found.items() if value is not None}
+        self.keep = keep
+
+    def launch(self, command: Sequence[str], log: Path) -> None:
+        """Run a command, its output added to ``log``.
+
+        Raises:
+            RunError: it failed; with the end of its output.
+        """
+        kept = () if self.keep is None else (self.keep,)
+        with open_file(log, "ab") as output:
+            if _ends_within_a_line(log):
+                output.write(b"\n")
+                output.flush()
+            start = output.tell()
+            process = subprocess.Popen(
+                command,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                env=self._environment,
+                pass_fds=kept,
+            )
+        try:
+            status = process.wait()
+        finally:
+            _end(process)
+        if status:
+            lines = [f"exit status {status}; the end of {log}:", *last_lines(log, start)]
+            raise RunError("\n  ".join(lines))
+
+
+def error_file(folder: Path, job: str) -> Path:
+    """Return where a job that failed leaves the reason."""
+    return folder / f"{job}_error.txt"
+
+
+def last_lines(log: Path, start: int = 0) -> list[str]:
+    """Return the last lines of a log that are not empty.
+
+    Args:
+        log: a text file, which may not be there.
+        start: byte at which to begin.
+    """
+    lines = [line.rstrip() for line in read_tail(log, _TAIL, start).splitlines() if line.strip()]
+    return lines[-_LINES:]
+
+
+def rendezvous(place: JobEnvironment) -> dict[str, str]:
+    """Return what torchrun needs to know on each of several nodes; nothing for one node."""
+    if place.num_nodes == 1:
+        return {}
+    first, ports = _PORTS
+    port = first + int(place.raw_job_id) % ports
+    options = [
+        f"--nnodes {place.num_nodes}",
+        "--rdzv_backend c10d",
+        f"--rdzv_endpoint {place.hostnames[0]}:{port}",
+        f"--rdzv_id {place.job_id}.{_attempt()}",
+        f"--rdzv_conf is_host={int(place.global_rank == 0)}",
+    ]
+    return {"TORCHRUN": " ".join(options)}
+
+
+def _attempt() -> str:
+    """Return how often Slurm has queued this job again."""
+    return os.environ.get("SLURM_RESTART_COUNT", "0")
+
+
+def _state_of(run: Run) -> str:
+    """Return what changes as a run gets on."""
+    found = []
+    for name in (LAST, RESULT):
+        with contextlib.suppress(FileNotFoundError):
+            found.append(f"{name} {(run.folder / name).stat().st_mtime_ns}")
+    return ", ".join(found)
+
+
+def _ends_within_a_line(log: Path) -> bool:
+    """Tell whether the last line of a log was broken off."""
+    size = log.stat().st_size
+    if not size:
+        return False
+    with open_file(log) as stream:
+        stream.seek(size - 1)
+        return stream.read() != b"\n"
+
+
+def _end(process: subprocess.Popen) -> None:
+    """End a command that still runs."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()

@@ -1,0 +1,122 @@
+"""Run many cells of grids, several at a time, with progress; finished ones are passed over.
+
+Every run is a job of submitit: a process of this machine, or a job of Slurm. What a job does is
+`job`; here jobs are submitted, watched, and their failures told. Nothing that a job has pickled is
+ever read: whether a run is finished is seen in its folder.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from tqdm import tqdm
+from tqdm.contrib.logging import logging_redirect_tqdm
+
+from ..results.training_log import updates_so_far
+from .cluster import SLURM, Machine
+from .job import error_file, last_lines
+from .run import LOG, Run
+from .submission import LocalPool, Pool, SlurmPool, Ticket
+
+logger = logging.getLogger(__name__)
+
+_LOOK = 0.5  # seconds between looks at running trainings
+_SETTLE = 20.0  # seconds until files written on another machine are seen here
+
+
+def execute(
+    runs: Sequence[Run],
+    machine: Machine,
+    done: Callable[[Run, Sequence[str]], None] | None = None,
+) -> list[str]:
+    """Bring runs to their end.
+
+    Args:
+        runs: of one grid or of several.
+        machine: where, and how many at a time.
+        done: is told of every run that ended, with what went wrong, as soon as it has.
+
+    Returns:
+        A message for every run that failed; a failure does not stop the others.
+
+    Raises:
+        ValueError: a folder with a run of other settings; nothing was started then.
+        FileNotFoundError: Slurm is not here; nothing was started then.
+        KeyboardInterrupt: local jobs have been ended; those of Slurm go on, and the same call
+            waits for them again.
+    """
+    machine.check()
+    waiting = [run for run in runs if not run.is_finished()]
+    logger.info("%d of %d runs are finished", len(runs) - len(waiting), len(runs))
+    if not waiting:
+        return []
+    failures = []
+    total = sum(run.updates for run in waiting)
+    pool = (SlurmPool if machine.executor == SLURM else LocalPool)(machine)
+    with logging_redirect_tqdm(), tqdm(total=total, unit=" updates", disable=None) as bar:
+        try:
+            for ticket in _ended(pool, waiting, bar):
+                messages = _problems(ticket, machine)
+                failures += messages
+                if done:
+                    done(ticket.run, messages)
+        finally:
+            pool.stop()  # only jobs of an interrupted grid are still there
+    return failures
+
+
+def _ended(pool: Pool, waiting: Sequence[Run], bar: tqdm) -> Iterator[Ticket]:
+    """Submit runs as the pool takes them; yield every one that ended."""
+    queue, running = list(waiting), []
+    seen = {run.folder: 0 for run in waiting}
+    while queue or running:
+        taken, queue = queue[: pool.room], queue[pool.room :]
+        running += pool.submit(taken) if taken else []
+        time.sleep(_LOOK)
+        pool.look()
+        ended = [ticket for ticket in running if ticket.has_ended()]
+        running = [ticket for ticket in running if ticket not in ended]
+        for ticket in [*running, *ended]:
+            run = ticket.run
+            told = run.updates if ticket in ended else updates_so_far(run.folder / LOG)
+            bar.update(min(told, run.updates) - seen[run.folder])
+            seen[run.folder] = min(told, run.updates)
+        for ticket in ended:
+            pool.release(ticket)
+            yield ticket
+
+
+def _problems(ticket: Ticket, machine: Machine) -> list[str]:
+    """Return what went wrong with a run whose job has ended, if anything did."""
+    run, report = ticket.run, error_file(ticket.folder, ticket.job)
+    until = time.monotonic() + (_SETTLE if machine.executor == SLURM else 0)
+    try:
+        while not run.is_finished():
+            if report.is_file() or time.monotonic() > until:
+                break
+            time.sleep(_LOOK)
+        else:
+            return []
+        told = report.is_file()
+        reason = report.read_text(encoding="utf-8").strip() if told else _silence(ticket)
+    except ValueError as error:  # another run has come into its folder
+        reason = str(error)
+    logger.error("%s: %s", run.folder, reason)
+    return [f"{run.folder}: {reason}"]
+
+
+def _silence(ticket: Ticket) -> str:
+    """Say what is known of a job that ended without a word: it was killed, or never began."""
+    own = ticket.folder / f"{ticket.job}_0_log.err"
+    log = ticket.run.folder / LOG
+    shown = own if not log.is_file() or _time_of(own) > _time_of(log) else log
+    lines = [f"its job {ticket.job} ended without a word; the end of {shown}:"]
+    return "\n  ".join([*lines, *last_lines(shown)])
+
+
+def _time_of(path: Path) -> float:
+    """Return when a file was last written; 0 if it is not there."""
+    return path.stat().st_mtime if path.is_file() else 0.0

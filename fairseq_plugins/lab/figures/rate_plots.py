@@ -1,0 +1,67 @@
+"""The curve of a search for the learning rate: the metric and the loss against the rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from ..execution.rate_search import Trial, best_trial, systems_of
+from .drawing import COLORS, MARKERS, plain, save, style
+
+
+def plot_rates(trials: Sequence[Trial], out_stem: str | Path) -> list[Path]:
+    """Draw the metric, and below it the loss, one line a system, logarithmic in the rate.
+
+    The best rate of each system is ringed; rates at which training broke down are crosses at the
+    foot.
+
+    Args:
+        trials: of all systems and rates.
+        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
+
+    Returns:
+        The two files written.
+
+    Raises:
+        ValueError: nothing to draw.
+        OSError: the files cannot be written.
+    """
+    if not trials:
+        raise ValueError("no trials to draw")
+    with style():
+        figure = Figure(figsize=(5.6, 5.2), layout="constrained")
+        axes = figure.subplots(2, 1, sharex=True)
+        for k, (system, group) in enumerate(systems_of(trials).items()):
+            look = {"color": COLORS[k % len(COLORS)], "marker": MARKERS[k % len(MARKERS)]}
+            whole = sorted((t for t in group if t.is_whole), key=lambda trial: trial.rate)
+            rates, best = [trial.rate for trial in whole], best_trial(group)
+            for ax, name in zip(axes, ("score", "loss")):
+                values = [getattr(trial, name) for trial in whole]
+                ax.plot(rates, values, label=system, markersize=5, linewidth=1.6, **look)
+                broken = [trial.rate for trial in group if not trial.is_whole]
+                foot = {"transform": ax.get_xaxis_transform(), "linestyle": "none"}
+                ax.plot(broken, [0.03] * len(broken), marker="x", color=look["color"], **foot)
+                if best:
+                    ring = {"marker": "o", "markersize": 12, "fillstyle": "none"}
+                    ax.plot([best.rate], [getattr(best, name)], color=look["color"], **ring)
+        _finish(axes, [trial.rate for trial in trials], trials[0].metric)
+        return save(figure, out_stem)
+
+
+def _finish(axes: Sequence, rates: Sequence[float], metric: str) -> None:
+    """Set axes, a tick a rate, and the legend."""
+    ticks = sorted(set(rates))
+    for ax, name in zip(axes, (metric, "loss")):
+        ax.set_xscale("log")
+        ax.set_ylabel(name)
+        ax.grid(axis="y", color="0.9", linewidth=0.8)
+        ax.margins(x=0.06, y=0.12)
+        for side in ("top", "right"):
+            ax.spines[side].set_visible(False)
+    axes[1].set_xticks(ticks, [f"{rate:g}" for rate in ticks], rotation=45, ha="right")
+    axes[1].minorticks_off()
+    axes[1].set_xlabel("learning rate")
+    for text in axes[0].legend(frameon=False).get_texts():
+        plain(text)

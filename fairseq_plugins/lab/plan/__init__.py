@@ -1,0 +1,1 @@
+"""What an experiment file asks for: grids, their cells, what each trains with."""

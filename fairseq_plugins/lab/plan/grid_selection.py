@@ -1,0 +1,215 @@
+"""Parts of a grid, and other values in it: what the command line asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...messages import named
+from .grid import OWN_RATE, SIZES, Grid, Options, variant
+from .grid_file import read_values, refuse_owned
+from .prepared_data import TRANSLATION
+
+_SMALLEST = {"arch": "syntax_transformer_tiny"}
+_SHORTEST = {"beam": 1, "max-len-a": 0, "max-len-b": 8, "max-tokens": 2000}
+
+
+def preset(grid: Grid) -> Grid:
+    """Return the grid with the first learning rate, length and value of every choice."""
+    systems = {name: _first(options) for name, options in grid.systems.items()}
+    return replace(
+        grid,
+        systems=systems,
+        learning_rates=grid.learning_rates[:1],
+        epochs=grid.epochs[:1],
+        options=_first(grid.options),
+    )
+
+
+def quick(grid: Grid) -> Grid:
+    """Return the smallest grid that still shows every table: `preset`, one epoch, two seeds.
+
+    Where a number of updates says how long it trains, a tenth of it; of the shares of the training
+    data the smallest and the largest.
+    """
+    shares = tuple(dict.fromkeys((min(grid.fractions), max(grid.fractions))))
+    own = {"updates": max(1, grid.updates // 10)} if grid.updates else {"epochs": (1,)}
+    return replace(preset(grid), seeds=grid.seeds[:2], fractions=shares, **own)
+
+
+def smoke(grid: Grid, updates: int = 2) -> Grid:
+    """Return a grid that shows within a minute whether every system trains: nothing is learnt.
+
+    Two updates of models of the smallest size from random weights, one seed, the smallest fraction.
+    """
+    own = {"pretrained": "none"} if grid.dataset != TRANSLATION else _SMALLEST
+    small = preset(grid) if grid.dataset == TRANSLATION else resize(preset(grid), "tiny")
+    return replace(
+        small,
+        updates=updates,
+        fractions=(min(grid.fractions),),
+        seeds=grid.seeds[:1],
+        validate_every=0,
+        average=0,
+        generate=_SHORTEST,
+        options={**small.options, **own},
+        systems={name: {**options, **own} for name, options in small.systems.items()},
+    )
+
+
+def _first(options: Options) -> Options:
+    """Leave each choice only its first value; it stays a choice, and the folder names it."""
+    return {key: value[:1] if isinstance(value, list) else value for key, value in options.items()}
+
+
+def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
+    """Return the grid with some of its systems, or with any architectures; all if none is named.
+
+    Args:
+        grid: the whole grid.
+        names: of its systems, with their size, with `size` or without, or of architectures with
+            theirs.
+        size: that the systems get afterwards; empty for their own.
+
+    Raises:
+        ValueError: a name that is neither.
+    """
+    stems = {name.removesuffix(f"_{size}"): name for name in grid.systems for size in SIZES}
+    systems = {}
+    for name in names:
+        stem = name.removesuffix(f"_{size}") if size else name
+        own = name if name in grid.systems else stems.get(stem, name)
+        if own not in grid.systems and own.rpartition("_")[2] not in SIZES:
+            raise ValueError(
+                f"--archs {name!r}: no system of this grid ({named(grid.systems)}), and no "
+                "architecture with its size behind it"
+            )
+        systems[own] = grid.systems.get(own, {"arch": own})
+    return replace(grid, systems=systems) if systems else grid
+
+
+def select(
+    grid: Grid,
+    *,
+    learning_rates: Sequence[float] = (),
+    epochs: Sequence[int] = (),
+    seeds: Sequence[int] = (),
+    fractions: Sequence[float] = (),
+    updates: int = 0,
+) -> Grid:
+    """Return the grid with other values where some are given.
+
+    Args:
+        grid: the whole grid.
+        learning_rates, epochs, seeds, fractions, updates: in place of its own; epochs in place of
+            its updates as well.
+
+    Raises:
+        ValueError: values that no grid file may hold, or both epochs and updates.
+    """
+    if len(epochs) and updates:
+        raise ValueError("--epochs and --updates both say how long to train: give one of them")
+    given = {
+        "learning_rates": list(learning_rates),
+        "epochs": list(epochs),
+        "seeds": list(seeds),
+        "fractions": list(fractions),
+        "updates": updates,
+    }
+    values = read_values({key: value for key, value in given.items() if value}, "command line")
+    if epochs:
+        values["updates"] = 0
+    return replace(grid, **values)
+
+
+def choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
+    """Return the grid with other values of its choices.
+
+    Args:
+        grid: the whole grid.
+        given: option -> values, wherever this option is a choice.
+
+    Raises:
+        ValueError: no system has such a choice; names those there are.
+    """
+    open_ = {
+        name
+        for options in (grid.options, *grid.systems.values())
+        for name, value in options.items()
+        if isinstance(value, list)
+    }
+    for name in given:
+        if name not in open_:
+            choices = named(sorted(open_), none="none in this grid")
+            raise ValueError(f"no system has a choice {name!r}; choices: {choices}")
+
+    def chosen(options: Options) -> Options:
+        return {
+            key: list(given[key]) if key in given and isinstance(value, list) else value
+            for key, value in options.items()
+        }
+
+    systems = {name: chosen(options) for name, options in grid.systems.items()}
+    return replace(grid, systems=systems, options=chosen(grid.options))
+
+
+def contrast(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
+    """Return the grid with further systems: each of its own with one option changed.
+
+    Args:
+        grid: with the systems as they are, which stay.
+        given: option -> values, each of which makes a system `variant`; one change at a time.
+    """
+    systems = dict(grid.systems)
+    for system, options in grid.systems.items():
+        for name, values in given.items():
+            values = map(float, values) if name == OWN_RATE else values
+            systems |= {variant(system, name, v): {**options, name: v} for v in values}
+    return replace(grid, systems=systems)
+
+
+def with_options(grid: Grid, options: Options) -> Grid:
+    """Return the grid with further options for all systems; None takes one away.
+
+    A system that has such an option itself gets this value as well.
+
+    Raises:
+        ValueError: an option that a grid has a key for.
+    """
+    refuse_owned(options)
+    if OWN_RATE in options:
+        raise ValueError(f"option {OWN_RATE!r}: say so by --learning-rates")
+    systems = {
+        name: own | {key: value for key, value in options.items() if key in own}
+        for name, own in grid.systems.items()
+    }
+    return replace(grid, systems=systems, options={**grid.options, **options})
+
+
+def resize(grid: Grid, size: str) -> Grid:
+    """Return the grid with all systems in another size.
+
+    An architecture ends with its size: ``bert_sla_minilm`` becomes ``bert_sla_base``, and a system
+    called by it with it; a name of its own gets the size behind it.
+
+    Args:
+        grid: of any size.
+        size: one of `SIZES`.
+
+    Raises:
+        ValueError: another size, or an architecture that does not end with one.
+    """
+    if size not in SIZES:
+        raise ValueError(f"--size {size!r}: choices are {', '.join(SIZES)}")
+    systems = {}
+    for name, options in grid.systems.items():
+        kind, _, old = options["arch"].rpartition("_")
+        if old not in SIZES:
+            raise ValueError(
+                f"--size {size}: {options['arch']!r} does not end with its size, one of "
+                f"{', '.join(SIZES)}"
+            )
+        stem = name.removesuffix(f"_{old}")
+        systems[f"{stem}_{size}"] = {**options, "arch": f"{kind}_{size}"}
+    return replace(grid, systems=systems)

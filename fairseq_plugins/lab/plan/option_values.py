@@ -1,0 +1,83 @@
+"""Read options of fairseq and their values, of a grid's file or a command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ...messages import quoted
+from .grid import Options
+from .strict_yaml import parse_yaml
+
+_NAME = re.compile(r"[A-Za-z][\w-]*")
+
+
+def check_choice(key: Any, values: list[Any]) -> None:
+    """Refuse a choice whose values cannot be told apart, or cannot stand in a folder's name."""
+    names = [str(value) for value in values]
+    single = all(isinstance(value, (str, int, float)) for value in values)
+    if not single or not names or len(set(names)) < len(names) or str(key).startswith("-"):
+        raise ValueError(f"option {quoted(key)}: {quoted(values)} is no list of different values")
+    if any(Path(name).name != name for name in names):
+        raise ValueError(f"option {quoted(key)}: {quoted(values)} holds no name for a folder")
+    for value in values:
+        read_options({key: value})
+
+
+def read_options(value: Any) -> Options:
+    """Read options of fairseq, without their leading dashes.
+
+    Raises:
+        ValueError: no mapping, a name of another form, several values, or a value that fairseq
+            could take for another option.
+    """
+    if not isinstance(value, dict):
+        raise ValueError(f"{quoted(value)} is no mapping of options to values")
+    for key, given in value.items():
+        if not isinstance(given, str | int | float | None) or str(key).startswith("-"):
+            raise ValueError(
+                f"option {quoted(key)}: {quoted(given)} is no single value, or has dashes before"
+            )
+        if not _NAME.fullmatch(str(key)):
+            raise ValueError(f"option {quoted(key)}: no name of an option")
+        if isinstance(given, str) and given.startswith("--"):
+            raise ValueError(f"option {quoted(key)}: {quoted(given)} is an option, not a value")
+    return {str(key): given for key, given in value.items()}
+
+
+def read_assignments(words: Sequence[str]) -> Options:
+    """Read ``name=value`` of a command line; values as YAML has them, an empty one is None.
+
+    Raises:
+        ValueError: a word without ``=``, or no value of YAML.
+    """
+    return read_options({name: _value(text) for name, text in map(_split, words)})
+
+
+def read_choices(words: Sequence[str]) -> dict[str, list[Any]]:
+    """Read ``name=value,value`` of a command line.
+
+    Raises:
+        ValueError: not of that form, or values that are no choice.
+    """
+    found = {}
+    for name, text in map(_split, words):
+        found[name] = [_value(value) for value in text.split(",")]
+        check_choice(name, found[name])
+    return found
+
+
+def _split(word: str) -> tuple[str, str]:
+    name, sign, text = word.partition("=")
+    if not (name and sign):
+        raise ValueError(f"{quoted(word)} is not NAME=VALUE")
+    return name, text
+
+
+def _value(text: str) -> Any:
+    try:
+        return parse_yaml(text, "value")
+    except ValueError:
+        raise ValueError(f"{quoted(text)} is no value") from None

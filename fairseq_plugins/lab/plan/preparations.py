@@ -1,0 +1,67 @@
+"""The commands that prepare the data of an experiment's parts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..execution.run import SCRIPTS
+from .experiment_file import Part
+from .prepare_options import words_of
+from .prepared_data import SQUAD, TRANSLATION
+
+_DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
+
+
+def raw_folder(part: Part, raw: Path) -> Path:
+    """Return the folder of a part's raw data: that of its name below the folder given, or this."""
+    inner = raw / (part.raw or part.name)
+    return inner if inner.is_dir() else raw
+
+
+def preparation(
+    part: Part, raw: Path, pretrained: str = "", more: Sequence[str] = ()
+) -> list[list[str]]:
+    """Return the commands that prepare a part's folder, and those of systems with other data.
+
+    Args:
+        part: whose data.
+        raw: folder of raw data, of this part or with a folder for each.
+        pretrained: Hugging Face BERT directory; empty for the default.
+        more: further options.
+
+    Raises:
+        FileNotFoundError: there is no such folder.
+    """
+    raw = raw_folder(part, raw)
+    if not raw.is_dir():
+        raise FileNotFoundError(f"--raw {raw}: no such folder")
+    own = [*words_of(part.grid.prepare, raw), *more]
+    if part.grid.dataset == TRANSLATION:
+        return [_command("prepare_translation.py", part.folder, own)]
+    own = [*(["--pretrained", pretrained] if pretrained else []), *own]
+    if part.grid.dataset != SQUAD:
+        start = ["--dataset", part.grid.dataset, "--raw-dir", str(raw)]
+        return [_command("prepare_text.py", part.folder, [*start, *own])]
+    return [
+        _command("prepare_squad.py", part.folder, ["--raw-dir", str(raw), *own]),
+        *_augmented(part, raw, own),
+    ]
+
+
+def _augmented(part: Part, raw: Path, own: Sequence[str]) -> list[list[str]]:
+    """Return the commands for ``train_35.json`` and the like, validated on the same questions."""
+    valid = next((raw / name for name in _DEVELOPMENT if (raw / name).is_file()), None)
+    found = []
+    for train in sorted(raw.glob("train_*.json")):
+        share = train.stem.removeprefix("train_")
+        if share.isdigit() and valid:
+            files = ["--train-file", str(train), "--valid-file", str(valid)]
+            folder = part.folder.with_name(f"{part.folder.name}_{share}")
+            found.append(_command("prepare_squad.py", folder, [*files, *own]))
+    return found
+
+
+def _command(script: str, folder: Path, options: Sequence[str]) -> list[str]:
+    return [sys.executable, str(SCRIPTS / script), "--destdir", str(folder), *options]

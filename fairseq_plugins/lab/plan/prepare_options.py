@@ -1,0 +1,107 @@
+"""What the file of an experiment may say of the preparation of its data.
+
+    prepare: {annotations: "pos,heads,similarity", valid-fraction: 0.07}
+    prepare: {source-lang: en, target-lang: de, trainpref: train, validpref: valid, bpe-size: 8000}
+
+The names are those of the preparing script of the dataset. Files are named as they lie in the
+folder of raw data (``--raw``). Everything else that names a file, a folder or a package (the folder
+to write, BERT, a spaCy pipeline, existing subword models) is said on the command line alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from ...messages import quoted
+from .grid import SQUAD, TRANSLATION, Options
+from .plain_values import FLAG, NUMBER, PATH, TEXT, WHOLE, WORD, Kind
+
+_WORDS = (  # options with a text that is a word, or several with commas
+    "source_lang target_lang features tokenizer normalizer subwords on_misalignment annotations "
+    "tokenize long_questions separator labels on_empty on_bad_row"
+).split()
+_TEXTS = "text_column text2_column label_column id_column ignored_edits".split()
+_FILES = (
+    "trainpref validpref testpref train_file valid_file test_file train_conllu valid_conllu "
+    "test_conllu"
+).split()
+_BELOW = Kind(
+    f"{PATH.said} (several with commas between), in the folder of raw data",
+    lambda value: isinstance(value, str) and all(map(PATH.fits, value.split(","))),
+)
+_NUMBERS = {"bool": FLAG, "int": WHOLE, "float": NUMBER}
+
+
+def read_prepare(value: Any) -> Options:
+    """Read the options, whose names are looked at by `check_prepare`.
+
+    Raises:
+        ValueError: no mapping.
+    """
+    if isinstance(value, str) and value.strip():
+        raise ValueError(
+            f"{quoted(value)}: options are given by name, such as "
+            '{annotations: "pos,heads", valid-fraction: 0.1}, not as words of a command line'
+        )
+    if not isinstance(value or {}, dict):
+        raise ValueError(f"{quoted(value)} is no mapping of options to values")
+    return dict(value or {})
+
+
+def check_prepare(options: Mapping[Any, Any], dataset: str) -> None:
+    """Refuse options that the preparation of a dataset does not take from a file.
+
+    Raises:
+        ValueError: another name, with the choices, or a value of another kind.
+    """
+    kinds = _kinds_of(dataset)
+    for key, value in options.items():
+        if key not in kinds:
+            hint = "" if value is not None else "; a value with commas wants quotes"
+            raise ValueError(
+                f"option {quoted(str(key))}: not in a file (on the command line: --prepare){hint}; "
+                f"choices: {', '.join(kinds)}"
+            )
+        try:
+            kinds[key].check(value)
+        except ValueError as error:
+            raise ValueError(f"option {quoted(key)}: {error}") from None
+
+
+def words_of(options: Mapping[str, Any], raw: Path) -> list[str]:
+    """Spell options out for the preparing script.
+
+    Args:
+        options: that `check_prepare` let pass.
+        raw: folder of raw data.
+    """
+    words = []
+    for key, value in options.items():
+        if key.replace("-", "_") in _FILES:
+            value = ",".join(str(raw / name) for name in value.split(","))
+        if value is not False:
+            words += [f"--{key}"] if value is True else [f"--{key}", str(value)]
+    return words
+
+
+def _kinds_of(dataset: str) -> dict[str, Kind]:
+    """Return name -> kind of the options of a dataset's preparation, as its record has them."""
+    from ...corpora.readers.options import ReadOptions
+    from ...prep.options import TranslationOptions  # with fairseq, which jobs do without
+    from ...prep.running import RUNNING
+    from ...prep.squad_options import SquadOptions
+    from ...prep.text_options import TextOptions
+
+    usual = [TextOptions, ReadOptions]
+    records = {TRANSLATION: [TranslationOptions], SQUAD: [SquadOptions]}.get(dataset, usual)
+    own = {name: WORD for name in _WORDS}
+    own |= {name: TEXT for name in _TEXTS} | {name: _BELOW for name in _FILES}
+    found = {}
+    for spec in (spec for record in records for spec in fields(record)):
+        kind = own.get(spec.name) or _NUMBERS.get(str(spec.type))
+        if kind and spec.name not in RUNNING:
+            found[spec.name.replace("_", "-")] = kind
+    return found

@@ -1,0 +1,144 @@
+"""The prepared folders that a grid's systems are trained on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ...evaluation.metrics import NAMES
+from ...messages import named
+from .grid import SQUAD, TRANSLATION, Grid
+from .prepare_options import words_of
+
+SPANS = "spans"  # target of question answering; that of translation is called as its dataset
+# target -> what may choose a checkpoint; of translation what fairseq logs
+METRICS = {**NAMES, TRANSLATION: ("loss", "nll_loss", "ppl", "bleu")}
+TASKS = ("text_classification", "sequence_labeling", "extractive_qa", "syntax_translation")
+_PARALLEL = "fairseq_plugins.translation"  # format of a manifest of parallel text
+
+
+@dataclass(frozen=True)
+class PreparedData:
+    """What a run has to know about its prepared folder.
+
+    Args:
+        folder: the folder.
+        manifest: contents of its ``manifest.json``.
+        fingerprint: SHA-256 of that file.
+    """
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    fingerprint: str
+
+    @property
+    def examples(self) -> int:
+        """Number of training examples, or of pairs of sentences."""
+        train = self.manifest["splits"]["train"]
+        return int(train["lines" if self.translates else "examples"])
+
+    @property
+    def translates(self) -> bool:
+        """Whether it holds parallel text."""
+        return self.manifest["target"] == TRANSLATION
+
+    def part(self, fraction: float, folder: Path) -> PreparedData:
+        """Return what a fraction of the training set in a folder of its own is."""
+        splits, count = dict(self.manifest["splits"]), max(1, round(self.examples * fraction))
+        name = "lines" if self.translates else "examples"
+        splits["train"] = {**splits["train"], name: count}
+        return replace(self, folder=folder, manifest={**self.manifest, "splits": splits})
+
+    def file_of(self, split: str) -> str:
+        """Return the SHA-256 of the file a split was made of; of the whole folder if unknown."""
+        return self.manifest.get("inputs", {}).get(split, {}).get("sha256", self.fingerprint)
+
+
+def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
+    """Read the manifest of a prepared folder.
+
+    Raises:
+        FileNotFoundError: there is none; says how to make it.
+        ValueError: it is of another dataset or kind, or lacks a training or validation set.
+    """
+    path = Path(folder) / "manifest.json"
+    if not path.is_file():
+        own = shlex.join(words_of(grid.prepare, Path("DIR")))
+        words = f"python {_preparation(grid)} --destdir {folder} {own}".rstrip()
+        raise FileNotFoundError(
+            f"{path}: no such file; prepare the data first: name the folder of the raw data with "
+            f"--raw DIR, or run {words}"
+        )
+    content = path.read_bytes()
+    manifest = json.loads(content)
+    if manifest.get("format") == _PARALLEL:
+        manifest = _of_translation(manifest)
+    if manifest.get("target") not in METRICS or manifest.get("dataset") != grid.dataset:
+        found = manifest.get("dataset", "no text dataset")
+        raise ValueError(f"{path}: holds {found!r}, expected {grid.dataset!r}")
+    if manifest.get("task") not in TASKS:
+        raise ValueError(f"{path}: task {manifest.get('task')!r}; choices are {', '.join(TASKS)}")
+    for split in ("train", grid.validation):
+        if not manifest["splits"].get(split, {}).get("labelled"):
+            raise ValueError(f"{path}: holds no labelled split {split!r}")
+    if grid.dataset == TRANSLATION and grid.evaluate not in ("", *manifest["splits"]):
+        choices = named(manifest["splits"])
+        raise ValueError(f"{path}: no split {grid.evaluate!r} to translate; choices are {choices}")
+    return PreparedData(Path(folder), manifest, hashlib.sha256(content).hexdigest())
+
+
+def _of_translation(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the manifest of parallel text with what those of texts say; every pair has gold."""
+    splits = {
+        name: {**counts, "labelled": counts["lines"]} for name, counts in manifest["splits"].items()
+    }
+    own = {"dataset": TRANSLATION, "task": "syntax_translation", "target": TRANSLATION}
+    return {**manifest, **own, "metric": "loss", "positive": "", "splits": splits}
+
+
+def _preparation(grid: Grid) -> str:
+    """Return the beginning of the command that prepares a grid's dataset."""
+    if grid.dataset == TRANSLATION:
+        return "scripts/prepare_translation.py"
+    if grid.dataset == SQUAD:
+        return "scripts/prepare_squad.py --raw-dir DIR"
+    return f"scripts/prepare_text.py --dataset {grid.dataset} --raw-dir DIR"
+
+
+def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
+    """Read the grid's prepared folder, and those of systems with their own.
+
+    Args:
+        folder: of the grid.
+        grid: whose systems may name data: a path, or what stands behind the grid's folder, so that
+            ``35`` is ``data-bin/squad2_35`` beside ``data-bin/squad2``.
+
+    Returns:
+        Name of the folder, empty for the grid's -> what it holds.
+
+    Raises:
+        FileNotFoundError, ValueError: see `read_prepared`; folders with different validation files,
+            on which systems could not be compared.
+    """
+    names = dict.fromkeys(grid.data_of(system) for system in grid.systems)
+    found = {name: read_prepared(_place_of(folder, name), grid) for name in names}
+    first, *others = found.values()
+    for other in others:
+        if other.file_of(grid.validation) != first.file_of(grid.validation):
+            raise ValueError(
+                f"{other.folder} and {first.folder} have different files behind split "
+                f"{grid.validation!r}: systems trained on them cannot be compared"
+            )
+    return found
+
+
+def _place_of(folder: Path, name: str) -> Path:
+    """Return the prepared folder of a name that a system has for it."""
+    if not name:
+        return folder
+    return Path(name) if "/" in name else folder.with_name(f"{folder.name}_{name}")

@@ -1,0 +1,154 @@
+"""What a cell of a grid trains with: the options of ``fairseq-train``, and what is recorded.
+
+The number of updates follows from the size of the training set unless the grid says it, since
+warm-up and decay are laid out over all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ...evaluation.metrics import LOWER_IS_BETTER
+from .grid import OWN_DATA, OWN_RATE, Cell, Grid, Options
+from .prepared_data import METRICS, SPANS, TRANSLATION, PreparedData
+
+NEVER = 1_000_000  # epochs
+
+
+def chief_metric(grid: Grid, manifest: Mapping[str, Any]) -> str:
+    """Return the metric that chooses the best checkpoint.
+
+    Raises:
+        ValueError: the grid's metric does not go with the dataset.
+    """
+    metric, choices = grid.metric or manifest["metric"], METRICS[manifest["target"]]
+    if metric not in choices:
+        raise ValueError(f"metric {metric!r} of {grid.dataset}: choices are {', '.join(choices)}")
+    return metric
+
+
+def total_updates(grid: Grid, cell: Cell, data: PreparedData) -> int:
+    """Return the number of updates of a run: the grid's, or whole epochs, the last batch included.
+
+    Raises:
+        ValueError: the option ``batch-size`` or ``update-freq`` (batches of an update) of this run
+            is no such number.
+    """
+    if cell.updates:
+        return cell.updates
+    options = {"batch-size": grid.batch_size, "update-freq": 1, **_own_options(grid, cell)}
+    if data.translates or options.get("max-tokens"):
+        raise ValueError(
+            f"{cell.system}: its batches are made by tokens, so that epochs do not say how many "
+            "updates there are: give 'updates' (--updates)"
+        )
+    for name in ("batch-size", "update-freq"):
+        if not isinstance(options[name], int) or options[name] < 1:
+            raise ValueError(
+                f"option {name!r} of {cell.system}: {options[name]!r} is no number from 1 on"
+            )
+    batches = math.ceil(data.examples / options["batch-size"])
+    return math.ceil(batches / options["update-freq"]) * cell.epochs
+
+
+def _own_options(grid: Grid, cell: Cell) -> Options:
+    """Return what the grid, the system and the choice say, the last of them weighing most."""
+    system = grid.systems[cell.system]
+    system = {name: v for name, v in system.items() if name not in (OWN_DATA, OWN_RATE)}
+    return {**grid.options, **system, **dict(cell.choice)}
+
+
+def train_options(grid: Grid, cell: Cell, data: PreparedData) -> Options:
+    """Return the options of ``fairseq-train`` that decide what comes out of a run."""
+    task, metric = data.manifest["task"], chief_metric(grid, data.manifest)
+    kind = _translation_options if data.translates else _fine_tuning_options
+    options = {
+        "task": task,
+        **kind(grid, task),
+        "lr": cell.learning_rate,
+        "max-update": total_updates(grid, cell, data),
+        "seed": cell.seed,
+        "best-checkpoint-metric": metric,
+        "maximize-best-checkpoint-metric": metric not in LOWER_IS_BETTER,
+        **_validation_options(grid),
+        **_own_options(grid, cell),
+    }
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _fine_tuning_options(grid: Grid, task: str) -> Options:
+    """Return the recipe of BERT's fine-tuning."""
+    return {
+        "criterion": task,
+        "optimizer": "bert_adamw",
+        "weight-decay": grid.weight_decay,
+        "clip-norm": grid.clip_norm,
+        "lr-scheduler": "linear_warmup",
+        "warmup-ratio": grid.warmup_ratio,
+        "batch-size": grid.batch_size,
+        "required-batch-size-multiple": 1,
+    }
+
+
+def _translation_options(grid: Grid, task: str) -> Options:
+    """Return the part of the recipe of translation that no grid needs to repeat (Vaswani 2017)."""
+    return {
+        "criterion": "label_smoothed_cross_entropy",
+        "label-smoothing": 0.1,
+        "optimizer": "adam",
+        "adam-betas": "(0.9, 0.998)",
+        "lr-scheduler": "inverse_sqrt",
+    }
+
+
+def _validation_options(grid: Grid) -> Options:
+    """Return when to validate and save; with fixed updates an epoch may be a few batches."""
+    every = grid.validate_every
+    if not every:
+        return {}
+    options: Options = {"validate-interval-updates": every, "save-interval-updates": every}
+    if grid.updates:
+        options |= {"validate-interval": NEVER, "save-interval": NEVER}
+    return options
+
+
+def command_line(options: Options) -> list[str]:
+    """Spell options out; True is a bare flag, False and None are left out."""
+    words = []
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        words.append(f"--{name}")
+        if value is not True:
+            words.append(str(value))
+    return words
+
+
+def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
+    """Return everything that decides a run, as it is recorded beside its results.
+
+    Of question answering the validation file is recorded as well, since systems may be trained on
+    other data, such as augmented ones, and be compared on the same questions.
+    """
+    found = {
+        **cell.record,
+        "dataset": grid.dataset,
+        "target": data.manifest["target"],
+        "positive": data.manifest["positive"],
+        "metric": chief_metric(grid, data.manifest),
+        "validation": grid.validation,
+        "data": data.fingerprint,
+        "options": train_options(grid, cell, data),
+    }
+    if data.manifest["target"] == SPANS:
+        found["validation_data"] = data.file_of(grid.validation)
+    if data.manifest["target"] == TRANSLATION:
+        found["translated"] = {
+            "split": grid.evaluate,
+            "reference": grid.reference,
+            "average": grid.average,
+            "generate": dict(grid.generate),
+        }
+    return found

@@ -1,0 +1,88 @@
+"""What a run leaves of question answering: the files of ``scripts/predict_squad.py``, and from them
+rows and metrics as the other tasks have them.
+
+Beside ``predictions.jsonl`` lies the folder ``predictions`` with the official files and
+``metrics.json``. The official metrics are in percent; here they are fractions, by the names of
+fairseq's logs, and those at the threshold that is best in hindsight are called ``tuned_...``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ...evaluation.squad_files import read_json, read_predictions
+from ...evaluation.text_files import read_lines, write_text
+
+TUNED = "tuned_"
+ANSWERS, METRICS = "predictions.json", "metrics.json"
+_PERCENT = {  # official name -> ours
+    "exact": "exact",
+    "f1": "f1",
+    "HasAns_exact": "has_answer_exact",
+    "HasAns_f1": "has_answer_f1",
+    "NoAns_exact": "no_answer_exact",
+    "NoAns_f1": "no_answer_f1",
+    "best_exact": "tuned_exact",
+    "best_f1": "tuned_f1",
+}
+_THRESHOLD = "best_f1_thresh"
+
+
+def folder_of(rows: Path) -> Path:
+    """Return the folder of the official files that rows are made from."""
+    return rows.with_suffix("")
+
+
+def write_rows(rows: Path, examples: Path) -> None:
+    """Write one line a question: id, answer (empty for none), gold answers (empty for none).
+
+    Args:
+        rows: the file; the official files lie in `folder_of` it.
+        examples: the split's ``examples.jsonl`` in the prepared folder.
+
+    Raises:
+        FileNotFoundError, ValueError: an answer is missing, or a file is not what it should be.
+    """
+    answers = read_predictions(folder_of(rows) / ANSWERS)
+    lines = []
+    for number, line in enumerate(read_lines(examples), start=1):
+        try:
+            example = json.loads(line)
+            name, gold = example["id"], example.get("answers")
+            answer = answers[name]
+            texts = None if gold is None else [one["text"] for one in gold]
+        except (ValueError, TypeError, KeyError) as error:
+            raise ValueError(
+                f"{examples}, line {number}: no question with an answer ({error!r})"
+            ) from None
+        row = {"id": name, "answer": answer, "gold": texts}
+        lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+    write_text(rows, "".join(lines))
+
+
+def metrics_of(folder: Path) -> dict[str, float]:
+    """Return the metrics of answers by our names, as fractions; the threshold as it is.
+
+    Raises:
+        FileNotFoundError, ValueError: there is no ``metrics.json``, or it holds none.
+    """
+    found = read_json(folder / METRICS)
+    metrics = {ours: found[name] / 100 for name, ours in _PERCENT.items() if name in found}
+    if _THRESHOLD in found:
+        metrics["tuned_threshold"] = float(found[_THRESHOLD])
+    if "f1" not in metrics:
+        raise ValueError(f"{folder / METRICS}: no metrics of scripts/predict_squad.py")
+    return metrics
+
+
+def tuned_metrics(rows: Path) -> dict[str, float]:
+    """Return the metrics at the threshold that is best in hindsight."""
+    found = metrics_of(folder_of(rows))
+    return {name: value for name, value in found.items() if name.startswith(TUNED)}
+
+
+def write_evaluation(rows: Path, split: str, output: Path) -> None:
+    """Write the metrics of another split as the other tasks do."""
+    metrics = metrics_of(folder_of(rows))
+    write_text(output, json.dumps({"of": split, "metrics": metrics}, indent=2) + "\n")

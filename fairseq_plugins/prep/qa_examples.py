@@ -1,0 +1,128 @@
+"""Questions with what is known of them, of a SQuAD file or of a prepared split."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..corpora import squad
+from ..corpora.squad import Answer
+from ..data.text_manifest import CONTEXTS
+from ..data.text_rows import Rows
+from ..messages import quoted
+from ..text_reading import numbered_lines
+from .squad_chunks import EXAMPLES
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question.
+
+    Args:
+        text: what is asked.
+        answers: its gold answers; none if it has no answer.
+        context: the text that it is asked about; empty if unknown.
+    """
+
+    text: str
+    answers: tuple[Answer, ...]
+    context: str = ""
+
+    @property
+    def golds(self) -> tuple[str, ...]:
+        """Texts of the gold answers."""
+        return tuple(answer.text for answer in self.answers)
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """Begin and end of the gold answers that stand in the context where they say."""
+        found = [answer for answer in self.answers if answer.stands_in(self.context)]
+        return [(answer.start, answer.start + len(answer.text)) for answer in found]
+
+
+def read_asked(path: str | Path, contexts: bool = False) -> dict[str, Asked]:
+    """Read questions by their ids.
+
+    Args:
+        path: SQuAD JSON with answers, or ``SPLIT.examples.jsonl`` of a prepared folder.
+        contexts: whether those of a prepared folder are wanted; they are looked for beside it.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: it holds something else, no question, one twice, or one without gold answers;
+            contexts of other questions.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file")
+    if path.suffix != ".jsonl":
+        return dict(_official(path))
+    found = _prepared(path)
+    texts = _contexts(path, len(found)) if contexts else []
+    known = zip(found.items(), texts)
+    return {name: replace(one, context=text) for (name, one), text in known} if texts else found
+
+
+def _official(path: Path) -> Iterator[tuple[str, Asked]]:
+    """Yield the questions of a SQuAD file."""
+    for paragraph in squad.read(path).paragraphs:
+        for question in paragraph.questions:
+            answers = _known(question.answers, question.id, path)
+            yield question.id, Asked(question.text, answers, paragraph.context)
+
+
+def _prepared(path: Path) -> dict[str, Asked]:
+    """Read the questions of a prepared split, without contexts."""
+    found: dict[str, Asked] = {}
+    for number, line in numbered_lines(path):
+        try:
+            row = json.loads(line)
+            name, (text,), gold = _text(row["id"]), map(_text, row["texts"]), row.get("answers")
+            answers = gold if gold is None else tuple(map(_answer, gold))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise ValueError(f"{path}:{number}: no question of a prepared folder") from None
+        if name in found:
+            raise ValueError(f"{path}:{number}: question {quoted(name)} is there twice")
+        found[name] = Asked(text, _known(answers, name, path))
+    if not found:
+        raise ValueError(f"{path} holds no question")
+    return found
+
+
+def _answer(row: dict[str, Any]) -> Answer:
+    return Answer(_text(row["text"]), operator.index(row.get("answer_start", -1)))
+
+
+def _text(value: Any) -> str:
+    """Return a text; TypeError for anything else."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _known(answers: tuple[Answer, ...] | None, name: str, path: Path) -> tuple[Answer, ...]:
+    if answers is None:
+        raise ValueError(f"{path}: question {name!r} has no gold answers to compare with")
+    return answers
+
+
+def _contexts(examples: Path, count: int) -> list[str]:
+    """Return the context of each question of a prepared split; none if its files are not there."""
+    folder, split = examples.parent, examples.name.removesuffix(f".{EXAMPLES}")
+    texts, numbers = folder / f"{split}.{CONTEXTS}", folder / f"{split}.paragraph"
+    needed = (texts, *(Path(f"{numbers}.{ending}") for ending in ("idx", "bin")))
+    if not all(path.is_file() for path in needed):
+        return []
+    try:
+        lines = [_text(json.loads(line)["context"]) for _, line in numbered_lines(texts)]
+        rows = Rows.read(numbers)
+        found = [lines[int(rows[number][0])] for number in range(len(rows))]
+    except (ValueError, TypeError, LookupError, OSError) as error:
+        raise ValueError(f"{texts}, {numbers.name}.*: not as they were made: {error}") from None
+    if len(found) != count:
+        raise ValueError(f"{examples} has {count:,} questions, {numbers.name}.* {len(found):,}")
+    return found

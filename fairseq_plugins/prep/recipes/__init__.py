@@ -1,0 +1,1 @@
+"""What each kind of preparation does, step by step."""

@@ -1,0 +1,221 @@
+"""Words, parts of speech and heads from a spaCy pipeline: the one file that knows spaCy."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import site
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+from pathlib import Path
+
+import spacy
+from spacy.tokens import Doc
+
+from ..messages import named
+from ..resources import english_pipeline_path
+from ..syntax.annotation import Annotation
+from ..syntax.labels import upos_label
+from ..syntax.tree import project_heads
+from .raw_text import parts_of
+
+BUNDLED = "bundled"
+PARSER = "parser"
+NEVER_NEEDED = ("ner", "entity_linker", "entity_ruler", "lemmatizer", "textcat", "senter")
+
+
+class Annotator:
+    """A loaded spaCy pipeline.
+
+    Args:
+        model: ``bundled`` (the project's small English pipeline), the name of an installed
+            pipeline, or the path of one.
+        parse: whether to find the words' heads as well (slower).
+
+    Raises:
+        FileNotFoundError: no such pipeline.
+        ValueError: the pipeline does not tag parts of speech, or does not parse.
+    """
+
+    def __init__(self, model: str = BUNDLED, *, parse: bool = False) -> None:
+        self.model, self.parse = model, parse
+        self.nlp = load_pipeline(model, (*NEVER_NEEDED, *(() if parse else (PARSER,))))
+        self.nlp.max_length = 10**9
+        meta = self.nlp.meta
+        self.name = f"{meta['lang']}_{meta['name']}"
+        self.version = str(meta["version"])
+        if not set(self.nlp.pipe_names) & {"morphologizer", "attribute_ruler"} and not any(
+            token.pos_ for token in self.nlp("The cat sat on 2 mats .")
+        ):
+            raise ValueError(
+                f"spaCy pipeline {model!r} gives no parts of speech (components: "
+                f"{named(self.nlp.pipe_names)})"
+            )
+        if parse and not self.nlp("The cat sat on 2 mats .").has_annotation("DEP"):
+            raise ValueError(
+                f"spaCy pipeline {model!r} does not parse (components: "
+                f"{named(self.nlp.pipe_names)}); parts of speech alone need no parser"
+            )
+
+    @lru_cache(maxsize=1)  # noqa: B019 (an annotator lives as long as its process)
+    def identity(self) -> dict[str, str]:
+        """Name, version and content hash, as the manifest keeps them."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            "hash": directory_hash(Path(self.nlp.path)),
+            "model": recorded_name(self.model),
+        }
+
+    def annotate_words(self, sentences: Sequence[Sequence[str]]) -> list[Annotation]:
+        """Annotate sentences whose words are given (a pipeline may still cut them otherwise)."""
+        docs = (Doc(self.nlp.vocab, words=list(words)) for words in sentences if words)
+        with self.nlp.memory_zone():
+            tagged = self._tag(docs)
+            return [next(tagged) if words else self._nothing() for words in sentences]
+
+    def annotate_text(self, lines: Sequence[str]) -> list[Annotation]:
+        """Find and annotate the words of raw lines; spans refer to each line.
+
+        spaCy's tokeniser takes time with the square of a stretch without white space, so that an
+        overlong one (`text.LONGEST_WORD`) is handed to it in parts. No character changes.
+        """
+        with self.nlp.memory_zone():
+            return list(self._tag(map(self._tokenized, lines)))
+
+    def _tokenized(self, line: str) -> Doc:
+        docs = [self.nlp.make_doc(part) for part in parts_of(line)]
+        return docs[0] if len(docs) == 1 else Doc.from_docs(docs, ensure_whitespace=False)
+
+    def _tag(self, docs) -> Iterator[Annotation]:
+        for doc in self.nlp.pipe(docs, batch_size=256):
+            tokens = [token for token in doc if not token.is_space]
+            heads = None
+            if self.parse:
+                found = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
+                heads = project_heads(found, [token.i for token in tokens])
+            yield Annotation(
+                [token.text for token in tokens],
+                [upos_label(token.pos_) for token in tokens],
+                [(token.idx, token.idx + len(token.text)) for token in tokens],
+                heads,
+            )
+
+    def _nothing(self) -> Annotation:
+        return Annotation([], [], heads=[] if self.parse else None)
+
+
+def load_pipeline(model: str, exclude: Sequence[str] = (*NEVER_NEEDED, PARSER)):
+    """Load a spaCy pipeline by name or path, without the components named in ``exclude``.
+
+    Raises:
+        FileNotFoundError: neither installed nor a path.
+    """
+    path = english_pipeline_path() if model == BUNDLED else model
+    try:
+        return spacy.load(path, exclude=list(exclude))
+    except OSError:
+        installed = named(sorted(spacy.util.get_installed_models()))
+        raise FileNotFoundError(
+            f"no spaCy pipeline {str(path)!r}: give {BUNDLED!r} (English), an installed pipeline "
+            f"(installed here: {installed}) or the path of one; "
+            "pip install its wheel to add another"
+        ) from None
+
+
+def recorded_name(model: str) -> str:
+    """Return what a manifest says of a pipeline: a path from the root, or its name."""
+    if model == BUNDLED or spacy.util.is_package(model) or not Path(model).exists():
+        return model
+    return str(Path(model).resolve())
+
+
+def recorded_annotator(
+    model: str, folder: Path, *, parse: bool = False, named: str | None = None
+) -> Annotator:
+    """Load the pipeline for raw text of a prepared folder, which may be of somebody else.
+
+    Args:
+        model: what the folder's manifest names. It is loaded if it is the bundled pipeline or one
+            that is installed; a path and a package from elsewhere the user has to name.
+        folder: for messages.
+        parse: see `Annotator`.
+        named: the pipeline that the user names in its place; loaded wherever it lies.
+
+    Raises:
+        FileNotFoundError: no such pipeline, or one that is not installed.
+        ValueError: the manifest names a path; see also `Annotator`.
+    """
+    if not named:
+        check_recorded(model, folder)
+    return Annotator(named or model, parse=parse)
+
+
+def check_recorded(model: str, folder: Path) -> None:
+    """Refuse the pipeline that a prepared folder names unless it is bundled or installed.
+
+    Raises:
+        FileNotFoundError: it is not installed.
+        ValueError: the manifest names a path.
+    """
+    if model == BUNDLED:
+        return
+    cure = f"give --spacy-model {model} (spacy_model=... in Python) if you trust what lies there"
+    if not isinstance(model, str) or not model.isidentifier():
+        raise ValueError(
+            f"raw text of {folder} is to be read by the spaCy pipeline in {model!r}, and a folder "
+            f"does not decide which path is loaded: {cure}"
+        )
+    if not import_installed(model):
+        raise FileNotFoundError(
+            f"raw text of {folder} is to be read by the spaCy pipeline {model!r}, which is not "
+            f"installed in this environment: pip install its wheel; elsewhere, {cure}"
+        )
+
+
+def import_installed(name: str) -> bool:
+    """Import a pipeline from this environment, whatever lies in the working directory.
+
+    Returns:
+        Whether there is a distribution that calls itself a spaCy pipeline of this name, and its
+        package is the one that is imported now.
+    """
+    places = site_folders()
+    found = importlib.metadata.distributions(name=name, path=places)
+    points = [point for one in found for point in one.entry_points]
+    if not any(p.group == "spacy_models" and p.name == p.value == name for p in points):
+        return False
+    spec = PathFinder.find_spec(name, places)
+    if spec is None or spec.loader is None:
+        return False
+    if name in sys.modules:
+        return getattr(sys.modules[name], "__file__", None) == spec.origin
+    sys.modules[name] = module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return True
+
+
+def site_folders() -> list[str]:
+    """Return where this environment's packages are installed; never the working directory."""
+    found = [sysconfig.get_path(name) for name in ("purelib", "platlib")] + site.getsitepackages()
+    found += [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
+    return [place for place in dict.fromkeys(found) if Path(place).resolve() != Path.cwd()]
+
+
+def directory_hash(folder: Path) -> str:
+    """Hash a pipeline's files (names and bytes), first 16 hex digits of SHA-256."""
+    digest = hashlib.sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        if path.suffix in (".md", ".pyc") or path.name.startswith("LICEN"):
+            continue
+        digest.update(path.relative_to(folder).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,185 @@
+"""Gold answers and wordpieces: where an answer stands in its context, and which pieces cover it.
+
+A reader of spans can only give what lies between the beginning of one wordpiece and the end of
+another. An answer that begins or ends inside a wordpiece is covered by the fewest pieces that hold
+it, and what is read back is then longer than the answer; one that begins or ends with blanks is
+read back without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..corpora.squad import Answer, Question
+from ..data.text_windows import stride_windows
+
+UNKNOWN, UNANSWERABLE, ANSWERABLE = 0, 1, 2  # what is known of a question's answer
+
+MOVED = "moved"
+NOT_FOUND = "not_found"
+NO_WORDPIECE = "no_wordpiece"
+INSIDE_WORDPIECE = "inside_wordpiece"
+BESIDE_WORDPIECES = "beside_wordpieces"
+NO_WINDOW = "no_window"
+COUNTED = {  # reason -> the manifest's count of answers
+    MOVED: "moved_answers",  # did not stand at answer_start; their nearest occurrence counts
+    NOT_FOUND: "skipped_answers",  # did not stand there either, or were not to be looked for
+    NO_WORDPIECE: "unseen_answers",  # BERT sees nothing of them
+    INSIDE_WORDPIECE: "widened_answers",  # begin or end inside a wordpiece
+    BESIDE_WORDPIECES: "trimmed_answers",  # begin or end with what no wordpiece shows, as blanks
+    NO_WINDOW: "answers_in_no_window",  # no window of the context holds all of them
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How contexts are cut into windows: ``[CLS] question [SEP] window [SEP]``.
+
+    Args:
+        max_positions: wordpieces of a row with its special tokens.
+        doc_stride: wordpieces from the beginning of a window to that of the next.
+        max_query_length: wordpieces of a question that are kept.
+    """
+
+    max_positions: int = 384
+    doc_stride: int = 128
+    max_query_length: int = 64
+
+    def room(self, question: int) -> int:
+        """Wordpieces of a context that fit beside a question of so many wordpieces."""
+        return self.max_positions - min(question, self.max_query_length) - 3
+
+    def reach(self, span: tuple[int, int], question: int, context: int) -> bool:
+        """Whether a window of the context holds a whole span.
+
+        Args:
+            span: its first and last wordpiece.
+            question: wordpieces of the question.
+            context: wordpieces of the context.
+        """
+        windows = stride_windows(context, self.room(question), self.doc_stride)
+        return bool(((windows[:, 0] <= span[0]) & (span[1] < windows[:, 1])).any())
+
+
+def find_answer(context: str, answer: Answer, *, repair: bool) -> Answer | None:
+    """Return the answer where its text stands; None where it is passed over.
+
+    Args:
+        context: of the question.
+        answer: whose start may be wrong.
+        repair: whether the nearest occurrence may take its place; the earlier of two.
+    """
+    if answer.stands_in(context):
+        return answer
+    if not repair:
+        return None
+    start = max(answer.start, 0)
+    before = context.rfind(answer.text, 0, start + len(answer.text))
+    after = context.find(answer.text, start)
+    found = [place for place in (before, after) if place >= 0]
+    if not found:
+        return None
+    return Answer(answer.text, min(found, key=lambda place: abs(place - answer.start)))
+
+
+def cover(offsets: np.ndarray, begin: int, end: int) -> tuple[int, int] | None:
+    """Return the first and last of the fewest wordpieces that hold some characters.
+
+    Args:
+        offsets: begin and end of each wordpiece in code points, (S, 2).
+        begin, end: of the characters.
+
+    Returns:
+        None when no wordpiece has any of them.
+    """
+    inside = np.flatnonzero((offsets[:, 1] > begin) & (offsets[:, 0] < end))
+    return (int(inside[0]), int(inside[-1])) if len(inside) else None
+
+
+@dataclass(frozen=True)
+class PlacedQuestion:
+    """A question's answers as wordpieces of its context.
+
+    Args:
+        state: `UNKNOWN`, `UNANSWERABLE` or `ANSWERABLE`.
+        spans: first and last wordpiece of each answer that wordpieces cover, in order.
+        answers: all answers, with their starts set right where that was possible; None: unknown.
+        notes: what was unusual: an answer's text and start as the file has them, the reason (of
+            `COUNTED`), and what became of it.
+    """
+
+    state: int
+    spans: tuple[tuple[int, int], ...]
+    answers: tuple[Answer, ...] | None
+    notes: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def unplaced(self) -> bool:
+        """Whether it has answers, and wordpieces cover none."""
+        return self.state == ANSWERABLE and not self.spans
+
+    def row(self) -> list[int]:
+        """As a row of the prepared folder: the state, then begin and end of every span."""
+        return [self.state, *(place for span in self.spans for place in span)]
+
+
+def place_question(
+    question: Question,
+    context: str,
+    offsets: np.ndarray,
+    *,
+    repair: bool,
+    limits: Limits,
+    pieces: int,
+) -> PlacedQuestion:
+    """Place a question's answers.
+
+    Args:
+        question: with its gold answers.
+        context: its paragraph's text.
+        offsets: of the context's wordpieces, (S, 2).
+        repair: see `find_answer`.
+        limits: of the windows, to say which answers lie in none.
+        pieces: wordpieces of the question.
+    """
+    if question.answers is None:
+        return PlacedQuestion(UNKNOWN, (), None)
+    spans, answers, notes = [], [], []
+    for answer in question.answers:
+        found = find_answer(context, answer, repair=repair)
+        answers.append(found or answer)
+        span = cover(offsets, found.start, found.start + len(found.text)) if found else None
+        spans += [span] if span else []
+        said = answer.as_json()
+        notes += [said | note for note in _remarks(context, answer, found, span, offsets)]
+        if span and not limits.reach(span, pieces, len(offsets)):
+            notes.append(said | {"reason": NO_WINDOW, "wordpieces": [*span]})
+    state = ANSWERABLE if question.answers else UNANSWERABLE
+    return PlacedQuestion(state, tuple(spans), tuple(answers), tuple(notes))
+
+
+def _remarks(
+    context: str,
+    answer: Answer,
+    found: Answer | None,
+    span: tuple[int, int] | None,
+    offsets: np.ndarray,
+) -> Iterator[dict[str, Any]]:
+    """Say what is unusual about an answer's place."""
+    if found is None:
+        yield {"reason": NOT_FOUND}
+        return
+    if found != answer:
+        yield {"reason": MOVED, "moved_to": found.start}
+    if span is None:
+        yield {"reason": NO_WORDPIECE}
+        return
+    begin, end = int(offsets[span[0], 0]), int(offsets[span[1], 1])
+    if (begin, end) != (found.start, found.start + len(found.text)):
+        inside = begin < found.start or end > found.start + len(found.text)
+        reason = INSIDE_WORDPIECE if inside else BESIDE_WORDPIECES
+        yield {"reason": reason, "covered": context[begin:end]}

@@ -1,0 +1,122 @@
+"""Paragraphs and questions -> wordpieces with words and features, and where in the context each
+wordpiece stands: preparation and inference alike.
+
+A context is annotated and cut once, however many questions it has.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..corpora.examples import Example
+from ..corpora.squad import Paragraph
+from .text_encoder import EncodedSentence, TextEncoder
+from .wordpiece import Span, WordPieces
+
+MARK = "Mn"  # Unicode's category of the accents that an uncased BERT strips
+_SURELY_SEEN = re.compile("[A-Za-z0-9]")
+
+
+@dataclass(frozen=True)
+class EncodedParagraph:
+    """A paragraph ready for the model.
+
+    Args:
+        context: its text, S wordpieces.
+        offsets: begin and end (exclusive) of each of them in code points of the text, (S, 2).
+        questions: one a question.
+    """
+
+    context: EncodedSentence
+    offsets: np.ndarray
+    questions: list[EncodedSentence]
+
+
+def encode_paragraphs(
+    encoder: TextEncoder, paragraphs: Sequence[Paragraph]
+) -> list[EncodedParagraph]:
+    """Encode paragraphs and their questions.
+
+    Raises:
+        ValueError: a text of which BERT's cleaning leaves nothing; names the paragraph's place and
+            the question's id.
+    """
+    texts = []
+    for paragraph in paragraphs:
+        check_visible(encoder.wordpieces, paragraph)
+        texts.append(Example(f"{paragraph.place}: its context", (paragraph.context,)))
+        texts += [Example(question.id, (question.text,)) for question in paragraph.questions]
+    encoded = iter([sentence for (sentence,) in encoder.encode(texts)])
+    found = []
+    for paragraph in paragraphs:
+        context = next(encoded)
+        offsets = context_offsets(encoder.wordpieces, paragraph.context, context)
+        found.append(
+            EncodedParagraph(context, offsets, [next(encoded) for _ in paragraph.questions])
+        )
+    return found
+
+
+def context_offsets(pieces: WordPieces, context: str, encoded: EncodedSentence) -> np.ndarray:
+    """Return begin and end of each of a context's S wordpieces in code points, (S, 2).
+
+    Accents that BERT strips belong to the wordpiece before them.
+
+    Raises:
+        ValueError: the sentence is not this context's.
+    """
+    found, spans = pieces.encode_text(context)
+    if found != encoded.tokens:  # Chinese characters are words, and BERT's cleaning sees one word
+        found, spans = _by_words(pieces, context, encoded.words)
+    if found != encoded.tokens:
+        raise ValueError(f"these are not the wordpieces of {context[:60]!r}")
+    return np.array(_with_marks(context, spans), np.int64).reshape(-1, 2)
+
+
+def _by_words(
+    pieces: WordPieces, context: str, words: Sequence[str]
+) -> tuple[list[int], list[Span]]:
+    """Cut the words of a context one by one; return ids and their spans in it.
+
+    Nothing is returned when they are not the context's.
+    """
+    ids, spans, place = [], [], 0
+    for word in words:
+        start = context.find(word, place)
+        if start < 0:
+            return [], []
+        cut, inner = pieces.encode_text(word)
+        ids += cut
+        spans += [(start + begin, start + end) for begin, end in inner]
+        place = start + len(word)
+    return ids, spans
+
+
+def _with_marks(context: str, spans: Sequence[Span]) -> list[Span]:
+    """Widen wordpieces by the accents after them, up to the next one."""
+    widened, limit = [], len(context)
+    for begin, end in reversed(spans):
+        stop = end
+        while stop < limit and unicodedata.category(context[stop]) == MARK:
+            stop += 1
+        widened.append((begin, stop))
+        limit = begin if begin < limit else limit
+    return widened[::-1]
+
+
+def check_visible(pieces: WordPieces, paragraph: Paragraph) -> None:
+    """Refuse texts of which BERT's cleaning leaves nothing, such as lone control characters.
+
+    Raises:
+        ValueError: with the text's place.
+    """
+    named = [(f"{paragraph.place}: 'context'", paragraph.context)]
+    named += [(f"{place}: 'question'", question.text) for place, question in paragraph.named()]
+    for place, text in named:
+        if not _SURELY_SEEN.search(text) and not pieces.encode_text(text)[0]:
+            raise ValueError(f"{place} {text[:20]!r} has no character that BERT can see")

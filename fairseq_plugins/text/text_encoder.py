@@ -1,0 +1,319 @@
+"""Raw examples -> wordpieces with words, features and heads: preparation and inference alike."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..corpora.conllu_parses import NAME as GIVEN
+from ..corpora.conllu_parses import Parses
+from ..corpora.examples import Example
+from ..data.bert_dictionary import BertDictionary
+from ..data.text_manifest import SIMILARITY, VOCABULARY, TextManifest
+from ..syntax.annotation import Annotation, annotator_line
+from ..syntax.labels import FEATURES, upos_label
+from ..syntax.subwords import Span, align, case_of, joined_spans, locate_words
+from ..syntax.tree import project_heads
+from .word_similarity import WordSimilarity, reopen_similarity
+from .wordpiece import WordPieces
+from .words import Words, split_at_blanks, split_at_characters
+
+logger = logging.getLogger(__name__)
+
+Pieces = tuple[list[int], list[int]]  # S wordpiece ids, and for each the index of its word
+
+
+@dataclass(frozen=True)
+class EncodedSentence:
+    """A sentence ready for the model; every word has at least one wordpiece.
+
+    Args:
+        tokens: S wordpiece ids, no special tokens.
+        word_of: S word indices, from 0, non-decreasing.
+        words: W words.
+        features: per feature name W ids; ``pos`` only where words are tagged.
+        heads: W numbers of heads from 1, 0 at a root; None where nothing parsed.
+        similarity: of the second sentence of a pair, see `WordSimilarity.table`; otherwise None.
+        misaligned: how many wordpieces do not lie within one word.
+        repaired: how many words the annotator cut otherwise, or have no wordpiece of their own.
+    """
+
+    tokens: list[int]
+    word_of: list[int]
+    words: list[str]
+    features: dict[str, list[int]]
+    heads: list[int] | None = None
+    similarity: list[int] | None = None
+    misaligned: int = 0
+    repaired: int = 0
+
+
+class TextEncoder:
+    """Everything between a raw example and the model's input.
+
+    Args:
+        wordpieces: the tokeniser.
+        tokenize: what the words of raw text are: ``whitespace``, ``characters`` (each Chinese
+            character is one), or ``spacy``: the annotator's.
+        annotations: what the words carry, of ``pos``, ``heads`` and ``similarity``.
+        annotator: `text.annotate.Annotator`, or `corpora.conllu_parses.GivenParses` where
+            `encode` is handed all parses, or None where nothing needs it.
+        similarity: compares the words of a pair, where the annotations say so.
+    """
+
+    def __init__(
+        self,
+        wordpieces: WordPieces,
+        tokenize: str = "whitespace",
+        annotations: Sequence[str] = (),
+        annotator: Any = None,
+        similarity: WordSimilarity | None = None,
+    ) -> None:
+        if annotator is None and needs_annotator(tokenize, annotations):
+            raise ValueError(f"{', '.join(annotations) or tokenize} needs a spaCy pipeline")
+        if similarity is None and SIMILARITY in annotations:
+            raise ValueError(f"{SIMILARITY} needs WordNet")
+        self.wordpieces, self.tokenize, self.annotations = wordpieces, tokenize, tuple(annotations)
+        self.annotator, self.similarity = annotator, similarity
+
+    @property
+    def annotator_id(self) -> str:
+        """``name version hash`` of the pipeline in use; empty without one."""
+        return annotator_line(self.annotator)
+
+    @classmethod
+    def from_folder(
+        cls, folder: Path, manifest: TextManifest, spacy_model: str | None = None
+    ) -> TextEncoder:
+        """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
+
+        Args:
+            folder: the prepared folder.
+            manifest: its manifest.
+            spacy_model: the pipeline that the user names; see `annotate.recorded_annotator`.
+
+        Raises:
+            FileNotFoundError, ValueError: there is no pipeline for raw text, or not any more, or
+                one that the user has to name; or no WordNet, where words are compared.
+        """
+        model = manifest.annotator.get("model", "")
+        if manifest.annotator.get("name") == GIVEN and not (model or spacy_model):
+            raise ValueError(
+                f"{folder} was prepared from parses given as CoNLL-U, and no pipeline is known for "
+                "raw text: prepare it with --spacy-model as well, or predict its prepared splits"
+            )
+        encoder = cls(
+            WordPieces(BertDictionary.load(Path(folder) / VOCABULARY), manifest.tokenizer),
+            manifest.tokenize,
+            manifest.annotations,
+            reopen_annotator(folder, manifest, model, spacy_model),
+            reopen_similarity(folder, manifest.inputs) if manifest.compares_words else None,
+        )
+        if encoder.annotator_id != manifest.annotator_id:
+            logger.warning(
+                "THE ANNOTATOR DIFFERS: %s was prepared with %r, raw text is now annotated by %r; "
+                "predictions can differ from those of the prepared folder",
+                folder,
+                manifest.annotator_id,
+                encoder.annotator_id,
+            )
+        return encoder
+
+    def encode(
+        self, examples: Sequence[Example], parses: Sequence[Parses] | None = None
+    ) -> list[tuple[EncodedSentence, ...]]:
+        """Encode examples, one result each with one sentence a text, whatever their number.
+
+        Args:
+            examples: raw examples.
+            parses: of each example one annotation a text, of the text's own characters, in place
+                of the annotator's.
+
+        Raises:
+            ValueError: a given word is empty, or text is no Unicode; names the example.
+        """
+        texts, given = [], []
+        for example in examples:
+            for text in (*example.texts, *(example.words or ())):
+                check_characters(text, f"example {example.id}")
+            if example.words is not None and not all(example.words):
+                number = example.words.index("") + 1
+                raise ValueError(f"example {example.id}: word {number} is empty")
+            texts += example.texts
+            given += [example.words] * len(example.texts)
+        notes = None if parses is None else [note for row in parses for note in row]
+        encoded = iter(self._encode(texts, given, notes))
+        return [self._compared([next(encoded) for _ in example.texts]) for example in examples]
+
+    def _compared(self, sentences: list[EncodedSentence]) -> tuple[EncodedSentence, ...]:
+        """Compare the words of a pair, if that is wanted."""
+        if self.similarity is not None and len(sentences) == 2:
+            table = self.similarity.table(*(sentence.words for sentence in sentences))
+            sentences[1] = replace(sentences[1], similarity=table)
+        return tuple(sentences)
+
+    def _encode(
+        self,
+        texts: Sequence[str],
+        given: Sequence[Sequence[str] | None],
+        parses: Sequence[Annotation] | None,
+    ) -> list[EncodedSentence]:
+        """Encode sentences; those with words and those without have their own way."""
+        found: dict[int, EncodedSentence] = {}
+        free = [i for i, words in enumerate(given) if words is None]
+        if self.tokenize == "spacy" and free:
+            if parses is None:
+                notes = self.annotator.annotate_text([texts[i] for i in free])
+            else:
+                notes = [_located(texts[i], parses[i]) for i in free]
+            found |= {i: self._from_text(texts[i], note) for i, note in zip(free, notes)}
+        numbers = [i for i in range(len(texts)) if i not in found]
+        cut = [self._cut(texts[i], given[i]) for i in numbers]
+        if parses is None:
+            notes = self._annotate([words.kept for words, _ in cut])
+            cut = [(Words.of(words.kept), pieces) for words, pieces in cut]
+        else:
+            notes = [parses[i] for i in numbers]
+        for i, (words, pieces), note in zip(numbers, cut, notes):
+            found[i] = self._from_words(words, pieces, note)
+        return [found[i] for i in range(len(texts))]
+
+    def _cut(self, text: str, given: Sequence[str] | None) -> tuple[Words, Pieces]:
+        """Cut given words, or those of ``text``, into pieces.
+
+        Words of a text that BERT's cleaning makes vanish are no words, so that the pieces are
+        those of the whole text; given words stay (and those of a text of which nothing is left)
+        and count as unknown.
+        """
+        split = split_at_characters if self.tokenize == "characters" else split_at_blanks
+        words = list(given) if given is not None else split(text)
+        tokens, word_of = self.wordpieces.encode_words(words)
+        seen = set(word_of)
+        if len(seen) == len(words):
+            return Words.of(words), (tokens, word_of)
+        if given is None and seen:
+            number = {word: i for i, word in enumerate(sorted(seen))}
+            return Words(words, list(number)), (tokens, [number[i] for i in word_of])
+        gaps = [(i, self.wordpieces.unknown) for i in range(len(words)) if i not in seen]
+        pairs = sorted([*zip(word_of, tokens), *gaps], key=lambda pair: pair[0])
+        return Words.of(words), ([token for _, token in pairs], [word for word, _ in pairs])
+
+    def _annotate(self, sentences: list[list[str]]) -> Sequence[Annotation | None]:
+        if not needs_annotator("", self.annotations):
+            return [None] * len(sentences)
+        return self.annotator.annotate_words(sentences)
+
+    def _from_words(self, words: Words, pieces: Pieces, note: Annotation | None) -> EncodedSentence:
+        """Put a sentence of known words together."""
+        if note is not None and not note.words:  # nothing that the annotator can see
+            count = len(words.all)
+            note = Annotation(words.all, [upos_label("")] * count, heads=[0] * count)
+        if note is None or note.words == words.all:
+            return self._sentence(words.kept, pieces, note, words.places)
+        line, spans = " ".join(words.all), joined_spans(words.all)
+        places = _places(line, note)
+        token_of = align(line, spans, places).word_of
+        repaired = len({*zip(spans, words.all)} - {*zip(places, note.words)})
+        token_of = [token_of[i] for i in words.places]
+        return self._sentence(words.kept, pieces, note, token_of, repaired=repaired)
+
+    def _from_text(self, text: str, note: Annotation) -> EncodedSentence:
+        """Put a raw text together whose words the annotator found.
+
+        A word without a wordpiece of its own (``not`` of ``cannot``) is part of the one before.
+        """
+        tokens, spans = self.wordpieces.encode_text(text)
+        if not tokens and note.words:  # nothing that BERT can see
+            tokens, spans = [self.wordpieces.unknown], [note.spans[0]]
+        found = align(text, spans, note.spans)
+        owners = sorted(set(found.word_of))
+        number = {word: i for i, word in enumerate(owners)}
+        return self._sentence(
+            [note.words[i] for i in owners],
+            (tokens, [number[i] for i in found.word_of]),
+            note,
+            owners,
+            misaligned=found.misaligned,
+            repaired=len(note.words) - len(owners),
+        )
+
+    def _sentence(
+        self,
+        words: list[str],
+        pieces: Pieces,
+        note: Annotation | None,
+        token_of: Sequence[int],
+        **amiss: int,
+    ) -> EncodedSentence:
+        """Give W words what their tokens in the annotation (W indices) carry."""
+        features = {"case": FEATURES["case"].ids([case_of(word) for word in words])}
+        heads = None
+        if "pos" in self.annotations:
+            features["pos"] = FEATURES["pos"].ids([note.upos[i] for i in token_of])
+        if "heads" in self.annotations:
+            heads = project_heads(note.heads, token_of)
+        return EncodedSentence(*pieces, words, features, heads, **amiss)
+
+
+def _places(line: str, note: Annotation) -> list[Span]:
+    """Return the spans of an annotation's words in a line.
+
+    Raises:
+        ValueError: it has other characters.
+    """
+    places = locate_words(line, note.words)
+    if places is None:
+        raise ValueError(
+            f"the spaCy pipeline changes the characters of {line[:80]!r}: use another one"
+        )
+    return places
+
+
+def _located(line: str, note: Annotation) -> Annotation:
+    return replace(note, spans=_places(line, note))
+
+
+def check_characters(text: str, place: str) -> None:
+    """Refuse halves of surrogate pairs, which JSON can spell.
+
+    Raises:
+        ValueError: such a half; names ``place``.
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        half = text[error.start]
+        raise ValueError(f"{place}: {half!r} is half a character (a lone surrogate)") from None
+
+
+def needs_annotator(tokenize: str, annotations: Sequence[str]) -> bool:
+    """Whether a spaCy pipeline has work to do."""
+    return tokenize == "spacy" or bool({*annotations} - {SIMILARITY})
+
+
+def load_annotator(tokenize: str, annotations: Sequence[str], model: str = "") -> Any:
+    """Load the pipeline that finds or annotates words, or None where nothing needs one.
+
+    Raises:
+        FileNotFoundError, ValueError: see `text.annotate.Annotator`.
+    """
+    if not needs_annotator(tokenize, annotations):
+        return None
+    from .annotate import BUNDLED, Annotator
+
+    return Annotator(model or BUNDLED, parse="heads" in annotations)
+
+
+def reopen_annotator(
+    folder: Path, manifest: TextManifest, model: str, named: str | None = None
+) -> Any:
+    """Load the pipeline of a prepared folder; see `annotate.recorded_annotator`."""
+    if not needs_annotator(manifest.tokenize, manifest.annotations):
+        return None
+    from .annotate import BUNDLED, recorded_annotator
+
+    heads = "heads" in manifest.annotations
+    return recorded_annotator(model or BUNDLED, folder, parse=heads, named=named)

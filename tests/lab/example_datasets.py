@@ -1,0 +1,17 @@
+"""What the datasets of grids and tables are: those of prepare_text.py, and SQuAD."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from fairseq_plugins.corpora.datasets import DATASETS
+from fairseq_plugins.data.text_manifest import SPANS
+from fairseq_plugins.prep.recipes.questions import DATASET
+from fairseq_plugins.prep.squad_options import OFFICIAL
+
+
+def dataset_of(name: str) -> Any:
+    """Return target and splits of a dataset."""
+    squad = SimpleNamespace(target=SPANS, splits=tuple(OFFICIAL))
+    return squad if name == DATASET else DATASETS[name]

@@ -1,0 +1,100 @@
+"""Prepared folders for every part of the example experiments, made by the commands that the
+experiments themselves would run, of invented files in the official formats.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from cli.commands import ROOT, run
+from raw_datasets import write_raw
+from small_wordnet import write_small_wordnet
+from squad_files import toy_squad, write_toy_bert
+
+from fairseq_plugins.lab.plan.experiment_file import Part
+from fairseq_plugins.lab.plan.preparations import preparation
+from fairseq_plugins.lab.plan.prepared_data import SQUAD, TRANSLATION
+
+SAMPLE = ROOT / "examples" / "sample_en_de"
+PAIRS = {"train": 160, "valid": 12, "test": 12}
+NAMES = {  # what the corpora call their files of the sample's splits
+    "multi30k_en_de": {"train": "train", "valid": "val", "test": "test_2016_flickr"},
+}
+CHINESE = ("chnsenticorp", "msra_ner", "cged")
+
+
+class SmokeData:
+    """Raw and prepared folders below one folder; each is made once.
+
+    Args:
+        root: of all of them.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.bert = write_toy_bert(root / "bert")
+        self.wordnet = write_small_wordnet(root / "wordnet")
+
+    def link(self, part: Part, place: Path) -> None:
+        """Make a part's prepared folder, and those of other data, appear below a folder."""
+        made = self.prepared(part)
+        for folder in (made, *made.parent.glob(f"{made.name}_*")):
+            there = place / f"{part.folder}{folder.name.removeprefix(made.name)}"
+            there.parent.mkdir(parents=True, exist_ok=True)
+            there.symlink_to(folder)
+
+    def prepared(self, part: Part) -> Path:
+        """Return the prepared folder of a part."""
+        own = [f"{key}-{value}".replace(",", "-") for key, value in part.grid.prepare.items()]
+        name = part.name if part.grid.dataset == TRANSLATION else part.grid.dataset
+        folder = self.root / "bin" / "-".join([name, *own])[:120]
+        if folder.exists():
+            return folder
+        raw = self._raw(part)
+        more = ["--workers", "1"]
+        if "similarity" in part.grid.prepare.get("annotations", ""):
+            more += ["--wordnet", str(self.wordnet)]
+        if part.grid.dataset in CHINESE:
+            more += ["--tokenize", "characters"]
+        bert = "" if part.grid.dataset == TRANSLATION else str(self.bert)
+        for command in preparation(replace(part, data=str(folder)), raw, bert, more):
+            run(command[1], *command[2:])
+        return folder
+
+    def _raw(self, part: Part) -> Path:
+        """Write the official files of a part's dataset."""
+        folder = self.root / "raw" / (part.raw or part.name)
+        if folder.exists():
+            return folder
+        folder.mkdir(parents=True)
+        if part.grid.dataset == SQUAD:
+            _write_squad(folder)
+        elif part.grid.dataset == TRANSLATION:
+            _write_sample(folder, part.name)
+        else:
+            write_raw(part.grid.dataset, folder, count=8)
+        return folder
+
+
+def _write_squad(folder: Path) -> None:
+    """Write SQuAD, and two augmented training sets with every question once more."""
+    train, _ = toy_squad(folder, paragraphs=3, dev=2)
+    for share in (35, 50):
+        text = json.loads(train.read_text())
+        for article in text["data"]:
+            for paragraph in article["paragraphs"]:
+                more = [{**asked, "id": f"{asked['id']}-q"} for asked in paragraph["qas"]]
+                paragraph["qas"] += more
+        (folder / f"train_{share}.json").write_text(json.dumps(text))
+
+
+def _write_sample(folder: Path, name: str) -> None:
+    """Cut the bundled sample short."""
+    for split, count in PAIRS.items():
+        for language in ("en", "de"):
+            lines = (SAMPLE / f"{split}.{language}").read_text(encoding="utf-8").splitlines()
+            stem = NAMES.get(name, {}).get(split, split)
+            text = "".join(f"{line}\n" for line in lines[:count])
+            (folder / f"{stem}.{language}").write_text(text, encoding="utf-8")

@@ -1,0 +1,124 @@
+"""Checkpoints of a training that was killed at any moment of its saving."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lab.fake_runs import make_runs
+
+from fairseq_plugins.lab.execution.checkpoints import mend, strip, updates_of
+
+LAST, BEST = "checkpoint_last.pt", "checkpoint_best.pt"
+
+
+def state(updates, score, best):
+    """Return as much of fairseq's checkpoint as matters here."""
+    return {
+        "optimizer_history": [{"num_updates": updates}],
+        "model": {"w": torch.full((50,), float(updates))},
+        "last_optimizer_state": {"m": torch.ones(500)},
+        "extra_state": {"val_loss": score, "best": best},
+    }
+
+
+def save(folder, names, made, cut=None):
+    """Save a checkpoint as fairseq does: whole under the first name, then copied; stop at a byte.
+
+    Args:
+        folder, names: where.
+        made: the checkpoint.
+        cut: how many bytes of the copies are written before the process is killed.
+    """
+    torch.save(made, folder / names[0])
+    whole = (folder / names[0]).read_bytes()
+    for name in names[1:]:
+        (folder / name).write_bytes(whole if cut is None else whole[:cut])
+        if cut is not None and cut < len(whole):
+            return
+        cut = None if cut is None else cut - len(whole)
+
+
+def mended(folder):
+    mend(folder / LAST, folder / BEST)
+    return updates_of(folder / LAST), updates_of(folder / BEST)
+
+
+@settings(deadline=None, max_examples=25)
+@given(cut=st.integers(0, 12_000), better=st.booleans(), middle=st.booleans())
+def test_a_training_killed_while_it_saves_loses_nothing(tmp_path_factory, cut, better, middle):
+    folder = tmp_path_factory.mktemp("run")
+    save(folder, ["checkpoint_1_2.pt", BEST, LAST], state(2, 0.5, 0.5))
+    score = 0.7 if better else 0.3
+    names = (["checkpoint_1_4.pt"] if middle else []) + ([BEST] if better else []) + [LAST]
+    save(folder, names, state(4, score, 0.7 if better else 0.5), cut)
+    assert mended(folder) == (4, 4 if better else 2)
+    assert not list(folder.glob(".*"))
+
+
+def test_a_best_checkpoint_before_its_copies_is_the_best(tmp_path):
+    save(tmp_path, [BEST, LAST], state(2, 0.5, 0.5))
+    save(tmp_path, ["checkpoint_1_4.pt"], state(4, 0.7, 0.7))
+    assert mended(tmp_path) == (4, 4)
+    save(tmp_path, ["checkpoint_1_6.pt"], state(6, 0.6, 0.7))
+    assert mended(tmp_path) == (6, 4)
+
+
+def test_what_is_whole_stays_and_what_is_none_goes(tmp_path):
+    save(tmp_path, [BEST, LAST], state(2, 0.5, 0.5))
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    for name in ("checkpoint_best.pt.tmp", ".generate.log.tmp12", "checkpoint_1_3.pt"):
+        (tmp_path / name).write_bytes(b"PK half a file")
+    mended(tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 half a file"])
+def test_nothing_whole_is_a_beginning(tmp_path, content):
+    for name in (LAST, BEST):
+        (tmp_path / name).write_bytes(content)
+    assert mended(tmp_path) == (0, 0)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_stripped_checkpoint_is_not_gone_on_from(tmp_path):
+    save(tmp_path, [BEST], state(4, 0.5, 0.5))
+    strip(tmp_path / BEST)
+    assert mended(tmp_path) == (0, 4)
+
+
+def test_a_whole_checkpoint_that_cannot_be_read_stays(tmp_path, monkeypatch):
+    save(tmp_path, [BEST, LAST], state(2, 0.5, 0.5))
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for error in (RuntimeError("out of memory"), OSError("stale"), pickle.UnpicklingError("")):
+        with monkeypatch.context() as patch:
+            patch.setattr(torch, "load", lambda *_, error=error, **__: (_ for _ in ()).throw(error))
+            with pytest.raises(ValueError, match=f"{LAST}: whole, but cannot be read: .*{error}"):
+                mended(tmp_path)
+    torch.save(print, tmp_path / LAST)  # a class or a function that may not be loaded
+    with pytest.raises(ValueError, match=f"{LAST}: whole, but cannot be read"):
+        updates_of(tmp_path / LAST)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()}.keys() == before.keys()
+
+
+def test_only_who_trains_removes_what_is_broken(tmp_path):
+    save(tmp_path, [BEST, LAST], state(2, 0.5, 0.5))
+    content = (tmp_path / LAST).read_bytes()
+    (tmp_path / LAST).write_bytes(content[: len(content) // 2])
+    assert updates_of(tmp_path / LAST, mend=False) == 0
+    assert (tmp_path / LAST).is_file()
+    assert updates_of(tmp_path / LAST) == 0
+    assert not (tmp_path / LAST).exists()
+
+
+def test_another_node_leaves_a_broken_checkpoint_alone(tmp_path):
+    run = make_runs(tmp_path)[0]
+    run.folder.mkdir(parents=True)
+    (run.folder / LAST).write_bytes(b"half")
+    launched = []
+    run.assist(lambda command, log: launched.append(log))
+    assert (run.folder / LAST).read_bytes() == b"half"
+    assert len(launched) == 1

@@ -1,0 +1,133 @@
+"""Where runs are executed: flags, what they become, and what is refused."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairseq_plugins.lab.execution.cluster import (
+    Machine,
+    add_flags,
+    machine_of,
+    read_minutes,
+    read_parameters,
+    this_machine,
+)
+
+
+def machine(tmp_path, *words, cpu=False):
+    parser = argparse.ArgumentParser()
+    add_flags(parser)
+    parser.add_argument("--cpu", action="store_true")
+    return machine_of(parser.parse_args([*words, *(["--cpu"] if cpu else [])]), tmp_path / "jobs")
+
+
+def test_defaults_are_this_machine_and_one_run_at_a_time(tmp_path):
+    made = machine(tmp_path)
+    assert made == this_machine(tmp_path / "jobs")
+    assert (made.executor, made.jobs, made.processes) == ("local", 1, 1)
+    assert made.gpus == min(1, torch.cuda.device_count())
+    assert machine(tmp_path, cpu=True).gpus == 0
+
+
+def test_flags_reach_slurm(tmp_path):
+    words = "--executor slurm --jobs 5 --gpus-per-node 4 --nodes 2 --cpus-per-task 8 --time 2:00:00"
+    words += " --mem 64G --partition a --account b --qos c --slurm constraint=a100 exclusive"
+    told = machine(tmp_path, *words.split()).sbatch
+    wanted = {
+        "array_parallelism": 5,
+        "gpus_per_node": 4,
+        "nodes": 2,
+        "ntasks_per_node": 1,
+        "cpus_per_task": 8,
+        "time": 120,
+        "mem": "64G",
+        "partition": "a",
+        "account": "b",
+        "qos": "c",
+        "job_name": Machine(tmp_path / "jobs").job_name,
+        "srun_args": ["--kill-on-bad-exit=1"],
+        "additional_parameters": {"constraint": "a100", "exclusive": True, "requeue": True},
+    }
+    assert told == wanted
+    plain = machine(tmp_path, "--executor", "slurm").sbatch
+    assert {"gpus_per_node": 1, "nodes": 1, "time": 240}.items() <= plain.items()
+    assert not {"mem", "partition", "srun_args"} & set(plain)
+    assert plain["array_parallelism"] >= 1000
+    assert "gpus_per_node" not in machine(tmp_path, "--executor", "slurm", cpu=True).sbatch
+
+
+def test_experiments_of_one_name_have_jobs_of_other_names(tmp_path, monkeypatch):
+    one, other = (Machine(tmp_path / place / "table" / "jobs") for place in "ab")
+    assert one.job_name.startswith("fairseq-table-")
+    assert one.job_name != other.job_name
+    monkeypatch.chdir(tmp_path)
+    assert Machine(Path("a/table/jobs")).job_name == one.job_name
+
+
+def test_processes_are_one_a_gpu_unless_said(tmp_path):
+    words = ["--executor", "slurm", "--gpus-per-node", "4"]
+    assert machine(tmp_path, *words).processes == 4
+    assert machine(tmp_path, *words, "--processes", "2").processes == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--jobs 0", "--jobs 0: must be at least 1"),
+        ("--nodes 2", "--nodes 2: several nodes need --executor slurm"),
+        ("--nodes 0", "--nodes 0"),
+        ("--time 30", "--time: needs --executor slurm"),
+        ("--partition gpu", "--partition: needs --executor slurm"),
+        ("--slurm a=b", "--slurm: needs --executor slurm"),
+        ("--gpus-per-node 1000", "--gpus-per-node 1000: this machine has"),
+        ("--gpus-per-node -1", "must be at least 0"),
+        ("--executor slurm --time soon", "--time soon: expected minutes"),
+        ("--executor slurm --slurm nodes=2", "say --nodes"),
+        ("--executor slurm --slurm signal=USR1@60", "it is said already"),
+        ("--executor slurm --slurm clusters=b", "another cluster are not seen"),
+        ("--executor slurm --slurm chdir=/tmp", "where this is started"),
+        ("--executor slurm --slurm export=NONE", "the environment of this command"),
+        ("--executor slurm --slurm =a", "expected KEY=VALUE"),
+        ("--executor slurm --array-size 0", "--array-size 0"),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path, words, said):
+    with pytest.raises(ValueError, match=said):
+        machine(tmp_path, *words.split())
+
+
+def test_slurm_has_to_be_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="no command sbatch on the PATH"):
+        Machine(tmp_path, executor="slurm").check()
+    Machine(tmp_path).check()
+    with pytest.raises(ValueError, match="choices are local, slurm"):
+        Machine(tmp_path, executor="moon")
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [("90", 90), ("1:30", 2), ("2:00:00", 120), ("1-0", 1440), ("1-12:30", 2190), ("0-0:0:1", 1)],
+)
+def test_times_are_those_of_slurm(text, minutes):
+    assert read_minutes(text) == minutes
+
+
+@given(st.text(alphabet="0123456789:-. x", max_size=12))
+def test_a_time_is_minutes_or_an_error(text):
+    with contextlib.suppress(ValueError):
+        assert read_minutes(text) >= 1
+
+
+@given(st.lists(st.text(max_size=20), max_size=3))
+def test_a_parameter_never_breaks_out_of_its_line(words):
+    with contextlib.suppress(ValueError):
+        found = read_parameters(words)
+        assert not any("\n" in f"{name}{value}" for name, value in found.items())

@@ -1,0 +1,290 @@
+"""Plans, rows and costs of experiments, of runs that stand finished on disk."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fairseq_plugins.lab.execution.cost import costs, format_costs
+from fairseq_plugins.lab.execution.experiment import (
+    check_plan,
+    describe,
+    make_plan,
+    messages_by_folder,
+    read_rows,
+    rows,
+    write_description,
+    write_rows,
+)
+from fairseq_plugins.lab.plan.experiment_file import Experiment, Part
+from fairseq_plugins.lab.plan.grid import Grid
+from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_prepared
+from fairseq_plugins.lab.plan.recipes import total_updates, train_options
+from fairseq_plugins.lab.plan.workers import Workers, share_batches
+
+TEXTS = {
+    "dataset": "toy",
+    "task": "text_classification",
+    "target": "classes",
+    "positive": "",
+    "metric": "mcc",
+    "splits": {name: {"examples": 100, "labelled": 100} for name in ("train", "valid")},
+}
+PARALLEL = {
+    "format": "fairseq_plugins.translation",
+    "target_lang": "de",
+    "splits": {name: {"lines": 30, "read": 30} for name in ("train", "valid", "test")},
+}
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Two prepared folders: texts, and parallel text."""
+    found = {}
+    grids = {
+        "toy": Grid("toy", {"plain_tiny": {"arch": "bert_plain_tiny"}}, (1e-3,), seeds=(1, 2)),
+        "pairs": Grid(
+            "translation",
+            {"baseline": {"arch": "t", "features": "none"}, "syntax": {"arch": "t"}},
+            (1e-3,),
+            updates=8,
+            fractions=(0.1, 1.0),
+            seeds=(1,),
+            evaluate="test",
+            validate_every=4,
+        ),
+    }
+    for name, manifest in (("toy", TEXTS), ("pairs", PARALLEL)):
+        folder = tmp_path / "bin" / name
+        folder.mkdir(parents=True)
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+        found[name] = (grids[name], {"": read_prepared(folder, grids[name])})
+    return found
+
+
+@pytest.fixture
+def plan(data, tmp_path):
+    parts = tuple(Part(name, grid) for name, (grid, _) in data.items())
+    experiment = Experiment("both", "Both", Path("both.yaml"), parts)
+    folders = {name: found for name, (_, found) in data.items()}
+    return make_plan(experiment, tmp_path / "runs", folders, lambda data: ("predict",))
+
+
+def finish(planned, seed_of=0.5, **more):
+    """Leave what a finished run leaves."""
+    run = planned.run
+    run.folder.mkdir(parents=True)
+    (run.folder / "settings.json").write_text(json.dumps(run.settings))
+    values = {"updates": run.updates, "best": {"loss": seed_of}, "last": {}, "parameters": 7}
+    (run.folder / "result.json").write_text(json.dumps({**run.settings, **values, **more}))
+
+
+def test_plan_has_every_run_and_the_parts_of_the_data_they_need(plan, tmp_path):
+    assert len(plan.runs) == 2 + 4
+    folders = [str(one.run.folder.relative_to(tmp_path / "runs")) for one in plan.runs]
+    assert folders[0] == "toy/plain_tiny/lr0.001-epochs3/seed1"
+    assert folders[2] == "pairs/baseline/lr0.001-updates8-fraction0.1/seed1"
+    assert folders[4] == "pairs/baseline/lr0.001-updates8/seed1"
+    (subset,) = plan.subsets
+    assert (subset.fraction, subset.seed) == (0.1, 1)
+    assert subset.source == tmp_path / "bin" / "pairs"
+    small, whole = plan.runs[2].run, plan.runs[4].run
+    assert (small.data.folder, small.data.examples) == (subset.folder, 3)
+    assert (whole.data.folder, whole.data.examples) == (subset.source, 30)
+    assert small.settings["data"] == whole.settings["data"]
+    assert all(pickle.loads(pickle.dumps(one.run)) == one.run for one in plan.runs)
+
+
+def test_parts_without_data_are_left_out(data, plan):
+    some = make_plan(plan.experiment, plan.root, {"toy": data["toy"][1]}, lambda data: ())
+    assert {one.part.name for one in some.runs} == {"toy"}
+
+
+def test_fixed_updates_validate_by_updates_alone(data):
+    grid, found = data["pairs"]
+    options = train_options(grid, next(iter(grid.cells())), found[""])
+    assert (options["max-update"], options["validate-interval-updates"]) == (8, 4)
+    assert options["validate-interval"] > 1000
+    assert options["task"] == "syntax_translation"
+    assert options["best-checkpoint-metric"] == "loss"
+    assert options["maximize-best-checkpoint-metric"] is False
+
+
+def test_translation_is_evaluated_by_a_command_with_the_grids_options(plan):
+    run = plan.runs[2].run
+    words = run.evaluate_command()
+    assert words[:2] == ["predict", str(run.folder)]
+    assert words[words.index("--split") + 1] == "test"
+    assert "--reference" not in words
+    own = {"generate": {"beam": 2}, "reference": "raw.de", "average": 2}
+    words = with_grid(plan, 1, **own).runs[0].run.evaluate_command()
+    assert words[-3:] == ["--", "--beam", "2"]
+    assert words[words.index("--reference") + 1] == "raw.de"
+    assert words[words.index("--checkpoint") + 1] == "checkpoint_average.pt"
+
+
+def test_rows_are_those_of_runs_that_ended_in_the_plans_order(plan):
+    finish(plan.runs[4])
+    finish(plan.runs[0], updates_per_second=2.0)
+    failed = plan.runs[3].run
+    failed.folder.mkdir(parents=True)
+    failures = messages_by_folder([failed], [f"{failed.folder}: it broke\n  here"])
+    write_rows(plan, failures)
+    found = read_rows(plan.root)
+    assert [row["status"] for row in found] == ["finished", "failed", "finished"]
+    assert [row["folder"] for row in found] == [
+        str(plan.runs[i].run.folder.relative_to(plan.root)) for i in (0, 3, 4)
+    ]
+    assert found[1]["error"] == "it broke\n  here"
+    assert (found[1]["system"], found[1]["fraction"], found[1]["updates"]) == ("syntax", 0.1, 8)
+    assert found[0]["time"] == {"updates_per_second": 2.0, "seconds": 6.0}
+    assert found == rows(plan, failures)
+    write_rows(plan, {})
+    assert len(read_rows(plan.root)) == 2
+
+
+def test_rows_of_an_earlier_plan_stay_while_their_runs_do(plan):
+    for planned in (plan.runs[0], plan.runs[2]):
+        finish(planned)
+    write_rows(plan, {})
+    both = read_rows(plan.root)
+    part = replace(plan, runs=plan.runs[:1])
+    write_rows(part, {})
+    assert read_rows(plan.root) == both
+    (plan.runs[2].run.folder / "result.json").unlink()
+    write_rows(part, {})
+    assert read_rows(plan.root) == both[:1]
+
+
+def test_a_line_that_is_no_row_is_named(plan):
+    write_rows(plan, {})
+    with (plan.root / "rows.jsonl").open("a") as stream:
+        stream.write("half\n")
+    with pytest.raises(ValueError, match="rows.jsonl:1: no row"):
+        read_rows(plan.root)
+
+
+def test_description_names_parts_runs_and_versions(plan):
+    found = describe(plan, "python x")
+    assert [part["kind"] for part in found["parts"]] == ["understanding", "translation"]
+    assert [part["folder"] for part in found["parts"]] == ["toy", "pairs"]
+    assert len(found["runs"]) == 6
+    assert found["versions"]["torch"]
+
+
+def test_costs_follow_what_is_finished_begun_and_fast(plan):
+    toy, pairs = costs(plan)
+    assert (toy.runs, toy.finished, toy.updates, toy.left) == (2, 0, 24, 24)
+    assert toy.seconds is toy.space is None
+    assert "unknown before the first run" in format_costs([toy, pairs], 1)
+    finish(plan.runs[0], updates_per_second=2.0)
+    begun = plan.runs[1].run
+    begun.folder.mkdir(parents=True)
+    (begun.folder / "train.log").write_text('x | train_inner | {"num_updates": "4", "ups": "4"}')
+    toy, pairs = costs(plan)
+    assert (toy.finished, toy.left) == (1, 8)
+    assert toy.seconds == pytest.approx(8 / 3)  # the mean of both speeds: 3 updates a second
+    assert toy.space > 0
+    text = format_costs([toy, pairs], 2, {"more": 300})
+    assert "at a time" not in text  # only one run is left of the part that is known
+    assert re.search(r"more +300 .* not prepared", text)
+    assert "with 2 at a time" in format_costs([replace(toy, finished=0)], 2)
+
+
+def test_processes_share_the_batches_of_an_update(plan):
+    options = {"batch-size": 32}
+    assert share_batches(options, Workers(), "a") == options
+    assert share_batches(options, Workers(2, 4), "a") == {"batch-size": 4, "update-freq": 1}
+    several = {"batch-size": 32, "update-freq": 4}
+    assert share_batches(several, Workers(1, 2), "a") == {"batch-size": 32, "update-freq": 2}
+    with pytest.raises(ValueError, match="3 processes cannot share"):
+        share_batches(options, Workers(1, 3), "a")
+    both = {"batch-size": 32, "max-tokens": 4000, "update-freq": 4}
+    eight = {"batch-size": 16, "max-tokens": 2000, "update-freq": 1}
+    assert share_batches(both, Workers(2, 4), "a") == eight
+    with pytest.raises(ValueError, match="16 processes cannot share"):
+        share_batches({"max-tokens": 4096, "update-freq": 8}, Workers(2, 8), "a")
+
+
+def test_several_processes_are_started_by_the_script(data, plan):
+    folders = {"toy": data["toy"][1]}
+    two = make_plan(plan.experiment, plan.root, folders, lambda data: (), workers=Workers(1, 2))
+    words = two.runs[0].run.train_command()
+    assert words[0] == "bash"
+    assert words[1].endswith("train_distributed.sh")
+    assert words[2] == "2"
+    assert words[words.index("--batch-size") + 1] == "16"
+    assert "--distributed-world-size" not in words
+    assert two.runs[0].run.settings == plan.runs[0].run.settings
+    assert two.runs[0].run.shown_command().startswith("bash scripts/train_distributed.sh 2 ")
+    shown = plan.runs[0].run.shown_command()
+    assert shown.startswith("fairseq-train ")
+    assert '--user-dir "$(python -m fairseq_plugins)"' in shown
+
+
+def test_a_part_of_a_folder_counts_like_the_subset(data):
+    whole = data["toy"][1][""]
+    part = whole.part(0.004, Path("x"))
+    assert (part.examples, whole.examples) == (1, 100)
+    assert isinstance(part, PreparedData)
+    assert part.fingerprint == whole.fingerprint
+
+
+def with_grid(plan, number, **changes):
+    """Return the plan with another grid behind one part."""
+    part = plan.experiment.parts[number]
+    part = replace(part, grid=replace(part.grid, **changes))
+    runs = tuple(
+        replace(one, part=part, run=replace(one.run, grid=part.grid))
+        for one in plan.runs
+        if one.part.name == part.name
+    )
+    return replace(plan, runs=runs)
+
+
+def test_what_would_only_go_wrong_after_the_runs_is_refused_before(plan):
+    check_plan(plan)
+    with pytest.raises(FileNotFoundError, match="pairs: reference nowhere: no such file"):
+        check_plan(with_grid(plan, 1, reference="nowhere"))
+    check_plan(with_grid(plan, 1, average=2))
+    with pytest.raises(ValueError, match="pairs: average 3 checkpoints: 8 updates"):
+        check_plan(with_grid(plan, 1, average=3))
+    finish(plan.runs[0])
+    check_plan(plan)
+    path = plan.runs[0].run.folder / "result.json"
+    path.write_text(path.read_text().replace(plan.runs[0].run.data.fingerprint, "0" * 64))
+    with pytest.raises(ValueError, match="a run on other data than data-bin/toy"):
+        check_plan(plan)
+
+
+def test_a_part_of_an_experiment_leaves_the_rest_in_its_description(plan):
+    write_description(plan, "python x")
+    whole = json.loads((plan.root / "experiment.json").read_text())
+    for planned in plan.runs:
+        planned.run.folder.mkdir(parents=True)
+    experiment = replace(plan.experiment, parts=plan.experiment.parts[:1])
+    some = replace(plan, experiment=experiment, runs=plan.runs[:2])
+    write_description(some, "python x")
+    found = json.loads((plan.root / "experiment.json").read_text())
+    assert found == whole
+    plan.runs[-1].run.folder.rmdir()
+    write_description(some, "python x")
+    assert len(json.loads((plan.root / "experiment.json").read_text())["runs"]) == 5
+
+
+def test_epochs_of_token_batches_are_no_length(data):
+    grid, found = data["pairs"]
+    cell = next(replace(grid, updates=0).cells())
+    with pytest.raises(ValueError, match="batches are made by tokens"):
+        total_updates(grid, cell, found[""])
+
+
+def test_a_split_to_translate_has_to_be_there(data):
+    grid, found = data["pairs"]
+    with pytest.raises(ValueError, match="no split 'tset' to translate; choices are train, valid"):
+        read_prepared(found[""].folder, replace(grid, evaluate="tset"))

@@ -1,0 +1,230 @@
+"""Every experiment file of the examples: it is read, planned, and every system trains, predicts and
+stands in its tables, after two updates of a tiny model on invented data in the official formats.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from cli.commands import ROOT, SCRIPTS, run
+from fairseq.models import ARCH_MODEL_REGISTRY
+from lab.example_datasets import dataset_of
+from lab.smoke_data import SmokeData
+
+import fairseq_plugins  # noqa: F401
+from fairseq_plugins.evaluation.inputs import TextForm
+from fairseq_plugins.evaluation.metrics import NAMES
+from fairseq_plugins.evaluation.score_report import score_files
+from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.lab.execution.experiment import write_description, write_rows
+from fairseq_plugins.lab.plan.experiment_file import read_experiment
+from fairseq_plugins.lab.plan.grid_selection import preset, resize
+from fairseq_plugins.lab.plan.prepared_data import TRANSLATION
+from fairseq_plugins.lab.results.split_files import EVALUATION, GENERATED, SCORE, of_split
+from fairseq_plugins.lab.results.tables.composition_tables import PARTS
+from fairseq_plugins.lab.results.tables.experiment_tables import check_names
+from fairseq_plugins.lab.results.tables.paper_tables import LAYOUTS
+
+EXAMPLES = ROOT / "examples"
+FILES = sorted(EXAMPLES.glob("*/*.yaml"))
+JOBS = 2
+TINY = {  # smaller than the smallest size
+    "understanding": "hidden-size=16 intermediate-size=32 max-positions=96".split(),
+    "translation": "encoder-embed-dim=32 encoder-ffn-embed-dim=32 decoder-embed-dim=32".split(),
+}
+WANTED = {  # every table of the papers, and the figures' grids
+    "wmt14_en_de": {"table1", "features", "feature_dims"},
+    "multi30k_en_de": {"table1", "features", "feature_dims"},
+    "sample_en_de": {"fractions", "features"},
+    "glue": {"table2"},
+    "sla": {"table1", "table2", "table3"},
+    "dabert": {"table1", "table2", "table3", "table5"},
+    "bertqa_squad": {"table1", "table2", "table3"},
+    "composition": {"rte", "cola", "squad", "demo"},
+}
+
+
+def name_of(path: Path) -> str:
+    return f"{path.parent.name}-{path.stem}"
+
+
+def script(name: str) -> ModuleType:
+    """Load a script as a module."""
+    spec = importlib.util.spec_from_file_location(f"script_{name}", SCRIPTS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+RUNNER, TABLE = script("run_experiment"), script("report_table")
+
+
+def test_there_is_a_file_for_every_table():
+    found: dict[str, set[str]] = {}
+    for path in FILES:
+        found.setdefault(path.parent.name, set()).add(path.stem)
+    assert found == WANTED
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_files_fit_their_datasets_architectures_and_tables(path):
+    experiment = read_experiment(path)
+    check_names(experiment.tables)
+    assert experiment.title
+    shown = {
+        c.dataset for name in experiment.tables if name in LAYOUTS for c in LAYOUTS[name].columns
+    }
+    for part in experiment.parts:
+        grid = part.grid
+        arches = {options["arch"] for options in part.resized("").grid.systems.values()}
+        assert arches <= set(ARCH_MODEL_REGISTRY)
+        assert not shown or grid.dataset in shown
+        if grid.dataset == TRANSLATION:
+            continue
+        dataset = dataset_of(grid.dataset)
+        assert grid.metric in NAMES[dataset.target]
+        assert not grid.evaluate or grid.evaluate in dataset.splits
+        assert {size.rpartition("_")[2] for size in resize(grid, "minilm").systems} == {"minilm"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_tables_of_papers_have_all_their_datasets(path):
+    experiment = read_experiment(path)
+    datasets = {part.grid.dataset for part in experiment.parts}
+    for name in experiment.tables:
+        layout = LAYOUTS.get(name)
+        if layout and layout.average:
+            assert {column.dataset for column in layout.columns} == datasets
+
+
+def test_compositions_are_all_combinations_that_a_dataset_takes():
+    for path in (EXAMPLES / "composition").glob("*.yaml"):
+        (part,) = read_experiment(path).parts
+        names = {name.rpartition("_")[0] for name in part.grid.systems}
+        pairs = part.grid.dataset != "cola"  # single sentences, which have nothing to compare
+        parts = {p for name in names for p in name.split("_")} - {"plain"}
+        wanted = {"pos", "sla"} | ({"dual"} if pairs else set())
+        assert parts == wanted | ({"coattention"} if part.grid.dataset == "squad" else set())
+        assert len(names) == 2 ** len(parts)
+        assert parts <= set(PARTS)
+
+
+def test_counts_of_runs_in_the_files_are_right():
+    for file, choose, count in (
+        ("glue/table2.yaml", None, "320 runs"),
+        ("dabert/table5.yaml", None, "70 runs"),
+        ("bertqa_squad/table2.yaml", None, "27 runs"),
+        ("bertqa_squad/table3.yaml", None, "seven runs"),
+        ("sample_en_de/fractions.yaml", None, "six runs"),
+        ("multi30k_en_de/table1.yaml", None, "Twelve runs"),
+        ("multi30k_en_de/feature_dims.yaml", None, "11 runs"),
+        ("dabert/table1.yaml", preset, "25 runs a dataset"),
+    ):
+        parts = read_experiment(EXAMPLES / file).parts
+        grids = [choose(part.grid) if choose else part.grid for part in parts]
+        runs = sum(len([*grid.cells()]) for grid in grids)
+        words = {"seven": 7, "six": 6, "Twelve": 12}
+        number = count.split()[0]
+        each = runs // len(parts) if "a dataset" in count else runs
+        assert each == (words.get(number) or int(number)), file
+        assert count in (EXAMPLES / file).read_text()
+
+
+@pytest.fixture(scope="session")
+def smoke_data(tmp_path_factory):
+    return SmokeData(tmp_path_factory.mktemp("smoke"))
+
+
+def planned(path, tmp_path, monkeypatch, *more):
+    """Return the plan of a smoke run, as the command line makes it."""
+    (first, *_) = read_experiment(path).parts
+    kind = "translation" if first.grid.dataset == TRANSLATION else "understanding"
+    words = [str(path), "--smoke", "--cpu", "--runs", str(tmp_path / "runs"), *more]
+    monkeypatch.setattr(sys, "argv", ["run_experiment.py", *words, "--options", *TINY[kind]])
+    plan, _, missing = RUNNER.planned(RUNNER.parse_args())
+    assert not missing
+    return plan
+
+
+def launch(command, log):
+    """Run a command of a run in a forked process, its output added to the log."""
+    command = [*map(str, command)]
+    if command[1:3] == ["-m", "fairseq_cli.train"]:
+        done = run("fairseq-train", *command[3:])
+    elif Path(command[1]).name == "translate.py":
+        done = translate(command[2:])
+    else:
+        done = run(command[1], *command[2:])
+    with log.open("a", encoding="utf-8") as stream:
+        stream.write(done.out + done.err)
+
+
+def translate(words):
+    """Do what translate.py does, with the generation in a forked process."""
+    module, before = script("translate"), sys.argv
+    sys.argv = ["translate.py", *words]
+    try:
+        args = module.parse_args()
+    finally:
+        sys.argv = before
+    data, language = module.read_folder(args)
+    own = ["--user-dir", fairseq_plugins.__path__[0], "--task", "syntax_translation", "--cpu"]
+    own += ["--path", args.run / args.checkpoint, "--gen-subset", args.split, *args.generate]
+    done = run("fairseq-generate", data, *own)
+    log = args.run / of_split(GENERATED, args.split)
+    log.write_text(done.out, encoding="utf-8")
+    report = score_files([log], args.reference, TextForm(language))
+    write_text(args.run / of_split(SCORE, args.split), report.as_json())
+    text = json.dumps(module.summary(report, args.split))
+    write_text(args.run / of_split(EVALUATION, args.split), text)
+    return done
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_every_system_of_every_file_trains_predicts_and_stands_in_its_table(
+    path, smoke_data, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    for part in read_experiment(path).parts:
+        smoke_data.link(part.resized(""), tmp_path)
+    plan = planned(path, tmp_path, monkeypatch)
+    for subset in plan.subsets:
+        RUNNER.write_subset(subset.source, subset.folder, subset.fraction, subset.seed)
+    with ThreadPoolExecutor(JOBS) as pool:
+        for _ in pool.map(lambda one: one.run.execute(launch), plan.runs):
+            pass
+    assert all(one.run.is_finished() for one in plan.runs)
+    for one in plan.runs:
+        assert one.run.updates == 2
+        if one.run.data.translates:
+            assert "bleu" in json.loads(one.run.evaluation.read_text())["metrics"]
+        else:
+            assert (one.run.folder / "predictions.jsonl").stat().st_size
+    write_description(plan, "test")
+    write_rows(plan, {})
+    if plan.experiment.tables:
+        monkeypatch.setattr(sys, "argv", ["report_table.py", str(plan.root), "--samples", "20"])
+        assert TABLE.main() == 0
+        text = capsys.readouterr().out
+        assert text.count("| --") + text.count("|---") >= len(plan.experiment.tables)
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_every_file_passes_a_dry_run_without_data(path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["run_experiment.py", str(path), "--dry-run"])
+    assert RUNNER.main() == 0
+    told = capsys.readouterr().err
+    for step in read_experiment(path).after or ():
+        assert f"after: {step['name']}: python scripts/{step['script']} " in told
+    for part in read_experiment(path).parts:
+        assert "prepare the data first" in told
+        assert part.name in told
+    assert not list(tmp_path.iterdir())

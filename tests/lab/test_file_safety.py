@@ -1,0 +1,421 @@
+"""What the file of an experiment may say: nothing in it acts, however fairseq or Slurm reads it.
+
+Every attack is made once with the guard left out, so that the mark that it leaves is known to work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import json
+import os
+import runpy
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+from fairseq import options
+from fairseq.dataclass.utils import gen_parser_from_dataclass
+from fairseq.models import ARCH_MODEL_REGISTRY, MODEL_DATACLASS_REGISTRY
+from fairseq.optim.adam import FairseqAdam, FairseqAdamConfig
+from fairseq.registry import REGISTRIES
+from fairseq.tasks import TASK_DATACLASS_REGISTRY
+from hypothesis import example, given
+from hypothesis import strategies as st
+from submitit.slurm import slurm
+
+from fairseq_plugins.lab.execution.cluster import Machine
+from fairseq_plugins.lab.execution.experiment import Plan, check_plan
+from fairseq_plugins.lab.execution.run import SCRIPTS
+from fairseq_plugins.lab.plan import strict_yaml
+from fairseq_plugins.lab.plan.experiment_file import Experiment, Part, default_name
+from fairseq_plugins.lab.plan.experiment_file import read_experiment as read_file
+from fairseq_plugins.lab.plan.grid import Grid
+from fairseq_plugins.lab.plan.plain_values import LINE, NAME, NUMBERS, PATH, TEXT, WORD
+from fairseq_plugins.lab.plan.prepare_options import check_prepare, read_prepare, words_of
+from fairseq_plugins.lab.plan.recipes import command_line
+from fairseq_plugins.lab.plan.step_arguments import _ARGUMENTS, _SPEC, check_step
+from fairseq_plugins.lab.plan.train_options import (
+    _GENERATION,
+    check_generation,
+    check_training,
+    of_training,
+)
+from fairseq_plugins.prep.options import add_flags
+
+ACTING = [
+    "open('{mark}', 'w')",
+    "(open('{mark}', 'w'), 1)",
+    "[0 for x in [open('{mark}', 'w')]]",
+    "(x := open('{mark}', 'w'), 1)",
+    'f\'{{open("{mark}", "w")}}\'',
+    "['op' + 'en']",
+    "'print(1)'",
+    "{{'encoder_layers': 'print(1)'}}",
+    "(9**9**9**9,)",
+    "[0]*10**12",
+    "[[[[1]]]]",
+    "(1, 2) * 3",
+    "${{common.wandb_project}}",
+    "${{oc.env:HOME}}",
+    "(0.9, 0.98)\n",
+    "--user-dir=/x",
+]
+GRID = "dataset: cola\nsystems: [bert_plain_tiny]\noptions: {dropout: 0.1}\n"
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Return a function that reads the text of an experiment."""
+
+    def reading(text):
+        path = tmp_path / "table.yaml"
+        path.write_text(text)
+        return read_file(path)
+
+    return reading
+
+
+def part(**own):
+    """Return the text of an experiment of one part with further keys."""
+    entry = {"dataset": "cola", "systems": ["bert_plain_tiny"], **own}
+    return json.dumps({"parts": [entry]})
+
+
+@pytest.mark.parametrize("text", ACTING)
+def test_what_would_act_when_evaluated_is_no_value(text, tmp_path) -> None:
+    text = text.format(mark=tmp_path / "mark")
+    for value in (text, ["(0.9, 0.98)", text]):
+        for name in ("adam-betas", "update-freq", "features", "dropout", "encoder-layers-to-keep"):
+            with pytest.raises(ValueError, match=f"option '{name}': .* is not "):
+                check_training({name: value})
+    assert not (tmp_path / "mark").exists()
+
+
+def test_fairseq_would_evaluate_these_values(tmp_path) -> None:
+    mark = tmp_path / "mark"
+    config = FairseqAdamConfig(adam_betas=ACTING[1].format(mark=mark), lr=[0.1])
+    with contextlib.suppress(TypeError):
+        FairseqAdam(config, [torch.nn.Parameter(torch.ones(1))])
+    assert mark.exists()
+
+
+def test_plain_values_are_values() -> None:
+    check_training(
+        {
+            "arch": "bert_sla_base",
+            "adam-betas": "(0.9, 0.98)",
+            "adam-eps": "1e-9",
+            "update-freq": ["[2, 1]", 8],
+            "dual-layers": 0,
+            "local-layers": "0,2,5",
+            "valid-subset": "valid,valid_mismatched",
+            "data": 35,
+            "fp16": True,
+            "dropout": None,
+            "long-examples": ["truncate", "split"],
+        }
+    )
+    check_generation({"beam": 4, "lenpen": 0.6, "sampling": True, "print-alignment": "hard"})
+
+
+OTHERS = (
+    "user-dir user_dir user-di post-save-script log-file tensorboard-logdir wandb-project save-dir "
+    "distributed-init-method distributed-port restore-file finetune-from-model encoder-embed-path "
+    "eval-bleu-args eval-bleu-detok model-overrides path bpe tokenizer num-workers task no-such "
+    "quantization-config-path use-plasma-view ema-seed-model source-lang labels max-sentences"
+)
+
+
+@pytest.mark.parametrize("name", OTHERS.split())
+def test_other_options_are_not_in_a_file(name) -> None:
+    with pytest.raises(ValueError, match=f"option '{name}': not among those"):
+        check_training({name: "x"})
+
+
+def test_other_architectures_and_searches_are_not_in_a_file() -> None:
+    for options_of in ({"arch": "transformer"}, {"arch": "fconv"}, {"optimizer": "composite"}):
+        with pytest.raises(ValueError, match="is not "):
+            check_training(options_of)
+    for name in ("replace-unk", "path", "model-overrides", "lm-path", "eos-token", "num-workers"):
+        with pytest.raises(ValueError, match=f"option '{name}': not among those"):
+            check_generation({name: "x"})
+    with pytest.raises(ValueError, match="'beam': 'f' is not a whole number"):
+        check_generation({"beam": "f"})
+
+
+def test_all_options_of_generation_are_fairseqs() -> None:
+    known = options.get_generation_parser()._option_string_actions
+    assert [n for n in _GENERATION if f"--{n.replace('_', '-')}" not in known] == []
+
+
+def test_no_name_is_the_beginning_of_another_option() -> None:
+    """Unless argparse knows it itself: it takes the beginning of an option for the option."""
+    usual = set(options.get_training_parser()._option_string_actions)
+    ours = {
+        *(one for one in TASK_DATACLASS_REGISTRY.values() if "fairseq_plugins" in one.__module__),
+        *(one for one in MODEL_DATACLASS_REGISTRY.values() if "fairseq_plugins" in one.__module__),
+        *REGISTRIES["lr_scheduler"]["dataclass_registry"].values(),
+        *(REGISTRIES["optimizer"]["dataclass_registry"][name] for name in ("adam", "nag")),
+    }
+    allowed = {f"--{name}" for name in of_training()}
+    for record in ours:
+        parser = argparse.ArgumentParser(conflict_handler="resolve")
+        gen_parser_from_dataclass(parser, record())
+        there = usual | set(parser._option_string_actions)
+        for name in allowed - there:
+            assert [one for one in there - allowed if one.startswith(name)] == [], record
+    arches = [name for name in ARCH_MODEL_REGISTRY if of_training()["arch"].fits(name)]
+    assert "bert_sla_base" in arches
+    assert not {"transformer", "roberta", "fconv"} & set(arches)
+
+
+@given(st.text(max_size=20) | st.text(st.sampled_from("1e9.,()[]-+*$_{}'\" \n"), max_size=20))
+@example("1\n")
+@example("(1,\n2)")
+@example("a\u2028b")
+@example("-1")
+def test_nothing_of_a_value_can_act(text) -> None:
+    """Neither as a word of a command line, nor as Python, nor as a line of a script or a path."""
+    for kind in (WORD, NAME, PATH):
+        if kind.fits(text):
+            assert not set(text) & set(" \n\r\t\0\"'`$\\(){}[]<>|&;*?!#~:=")
+            assert not text.startswith(("-", ".", "/", "+"))
+            assert ".." not in text.split("/")
+            assert kind is PATH or "/" not in text
+    for kind in (LINE, TEXT):
+        assert not kind.fits(text) or (text.isprintable() and len(text.splitlines()) < 2)
+    if NUMBERS.fits(text):
+        found = ast.literal_eval(text.strip())
+        values = found if isinstance(found, (tuple, list)) else [found]
+        assert all(isinstance(value, (int, float)) for value in values)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (part(data="--update-freq=[1]"), "data: '--update-freq=\\[1\\]' is not a path"),
+        (part(data="/etc"), "data: '/etc' is not a path that goes down"),
+        (part(data="../x"), "data: '../x' is not"),
+        (part(data="a:b"), "data: 'a:b' is not"),
+        (part(raw="/etc"), "raw: '/etc' is not"),
+        (part(raw="a\nb"), "raw: 'a.*b' is not"),
+        (part(reference="/etc/passwd"), "reference: '/etc/passwd' is not"),
+        (part(reference="-x"), "reference: '-x' is not"),
+        (part(evaluate="test --x"), "evaluate: 'test --x' is not a name"),
+        (part(metric="-m"), "metric: '-m' is not a name"),
+        (part(dataset="-d"), "dataset: '-d' is not a name"),
+        (part(dataset="a\nb"), "dataset: 'a.*b' is not a name"),
+        (part(name="a\nb"), "'a.*b' is not a name"),
+        (part(name="-x"), "'-x' is not a name"),
+        (part(size=["tiny"]), "size \\['tiny'\\]: choices are"),
+        (part(systems=[{"arch": "bert_plain_tiny", "data": "/x"}]), "'data': '/x' is not a path"),
+        (part(systems=[{"arch": "bert_plain_tiny", "data": "--x"}]), "'data': '--x' is an option"),
+        (part(systems=[{"arch": "bert_plain_tiny", "name": "a\nb"}]), "no name for a folder"),
+        (part(options={"distributed-init-method": "tcp://x:1"}), "not among those that a file"),
+        (part(grid="/etc/passwd"), "grid: '/etc/passwd' is not"),
+        (part(grid="../../x.yaml"), "grid: '../../x.yaml' is not"),
+        ('{"title": ["x"], "parts": [{}]}', "part 1: key 'dataset' is missing"),
+        (
+            '{"name": "a\\n#SBATCH x", "parts": [{"dataset": "c", "systems": "bertqa_tiny"}]}',
+            "name",
+        ),
+        (part(prepare="--destdir ELSEWHERE --overwrite"), "options are given by name, such as"),
+        (part(prepare=["x"]), "no mapping of options"),
+        (part(prepare={"destdir": "x"}), "prepare: option 'destdir': not in a file"),
+        (part(prepare={"spacy-model": "os"}), "prepare: option 'spacy-model': not in a file"),
+        (part(prepare={"annotations": "pos", "heads": None}), "'heads': .* commas wants quotes"),
+        (part(prepare={"annotations": "-x"}), "'annotations': '-x' is not a word"),
+        (part(prepare={"train-file": "../x"}), "'train-file': '../x' is not a path"),
+        (part(seeds=list(range(400)), learning_rates=list(range(1, 400))), "159,600 runs"),
+    ],
+)
+def test_strings_of_a_file_are_closed(read, text, said) -> None:
+    with pytest.raises(ValueError, match=f"(?s){said}") as caught:
+        read(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_titles_are_lines(read) -> None:
+    body = yaml.safe_load(part())
+    for title in (["x"], "a\nb", "x" * 501, "\x1b[2J", 5):
+        with pytest.raises(ValueError, match="title: .* is not a line"):
+            read(json.dumps({"title": title, **body}))
+    assert read(json.dumps({"title": 'Ünïcode: "x" (1, 2)', **body})).title.startswith("Ü")
+
+
+def test_data_that_begin_like_an_option_would_be_one(tmp_path) -> None:
+    word = f"--save-dir={tmp_path}"
+    assert options.get_training_parser().parse_known_args([word])[0].save_dir == str(tmp_path)
+    own = Part("x", Grid("cola", {"a": {"arch": "a"}}), data=word)
+    for folder, root in ((own, "runs"), (replace(own, data="bin"), "-runs")):
+        experiment = Experiment("x", "", tmp_path / "x.yaml", (folder,))
+        with pytest.raises(ValueError, match="begins like an option, or breaks a line"):
+            check_plan(Plan(experiment, Path(root), (), ()))
+
+
+def test_names_stay_on_their_line_of_a_batch_script(tmp_path) -> None:
+    """A folder may be called otherwise on the command line; the name of the jobs is made of it."""
+    mark = tmp_path / "mark"
+    name = f"x\ntouch {str(mark).replace('/', '${S}')}\n"
+
+    def run(job):
+        text = slurm._make_sbatch_string("true", tmp_path, job_name=job, use_srun=False)
+        own = {**os.environ, "S": "/"}
+        subprocess.run(["bash", "-c", text], check=False, env=own, stderr=subprocess.DEVNULL)
+        return mark.exists()
+
+    assert not run(Machine(tmp_path / name / "jobs").job_name)
+    assert NAME.fits(default_name(tmp_path / name / "a b.yaml"))
+    assert run(f"fairseq-{name}")
+
+
+def test_the_old_words_would_write_anywhere() -> None:
+    parser = argparse.ArgumentParser()
+    add_flags(parser)
+    words = "--source-lang en --target-lang de --destdir bin --destdir ELSEWHERE --overwrite"
+    found = parser.parse_args(words.split())
+    assert (found.destdir, found.overwrite) == ("ELSEWHERE", True)
+
+
+def test_preparations_take_their_own_options(tmp_path) -> None:
+    own = {"trainpref": "train", "validpref": "a/valid,b/valid", "bpe-size": 50, "parse": True}
+    check_prepare({**own, "conllu": False}, "translation")
+    words = words_of({**own, "conllu": False}, tmp_path)
+    assert words[:4] == [
+        *("--trainpref", f"{tmp_path}/train"),
+        *("--validpref", f"{tmp_path}/a/valid,{tmp_path}/b/valid"),
+    ]
+    assert words[4:] == ["--bpe-size", "50", "--parse"]
+    check_prepare({"doc-stride": 64, "tokenize": "spacy"}, "squad")
+    check_prepare({"text-column": "sentence 1", "labels": "no,yes", "tag-column": -1}, "plain")
+    for options_of, dataset in (({"bpe-size": 5}, "cola"), ({"text-column": "-x"}, "plain")):
+        with pytest.raises(ValueError, match="option '(bpe-size|text-column)': "):
+            check_prepare(options_of, dataset)
+    assert read_prepare(None) == {}
+    assert command_line({"x": True}) == ["--x"]
+
+
+BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n" for old, new in zip("abcde", "bcdef")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (BOMB, "line 1: anchors"),
+        ("a: 1\nb: *x", "line 2: anchors"),
+        ("a: 1\na: 2", "line 2: keys that stand twice .*'a'"),
+        ("x: {<<: {a: 1}}", "line 1: merges"),
+        ("[" * 13 + "]" * 13, "values this deep"),
+        ("a: " + "1:" * 6000 + "1", "values of this length"),
+        ("{a: [", "not YAML"),
+        ("a: 1\n---\nb: 2", "not YAML"),
+        ("0" * 5000 + "1", "not YAML"),
+        ("!!python/object/apply:os.system [ls]", "tags"),
+        ('a: !!int ""', "tags"),  # PyYAML's IndexError
+        ("a: !!bool x", "tags"),  # its KeyError
+        ("a: !!set {x}", "tags"),
+        ("? [a]\n: b", "not YAML"),
+        ("2020-99-99", "not YAML"),
+    ],
+)
+def test_yaml_is_read_strictly(text, said) -> None:
+    with pytest.raises(ValueError, match=f"place.*{said}") as caught:
+        strict_yaml.parse_yaml(text if "0001" not in text else f"a: 1{text}", "place")
+    assert len(str(caught.value)) < 500
+
+
+def test_aliases_would_stand_for_much_more() -> None:
+    assert len(str(yaml.safe_load(BOMB))) > 500 * len(BOMB)
+
+
+def test_documents_are_of_a_bounded_size(tmp_path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("# " + "x" * strict_yaml.LARGEST)
+    with pytest.raises(ValueError, match="larger than"):
+        strict_yaml.read_yaml(path)
+    path.write_bytes(b"\xff")
+    with pytest.raises(ValueError, match="not valid UTF-8"):
+        strict_yaml.read_yaml(path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileNotFoundError):
+        strict_yaml.read_yaml(tmp_path / "pipe")
+    begun = time.monotonic()
+    with pytest.raises(ValueError, match="values this deep"):
+        strict_yaml.parse_yaml("[" * strict_yaml.LARGEST, "place")
+    assert time.monotonic() - begun < 30
+    path.write_text("a: {b: [1, 1e-5, x, true, null]}")
+    assert strict_yaml.read_yaml(path) == {"a": {"b": [1, "1e-5", "x", True, None]}}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"systems": [["a"] * 9000]},
+        {"systems": [{"arch": "bert_plain_tiny", "dropout": [["x"] * 9000]}]},
+        {"systems": ["a"], "options": {"dropout": list(range(9000)) + ["x"]}},
+        {"systems": ["a"], "options": {"k" * 9000: 1}},
+        {"systems": ["a"], "k" * 9000: 1},
+        {"systems": ["a"], "seeds": [10**300]},
+        {"systems": ["a"], "prepare": {"k" * 9000: 1}},
+        {"systems": ["a"], "metric": "m" * 9000},
+    ],
+    ids=range(8),
+)
+def test_messages_about_a_file_are_short(body, tmp_path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(yaml.safe_dump({"dataset": "rte", **body}))
+    with pytest.raises(ValueError, match=r"x\.yaml") as caught:
+        read_file(path)
+    assert len(str(caught.value)) < 1500
+
+
+class _Parsed(BaseException):
+    """Stops a script where it reads its command line."""
+
+
+@pytest.mark.parametrize("script", sorted(_ARGUMENTS))
+def test_scripts_take_what_steps_may_say(script, monkeypatch) -> None:
+    parsers = []
+
+    def stop(self, *_, **__):
+        parsers.append(self)
+        raise _Parsed
+
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", stop)
+    monkeypatch.setattr(sys, "argv", [script])
+    with pytest.raises(_Parsed):
+        runpy.run_path(str(SCRIPTS / script), run_name="__main__")
+    actions = {a.option_strings[0] if a.option_strings else a.dest: a for a in parsers[0]._actions}
+    specs = [_SPEC.fullmatch(spec).groups() for spec in _ARGUMENTS[script].split()]
+    ours = {name: (kind, count) for name, kind, count in specs}
+    places = [name for name in actions if not name.startswith("-")]
+    assert [name for name in ours if not name.startswith("-")] == places
+    for name, (kind, count) in ours.items():
+        nargs = actions[name].nargs
+        assert nargs == (0 if kind is None else int(count) if count == "2" else count or None), name
+        told = ("write", "draw", "written", "folder STEM", "without suffix", "files go", "to write")
+        writes = any(one in (actions[name].help or "") for one in told) and nargs != 0
+        assert (kind == "out") == (writes and name != "--fields"), name
+    left_out = {"perturb.py": "--wordnet --back-translate --workers"}
+    missing = {*actions} - {*ours, "--spacy-model"}  # which is code: on the command line alone
+    assert missing == {"-h", *left_out.get(script, "").split()}
+    assert "--spacy-model" not in ours
+
+
+def test_a_beginning_with_a_blank_would_be_an_option() -> None:
+    """argparse takes it for the option, though a word with a blank looks like a text to it."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("sentence", nargs="+")
+    parser.add_argument("--out")
+    assert parser.parse_args(["He reads.", "--ou=/x y"]).out == "/x y"
+    with pytest.raises(ValueError, match="'--ou': not for plot_attention.py"):
+        check_step("plot_attention.py", ["He reads.", "--ou=/x y"])

@@ -1,0 +1,146 @@
+"""What a job does around its run: commands, their logs, the lock."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+from lab.fake_runs import make_runs
+
+from fairseq_plugins.lab.execution import job, run_lock
+from fairseq_plugins.lab.execution.job import Commands, RunJob, last_lines, rendezvous
+from fairseq_plugins.lab.execution.run import RunError
+from fairseq_plugins.lab.execution.run_lock import is_locked, locked
+
+
+def shell(script):
+    return ["bash", "-c", script]
+
+
+def test_variables_of_commands_are_set_and_taken_away(tmp_path, monkeypatch):
+    monkeypatch.setenv("GONE", "here")
+    commands = Commands({"GONE": None, "OMP_NUM_THREADS": "3"})
+    commands.launch(shell("echo ${GONE-nothing} $OMP_NUM_THREADS $VENV"), tmp_path / "log")
+    assert (tmp_path / "log").read_text() == f"nothing 3 {sys.prefix}\n"
+
+
+def test_what_follows_a_broken_line_begins_a_line(tmp_path):
+    log = tmp_path / "log"
+    for text in ("x | valid | {", "whole\n"):
+        log.write_text(text)
+        Commands({}).launch(shell("echo next"), log)
+        assert log.read_text().splitlines() == [text.strip(), "next"]
+
+
+def test_a_failure_shows_the_end_of_its_own_output(tmp_path):
+    log = tmp_path / "log"
+    log.write_text("of an earlier command\n")
+    with pytest.raises(RunError, match="exit status 3") as told:
+        Commands({}).launch(shell("echo one; echo; echo two; exit 3"), log)
+    assert str(told.value).splitlines()[1:] == ["  one", "  two"]
+
+
+def test_last_lines_are_few_and_not_empty(tmp_path):
+    (tmp_path / "log").write_text("\n\n".join(map(str, range(30))))
+    assert last_lines(tmp_path / "log")[-2:] == ["28", "29"]
+    assert len(last_lines(tmp_path / "log")) < 15
+    assert last_lines(tmp_path / "none") == []
+
+
+def test_an_interrupted_command_ends(tmp_path, monkeypatch):
+    def interrupt(process, timeout=None):
+        if timeout is None:
+            raise KeyboardInterrupt
+        return wait(process, timeout)
+
+    wait = subprocess.Popen.wait
+    monkeypatch.setattr(subprocess.Popen, "wait", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        Commands({}).launch(shell("echo $$; exec sleep 60"), tmp_path / "log")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "log").read_text() or 2**22 + 1), 0)
+
+
+def test_who_comes_second_waits_and_says_so(tmp_path, caplog):
+    with locked(tmp_path):
+        assert is_locked(tmp_path)
+        order = []
+
+        def second():
+            with locked(tmp_path):
+                order.append("second")
+
+        thread = threading.Thread(target=second)
+        thread.start()
+        time.sleep(0.2)
+        order.append("first")
+    thread.join()
+    assert order == ["first", "second"]
+    assert caplog.text.count("another process is at work there") == 1
+    assert not is_locked(tmp_path)
+    assert not is_locked(tmp_path / "none")
+
+
+def test_who_shows_no_sign_of_life_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_lock, "_LOOK", 0.01)
+    with locked(tmp_path), pytest.raises(RunError, match="written nothing for 0 minutes"):
+        with locked(tmp_path, patience=0.1):
+            pass
+
+
+def test_a_disk_without_locks_is_no_obstacle(tmp_path, monkeypatch, caplog):
+    def refuse(*given):
+        raise OSError(next(iter(run_lock._NO_LOCKS)), "no locks")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with locked(tmp_path):
+        assert "no locks on this disk" in caplog.text
+
+
+def test_a_command_that_outlives_its_job_keeps_the_lock(tmp_path):
+    with locked(tmp_path) as lock:
+        commands = Commands({}, keep=lock)
+        commands.launch(shell("sleep 1 > /dev/null 2>&1 &"), tmp_path / "log")
+    assert is_locked(tmp_path)
+    with locked(tmp_path):  # it ends
+        pass
+
+
+def place(rank=0, nodes=2, job_id="123_4"):
+    return SimpleNamespace(
+        num_nodes=nodes,
+        global_rank=rank,
+        hostnames=["one", "two"],
+        job_id=job_id,
+        raw_job_id="127",
+    )
+
+
+def test_nodes_meet_at_the_first(monkeypatch):
+    first, second = (rendezvous(place(rank))["TORCHRUN"] for rank in (0, 1))
+    assert first.replace("is_host=1", "is_host=0") == second
+    assert first.startswith("--nnodes 2 --rdzv_backend c10d --rdzv_endpoint one:20127 ")
+    monkeypatch.setenv("SLURM_RESTART_COUNT", "1")
+    assert rendezvous(place())["TORCHRUN"] != first  # who is late from before is not mixed in
+    assert rendezvous(place(nodes=1)) == {}
+
+
+def test_a_job_goes_on_after_a_time_limit_as_long_as_it_gets_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(job, "JobEnvironment", lambda: named)
+    named = SimpleNamespace(job_id="7", paths=SimpleNamespace(folder=tmp_path))
+    run = make_runs(tmp_path)[0]
+    run.folder.mkdir(parents=True)
+    begun = (time.time() - 3600, "")
+    assert RunJob(run, {}, minutes=60, begun=begun).checkpoint() is None
+    assert "60 minutes did not reach the next checkpoint" in (tmp_path / "7_error.txt").read_text()
+    early = (time.time() - 60, "")  # preempted, not out of time
+    assert RunJob(run, {}, minutes=60, begun=early).checkpoint() is not None
+    (run.folder / "checkpoint_last.pt").write_bytes(b"more")
+    rest = RunJob(run, {}, minutes=60, begun=begun).checkpoint()
+    assert rest.function == RunJob(run, {}, minutes=60)

@@ -1,0 +1,205 @@
+"""Tables of a report: what their cells say, what is chosen, what is compared."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lab.finished_questions import with_three_models
+from lab.finished_runs import finish
+from lab.report_runs import PLAIN, SLA, describe, experiment, part_of, start
+
+from fairseq_plugins.lab.report.choice import ReportOptions, tables_of
+from fairseq_plugins.lab.report.curves import chosen, loss_curves, validation_curves
+from fairseq_plugins.lab.report.model import Cell
+from fairseq_plugins.lab.report.records import read_experiments
+from fairseq_plugins.lab.report.settings import options_tables, settings_table
+from fairseq_plugins.lab.report.tables import comparison_table, paper_table, score_cell, with_best
+from fairseq_plugins.lab.results.outcomes import read_outcomes
+from fairseq_plugins.lab.results.tables.table_making import make_tables, over_seeds
+
+BASE = {PLAIN.replace("tiny", "base"): [0.5, 0.51, 0.52], SLA.replace("tiny", "base"): [0.6] * 3}
+
+
+def column_of(table, title):
+    place = [head.text for head in table.headings].index(title)
+    return {row[0].text: row[place] for row in table.rows}
+
+
+def records_of(root):
+    (one,) = read_experiments(root, [])
+    return one.records
+
+
+def test_a_papers_cell_tells_mean_deviation_seeds_test_and_the_papers_figure(tmp_path):
+    part_of(tmp_path, "cola", "mcc", BASE)
+    (made,) = make_tables([read_outcomes(tmp_path)], "sla1", over_seeds)
+    table = paper_table(made, "some test")
+    cells = column_of(table, "CoLA")
+    assert cells["BERT"].text == "51.00 ± 1.00"
+    assert cells["BERT"].detail == "3 seeds · paper 58.7"
+    assert (cells["+ SLA"].mark, cells["+ SLA"].is_best) == ("↑", True)
+    assert cells["+ SLA"].detail.startswith("3 seeds · p 0.00")
+    assert cells["+ SLA"].detail.endswith("paper 60.0")
+    assert "some test" in table.caption
+    assert "split valid" in table.notes[-1]
+    assert column_of(table, "parameters")["+ SLA"].value > 0
+
+
+@pytest.mark.parametrize("paper", [True, False])
+def test_the_papers_figures_can_be_left_out(tmp_path, paper):
+    part_of(tmp_path, "cola", "mcc", BASE)
+    (one,) = read_experiments(tmp_path, [])
+    found = [read_outcomes(tmp_path)]
+    table = tables_of(one, found, ReportOptions(paper=paper), [])[0]
+    assert any("paper" in cell.detail for row in table.rows for cell in row) == paper
+
+
+def test_one_seed_a_side_is_tested_over_examples(tmp_path):
+    scores = {name: values[:1] for name, values in BASE.items()}
+    part_of(tmp_path, "sst2", "accuracy", scores)
+    (one,) = read_experiments(tmp_path, [])
+    found = [read_outcomes(tmp_path)]
+    table = tables_of(one, found, ReportOptions(samples=20), [])[0]
+    assert "bootstrap over examples, 20 samples" in table.caption
+    assert " · p " in column_of(table, "SST-2")["+ SLA"].detail
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=6))
+def test_a_score_is_sorted_by_its_mean(values):
+    cell = score_cell(values, "accuracy")
+    assert cell.value == pytest.approx(100 * statistics.fmean(values))
+    assert cell.text.startswith(f"{cell.value:.2f} ± ")
+    assert f"{len(values)} seeds" in cell.detail
+
+
+def test_points_and_losses_are_shown_as_they_are():
+    assert score_cell([26.9], "bleu").text == "26.90"
+    assert score_cell([0.269], "mcc").text == "26.90"
+    assert score_cell([], "mcc").text == "–"
+
+
+def test_the_best_of_a_column_is_the_lowest_loss_and_the_highest_score():
+    for metric, best in (("loss", 0), ("mcc", 1)):
+        rows = [[Cell("1", value=1)], [Cell("2", value=2)], [Cell("–")]]
+        with_best(rows, 0, metric)
+        assert [row[0].is_best for row in rows] == [k == best for k in range(3)]
+
+
+def test_every_setting_has_a_line_and_each_system_one_choice(tmp_path):
+    part_of(tmp_path, "cola", "mcc", {PLAIN: [0.5], SLA: [0.6]})
+    part_of(tmp_path, "cola", "mcc", {SLA: [0.7, 0.7]}, choice={"window": 4})
+    table = settings_table("all", records_of(tmp_path))
+    told = [(row[0].text, row[0].detail, row[-1].text) for row in table.rows]
+    assert sorted(told) == [(PLAIN, "", "✓"), (SLA, "", ""), (SLA, "window 4", "✓")]
+
+
+def test_a_choice_that_all_settings_make_is_a_column(tmp_path):
+    for width in (8, 16):
+        part_of(tmp_path, "cola", "mcc", {SLA: [0.5 + width / 100]}, choice={"width": width})
+    table = settings_table("all", records_of(tmp_path))
+    assert [head.text for head in table.headings][:2] == ["system", "width"]
+    assert sorted(row[1].value for row in table.rows) == [8, 16]
+    assert any(cell.is_best for row in table.rows for cell in row)
+    assert "Bold: best of the column." in table.caption
+
+
+def test_systems_are_compared_with_the_baseline(tmp_path):
+    part_of(tmp_path, "cola", "accuracy", {PLAIN: [0.5, 0.52], SLA: [0.6, 0.62]})
+    found = read_outcomes(tmp_path)
+    table = comparison_table(found, samples=20)
+    assert [row[0].text for row in table.rows] == [SLA]
+    assert table.rows[0][2].value == pytest.approx(10)
+    turned = comparison_table(found, SLA, samples=20)
+    assert turned.rows[0][2].value == pytest.approx(-10)
+    assert comparison_table(found, "nothing", samples=20) is None
+
+
+def test_systems_are_compared_on_a_share_of_the_data_that_both_have(tmp_path):
+    for share, scores in {
+        1.0: {PLAIN: [0.9, 0.9]},
+        0.5: {PLAIN: [0.5, 0.52], SLA: [0.6, 0.62]},
+        0.1: {PLAIN: [0.1, 0.1], SLA: [0.3, 0.3], "alone": [0.5]},
+    }.items():
+        for system, values in scores.items():
+            for seed, value in enumerate(values, start=1):
+                own = {"fraction": share, "choice": {"part": share}, "options": {"arch": system}}
+                finish(tmp_path, system, 2e-5, seed, value, metric="accuracy", **own)
+    table = comparison_table(read_outcomes(tmp_path), samples=20)
+    found = {row[0].text.split()[0]: row for row in table.rows}
+    assert found[SLA][2].value == pytest.approx(10)
+    assert " 50 %" in found[SLA][0].text
+    assert found["alone"][2].value == pytest.approx(40)
+    assert " 10 %" in found["alone"][0].text
+
+
+def test_options_are_told_once_where_all_systems_share_them(tmp_path):
+    part_of(tmp_path, "cola", "mcc", {PLAIN: [0.5], SLA: [0.6]})
+    same, differing = options_tables("cola", records_of(tmp_path))
+    assert ["lr", "2e-05"] in [[cell.text for cell in row] for row in same.rows]
+    assert [head.text for head in differing.headings] == ["system", "arch"]
+
+
+def test_curves_have_the_points_of_every_seed(tmp_path):
+    part_of(tmp_path, "cola", "mcc", {PLAIN: [0.4, 0.6], SLA: [0.5]})
+    runs = chosen(records_of(tmp_path))
+    curves = validation_curves(runs, "mcc", [])
+    assert curves == {PLAIN: {20: [0.2, 0.3], 40: [0.4, 0.6]}, SLA: {20: [0.25], 40: [0.5]}}
+    losses = loss_curves(runs, [])
+    assert losses[PLAIN] == {20: [1.0, 1.0], 40: [0.5, 0.5]}
+
+
+def test_a_system_without_results_is_drawn_where_it_is_furthest(tmp_path):
+    for rate, done in ((2e-5, 10), (5e-5, 30)):
+        folder = tmp_path / SLA / f"lr{rate:g}-epochs3" / "seed1"
+        start(folder, SLA, 1, done=done, learning_rate=rate)
+    assert chosen(records_of(tmp_path))[SLA][0].setting.learning_rate == 5e-5
+
+
+def test_a_log_that_cannot_be_read_costs_a_remark(tmp_path):
+    part_of(tmp_path, "cola", "mcc", {PLAIN: [0.4], SLA: [0.5]})
+    runs, remarks = chosen(records_of(tmp_path)), []
+    log = runs[SLA][0].log
+    log.write_text('x | valid | {"valid_num_updates": "1", "valid_mcc": "no number"}\n')
+    assert list(validation_curves(runs, "mcc", remarks)) == [PLAIN]
+    assert str(log) in remarks[0]
+
+
+def test_values_that_are_no_numbers_are_not_drawn(tmp_path):
+    part_of(tmp_path, "cola", "mcc", {PLAIN: [0.4]})
+    runs = chosen(records_of(tmp_path))
+    log = runs[PLAIN][0].log
+    log.write_text(log.read_text().replace('"0.4"', '"nan"'))
+    curves = validation_curves(runs, "mcc", [])
+    assert list(curves[PLAIN]) == [20]
+    assert not any(map(math.isnan, curves[PLAIN][20]))
+
+
+def test_a_table_that_nobody_knows_is_a_remark(tmp_path):
+    root, remarks = experiment(tmp_path / "toy"), []
+    text = (root / "experiment.json").read_text()
+    (root / "experiment.json").write_text(text.replace('"sla1"', '"sla1", "tabel9"'))
+    (one,) = read_experiments(root, [])
+    found = [read_outcomes(part.folder) for part in one.parts]
+    tables = tables_of(one, found, ReportOptions(samples=20), remarks)
+    assert any("tabel9" in remark for remark in remarks)
+    assert tables
+
+
+def test_an_ensemble_that_a_step_left_stands_in_its_table(tmp_path):
+    folder = with_three_models(tmp_path)
+    describe(tmp_path, (".",), [], tables=["bertqa1", "bertqa3"])
+    options, remarks = ReportOptions(samples=20), []
+    titles = []
+    for place in (folder, tmp_path / "after" / "together"):
+        place.parent.mkdir(exist_ok=True)
+        folder = folder.rename(place)
+        (one,) = read_experiments(tmp_path, remarks)
+        models, table, *_ = tables_of(one, [read_outcomes(tmp_path)], options, remarks)
+        titles.append([row[0].text for row in table.rows])
+        assert "no LSTM" in models.text
+    assert [title for title in titles[1] if title not in titles[0]] == ["Ensemble"]
+    assert remarks == []

@@ -1,0 +1,154 @@
+"""Running a grid: what is finished is passed over, what was stopped goes on."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+from lab.fake_runs import make_runs, trained, work_here
+
+from fairseq_plugins.lab.execution import runner
+from fairseq_plugins.lab.execution.cluster import Machine
+from fairseq_plugins.lab.execution.run import Run, RunError
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Return a function that makes the runs of a grid with three seeds."""
+    return lambda **given: make_runs(tmp_path, **given)
+
+
+@pytest.fixture
+def execute(tmp_path, monkeypatch):
+    """Return a function that executes runs in this process."""
+    work_here(monkeypatch)
+    return lambda runs, done=None: runner.execute(runs, Machine(tmp_path / "jobs"), done)
+
+
+def test_runs_leave_results_predictions_and_a_light_checkpoint(make, execute):
+    runs = make()
+    assert execute(runs) == []
+    for run in runs:
+        result = json.loads((run.folder / "result.json").read_text())
+        assert result["best"] == result["last"] == {"mcc": run.cell.seed / 10, "gate_1": 0.4}
+        assert (result["gates"], result["parameters"]) == ({"1": 0.4}, 1234)
+        assert (result["seed"], result["best_updates"]) == (run.cell.seed, 6)
+        assert (run.folder / "predictions.jsonl").read_text() == "done"
+        assert [path.name for path in run.folder.glob("checkpoint*")] == ["checkpoint_best.pt"]
+        state = torch.load(run.folder / "checkpoint_best.pt", weights_only=True)
+        assert torch.equal(state["model"]["w"], torch.ones(3))
+        assert "last_optimizer_state" not in state
+
+
+def test_the_command_is_there_when_training_starts(make):
+    run, found = make()[0], []
+
+    def launch(command, log):
+        found.append((run.folder / "command.txt").read_text())
+        raise RunError("stopped")
+
+    with pytest.raises(RunError):
+        run.execute(launch)
+    assert found == ["fairseq-train\n"]
+
+
+def test_finished_runs_are_passed_over_and_others_go_on(make, execute):
+    first, second, third = make()
+    execute([first])
+    second.folder.mkdir(parents=True)  # trained to its end, but killed before its result
+    (second.folder / "checkpoint_last.pt").write_bytes((second.root / "made/6").read_bytes())
+    (second.folder / "checkpoint_best.pt").write_bytes((second.root / "made/6").read_bytes())
+    (second.folder / "train.log").write_text(
+        'x | INFO | valid | {"valid_mcc": "0.9", "valid_num_updates": "6"}\n'
+    )
+    third.folder.mkdir(parents=True)  # killed while its checkpoint was copied
+    (third.folder / "checkpoint_last.pt").write_bytes(b"PK\x03\x04 half a file")
+    assert execute([first, second, third]) == []
+    assert [trained(run) for run in (first, second, third)] == [1, 0, 1]
+    assert all(run.is_finished() for run in (first, second, third))
+
+
+def asked(run):
+    """Return the splits that were predicted, in order."""
+    return (run.folder / "asked").read_text().split()
+
+
+def test_the_best_checkpoint_is_tried_on_another_split_with_labels(make, execute):
+    run = make(evaluate="test")[0]
+    assert execute([run]) == []
+    assert asked(run) == ["valid", "test"]
+    assert json.loads((run.folder / "evaluation.json").read_text())["of"] == "test"
+    assert (run.folder / "evaluation.jsonl").read_text() == "done"
+    assert execute([run]) == []
+    assert asked(run) == ["valid", "test"]
+    for split in ("hidden", "none"):
+        assert execute(make(evaluate=split)[1:2]) == []
+    assert asked(make()[1]) == ["valid"]
+
+
+def test_an_evaluation_is_made_up_for_without_training(make, execute):
+    first, second, third = make()
+    execute([first, second, third])
+    assert all(run.is_finished() for run in (first, second, third))
+    later = make(evaluate="test")
+    (third.folder / "checkpoint_best.pt").unlink()  # nothing to try any more
+    assert [run.is_finished() for run in later] == [False, False, True]
+    assert [run.is_finished() for run in make(evaluate="test", predict=())] == [True] * 3
+    results = [(run.folder / "result.json").stat().st_mtime_ns for run in later]
+    assert execute(later) == []
+    assert [trained(run) for run in later] == [1, 1, 1]
+    assert [(run.folder / "result.json").stat().st_mtime_ns for run in later] == results
+    assert asked(first) == ["valid", "test"]
+
+
+def test_a_failed_run_is_named_and_the_others_are_finished(make, execute):
+    runs = make()
+    runs[1] = make(status=3)[1]
+    failures = execute(runs)
+    assert len(failures) == 1
+    assert "seed2" in failures[0]
+    assert "exit status 3" in failures[0]
+    assert "valid_mcc" in failures[0]  # the end of the log
+    assert [run.is_finished() for run in runs] == [True, False, True]
+    assert execute(make()) == []  # the same again, without the fault
+
+
+def test_a_training_that_ends_early_is_no_result(make, execute):
+    failures = execute(make(last=4)[:1])
+    assert "after 4 of 6 updates" in failures[0]
+    assert not make()[0].is_finished()
+
+
+def test_other_settings_in_the_folder_are_refused_before_anything_runs(make, execute):
+    execute(make()[1:2])
+    others = make(weight_decay=0.5)
+    with pytest.raises(ValueError, match="weight-decay: 0.01 there, 0.5 here"):
+        execute(others)
+    assert not others[0].folder.exists()
+
+
+def test_commands_name_the_folders_and_the_device(make):
+    run = make(cpu=True)[0]
+    train = Run.train_command(run)
+    assert train[1:4] == ["-m", "fairseq_cli.train", str(run.data.folder)]
+    assert train[train.index("--save-dir") + 1] == str(run.folder)
+    assert "--cpu" in train
+    assert "--cpu" not in Run.train_command(make(cpu=False)[0])
+    predict = run.predict_command()
+    assert predict[predict.index("--split") + 1] == "valid"
+
+
+def test_a_mistake_in_a_run_is_told_by_its_name(make, execute, monkeypatch):
+    monkeypatch.setattr(Run, "execute", lambda *given: {}["parameters"])
+    assert "KeyError('parameters')" in execute(make()[:1])[0]
+
+
+def test_every_end_is_told_at_once(make, execute):
+    told = []
+    runs = make()
+    runs[1] = make(status=3)[1]
+    execute(runs, lambda run, messages: told.append((run.cell.seed, len(messages))))
+    assert told == [(1, 0), (2, 1), (3, 0)]
+    execute(runs[:1], told.append)
+    assert len(told) == 3  # finished ones are not told again

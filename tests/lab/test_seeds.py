@@ -1,0 +1,237 @@
+"""Results over seeds: summaries, choice of settings, comparisons, tables."""
+
+from __future__ import annotations
+
+import csv
+import math
+import statistics
+
+import pytest
+from lab.finished_runs import finish
+from scipy import stats
+
+from fairseq_plugins.lab.report.tables import comparison_table
+from fairseq_plugins.lab.results.comparisons import compare, welch
+from fairseq_plugins.lab.results.outcomes import Setting, read_outcomes
+from fairseq_plugins.lab.results.seed_report import (
+    comparisons_csv,
+    format_markdown,
+    make_report,
+    settings_csv,
+)
+from fairseq_plugins.lab.results.seeds import Summary, chosen_settings, summarize
+
+PLAIN, POS, SLA = "bert_plain_tiny", "bert_pos_tiny", "bert_sla_tiny"
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Two systems, two rates, three seeds; the second rate suits POS better."""
+    for seed in (1, 2, 3):
+        finish(tmp_path, PLAIN, 5e-5, seed, 0.60 + 0.01 * seed, right=30)
+        finish(tmp_path, PLAIN, 2e-5, seed, 0.50 + 0.01 * seed, right=25)
+        finish(tmp_path, POS, 5e-5, seed, 0.55 + 0.02 * seed, right=28)
+        finish(tmp_path, POS, 2e-5, seed, 0.70 + 0.02 * seed, right=45)
+    return tmp_path
+
+
+def summary_of(values):
+    return Summary(Setting("one", 1e-5, 1), values, 0.0, [])
+
+
+def settings_of(root, metric="accuracy"):
+    return chosen_settings(summarize(read_outcomes(root).runs, metric), metric)
+
+
+def test_every_system_gets_its_best_rate_on_the_mean(root):
+    chosen = settings_of(root)
+    assert {name: s.setting[1] for name, s in chosen.items()} == {PLAIN: 5e-5, POS: 2e-5}
+    pos = chosen[POS]
+    values = [0.72, 0.74, 0.76]
+    assert (pos.count, pos.mean) == (3, pytest.approx(statistics.fmean(values)))
+    assert pos.deviation == pytest.approx(statistics.stdev(values))
+    assert pos.extreme("accuracy") == pytest.approx(0.76)
+    assert pos.last == pytest.approx(0.64)
+
+
+def test_lower_is_better_for_losses(root):
+    chosen = settings_of(root, "loss")
+    assert {name: s.setting[1] for name, s in chosen.items()} == {PLAIN: 5e-5, POS: 2e-5}
+    assert chosen[POS].extreme("loss") == pytest.approx(0.24)
+
+
+def test_one_lucky_seed_does_not_choose_the_rate(root):
+    finish(root, PLAIN, 3e-5, 1, 0.99)
+    assert settings_of(root)[PLAIN].setting[1] == 5e-5
+
+
+def test_comparison_is_paired_over_shared_seeds(root):
+    finish(root, POS, 2e-5, 9, 0.1)  # a seed that the baseline lacks
+    chosen = settings_of(root)
+    assert chosen[POS].setting[1] == 2e-5
+    found = compare(chosen[PLAIN], chosen[POS])
+    pairs = [0.72, 0.74, 0.76], [0.61, 0.62, 0.63]
+    assert found.seeds == 3
+    assert found.difference == pytest.approx(
+        statistics.fmean(pairs[0]) - statistics.fmean(pairs[1])
+    )
+    assert found.t_p_value == pytest.approx(float(stats.ttest_rel(*pairs).pvalue))
+    assert (found.wins, found.losses) == (3, 0)
+    assert found.sign_p_value == pytest.approx(0.25)
+    back = compare(chosen[POS], chosen[PLAIN])
+    assert (back.difference, back.wins) == (pytest.approx(-found.difference), 0)
+
+
+def test_comparison_of_one_seed_or_of_equals_claims_nothing(tmp_path):
+    finish(tmp_path, PLAIN, 5e-5, 1, 0.5)
+    finish(tmp_path, POS, 5e-5, 1, 0.6)
+    chosen = settings_of(tmp_path)
+    single = compare(chosen[PLAIN], chosen[POS])
+    assert math.isnan(single.t_p_value)
+    assert math.isnan(single.standard_error)
+    finish(tmp_path, PLAIN, 5e-5, 2, 0.6)
+    chosen = settings_of(tmp_path)
+    equal = compare(chosen[PLAIN], chosen[PLAIN])
+    assert math.isnan(equal.t_p_value)
+    assert (equal.remark, equal.sign_p_value, equal.wins) == ("all differences equal", 1.0, 0)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 30.0])
+def test_equal_differences_make_no_t_test(scale):
+    """Neither p = 0 nor the 1e-29 that rounding makes of it."""
+    scores = {seed: scale * (0.5 + seed / 7) for seed in range(1, 6)}
+    better = {seed: value + 0.013 * scale for seed, value in scores.items()}
+    exact = {better[seed] - scores[seed] for seed in scores}
+    assert (len(exact) > 1) == (scale != 30.0)  # rounding, or not
+    pair = summary_of(scores), summary_of(better)
+    found = compare(*pair)
+    assert math.isnan(found.t_p_value)
+    assert (found.remark, found.wins, found.losses) == ("all differences equal", 5, 0)
+    better[1] += scale * 1e-6
+    assert compare(pair[0], summary_of(better)).t_p_value < 1e-6
+    rounded = {seed: value * (1 + 2e-16) for seed, value in scores.items()}
+    assert compare(pair[0], summary_of(rounded)).wins == 0
+
+
+@pytest.mark.parametrize("broken", [math.nan, math.inf])
+def test_scores_that_are_no_numbers_are_never_chosen_or_tested(root, broken):
+    finish(root, POS, 3e-5, 1, broken)
+    for seed in (2, 3):
+        finish(root, POS, 3e-5, seed, 0.99)
+    assert settings_of(root)[POS].setting[1] == 2e-5
+    assert broken != settings_of(root)[POS].extreme("accuracy")
+    for seed in (1, 2, 3):
+        finish(root, SLA, 5e-5, seed, broken if seed == 2 else 0.9)
+    report = make_report(root, baseline=PLAIN, samples=20)
+    found = next(one.seeds for one in report.comparisons if one.system == SLA)
+    assert math.isnan(found.t_p_value)
+    assert math.isnan(found.sign_p_value)
+    text = format_markdown(report)
+    assert "| a score is no number |" in text
+    row = list(csv.DictReader(comparisons_csv(report).splitlines()))[-1]
+    assert (row["t_p"], row["untested"]) == ("", "a score is no number")
+    table = comparison_table(read_outcomes(root), samples=20)
+    assert "a score is no number" in {cell.text for cell in table.rows[-1]}
+
+
+def test_choices_are_settings_of_their_own_and_chosen_like_rates(root):
+    for seed in (1, 2, 3):
+        finish(root, SLA, 5e-5, seed, 0.60 + 0.01 * seed, choice={"tree-threshold": 3})
+        finish(root, SLA, 5e-5, seed, 0.70 + 0.01 * seed, choice={"tree-threshold": 4})
+        finish(root, SLA, 2e-5, seed, 0.65 + 0.01 * seed, choice={"tree-threshold": 4})
+    chosen = settings_of(root)[SLA]
+    assert chosen.setting[:4] == (SLA, 5e-5, 3, (("tree-threshold", 4),))
+    assert (chosen.count, chosen.mean) == (3, pytest.approx(0.72))
+    report = make_report(root, baseline=PLAIN)
+    text = format_markdown(report)
+    assert f"| {SLA} tree-threshold=4 * | 5e-05 | 3 | 3 | 0.7200" in text
+    assert f"| {SLA} tree-threshold=3 | 5e-05 | 3 | 3 | 0.6200" in text
+    rows = list(csv.DictReader(settings_csv(report).splitlines()))
+    found = [(row["choice"], row["lr"], row["chosen"]) for row in rows if row["system"] == SLA]
+    assert sorted(found) == [
+        ("tree-threshold=3", "5e-05", "False"),
+        ("tree-threshold=4", "2e-05", "False"),
+        ("tree-threshold=4", "5e-05", "True"),
+    ]
+
+
+def test_welchs_test_needs_two_seeds_a_side_and_some_deviation():
+    one, other = [0.5, 0.52, 0.54, 0.5], [0.6, 0.64]
+    found = welch(one, other)
+    expected = float(stats.ttest_ind(other, one, equal_var=False).pvalue)
+    assert found.p_value == pytest.approx(expected)
+    assert found.difference == pytest.approx(0.105)
+    assert found.p_value == welch(other, one).p_value
+    assert welch(one, [value + 0.001 for value in one]).p_value > 0.5
+    for pair, remark in (
+        ((one, [0.6]), ""),
+        (([0.5], other), ""),
+        (([0.5, 0.5], [0.6, 0.6]), "untested: no deviation between seeds"),
+        (([0.5, 0.5], [0.1 + 0.2, 0.3]), "untested: no deviation between seeds"),
+        ((one, [0.5, math.nan]), "untested: a score is no number"),
+        ((one, [0.5, -math.inf]), "untested: a score is no number"),
+    ):
+        found = welch(*pair)
+        assert (math.isnan(found.p_value), found.remark) == (True, remark)
+
+
+def test_runs_from_before_choices_and_records_of_parameters_are_read(tmp_path):
+    finish(tmp_path, PLAIN, 5e-5, 1, 0.5)
+    log = tmp_path / PLAIN / "lr5e-05-epochs3" / "seed1" / "train.log"
+    (run,) = read_outcomes(tmp_path).runs
+    assert (run.setting.choice, run.parameters, run.gates, run.evaluation) == ((), 0, {}, {})
+    log.write_text("x | num. shared model params: 22,713,986 (num. trained: 1)\n")
+    assert read_outcomes(tmp_path).runs[0].parameters == 22713986
+
+
+def test_report_shows_settings_choice_and_significance(root):
+    report = make_report(root, samples=200)
+    text = format_markdown(report)
+    assert f"| {POS} * | 2e-05 | 3 | 3 | 0.7400 ± 0.0200 | 0.7600 | 0.6400 |" in text
+    assert f"| {PLAIN} | 2e-05 | 3 | 3 | 0.5200" in text
+    assert f"Against {PLAIN}" in text
+    assert "(50 examples, 200 samples)" in text
+    (comparison,) = report.comparisons
+    assert comparison.examples.difference == pytest.approx(0.3)
+    assert f"| {POS} | 3 | +0.1200 ± " in text
+    rows = list(csv.DictReader(settings_csv(report).splitlines()))
+    assert len(rows) == 4
+    assert sum(row["chosen"] == "True" for row in rows) == 2
+    (row,) = csv.DictReader(comparisons_csv(report).splitlines())
+    assert float(row["bootstrap_p"]) == comparison.examples.p_value < 0.05
+
+
+def test_report_does_without_predictions_and_without_a_baseline(tmp_path):
+    for seed in (1, 2):
+        finish(tmp_path, "other", 5e-5, seed, 0.5)
+        finish(tmp_path, POS, 5e-5, seed, 0.6)
+    assert "Against" not in format_markdown(make_report(tmp_path))
+    report = make_report(tmp_path, baseline="other")
+    assert report.comparisons[0].examples is None
+    assert "| – | – |" in format_markdown(report)
+    assert comparisons_csv(report).splitlines()[1].endswith(",,,")
+
+
+def test_systems_without_a_seed_in_common_are_named_not_compared(tmp_path):
+    finish(tmp_path, PLAIN, 5e-5, 1, 0.5)
+    finish(tmp_path, POS, 5e-5, 2, 0.6)
+    finish(tmp_path, SLA, 5e-5, 1, 0.7)
+    report = make_report(tmp_path)
+    assert [found.system for found in report.comparisons] == [SLA]
+    assert f"No seed in common with {PLAIN}: {POS}." in format_markdown(report)
+
+
+def test_report_names_what_is_wrong(root, tmp_path):
+    with pytest.raises(ValueError, match="--baseline 'x': choices are bert_plain_tiny"):
+        make_report(root, baseline="x")
+    with pytest.raises(ValueError, match="no metric 'mcc'; choices: accuracy, loss"):
+        make_report(root, metric="mcc")
+    with pytest.raises(FileNotFoundError, match="no finished run"):
+        make_report(tmp_path / "none")
+    finish(root, PLAIN, 1e-5, 1, 0.5, data="other")
+    with pytest.raises(ValueError, match="differ in their data: abc, other"):
+        make_report(root)
+    path = next(root.glob("*/*/*/result.json"))
+    path.write_text("{")
+    with pytest.raises(ValueError, match="result.json: not JSON"):
+        make_report(root)

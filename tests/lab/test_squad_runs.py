@@ -1,0 +1,294 @@
+"""Runs of question answering in grids: what decides them, what they leave, and their tables."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from lab.filled_tables import cells, table_of
+from lab.finished_questions import answered, with_three_models
+
+from fairseq_plugins.evaluation.example_bootstrap import bootstrap, read_answers
+from fairseq_plugins.lab.execution.run import Run
+from fairseq_plugins.lab.plan.grid import Grid
+from fairseq_plugins.lab.plan.grid_file import read_grid
+from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_folders, read_prepared
+from fairseq_plugins.lab.plan.recipes import settings, total_updates, train_options
+from fairseq_plugins.lab.results import squad_answers
+from fairseq_plugins.lab.results.tables import bertqa_models
+from fairseq_plugins.lab.results.tables.bertqa_tables import KINDS
+from fairseq_plugins.lab.results.tables.found_runs import find_outcomes
+from fairseq_plugins.lab.results.tables.paper_tables import LABELS, LAYOUTS
+from fairseq_plugins.lab.results.tables.table_formats import format_markdown
+from fairseq_plugins.lab.results.tables.table_making import (
+    make_tables,
+    over_drawn_examples,
+    over_seeds,
+)
+
+MANIFEST = {
+    "dataset": "squad",
+    "task": "extractive_qa",
+    "target": "spans",
+    "positive": "",
+    "metric": "f1",
+    "splits": {name: {"examples": 20, "labelled": 20} for name in ("train", "valid", "test")},
+    "inputs": {"train": {"sha256": "t"}, "valid": {"sha256": "v"}},
+}
+SYSTEMS = {
+    "plain": {"arch": "bert_plain_tiny"},
+    "more": {"arch": "bertqa_tiny", "data": "more", "lr": 2e-5},
+}
+# Stands for scripts/predict_squad.py: answers "Lund" to everything.
+PREDICT = """
+import json, pathlib, sys
+given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+lines = (pathlib.Path(given["--data"]) / (given["--split"] + ".examples.jsonl")).read_text()
+folder = pathlib.Path(given["--output-dir"])
+folder.mkdir(parents=True, exist_ok=True)
+ids = [json.loads(line)["id"] for line in lines.splitlines()]
+(folder / "predictions.json").write_text(json.dumps(dict.fromkeys(ids, "Lund")))
+metrics = {"exact": 50.0, "f1": 60.0, "best_f1": 70.0, "best_exact": 55.0, "best_f1_thresh": -1.5}
+(folder / "metrics.json").write_text(json.dumps({"total": 2, **metrics}))
+"""
+QUESTIONS = [
+    {"id": "one", "texts": ["Where?"], "answers": [{"text": "Lund", "answer_start": 0}]},
+    {"id": "two", "texts": ["When?"], "answers": []},
+]
+
+
+def prepared(folder: Path, **changes) -> Path:
+    """Write as much of a prepared folder as a grid reads."""
+    folder.mkdir(parents=True)
+    (folder / "manifest.json").write_text(json.dumps({**MANIFEST, **changes}))
+    for split in ("valid", "test"):
+        lines = "".join(json.dumps(question) + "\n" for question in QUESTIONS)
+        (folder / f"{split}.examples.jsonl").write_text(lines)
+    return folder
+
+
+def test_a_system_has_its_own_data_and_rate_and_fairseq_hears_of_neither(tmp_path):
+    grid = Grid("squad", SYSTEMS, learning_rates=(1e-5, 2e-5, 3e-5), seeds=(1,))
+    cells = [*grid.cells()]
+    rates = [(cell.system, cell.learning_rate) for cell in cells]
+    assert rates.count(("more", 2e-5)) == 1
+    assert sorted(rate for system, rate in rates if system == "plain") == [1e-5, 2e-5, 3e-5]
+    more = next(cell for cell in cells if cell.system == "more")
+    assert "lr2e-5" in str(more.folder)
+    counts = {"train": {"examples": 35, "labelled": 35}, "valid": MANIFEST["splits"]["valid"]}
+    prepared(tmp_path / "whole")
+    prepared(tmp_path / "whole_more", splits=counts)
+    data = read_folders(tmp_path / "whole", grid)
+    own = data[grid.data_of("more")]
+    assert (own.folder, own.examples) == (tmp_path / "whole_more", 35)
+    assert data[grid.data_of("plain")].examples == 20
+    path = str(tmp_path / "whole_more")
+    named = replace(grid, systems={"more": {"arch": "a", "data": path}})
+    assert read_folders(tmp_path / "whole", named)[path].examples == 35
+    options = train_options(grid, more, own)
+    assert options["lr"] == 2e-5
+    assert "data" not in options
+    first, second = (settings(grid, cell, data[grid.data_of(cell.system)]) for cell in cells[:2])
+    assert first["data"] != second["data"]
+    assert first["validation_data"] == second["validation_data"] == "v"
+
+
+def test_a_systems_rate_is_a_number_however_it_is_written(tmp_path):
+    (tmp_path / "grid.yaml").write_text(
+        "dataset: squad\nsystems: [{arch: bert_plain_tiny, lr: 2e-5}]\n"
+    )
+    grid = read_grid(tmp_path / "grid.yaml")
+    assert {cell.learning_rate for cell in grid.cells()} == {2e-5}
+    (tmp_path / "grid.yaml").write_text(
+        "dataset: squad\nsystems: [{arch: bert_plain_tiny, lr: high}]\n"
+    )
+    with pytest.raises(ValueError, match="grid.yaml: systems: .*high"):
+        read_grid(tmp_path / "grid.yaml")
+
+
+def test_folders_with_other_validation_files_make_no_grid(tmp_path):
+    prepared(tmp_path / "whole")
+    prepared(tmp_path / "whole_more", inputs={"valid": {"sha256": "w"}})
+    with pytest.raises(ValueError, match=r"whole_more and .*whole have different files.*'valid'"):
+        read_folders(tmp_path / "whole", Grid("squad", SYSTEMS))
+    with pytest.raises(FileNotFoundError, match=r"python scripts/prepare_squad.py --raw-dir DIR"):
+        read_prepared(tmp_path / "none", Grid("squad", SYSTEMS))
+
+
+@pytest.mark.parametrize(
+    ("size", "frequency", "updates"), [(6, 1, 8), (6, 3, 4), (2, 3, 8), (20, 2, 2), (3, 4, 4)]
+)
+def test_accumulated_batches_make_fewer_updates(size, frequency, updates):
+    options = {"update-freq": frequency}
+    grid = Grid("squad", SYSTEMS, batch_size=size, epochs=(2,), options=options)
+    data = PreparedData(Path("x"), MANIFEST, "abc")
+    assert total_updates(grid, next(grid.cells()), data) == updates
+    for bad in (0, 1.5, "2"):
+        grid = Grid("squad", SYSTEMS, options={"update-freq": bad})
+        with pytest.raises(ValueError, match="option 'update-freq' of plain"):
+            total_updates(grid, next(grid.cells()), data)
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return a run whose training is over but for its result."""
+    data = PreparedData(prepared(tmp_path / "whole"), MANIFEST, "abc")
+    grid = Grid("squad", SYSTEMS, learning_rates=(1e-5,), seeds=(1,), evaluate="test")
+    return Run(grid, next(grid.cells()), data, tmp_path, (sys.executable, "-c", PREDICT))
+
+
+def launch(command, log):
+    """Run a command here."""
+    subprocess.run(command, check=True)
+
+
+def test_answers_become_rows_and_metrics(run):
+    command = run.predict_command()
+    assert command[-2:] == ["--output-dir", str(run.folder / "predictions")]
+    assert command[command.index("--path") + 1] == str(run.folder)
+    launch([word for word in command if word != "--cpu"], None)
+    rows = run.folder / "predictions.jsonl"
+    squad_answers.write_rows(rows, run.data.folder / "valid.examples.jsonl")
+    assert [json.loads(line) for line in rows.read_text().splitlines()] == [
+        {"id": "one", "answer": "Lund", "gold": ["Lund"]},
+        {"id": "two", "answer": "Lund", "gold": []},
+    ]
+    answers = read_answers(rows)
+    assert bootstrap([answers], [answers], "f1", samples=5).difference == 0
+    tuned = {"tuned_exact": 0.55, "tuned_f1": 0.7, "tuned_threshold": -1.5}
+    assert squad_answers.tuned_metrics(rows) == tuned
+    squad_answers.write_evaluation(rows, "test", run.folder / "evaluation.json")
+    found = json.loads((run.folder / "evaluation.json").read_text())
+    assert found == {"of": "test", "metrics": {"exact": 0.5, "f1": 0.6, **tuned}}
+    (run.folder / "predictions" / "predictions.json").write_text('{"one": "Lund"}')
+    with pytest.raises(ValueError, match=r"valid.examples.jsonl, line 2: .*'two'"):
+        squad_answers.write_rows(rows, run.data.folder / "valid.examples.jsonl")
+
+
+def test_a_run_leaves_its_answers_and_the_tuned_metrics(run, monkeypatch):
+    def train(command, log):
+        if "--path" not in command:
+            line = '"valid_f1": "0.6", "valid_best_f1": "0.6", "valid_num_updates": "3"'
+            log.write_text(f"x | INFO | valid | {{{line}}}\n")
+        else:
+            launch([word for word in command if word != "--cpu"], log)
+
+    done = iter((0, run.updates))
+    monkeypatch.setattr("fairseq_plugins.lab.execution.run.updates_of", lambda path: next(done))
+    monkeypatch.setattr("fairseq_plugins.lab.execution.run.strip", lambda path: None)
+    run.execute(train)
+    result = json.loads((run.folder / "result.json").read_text())
+    assert result["best"] == {
+        "f1": 0.6,
+        "tuned_exact": 0.55,
+        "tuned_f1": 0.7,
+        "tuned_threshold": -1.5,
+    }
+    assert result["validation_data"] == "v"
+    assert len((run.folder / "evaluation.jsonl").read_text().splitlines()) == 2
+    assert json.loads((run.folder / "evaluation.json").read_text())["of"] == "test"
+    assert run.is_finished()
+
+
+def test_table_2_has_the_papers_rows_with_its_figures_in_both_wirings(tmp_path):
+    answered(tmp_path, "bert_plain_base", [0.74], "bert_plain_base")
+    answered(tmp_path, "simple_skip_base", [0.75], "bertqa_literal_base")
+    answered(tmp_path, "query_simple_skip_base", [0.76], "bertqa_base")
+    head, plain, literal, query = cells(table_of([tmp_path], "bertqa2"))
+    assert [row[0] for row in (plain, literal, query)] == [
+        "BERT",
+        "Simple Skip",
+        "Simple Skip, query",
+    ]
+    f1, em = head.index("SQuAD F1"), head.index("SQuAD EM")
+    assert (plain[f1], literal[f1], query[f1]) == ("74.00 [74.15]", "75.00 [74.81]", "76.00")
+    assert literal[em] == "50.00 [72.11]"
+    assert literal[head.index("SQuAD F1 tuned")] == "77.00"
+    text = format_markdown([table_of([tmp_path], "bertqa2")], "a test")
+    assert "Chadha and Sood (2019), on 6,078 questions (half of" in text
+    assert "development set), the same size.]" in text
+
+
+def test_table_3_compares_models_trained_on_other_data(tmp_path):
+    answered(tmp_path, "bert_plain_large", [0.80, 0.81, 0.805], "bert_plain_large")
+    answered(tmp_path, "model1_large", [0.9, 0.91, 0.905], "bertqa_literal_large", data="d")
+    text = format_markdown(make_tables(find_outcomes([tmp_path]), "", over_seeds), "a test")
+    assert "| Model 1 |" in text
+    assert "90.50 (0.50) ↑ [82.08]" in text
+    assert "Table 2)" not in text  # no system of its own ran
+
+
+def test_metrics_of_a_tuned_threshold_are_left_out_where_a_run_has_none(tmp_path):
+    answered(tmp_path, "bert_plain_base", [0.74, 0.75], "bert_plain_base")
+    answered(tmp_path, "bertqa_base", [0.75, 0.76], "bertqa_base", tuned_f1=None)
+    test = over_drawn_examples(5, 1)
+    head = cells(table_of([tmp_path], "bertqa2", test))[0]
+    assert "SQuAD F1 tuned" not in head
+    assert "SQuAD EM tuned" in head
+
+
+def test_rows_of_the_tables_are_systems_of_the_examples():
+    assert set(KINDS) <= set(LABELS)
+    paper = {kind for name in ("bertqa2", "bertqa3") for kind in LAYOUTS[name].own}
+    assert paper == set(KINDS)
+
+
+def test_table_1_says_what_the_models_are(tmp_path):
+    with_three_models(tmp_path)
+    models = bertqa_models.models_of(find_outcomes([tmp_path]))
+    assert [model.label for model in models] == [f"Model {k} (large)" for k in (1, 2, 3)]
+    assert {(model.batch, model.accumulated, model.data) for model in models} == {
+        (6, 3, "squad2_35")
+    }
+    assert [model.changes for model in models] == ["none", "no LSTM", "none"]
+    text = bertqa_models.format_markdown(models)
+    assert "| Model 2 (large) | 6 | 3 | 1.5e-05 | squad2_35 | no LSTM | 6, 3, 1.2e-5," in text
+    assert len(bertqa_models.format_csv(models).splitlines()) == 4
+
+
+def test_the_ensemble_stands_in_table_3_beside_the_papers(tmp_path):
+    folder = with_three_models(tmp_path)
+    found = bertqa_models.with_ensemble(find_outcomes([tmp_path]), folder)
+    (table,) = make_tables(found, "bertqa3", over_seeds)
+    rows = {row[0]: row for row in cells(table)}
+    assert list(rows)[1:] == ["BERT", "Model 1", "Model 2", "Model 3", "Ensemble"]
+    f1 = rows["system"].index("SQuAD F1")
+    assert rows["Ensemble"][f1] == "83.00 [83.42]"
+    assert rows["Ensemble"][1] == "3.0M"
+    text = format_markdown([table], "a test")
+    assert "Ensemble of model1_large, model2_large, model3_large, rule paper" in text
+
+
+def test_an_ensemble_of_other_runs_or_of_another_split_is_refused(tmp_path):
+    folder = with_three_models(tmp_path)
+    found, path = find_outcomes([tmp_path]), folder / "metrics.json"
+    metrics = json.loads(path.read_text())
+    path.write_text(json.dumps({**metrics, "of": "dev.json"}))
+    with pytest.raises(ValueError, match="together holds no answers .*'dev.json'"):
+        bertqa_models.with_ensemble(found, folder)
+    path.write_text(json.dumps({**metrics, "checkpoints": ["elsewhere/checkpoint_best.pt"]}))
+    with pytest.raises(ValueError, match="elsewhere.* is of none of the runs"):
+        bertqa_models.with_ensemble(found, folder)
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match="metrics.json"):
+        bertqa_models.with_ensemble(found, folder)
+
+
+def test_answers_are_made_up_for_without_training(run, monkeypatch):
+    folder = run.folder
+    folder.mkdir(parents=True)
+    (folder / "checkpoint_best.pt").touch()
+    (folder / "train.log").write_text('x | valid | {"valid_f1": "0.6", "valid_num_updates": "3"}\n')
+    (folder / "settings.json").write_text(json.dumps(run.settings))
+    silent = replace(run, predict=())
+    silent._write_result()
+    assert silent.is_finished()
+    assert not run.is_finished()
+    run.execute(lambda command, log: launch([w for w in command if w != "--cpu"], log))
+    assert run.is_finished()
+    assert json.loads((folder / "result.json").read_text())["best"]["tuned_f1"] == 0.7
+    assert (folder / "predictions.jsonl").is_file()

@@ -1,0 +1,263 @@
+"""Runs handed to submitit: processes of this machine, and a Slurm of shell scripts."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from experiments import fake_slurm
+from lab.fake_runs import TRAIN, make_runs, trained
+
+from fairseq_plugins.lab.execution import runner, submission
+from fairseq_plugins.lab.execution.cluster import Machine
+from fairseq_plugins.lab.execution.runner import execute
+from fairseq_plugins.lab.execution.slurm_queue import kind_of, read_record, write_record
+from fairseq_plugins.lab.execution.submission import LocalPool, SlurmPool
+from fairseq_plugins.lab.plan.workers import Workers
+
+TESTS = Path(__file__).parents[1]
+LONGEST = 120  # seconds
+WAIT = "echo $$ > {folder}/pid; exec sleep 60"
+
+
+@pytest.fixture
+def make(tmp_path, monkeypatch):
+    """Return a function that makes runs; other processes read them, fast for want of fairseq."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text("import sys\nsys.modules['fairseq'] = None\n")
+    monkeypatch.setenv("PYTHONPATH", f"{site}{os.pathsep}{TESTS}")
+    return lambda **given: make_runs(tmp_path, **given)
+
+
+def wait_for(condition):
+    end = time.monotonic() + LONGEST
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def is_alive(process):
+    """Tell whether there is such a process, which a parent may still have to take note of."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+# on this machine
+
+
+@pytest.mark.slow
+def test_local_runs_get_their_share_and_leave_no_pickles(make, tmp_path, monkeypatch, caplog):
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    script = "echo $OMP_NUM_THREADS ${{CUDA_VISIBLE_DEVICES-none}} > {folder}/share\n" + TRAIN
+    runs = make(script=script)
+    runs[1] = make(script=script, status=3)[1]
+    told = []
+    failures = execute(runs, Machine(tmp_path / "jobs", jobs=2), lambda *end: told.append(end))
+    assert [failure.split(": ")[0] for failure in failures] == [str(runs[1].folder)]
+    assert "exit status 3" in failures[0]
+    assert sorted(run.cell.seed for run, _ in told) == [1, 2, 3]
+    assert [run.is_finished() for run in runs] == [True, False, True]
+    share = max(1, len(os.sched_getaffinity(0)) // 2)
+    assert {(run.folder / "share").read_text() for run in runs} == {f"{share}\n"}
+    assert not list((tmp_path / "jobs").rglob("*.pkl"))
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_what_runs_and_starts_nothing_more(make, tmp_path, monkeypatch):
+    runs = make(script=WAIT)
+
+    def interrupt(pool):
+        if (runs[0].folder / "pid").exists() and (runs[0].folder / "pid").read_text():
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(LocalPool, "look", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        execute(runs, Machine(tmp_path / "jobs"))
+    assert not is_alive(int((runs[0].folder / "pid").read_text()))
+    assert not (runs[1].folder / "pid").exists()
+
+
+@pytest.mark.slow
+def test_a_killed_job_is_told_and_its_training_is_waited_for(make, tmp_path, monkeypatch, caplog):
+    """The training outlives its job; the next one finds it finished and goes on from there."""
+    script = "touch {folder}/begun; while [ ! -e {folder}/go ]; do sleep 0.1; done\n" + TRAIN
+    run = make(script=script)[0]
+    killed = []
+
+    def kill(pool):
+        (ticket,) = pool._running.values() or [None]
+        if (run.folder / "begun").exists() and not killed:
+            killed.append(ticket.job)
+            words = ["pgrep", "--parent", ticket.job]
+            for task in subprocess.check_output(words, text=True).split():
+                os.kill(int(task), signal.SIGKILL)
+
+    monkeypatch.setattr(LocalPool, "look", kill)
+    failures = execute([run], Machine(tmp_path / "jobs"))
+    assert "ended without a word" in failures[0]
+    monkeypatch.setattr(LocalPool, "look", lambda pool: (run.folder / "go").touch())
+    assert execute([run], Machine(tmp_path / "jobs")) == []
+    assert "another process is at work there" in caplog.text
+    assert trained(run) == 1
+
+
+def test_each_run_gets_gpus_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
+    machine = Machine(tmp_path, jobs=3, gpus=2)
+
+    def devices(slot):
+        return submission._environment(machine, slot)["CUDA_VISIBLE_DEVICES"]
+
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert [devices(slot) for slot in range(3)] == ["0,1", "2,3", "0,1"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,GPU-a,7,6")
+    assert devices(1) == "7,6"
+    assert submission._environment(Machine(tmp_path), 0)["CUDA_VISIBLE_DEVICES"] == "5,GPU-a,7,6"
+
+
+# Slurm
+
+
+@pytest.fixture
+def slurm(tmp_path, monkeypatch):
+    """A Slurm; gives the folder of its state."""
+    spool = fake_slurm.install(tmp_path, monkeypatch)
+    monkeypatch.setattr(submission, "_INTERVAL", 0.2)
+    monkeypatch.setattr(runner, "_SETTLE", 1.0)
+    yield spool
+    assert not (spool / "errors").read_text()
+    fake_slurm.end(spool)
+
+
+def cluster(tmp_path, **given):
+    return Machine(tmp_path / "jobs", executor="slurm", jobs=2, **given)
+
+
+@pytest.mark.slow
+def test_arrays_follow_each_other_and_failures_are_told(make, tmp_path, slurm):
+    runs = make()
+    runs[1] = make(status=3)[1]
+    failures = execute(runs, cluster(tmp_path, array=2, memory="2G", slurm={"constraint": "a"}))
+    assert len(failures) == 1
+    assert "exit status 3" in failures[0]
+    assert [run.is_finished() for run in runs] == [True, False, True]
+    assert set((slurm / "started").read_text().split()[:2]) == {"100_0", "100_1"}
+    assert (slurm / "started").read_text().split()[2:] == ["101"]
+    first, second = (path.read_text() for path in sorted(slurm.glob("*.sh")))
+    for line in ("--array=0-1%2", "--mem=2G", "--constraint=a", "--requeue", "--signal=USR2@90"):
+        assert f"#SBATCH {line}\n" in first.replace("'", "")
+    assert "--dependency=afterany:100" in second
+    assert "--dependency" not in first
+    record = json.loads((tmp_path / "jobs" / "submitted.json").read_text())
+    assert [job for job, _ in record.values()] == ["100_0", "100_1", "101"]
+    assert [(tmp_path / "jobs" / name).resolve() for name in record] == [r.folder for r in runs]
+    assert execute(runs[:1], cluster(tmp_path)) == []  # nothing to submit
+
+
+@pytest.mark.slow
+def test_a_job_goes_on_after_its_time_limit(make, tmp_path, slurm):
+    script = "if [ ! -e {folder}/again ]; then touch {folder}/again {made}/../spool/timeout; "
+    run = make(script=script + "exec sleep 60; fi\n" + TRAIN)[0]
+    assert execute([run], cluster(tmp_path)) == []
+    assert (slurm / "started").read_text().split() == ["100", "100"]
+    assert trained(run) == 1
+
+
+@pytest.mark.slow
+def test_jobs_that_are_queued_are_not_submitted_again(make, tmp_path, slurm, monkeypatch, caplog):
+    script = "touch {folder}/begun; while [ ! -e {folder}/go ]; do sleep 0.1; done\n" + TRAIN
+    runs = make(script=script)[:2]
+    look = SlurmPool.look
+
+    def interrupt(pool):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SlurmPool, "look", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        execute(runs, cluster(tmp_path))
+    assert "squeue --jobs=100; end them with: scancel 100" in caplog.text
+    with pytest.raises(ValueError, match="with other settings"):
+        execute(make(script=script, weight_decay=0.5)[:2], cluster(tmp_path))
+    monkeypatch.setattr(SlurmPool, "look", look)
+    for run in runs:
+        run.folder.mkdir(parents=True, exist_ok=True)
+        (run.folder / "go").touch()
+    assert execute(runs, cluster(tmp_path)) == []
+    assert len(list(slurm.glob("*.sh"))) == 1
+    assert [trained(run) for run in runs] == [1, 1]
+
+
+@pytest.mark.slow
+def test_nodes_train_together_or_not_at_all(make, tmp_path, slurm):
+    """Two nodes: one run trains, one is trained already, one fails on its second node."""
+    both = """
+    echo $TORCHRUN >> {folder}/torchrun
+    while [ $(wc -l < {folder}/torchrun) -lt 2 ]; do sleep 0.1; done
+    if [ {status} = 3 ]; then case "$TORCHRUN" in *is_host=1) sleep 60;; *) exit 3;; esac; fi
+    """
+    runs = make(script=both + TRAIN)
+    runs[2] = make(script=both + TRAIN, status=3)[2]
+    runs[1].folder.mkdir(parents=True)
+    for name in ("checkpoint_last.pt", "checkpoint_best.pt"):
+        (runs[1].folder / name).write_bytes((tmp_path / "made/6").read_bytes())
+    (runs[1].folder / "train.log").write_text(
+        'x | INFO | valid | {"valid_mcc": "0.9", "valid_num_updates": "6"}\n'
+    )
+    failures = execute(runs, cluster(tmp_path, nodes=2))
+    assert [run.is_finished() for run in runs] == [True, True, False]
+    assert "exit status 3; the end of" in failures[0]
+    assert "train.node1.log" in failures[0]
+    lines = sorted((runs[0].folder / "torchrun").read_text().splitlines())
+    assert [line[-1] for line in lines] == ["0", "1"]
+    assert "--nnodes 2" in lines[0]
+    assert "--rdzv_endpoint localhost:" in lines[0]
+    assert not (runs[1].folder / "torchrun").exists()
+
+
+def test_only_jobs_of_this_experiment_that_do_the_same_are_taken_over(
+    make, tmp_path, slurm, monkeypatch
+):
+    (slurm / "errors").touch()
+    runs, machine = make(), cluster(tmp_path)
+    names = [os.path.relpath(run.folder, machine.folder) for run in runs]
+    record = {name: (f"7_{k}", kind_of(runs[k])) for k, name in enumerate(names)}
+    write_record(machine.folder, record)
+    squeue = tmp_path / "commands" / "squeue"
+    lines = f"7_0 {machine.job_name}\n7_1 another's-job\n7_2x {machine.job_name}"
+    squeue.write_text(f'#!/bin/sh\nprintf "%s" "{lines}"\n')
+    monkeypatch.setattr(SlurmPool, "_submit_array", lambda self, part, before: ["8_0", "8_1"])
+    tickets = SlurmPool(machine).submit(runs)
+    assert [(ticket.run, ticket.job) for ticket in tickets] == [
+        (runs[0], "7_0"),
+        (runs[1], "8_0"),
+        (runs[2], "8_1"),
+    ]
+    assert [job for job, _ in read_record(machine.folder).values()] == ["7_0", "8_0", "8_1"]
+    SlurmPool(machine).submit(runs)
+    assert set(read_record(machine.folder)) == set(names)
+    SlurmPool(machine).submit([runs[1]])  # what has ended is forgotten
+    assert names[2] not in read_record(machine.folder)
+    for changed in ({"predict": ()}, {"evaluate": "test"}, {"workers": Workers(1, 2)}):
+        with pytest.raises(ValueError, match="job 7_0 is queued with other settings"):
+            SlurmPool(machine).submit(make(**changed)[:1])
+
+
+def test_slurm_that_refuses_or_is_silent_is_one_sentence(make, tmp_path, slurm, monkeypatch):
+    (slurm / "errors").touch()
+    with pytest.raises(ValueError, match="sbatch refused the jobs: .*invalid partition"):
+        execute(make(), cluster(tmp_path, partition="broken"))
+    squeue = tmp_path / "commands" / "squeue"
+    squeue.write_text("#!/bin/sh\necho 'slurm_load_jobs error: no contact' >&2; exit 1\n")
+    with pytest.raises(ConnectionError, match="squeue does not answer: slurm_load_jobs error"):
+        execute(make(), cluster(tmp_path))

@@ -1,0 +1,321 @@
+"""Tables over datasets: which runs stand where, what is marked, and how it is laid out."""
+
+from __future__ import annotations
+
+import csv
+import math
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lab.example_datasets import dataset_of
+from lab.filled_tables import cells, fill, table_of
+from lab.finished_runs import finish
+
+from fairseq_plugins.evaluation.metrics import NAMES
+from fairseq_plugins.lab.results.comparisons import welch
+from fairseq_plugins.lab.results.tables.found_runs import find_outcomes
+from fairseq_plugins.lab.results.tables.paper_tables import LABELS, LAYOUTS
+from fairseq_plugins.lab.results.tables.result_table import Row
+from fairseq_plugins.lab.results.tables.table_formats import csv_lines, format_csv, format_markdown
+from fairseq_plugins.lab.results.tables.table_making import (
+    make_tables,
+    over_drawn_examples,
+    over_seeds,
+)
+
+PLAIN, WLA, SLA = (f"bert_{kind}_minilm" for kind in ("plain", "wla", "sla"))
+
+
+@pytest.fixture
+def cola(tmp_path):
+    """SLA is clearly better than BERT, WLA is not."""
+    root = tmp_path / "cola"
+    fill(
+        root,
+        "cola",
+        "mcc",
+        {PLAIN: [0.25, 0.26, 0.27], WLA: [0.26, 0.25, 0.275], SLA: [0.30, 0.31, 0.32]},
+    )
+    return root
+
+
+def test_scores_are_means_over_seeds_and_better_ones_are_marked(cola):
+    table = table_of([cola])
+    (block,) = table.blocks
+    sla, wla, plain = (block.entries[Row("minilm", f"bert_{k}")] for k in ("sla", "wla", "plain"))
+    (score,) = sla.scores
+    assert (score.mean, score.deviation) == (pytest.approx(0.31), pytest.approx(0.01))
+    assert score.p_value == welch([0.25, 0.26, 0.27], [0.30, 0.31, 0.32]).p_value < 0.05
+    assert (score.marked, wla.scores[0].marked) == (True, False)
+    assert math.isnan(plain.scores[0].p_value)
+    assert [row.label for row in table.rows] == ["BERT", "+ WLA", "+ SLA"]
+    assert cells(table) == [
+        ["system", "parameters", "CoLA MCC", "n"],
+        ["BERT", "–", "26.00 (1.00) [58.7]", "3"],
+        ["+ WLA", "–", "26.17 (1.26) [59.6]", "3"],
+        ["+ SLA", "–", "31.00 (1.00) ↑ [60.0]", "3"],
+    ]
+
+
+def test_what_is_worse_or_has_one_seed_is_not_marked(tmp_path):
+    fill(tmp_path, "cola", "mcc", {PLAIN: [0.3, 0.31, 0.32], WLA: [0.1, 0.11, 0.12], SLA: [0.9]})
+    scores = {row.kind: e.scores[0] for row, e in table_of([tmp_path]).blocks[0].entries.items()}
+    assert scores["bert_wla"].p_value < 0.05
+    assert math.isnan(scores["bert_sla"].p_value)
+    assert not any(score.marked for score in scores.values())
+    assert cells(table_of([tmp_path]))[-1][2:] == ["90.00 [60.0]", "1"]
+
+
+def test_whose_size_the_papers_figures_are_is_told(tmp_path):
+    for sizes, told in (
+        (("minilm",), "base size.]"),
+        (("base", "large"), "the same size.]"),
+        (("minilm", "base"), "base size.]"),
+        (("minilm", "large"), "base size; beside large, the same size.]"),
+    ):
+        root = tmp_path / "-".join(sizes)
+        fill(root, "cola", "mcc", {f"bert_sla_{size}": [0.3] for size in sizes})
+        assert f"Li et al. (2020), {told}" in format_markdown([table_of([root])], "a test")
+
+
+def test_nothing_is_tested_without_bert(tmp_path):
+    fill(tmp_path, "cola", "mcc", {SLA: [0.3, 0.31], "bert_plain_base": [0.1, 0.11]})
+    text = format_markdown([table_of([tmp_path])], "a test")
+    assert "↑" not in text
+    assert "No arrows" in text
+    assert "a test" not in text
+
+
+def test_the_choice_is_made_on_validation_and_the_test_set_is_shown(tmp_path):
+    names = [f"entity_{name}" for name in ("precision", "recall", "f1")]
+    for seed in (1, 2):
+        for system, extra in ((PLAIN, 0.0), (SLA, 0.01)):
+            tested = dict(zip(names, (0.5 + extra, 0.3 + extra, 0.4 + seed / 100 + extra)))
+            own = {"dataset": "conll2003", "options": {"arch": system}, "metric": names[2]}
+            choices = {3: (0.7, 0.9), 4: (0.8, 0.0)} if system == SLA else {0: (0.7, 0.0)}
+            for made, (valid, better) in choices.items():
+                choice = {"choice": {"tree-threshold": made}} if made else {}
+                found = {name: value + better for name, value in tested.items()}
+                finish(tmp_path, system, 2e-5, seed, valid, evaluation=found, **own, **choice)
+    table = table_of([tmp_path])
+    entry = table.blocks[0].entries[Row("minilm", "bert_sla")]
+    assert entry.setting.choice == (("tree-threshold", 4),)  # though 3 is better on the test set
+    assert [score.mean for score in entry.scores] == pytest.approx([0.51, 0.31, 0.425])
+    assert (table.blocks[0].split, table.blocks[0].is_tested) == ("test", True)
+    text = format_markdown([table], "a test")
+    assert "split 'test')" in text
+    assert "+ SLA lr 2e-05, 3 epochs, tree-threshold 4" in text
+    assert "not every run" not in text
+    (lacking,) = tmp_path.glob("bert_plain*/*/seed2/evaluation.json")
+    lacking.unlink()
+    with pytest.raises(ValueError, match="no metric 'entity_precision'"):  # only F1 in validation
+        table_of([tmp_path])
+
+
+def test_validation_is_shown_where_not_every_run_was_tested(tmp_path):
+    best = {name: 0.5 for name in NAMES["word_labels"]}
+    for system, tested in ((PLAIN, {"entity_f1": 0.9}), (SLA, None)):
+        own = {"dataset": "wnut17", "options": {"arch": system}, "metric": "entity_f1"}
+        finish(tmp_path, system, 2e-5, 1, 0.5, evaluation=tested, best=best, **own)
+    table = table_of([tmp_path], "others")
+    assert (table.blocks[0].split, table.blocks[0].is_tested) == ("valid", False)
+    assert "not every run was tried on the test set" in format_markdown([table], "a test")
+    assert {s.mean for e in table.blocks[0].entries.values() for s in e.scores} == {0.5}
+
+
+def full(tmp_path, sizes=("base",)):
+    """Write runs of all datasets of Table 1."""
+    names = {"cola": "mcc", "sst2": "accuracy", "conll2003": "entity_f1", "fce": "token_f0.5"}
+    for place, (dataset, metric) in enumerate(names.items()):
+        for size in sizes:
+            for extra, kind in enumerate(("plain", "sla")):
+                best = {name: 0.5 for name in NAMES["word_labels"]}
+                best[metric] = 0.4 + place / 10 + extra / 100
+                own = {"dataset": dataset, "options": {"arch": f"bert_{kind}_{size}"}}
+                finish(
+                    tmp_path / dataset,
+                    f"bert_{kind}_{size}",
+                    1e-5,
+                    1,
+                    0.0,
+                    metric=metric,
+                    best=best,
+                    **own,
+                )
+    return tmp_path
+
+
+def test_average_is_of_the_last_metrics_and_only_of_whole_tables(tmp_path):
+    root = full(tmp_path)
+    table = table_of([root])
+    assert cells(table)[0][2] == "Avg."
+    assert [row[2] for row in cells(table)[1:]] == ["55.0 [74.6]", "56.0 [75.3]"]
+    (gone,) = root.glob("fce/bert_sla*/*/*/result.json")
+    gone.unlink()
+    assert [row[2] for row in cells(table_of([root]))[1:]] == ["55.0 [74.6]", "–"]
+    assert "Avg." not in cells(table_of([root / "cola", root / "sst2"]))[0]
+
+
+def test_sizes_are_rows_of_their_own_with_figures_of_their_size(tmp_path):
+    table = table_of([full(tmp_path, ("base", "large"))])
+    column = cells(table)[0].index("CoLA MCC")
+    found = [(row[0], row[column]) for row in cells(table)[1:]]
+    assert found == [
+        ("BERT (base)", "40.00 [58.7]"),
+        ("+ SLA (base)", "41.00 [60.0]"),
+        ("BERT (large)", "40.00 [63.9]"),
+        ("+ SLA (large)", "41.00 [64.5]"),
+    ]
+    assert "the same size" in format_markdown([table], "a test")
+
+
+def test_parameters_are_told_as_the_paper_tells_them(tmp_path):
+    counts = {
+        "bert_plain_base": 109_483_778,
+        "bert_lisa_base": 109_483_778,
+        "bert_sgnet_base": 130_747_400,
+        "bert_sla_base": 109_483_778 + 9_228,
+        "bert_wla_base": 109_483_778 + 2_310,
+    }
+    for system, parameters in counts.items():
+        fill(tmp_path, "cola", "mcc", {system: [0.5]}, parameters=parameters)
+    found = {row[0]: row[1] for row in cells(table_of([tmp_path]))[1:]}
+    assert found == {
+        "BERT": "109.5M",
+        "LISA": "109.5M",
+        "SGNet": "130.7M",
+        "+ SLA": "+0.01M",
+        "+ WLA": "+0.0023M",
+    }
+    lines = list(csv.DictReader(format_csv(csv_lines([table_of([tmp_path])])).splitlines()))
+    added = {row["system"]: row["added"] for row in lines}
+    assert added["+ SLA"] == "9228"
+    assert added["BERT"] == ""
+
+
+def test_layouts_are_found_by_the_datasets_that_are_there(tmp_path, cola):
+    fill(tmp_path / "rte", "rte", "accuracy", {PLAIN: [0.5]})
+    fill(tmp_path / "odd", "sick", "accuracy", {PLAIN: [0.5]})
+    fill(tmp_path / "glue_demo", "cola", "mcc", {PLAIN: [0.5]})
+    (tmp_path / "empty").mkdir()
+    assert len(find_outcomes([tmp_path / "glue_demo"])) == 1  # asked for by its name
+    tables = make_tables(find_outcomes([tmp_path]), "", over_seeds)
+    assert [[b.column.dataset for b in t.blocks] for t in tables] == [["cola"], ["rte"], ["sick"]]
+    assert [t.layout.title for t in tables[:2]] == [LAYOUTS[n].title for n in ("sla1", "sla2")]
+    with pytest.raises(ValueError, match="'sla3': none of these runs .* on cola, rte, sick"):
+        make_tables(find_outcomes([tmp_path]), "sla3", over_seeds)
+    with pytest.raises(ValueError, match="--layout 'x': choices are sla1, .*, others"):
+        make_tables(find_outcomes([tmp_path]), "x", over_seeds)
+    with pytest.raises(FileNotFoundError, match="none: no finished run"):
+        find_outcomes([tmp_path / "none"])
+
+
+def test_systems_with_names_of_their_own_have_rows_of_their_own(tmp_path):
+    fill(tmp_path, "cola", "mcc", {PLAIN: [0.5, 0.51]})
+    finish(tmp_path, "far", 2e-5, 1, 0.6, metric="mcc", dataset="cola", options={"arch": WLA})
+    table = table_of([tmp_path])
+    assert table.rows == [Row("minilm", "bert_plain"), Row("minilm", "bert_wla", "far")]
+    assert cells(table)[-1] == ["far", "–", "60.00", "1"]  # the paper has no such system
+
+
+def test_runs_that_do_not_go_together_are_refused(tmp_path, cola):
+    fill(tmp_path / "again", "cola", "mcc", {SLA: [0.5]})
+    with pytest.raises(ValueError, match=r"cola and .*again both hold runs of \+ SLA \(minilm\)"):
+        table_of([cola, tmp_path / "again"])
+    fill(tmp_path / "other", "cola", "mcc", {"bert_lisa_minilm": [0.5]}, data="else")
+    with pytest.raises(ValueError, match="cola and .*other differ in their data"):
+        table_of([cola, tmp_path / "other"])
+    fill(tmp_path / "base", "cola", "mcc", {"bert_sla_base": [0.5]}, data="else")
+    assert len(table_of([cola, tmp_path / "base"]).rows) == 4  # another size, another vocabulary
+
+
+def test_csv_has_a_line_for_every_score_unrounded(cola):
+    table = table_of([cola])
+    rows = list(csv.DictReader(format_csv(csv_lines([table])).splitlines()))
+    assert [row["system"] for row in rows] == ["BERT", "+ WLA", "+ SLA"]
+    last = rows[-1]
+    assert float(last["mean"]) == statistics.fmean([0.30, 0.31, 0.32])
+    assert float(last["p"]) == welch([0.25, 0.26, 0.27], [0.30, 0.31, 0.32]).p_value
+    assert (last["marked"], last["paper"], last["n"], last["split"]) == ("1", "60.0", "3", "valid")
+    assert (rows[0]["p"], rows[0]["parameters"]) == ("", "")
+    assert last["folder"] == str(cola / SLA / "lr2e-05-epochs3")
+
+
+def test_examples_can_be_resampled_in_place_of_seeds(tmp_path):
+    for system, right in ((PLAIN, 25), (SLA, 45)):
+        own = {"dataset": "toy", "options": {"arch": system}}
+        finish(tmp_path, system, 2e-5, 1, right / 50, right=right, **own)
+    (table,) = make_tables(find_outcomes([tmp_path]), "", over_drawn_examples(200, 1))
+    score = table.blocks[0].entries[Row("minilm", "bert_sla")].scores[0]
+    assert score.p_value < 0.05
+    assert score.marked  # with a single seed
+    next(tmp_path.glob("bert_sla*/*/*/predictions.jsonl")).unlink()
+    (table,) = make_tables(find_outcomes([tmp_path]), "", over_drawn_examples(200, 1))
+    assert not table.blocks[0].entries[Row("minilm", "bert_sla")].scores[0].marked
+
+
+def test_an_arrow_is_of_the_seeds_that_were_tested(tmp_path):
+    seeds = {(PLAIN, 2): 25, (SLA, 1): 50, (SLA, 2): 5, (SLA, 3): 50}
+    for (system, seed), right in seeds.items():
+        own = {"dataset": "toy", "options": {"arch": system}}
+        finish(tmp_path, system, 2e-5, seed, right / 50, right=right, **own)
+    (table,) = make_tables(find_outcomes([tmp_path]), "", over_drawn_examples(200, 1))
+    score = table.blocks[0].entries[Row("minilm", "bert_sla")].scores[0]
+    assert score.p_value < 0.05
+    assert not score.marked  # the mean is higher, but the seed of both is lower
+
+
+def test_figures_are_of_the_size_that_the_paper_prints():
+    for name, sizes, told in (
+        ("sla1", {"base", "large"}, ""),
+        ("sla1", {"minilm"}, "base size"),
+        ("sla1", {"minilm", "large"}, "base size; beside large, the same size"),
+        ("bertqa3", {"base", "large"}, "large size"),
+        ("bertqa3", {"large"}, ""),
+    ):
+        assert LAYOUTS[name].printed_sizes(sizes) == told
+
+
+@given(
+    st.lists(st.floats(0, 1), min_size=2, max_size=6),
+    st.lists(st.floats(0, 1), min_size=2, max_size=6),
+)
+def test_welchs_p_value_is_a_probability_or_nothing(one, other):
+    found = welch(one, other).p_value
+    assert math.isnan(found) or 0 < found <= 1
+
+
+def test_layouts_name_datasets_and_metrics_that_exist():
+    for layout in LAYOUTS.values():
+        for column in layout.columns:
+            dataset = dataset_of(column.dataset)
+            metrics = {metric for _, metric in column.metrics} - {*column.optional}
+            assert metrics <= set(NAMES[dataset.target])
+            assert "test" in dataset.splits or not column.tested
+            assert column.split in ("", *dataset.splits)
+            for kind, row in ((k, r) for rows in layout.paper.values() for k, r in rows.items()):
+                assert kind in LABELS
+                printed = len(row.figures.get(column.key, metrics))
+                assert printed == len(column.metrics) - len(column.optional)
+        keys = {column.key for column in layout.columns}
+        printed = [row for rows in layout.paper.values() for row in rows.values()]
+        assert all(row.figures.keys() <= keys for row in printed)
+        assert {*layout.own, *layout.only, layout.baseline} <= set(LABELS)
+
+
+def test_figures_of_the_paper_agree_with_its_averages():
+    printed = {
+        "base": {"lisa": 74.8, "sgnet": 74.8, "plain": 74.6, "wla": 75.0, "sla": 75.3},
+        "large": {"lisa": 76.2, "sgnet": 76.6, "plain": 76.9, "wla": 76.6, "sla": 77.4},
+    }
+    for size, rows in printed.items():
+        for kind, average in rows.items():
+            found = LAYOUTS["sla1"].paper_average(size, f"bert_{kind}")
+            assert abs(found - average) < 0.1001
+    for layout in LAYOUTS.values():  # F lies between precision and recall
+        for rows in layout.paper.values():
+            for row in rows.values():
+                for figures in (f for f in row.figures.values() if len(f) == 3):
+                    assert min(figures[:2]) <= figures[2] <= max(figures[:2])

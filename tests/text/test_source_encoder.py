@@ -1,0 +1,98 @@
+"""Raw lines at inference: the folder's own segmentation and tagger, and the way back to text."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+from raw_corpora import RuleAnnotator, invented_pairs, make_options, stream_rows, write_pairs
+
+from fairseq_plugins.data.dictionaries import load_dictionary, token_ids
+from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.prep.recipes.translation import prepare
+from fairseq_plugins.text import source_encoder
+from fairseq_plugins.text.segment import WordSegmenter
+from fairseq_plugins.text.source_encoder import (
+    SourceEncoder,
+    TargetDecoder,
+    folder_segmenter,
+    load_annotator,
+)
+
+PAIRS = invented_pairs(30)
+
+
+@pytest.fixture
+def folder(tmp_path, rule_tagger, monkeypatch) -> Path:
+    """A folder with a vocabulary threshold, tagged by the rule."""
+    write_pairs(tmp_path / "t", PAIRS)
+    prepare(
+        make_options(
+            *[tmp_path / "out"], trainpref=tmp_path / "t", bpe_size=150, bpe_vocabulary_threshold=5
+        )
+    )
+    monkeypatch.setattr(source_encoder, "load_annotator", lambda *args: rule_tagger)
+    return tmp_path / "out"
+
+
+@pytest.mark.parametrize("batch", [1, 7, 30])
+def test_inference_makes_the_rows_of_the_folder(batch, folder) -> None:
+    manifest = Manifest.load(folder)
+    encoder = SourceEncoder.from_folder(folder, manifest)
+    assert manifest.segmentation["source"]["vocabulary"] == "vocab.en"
+    lines = [source for source, _ in PAIRS]
+    found = [s for k in range(0, 30, batch) for s in encoder.encode(lines[k : k + batch])]
+    dictionary = load_dictionary(folder / "dict.en.txt")
+    rows = [token_ids(dictionary, sentence.subwords) for sentence in found]
+    assert rows == stream_rows(folder, "train", "en")
+
+
+def test_decoder_gives_words_and_text_back(folder) -> None:
+    decoder = TargetDecoder.from_folder(folder, Manifest.load(folder))
+    segmenter = folder_segmenter(folder, Manifest.load(folder).segmentation["target"])
+    words = "DAS IST , nICHT ?"
+    pieces = " ".join(segmenter.segment(words)[0])
+    assert "@@" in pieces
+    assert decoder.remove_subwords(pieces) == words
+    assert decoder.detokenize(words) == "DAS IST, nICHT?"
+
+
+def test_another_tagger_warns(folder, rule_tagger, monkeypatch, caplog) -> None:
+    with caplog.at_level(logging.WARNING):
+        SourceEncoder.from_folder(folder, Manifest.load(folder))
+        assert not caplog.text
+        other = {"name": "other", "version": "2", "hash": "11"}
+        monkeypatch.setattr(rule_tagger, "identity", lambda: other)
+        SourceEncoder.from_folder(folder, Manifest.load(folder))
+    assert "THE TAGGER DIFFERS" in caplog.text
+    assert "'rule 1 00'" in caplog.text
+    assert "'other 2 11'" in caplog.text
+
+
+def test_parts_of_speech_need_a_tagger() -> None:
+    with pytest.raises(ValueError, match="feature 'pos' needs a spaCy pipeline"):
+        SourceEncoder("none", "none", "en", WordSegmenter(), ("pos",))
+    sentences = SourceEncoder("none", "none", "en", WordSegmenter(), ("case",)).encode(["A b", ""])
+    assert [s.features for s in sentences] == [{"case": ["upper", "lower"]}, {"case": []}]
+
+
+def test_text_tagged_elsewhere_needs_an_english_source() -> None:
+    manifest = Manifest("de", "en", ["pos"], {}, annotator={"name": "conllu", "version": "-"})
+    with pytest.raises(ValueError, match="no pipeline is known for raw text"):
+        load_annotator(Path(), manifest)
+
+
+class Contracting(RuleAnnotator):
+    """Knows that don't is two words, whatever it is given."""
+
+    def annotate_words(self, sentences):
+        cut = [[p for w in words for p in w.replace("n't", " n't").split()] for words in sentences]
+        return super().annotate_words(cut)
+
+
+def test_words_the_tagger_cuts_again_are_counted() -> None:
+    line = source_encoder.annotate_lines(["I don't know"], "pretokenized", Contracting())[0]
+    assert (line.words, line.repaired, line.failed) == (["I", "don't", "know"], 1, False)
+    tags = Contracting().annotate_words([["I", "do", "n't", "know"]])[0].upos
+    assert line.upos == [tags[0], tags[1], tags[3]]
