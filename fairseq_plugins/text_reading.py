@@ -152,3 +152,21 @@ def _is_in(sample: bytes, encoding: str) -> bool:
     blanks = text.count("\n") + text.count(" ")
     alike = units.count(b"\n") + units.count(b" ")
     return 2 * blanks >= alike and narrow > 1 and 20 * narrow > len(text)
+
+
+def check_characters(text: str, place: str) -> None:
+    """Refuse halves of surrogate pairs, which JSON can spell.
+
+    Raises:
+        ValueError: such a half; names ``place``.
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        half = text[error.start]
+        raise ValueError(f"{place}: {half!r} is half a character (a lone surrogate)") from None
+
+
+def is_cell(text: str) -> bool:
+    """Whether a text can stand in a table or list of lines: not empty, no tab, no line break."""
+    return bool(text) and not any(mark in text for mark in "\t\n\r")

@@ -9,6 +9,8 @@ import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+pytest_plugins = ["preparation_fixtures"]
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--slow``."""

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -13,33 +14,51 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = "fairseq_plugins"
 
-# room -> rooms it may import beside itself
+# room or sub-room -> those it may import; what a room may import, its sub-rooms may as well.
+# A file at a room's top may import all of its sub-rooms, and they what imports none of them.
+_TEXT = {"syntax", "pretrained", "data", "corpora"}
 MAY_IMPORT = {
     "syntax": set(),
     "nn": set(),
     "evaluation": set(),
-    "experiments": {"evaluation", "prep", "checkpoints"},
-    "resources": set(),
     "checkpoints": set(),
+    "resources": set(),
+    "optim": {"registration"},
     "pretrained": {"nn", "checkpoints"},
-    "criterions": {"nn", "evaluation"},
-    "optim": set(),
+    "criterions": {"nn", "evaluation", "registration"},
     "data": {"syntax"},
-    "prep": {"data", "syntax", "resources", "pretrained"},
-    "models": {"nn", "pretrained", "syntax", "checkpoints"},
-    "tasks": {"data", "prep", "evaluation", "syntax", "checkpoints"},
-    "inference": {"checkpoints", "models", "tasks", "prep", "evaluation", "pretrained", "nn"},
-    "scripts": {"checkpoints", "inference", "prep", "evaluation", "experiments", "resources"},
+    "corpora": {"syntax", "data"},
+    "corpora/readers": set(),
+    "text": _TEXT | {"resources"},
+    "prep": _TEXT | {"text"},
+    "prep/recipes": set(),
+    "models": {"nn", "pretrained", "syntax", "checkpoints", "registration"},
+    "tasks": {"data", "corpora", "text", "evaluation", "syntax", "checkpoints", "registration"},
+    "augment": _TEXT | {"text", "prep"},
+    "augment/perturbation": set(),
+    "inference": _TEXT
+    | {"text", "prep", "augment", "tasks", "models", "checkpoints", "evaluation", "nn"},
+    "lab": {"evaluation", "prep", "corpora", "data", "checkpoints", "registration"},
+    "lab/plan": set(),
+    "lab/results": {"lab/plan"},
+    "lab/results/tables": {"lab/plan", "lab/results"},
+    "lab/figures": {"lab/results"},
+    "lab/execution": {"lab/plan", "lab/results"},
+    "lab/report": {"lab/plan", "lab/results", "lab/figures", "lab/execution"},
+    "scripts": {"checkpoints", "inference", "prep", "augment", "corpora", "data", "text"}
+    | {"evaluation", "lab", "resources", "registration", "syntax"},
 }
-PACKAGE_FILES = {"__init__.py": {"models", "tasks", "criterions", "optim"}, "__main__.py": set()}
 LOOSE = {
-    *PACKAGE_FILES,
-    "command.py",
-    "files.py",
-    "installation.py",
-    "messages.py",
-    "text_reading.py",
+    "__init__",
+    "__main__",
+    "command",
+    "files",
+    "installation",
+    "messages",
+    "registration",
+    "text_reading",
 }
+FREE = LOOSE - {"registration", "__main__"}  # what every room may import
 
 # library -> where it may be imported
 MAY_USE = {
@@ -54,7 +73,7 @@ MAY_USE = {
         "scripts/train_english_pipeline.py",
         "scripts/english_scores.py",
     },
-    "matplotlib": {"experiments"},
+    "matplotlib": {"lab/figures"},
     "jinja2": {"lab/report/html.py"},
     "markdown_it": {"lab/report/html.py", "lab/report/markdown.py"},
     "nltk": {"text/wordnet.py"},
@@ -68,11 +87,10 @@ def sources() -> list[Path]:
     return sorted(path.relative_to(ROOT) for path in found)
 
 
-def room_of(path: Path) -> str:
-    """Return the room of a file: the folder within the package, or ``scripts``."""
-    if path.parts[0] != PACKAGE:
-        return path.parts[0]
-    return path.parts[1] if len(path.parts) > 2 else ""
+def place_of(module: Path) -> str:
+    """Return the room or sub-room of a file, ``scripts``, or an empty text at the root."""
+    parts = module.parts[1:-1] if module.parts[0] == PACKAGE else module.parts[:1]
+    return "/".join(parts)
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -88,24 +106,49 @@ def imported(path: Path) -> Iterator[str]:
                 yield ".".join([*base, alias.name])
 
 
-def rooms_imported(path: Path) -> set[str]:
-    """Return the rooms of ours that a file imports."""
-    names = [name.split(".") for name in imported(path)]
-    return {parts[1] for parts in names if parts[0] == PACKAGE and parts[1] in MAY_IMPORT}
+def own_imports(path: Path) -> set[Path]:
+    """Return the files of ours that a file imports; of a name in a room, the room's own file."""
+    found = set()
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] != PACKAGE:
+            continue
+        module = Path(*parts)
+        places = [module.with_suffix(".py"), module / "__init__.py"]
+        places += [module.parent.with_suffix(".py"), module.parent / "__init__.py"]
+        found |= {next(place for place in places if (ROOT / place).is_file())}
+    return found - {path}
+
+
+def is_allowed(user: Path, used: Path) -> bool:
+    """Whether a file may import another."""
+    mine, other = place_of(user), place_of(used)
+    if not other:
+        allowed = FREE | (MAY_IMPORT[mine] if mine else LOOSE)
+        return used.stem in allowed or used.stem in MAY_IMPORT.get(mine.split("/")[0], set())
+    room = mine.split("/")[0]
+    if other.split("/")[0] == room:
+        return other in (mine, room) or mine == room or other in MAY_IMPORT[mine]
+    return other.split("/")[0] in MAY_IMPORT[room] if mine else False
 
 
 def test_every_room_is_in_the_table() -> None:
-    rooms = {room_of(path) for path in sources()} - {""}
-    assert rooms <= set(MAY_IMPORT)
-    loose = {path.name for path in sources() if room_of(path) == ""}
-    assert loose == LOOSE
+    assert {place_of(path) for path in sources()} - {""} == set(MAY_IMPORT)
+    assert {path.stem for path in sources() if not place_of(path)} == LOOSE
 
 
 @pytest.mark.parametrize("path", sources(), ids=str)
 def test_imports_fall_one_way(path) -> None:
-    room = room_of(path)
-    allowed = {room, *MAY_IMPORT[room]} if room else PACKAGE_FILES.get(path.name, set())
-    assert rooms_imported(path) <= allowed
+    assert [str(used) for used in sorted(own_imports(path)) if not is_allowed(path, used)] == []
+
+
+def test_the_table_itself_falls_one_way() -> None:
+    assert list(TopologicalSorter(MAY_IMPORT).static_order())
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {str(path): {str(used) for used in own_imports(path)} for path in sources()}
+    assert list(TopologicalSorter(graph).static_order())
 
 
 @pytest.mark.parametrize("library", MAY_USE)
@@ -114,7 +157,7 @@ def test_libraries_stay_in_their_rooms(library) -> None:
     assert users or library == "fairseq_cli"
     for path in users:
         inner = path.relative_to(PACKAGE) if path.parts[0] == PACKAGE else path
-        assert {room_of(path), inner.as_posix()} & MAY_USE[library], path
+        assert {place_of(path), inner.as_posix(), *path.parts} & MAY_USE[library], path
 
 
 def test_package_imports_itself_relatively() -> None:
@@ -130,12 +173,14 @@ def test_package_imports_itself_relatively() -> None:
 def test_the_reader_of_imports_sees_every_kind(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
     path = Path(PACKAGE) / "nn" / "x.py"
-    (tmp_path / path).parent.mkdir(parents=True)
+    for name in ("nn/x", "nn/masks", "data/streams", "prep/__init__", "tasks/x"):
+        (tmp_path / PACKAGE / f"{name}.py").parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / PACKAGE / f"{name}.py").touch()
     (tmp_path / path).write_text(
         "from .. import prep\nfrom ..data import streams\nfrom .masks import a\n"
         "def f():\n    import spacy.tokens\n    from fairseq_plugins.tasks.x import y\n"
     )
-    assert rooms_imported(path) == {"prep", "data", "nn", "tasks"}
+    assert {place_of(used) for used in own_imports(path)} == {"prep", "data", "nn", "tasks"}
     assert "spacy.tokens" in set(imported(path))
 
 

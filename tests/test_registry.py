@@ -14,7 +14,7 @@ from fairseq.optim import OPTIMIZER_REGISTRY
 from fairseq.optim.lr_scheduler import LR_SCHEDULER_REGISTRY
 from fairseq.tasks import TASK_REGISTRY
 
-import fairseq_plugins
+import fairseq_plugins.tasks  # noqa: F401  registers everything
 
 REGISTRIES = {
     "tasks": TASK_REGISTRY,

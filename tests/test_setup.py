@@ -122,6 +122,6 @@ def test_the_package_brings_a_command(package):
 
 @pytest.mark.xfail(strict=True, reason="experiments call scripts beside the package, not in it")
 def test_what_experiments_call_lies_in_the_package():
-    from fairseq_plugins.lab.execution.run import SCRIPTS
+    from fairseq_plugins.lab.run_files import SCRIPTS
 
     assert SCRIPTS.is_relative_to(ROOT / "fairseq_plugins")

@@ -24,8 +24,3 @@ class Example:
     label: str | None = None
     word_labels: tuple[str, ...] | None = None
     line: int = 0
-
-
-def is_cell(text: str) -> bool:
-    """Whether a text can stand in a table or list of lines: not empty, no tab, no line break."""
-    return bool(text) and not any(mark in text for mark in "\t\n\r")

@@ -18,8 +18,7 @@ from typing import Any
 
 from ..files import write_text
 from ..messages import named, quoted, shortened
-from ..text.text_encoder import check_characters
-from ..text_reading import read_text
+from ..text_reading import check_characters, read_text
 
 VERSION = "v2.0"
 NO_VERDICT = "1"  # versions that begin so do not say "is_impossible"

@@ -8,8 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ..corpora.examples import is_cell
 from ..messages import named
+from ..text_reading import is_cell
 from .manifest import FolderManifest, check_names
 
 VOCABULARY = "vocab.txt"

@@ -26,7 +26,7 @@ from ..evaluation.answers import Answered, Passage, decode, limits_of, most_prob
 from ..evaluation.squad_files import check_known
 from ..nn.span_search import best_spans
 from ..text.squad_encoder import check_visible, encode_paragraphs
-from ..text.text_encoder import check_characters
+from ..text_reading import check_characters
 from .folders import in_order
 from .prediction import BATCHES_AHEAD, Predictor, open_predictor
 from .text_checkpoints import ANSWERING, DEFAULT, Paths, find_checkpoints

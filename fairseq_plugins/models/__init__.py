@@ -1,6 +1,10 @@
 """Registered models: read options, build parts of `nn`, adapt names and axis order."""
 
-from .bert import BertModel
-from .syntax_transformer import SyntaxTransformerModel
+from ..registration import register
+
+register()  # first: it keeps logging as it is while fairseq loads
+
+from .bert import BertModel  # noqa: E402
+from .syntax_transformer import SyntaxTransformerModel  # noqa: E402
 
 __all__ = ["BertModel", "SyntaxTransformerModel"]

@@ -1,6 +1,10 @@
 """Registered optimisers and learning rate schedules: BERT's fine-tuning recipe."""
 
-from .bert_adamw import BertAdamW
-from .linear_warmup import LinearWarmupSchedule
+from ..registration import register
+
+register()  # first: it keeps logging as it is while fairseq loads
+
+from .bert_adamw import BertAdamW  # noqa: E402
+from .linear_warmup import LinearWarmupSchedule  # noqa: E402
 
 __all__ = ["BertAdamW", "LinearWarmupSchedule"]

@@ -19,7 +19,7 @@ from ..corpora.datasets import read_split
 from ..corpora.examples import Example
 from ..corpora.readers.labels import Respelled
 from ..data.text_manifest import SIMILARITY
-from ..text.text_encoder import check_characters
+from ..text_reading import check_characters
 from .text_options import TextOptions
 
 

@@ -17,6 +17,7 @@ from ..syntax.annotation import Annotation, annotator_line
 from ..syntax.labels import FEATURES, upos_label
 from ..syntax.subwords import Span, align, case_of, joined_spans, locate_words
 from ..syntax.tree import project_heads
+from ..text_reading import check_characters
 from .word_similarity import WordSimilarity, reopen_similarity
 from .wordpiece import WordPieces
 from .words import Words, split_at_blanks, split_at_characters
@@ -274,19 +275,6 @@ def _places(line: str, note: Annotation) -> list[Span]:
 
 def _located(line: str, note: Annotation) -> Annotation:
     return replace(note, spans=_places(line, note))
-
-
-def check_characters(text: str, place: str) -> None:
-    """Refuse halves of surrogate pairs, which JSON can spell.
-
-    Raises:
-        ValueError: such a half; names ``place``.
-    """
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        half = text[error.start]
-        raise ValueError(f"{place}: {half!r} is half a character (a lone surrogate)") from None
 
 
 def needs_annotator(tokenize: str, annotations: Sequence[str]) -> bool:

@@ -13,10 +13,11 @@ from lab.finished_runs import finish
 from fairseq_plugins.lab.execution import after_steps
 from fairseq_plugins.lab.execution.after_steps import ALLOWED, perform, read_steps
 from fairseq_plugins.lab.execution.experiment import Plan
-from fairseq_plugins.lab.execution.run import SCRIPTS, RunError
+from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.execution.step_places import Context, places_of
 from fairseq_plugins.lab.plan.experiment_file import Experiment, Part, read_experiment
 from fairseq_plugins.lab.plan.grid import Grid
+from fairseq_plugins.lab.run_files import SCRIPTS
 
 EXAMPLES = SCRIPTS.parent / "examples"
 

@@ -9,7 +9,6 @@ import pytest
 from fairseq.models import ARCH_MODEL_REGISTRY
 from lab.example_datasets import dataset_of
 
-import fairseq_plugins  # noqa: F401
 from fairseq_plugins.corpora.datasets import DATASETS
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.lab.plan.experiment_file import read_experiment

@@ -17,7 +17,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from lab.example_datasets import dataset_of
 from lab.smoke_data import SmokeData
 
-import fairseq_plugins  # noqa: F401
+import fairseq_plugins.tasks  # noqa: F401  registers everything
 from fairseq_plugins.evaluation.inputs import TextForm
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.evaluation.score_report import score_files

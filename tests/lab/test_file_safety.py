@@ -30,9 +30,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from submitit.slurm import slurm
 
+import fairseq_plugins.tasks  # noqa: F401  registers everything
 from fairseq_plugins.lab.execution.cluster import Machine
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
-from fairseq_plugins.lab.execution.run import SCRIPTS
 from fairseq_plugins.lab.plan import strict_yaml
 from fairseq_plugins.lab.plan.experiment_file import Experiment, Part, default_name
 from fairseq_plugins.lab.plan.experiment_file import read_experiment as read_file
@@ -47,6 +47,7 @@ from fairseq_plugins.lab.plan.train_options import (
     check_training,
     of_training,
 )
+from fairseq_plugins.lab.run_files import SCRIPTS
 from fairseq_plugins.prep.options import add_flags
 
 ACTING = [

@@ -10,7 +10,7 @@ from fairseq.optim import OPTIMIZER_REGISTRY
 from fairseq.optim.lr_scheduler import LR_SCHEDULER_REGISTRY
 from lab.toy_grids import OPEN, SYSTEMS
 
-import fairseq_plugins  # noqa: F401
+import fairseq_plugins.tasks  # noqa: F401  registers everything
 from fairseq_plugins.lab.plan.grid import Cell, Grid
 from fairseq_plugins.lab.plan.grid_file import read_grid
 from fairseq_plugins.lab.plan.prepared_data import read_prepared

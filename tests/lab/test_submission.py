@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from experiments import fake_slurm
+from lab import fake_slurm
 from lab.fake_runs import TRAIN, make_runs, trained
 
 from fairseq_plugins.lab.execution import runner, submission

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from ...messages import named, quoted
-from ..examples import is_cell
+from ...text_reading import is_cell
 
 SEPARATORS = {"tab": "\t", "blank": None}  # name -> what str.split takes
 COLUMNS = ("text_column", "text2_column", "label_column", "id_column")

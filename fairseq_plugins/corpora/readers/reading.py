@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from ...messages import named, quoted
-from ...text_reading import numbered_lines
-from ..examples import Example, is_cell
+from ...text_reading import is_cell, numbered_lines
+from ..examples import Example
 from .labels import Respelled, known_label
 from .options import ReadOptions
 

@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any
 
 from ...messages import named, quoted
-from ..examples import Example, is_cell
+from ...text_reading import is_cell
+from ..examples import Example
 from .reading import EMPTY, MALFORMED, NO_MAJORITY, Line, Reading, Unusable, usable
 
 JSON_SUFFIXES = (".jsonl", ".json")

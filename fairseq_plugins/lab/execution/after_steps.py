@@ -31,10 +31,11 @@ from ...messages import quoted
 from ..plan.preparations import raw_folder
 from ..plan.step_arguments import SCRIPTS as ALLOWED
 from ..plan.step_arguments import check_step
+from ..run_files import SCRIPTS
 from ..safe_files import is_file, read_bytes, read_text, refuse_links, remove_folder
 from .experiment import Plan
 from .job import Commands
-from .run import SCRIPTS, Launch, RunError
+from .run import Launch, RunError
 from .step_places import DONE, OPTIONAL, Context, Filled, NotThere, check, fill, places_of
 
 LOG = "log"

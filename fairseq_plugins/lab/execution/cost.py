@@ -9,9 +9,9 @@ from itertools import groupby
 from statistics import fmean
 
 from ..results.training_log import speed, updates_so_far
+from ..run_files import LOG, RESULT
 from ..safe_files import read_text
 from .experiment import Plan, PlannedRun
-from .run import LOG, RESULT
 
 _MEBI = 2**20
 

@@ -22,8 +22,8 @@ from typing import Any
 
 from ...files import replaced
 from ...installation import FAIRSEQ_MISSING
+from ..run_files import USER_DIR
 
-USER_DIR = str(Path(__file__).resolve().parents[1])
 CPU_BACKENDS = ("legacy_ddp", "no_c10d")
 SHARDING = ("fully_sharded", "slowmo")
 GPU_BACKENDS = (*CPU_BACKENDS, "c10d", "pytorch_ddp", *SHARDING)
@@ -127,7 +127,7 @@ def options_of(arguments: Sequence[str], gpus: int, *, alone: bool = False) -> l
     """
     options = ["--load-checkpoint-on-all-dp-ranks"]
     if not is_given(arguments, "--user-dir"):
-        options += ["--user-dir", USER_DIR]
+        options += ["--user-dir", str(USER_DIR)]
     if not gpus:
         options += [] if is_given(arguments, "--cpu") else ["--cpu"]
         if not alone:

@@ -18,9 +18,9 @@ from ...evaluation.text_files import write_text
 from ..plan.experiment_file import Experiment, Part
 from ..plan.prepared_data import TRANSLATION, PreparedData
 from ..plan.workers import ALONE, Workers, share_batches
-from ..results.tables.found_runs import AFTER
+from ..run_files import AFTER, RESULT
 from ..safe_files import read_text, refuse_links, run_folders
-from .run import RESULT, Run
+from .run import Run
 from .versions import versions
 
 DESCRIPTION, ROWS = "experiment.json", "rows.jsonl"

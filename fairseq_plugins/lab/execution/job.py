@@ -22,8 +22,9 @@ from submitit import JobEnvironment
 from submitit.helpers import Checkpointable, DelayedSubmission
 
 from ...evaluation.text_files import write_text
+from ..run_files import LAST, LOG, RESULT
 from ..safe_files import open_file, read_tail
-from .run import LAST, LOG, RESULT, Run, RunError
+from .run import Run, RunError
 from .run_lock import locked
 
 _LOOK = 0.5  # seconds between looks

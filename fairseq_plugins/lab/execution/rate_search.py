@@ -18,9 +18,10 @@ from typing import Any
 
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ...evaluation.text_files import write_text
+from ..run_files import LOG, RESULT
 from ..safe_files import read_tail, read_text
 from .cluster import this_machine
-from .run import LOG, RESULT, Run
+from .run import Run
 from .runner import execute
 
 BROKEN = "diverged.json"

@@ -28,17 +28,22 @@ from ..plan.workers import ALONE, Workers, share_batches
 from ..results import squad_answers
 from ..results.split_files import EVALUATION, evaluation_of
 from ..results.training_log import best, gates, parameters, speed, validations
+from ..run_files import (
+    AVERAGE,
+    BEST,
+    COMMAND,
+    EVALUATED,
+    LAST,
+    LOG,
+    PREDICTIONS,
+    RESULT,
+    SCRIPTS,
+    SETTINGS,
+    USER_DIR,
+)
 from ..safe_files import read_text, refuse_links
 from .checkpoints import mend, strip, updates_of
 from .versions import versions
-
-USER_DIR = Path(__file__).resolve().parents[1]
-SCRIPTS = USER_DIR.parent / "scripts"
-SETTINGS, RESULT, LOG = "settings.json", "result.json", "train.log"
-COMMAND = "command.txt"  # what trains it, as a person would type it
-BEST, LAST, PREDICTIONS = "checkpoint_best.pt", "checkpoint_last.pt", "predictions.jsonl"
-EVALUATED = "evaluation.jsonl"  # predictions beside the metrics of `EVALUATION`
-AVERAGE = "checkpoint_average.pt"  # of translation
 
 # Runs a command with its output added to a file; raises RunError when it fails.
 Launch = Callable[[Sequence[str], Path], None]

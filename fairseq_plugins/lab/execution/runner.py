@@ -16,9 +16,10 @@ from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
 from ..results.training_log import updates_so_far
+from ..run_files import LOG
 from .cluster import SLURM, Machine
 from .job import error_file, last_lines
-from .run import LOG, Run
+from .run import Run
 from .submission import LocalPool, Pool, SlurmPool, Ticket
 
 logger = logging.getLogger(__name__)

@@ -31,9 +31,8 @@ from ..plan.grid import SIZES
 from ..results.outcomes import Outcome, Outcomes, read_outcomes
 from ..results.seeds import chosen_settings, summarize
 from ..results.split_files import like
-from ..results.tables.found_runs import AFTER
+from ..run_files import AFTER, RESULT
 from ..safe_files import files_below, is_file, refuse_links
-from .run import RESULT
 
 DONE = "done.json"
 MANIFEST = "manifest.json"  # of a prepared folder

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..execution.run import SCRIPTS
+from ..run_files import SCRIPTS
 from .experiment_file import Part
 from .prepare_options import words_of
 from .prepared_data import SQUAD, TRANSLATION

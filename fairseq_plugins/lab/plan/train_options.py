@@ -15,6 +15,7 @@ from dataclasses import Field, fields
 from functools import cache
 from typing import Any
 
+from ...registration import register
 from .grid import OWN_DATA
 from .plain_values import FLAG, NUMBER, NUMBERS, PATH, WHOLE, WORD, Kind, either, one_of
 
@@ -86,6 +87,7 @@ def of_training() -> dict[str, Kind]:
     argparse takes the beginning of an option for the option: none of these names begins another
     option of a training with one of these architectures.
     """
+    register()
     from fairseq.criterions import CRITERION_DATACLASS_REGISTRY, CRITERION_REGISTRY
     from fairseq.dataclass import configs
     from fairseq.models import ARCH_MODEL_REGISTRY, MODEL_DATACLASS_REGISTRY

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ...evaluation.text_files import write_text
 from ...messages import named
-from ..execution.run import RESULT
 from ..results.outcomes import Outcomes, read_outcomes
+from ..run_files import RESULT
 from ..safe_files import is_file, refuse_links
 from . import settings as report_settings
 from .choice import ReportOptions, tables_of

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 
-from ..execution.run import COMMAND, RESULT, SETTINGS
 from ..results.training_log import updates_so_far
+from ..run_files import COMMAND, RESULT, SETTINGS
 from ..safe_files import is_file, read_tail, read_text
 from .model import Cell, Command, Counts, Failure, Heading, Table
 from .records import FAILED, FINISHED, UNFINISHED, Experiment, RunRecord

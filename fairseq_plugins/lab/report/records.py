@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from ..execution.experiment import DESCRIPTION, ROWS
-from ..execution.run import LOG, RESULT, SETTINGS
 from ..results.outcomes import Setting, share_of
 from ..results.split_files import evaluation_of
+from ..run_files import LOG, RESULT, SETTINGS
 from ..safe_files import inner_folders, is_below, is_file, parse_json, read_text, run_folders
 
 FINISHED, FAILED, UNFINISHED = "finished", "failed", "unfinished"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...messages import named
-from ..execution.run import EVALUATED, LOG, PREDICTIONS, RESULT
 from ..plan.grid import Choice
+from ..run_files import EVALUATED, LOG, PREDICTIONS, RESULT
 from ..safe_files import parse_json, read_text, run_folders
 from .split_files import evaluation_of
 from .training_log import parameters

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ....messages import named
-from ...execution.run import RESULT
+from ...run_files import AFTER, DESCRIPTION, RESULT
 from ...safe_files import files_below, inner_folders, is_below, is_file, read_text, run_folders
 from ..outcomes import Outcomes, read_outcomes
 from ..squad_answers import METRICS
 
-DESCRIPTION = "experiment.json"
-AFTER = "after"  # folder of an experiment with what its further steps left
 _INVENTED = ("_demo", "_smoke")  # ends of the folders of corpora that are no real dataset
 _RUNS = f"*/*/*/{RESULT}"
 

@@ -1,0 +1,15 @@
+"""What the files of a run and of an experiment are called, wherever they are written or read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+USER_DIR = Path(__file__).resolve().parents[1]
+SCRIPTS = USER_DIR.parent / "scripts"
+SETTINGS, RESULT, LOG = "settings.json", "result.json", "train.log"
+COMMAND = "command.txt"  # what trains it, as a person would type it
+BEST, LAST, PREDICTIONS = "checkpoint_best.pt", "checkpoint_last.pt", "predictions.jsonl"
+EVALUATED = "evaluation.jsonl"  # predictions and the metrics of `EVALUATION`
+AVERAGE = "checkpoint_average.pt"  # of translation
+DESCRIPTION = "experiment.json"
+AFTER = "after"  # folder of an experiment with what its further steps left

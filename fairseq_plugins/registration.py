@@ -1,0 +1,66 @@
+"""Registers every task, architecture, criterion, optimiser and schedule with fairseq, once.
+
+Whoever imports a registered room (`tasks`, `models`, `criterions`, `optim`) gets all of them:
+fairseq imports ``tasks/`` and ``models/`` of a ``--user-dir`` by itself, our commands and
+`from_pretrained` import them before fairseq does. Importing the package alone registers nothing
+and loads neither torch nor fairseq.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .installation import FAIRSEQ_MISSING
+
+ROOMS = ("criterions", "models", "optim", "tasks")
+
+_done = False
+
+
+def register() -> None:
+    """Register everything with fairseq; a second call does nothing.
+
+    Raises:
+        ModuleNotFoundError: fairseq is not installed; says how to install it.
+    """
+    global _done
+    if _done:
+        return
+    if importlib.util.find_spec("fairseq") is None:
+        raise ModuleNotFoundError(FAIRSEQ_MISSING, name="fairseq")
+    _done = True  # the rooms call this function as well, while they are imported
+    try:
+        _allow_options_in_checkpoints()
+        with _logging_unchanged():
+            for room in ROOMS:
+                importlib.import_module(f"{__package__}.{room}")
+    except BaseException:
+        _done = False
+        raise
+
+
+def _allow_options_in_checkpoints() -> None:
+    """Let torch load fairseq's options, a Namespace, with ``weights_only=True``."""
+    import argparse
+
+    import torch
+
+    torch.serialization.add_safe_globals([argparse.Namespace])
+
+
+@contextmanager
+def _logging_unchanged() -> Iterator[None]:
+    """Undo what importing fairseq does to logging: it turns on debug messages everywhere."""
+    root = logging.getLogger()
+    level, handlers, disabled = root.level, root.handlers[:], root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(disabled)
+        root.setLevel(level)
+        root.handlers[:] = handlers
