@@ -48,6 +48,9 @@ setup(
         "nltk>=3.9.1",
         "submitit>=1.5.4",
         "jinja2>=3.1",
+        "pandas>=2.2",
+        "pydantic>=2.9",
+        "argcomplete>=3.5",
         "markdown-it-py>=3.0",
         "tqdm>=4.66",
     ],
@@ -63,6 +66,7 @@ setup(
             "transformers>=5",
             'nervaluate>=1.1; python_version >= "3.11"',  # there is none for 3.10
             "playwright>=1.48",
+            "build>=1.2",
         ],
     },
 )

@@ -55,6 +55,7 @@ LOOSE = {
     "files",
     "installation",
     "messages",
+    "option_flags",
     "registration",
     "text_reading",
 }
