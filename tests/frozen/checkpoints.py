@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from cli.commands import differences
 from frozen import commands
-from frozen.workshop import HERE, Workshop
+from frozen.workshop import HERE, Workshop, record
 
 TOLERANCE = 1e-4
 ROUNDED = 2e-3  # of what a log says
@@ -127,6 +127,22 @@ def _ask(workshop: Workshop, name: str) -> Any:
     return re.sub(r"[-+]?\d+\.\d+(?=[,) ])", "#", shown).splitlines()
 
 
+def _export(workshop: Workshop, name: str) -> Any:
+    commands.run("export", Path(_run(name)).parent, "exported", cwd=workshop.place)
+    found = record(workshop.place / "exported")["files"]
+    shutil.rmtree(workshop.place / "exported")
+    return found
+
+
+def _average(workshop: Workshop, name: str) -> Any:
+    given = ("--inputs", _run(name), _run(name), "--output", f"averaged/{name}.pt")
+    (workshop.place / "averaged").mkdir(exist_ok=True)
+    commands.run("average checkpoints", *given, cwd=workshop.place)
+    one, other = (workshop.place / path for path in (_run(name), given[-1]))
+    states = [torch.load(path, weights_only=True)["model"] for path in (one, other)]
+    return differences(*states)
+
+
 _TRANSLATED = {"generate": _generate, "interactive": _interact}
 TRAININGS = {
     "translation-sum": Training(
@@ -161,7 +177,8 @@ TRAININGS = {
         f"{_bert('sequence_labeling', 'bert_sgnet_tiny')} --features case",
         4,
         {
-            "test": _predict("--split", "test", "--format", "conll"),
+            "test": _predict("--split", "test"),
+            "columns": _predict("--split", "test", "--format", "conll", gold=False),
             "raw": _predict("--input", "-", stdin="The old dog rose .\nMara sold it\n", gold=False),
         },
         resumed=True,
@@ -172,6 +189,17 @@ TRAININGS = {
         4,
         {
             "valid": _predict("--split", "valid"),
+        },
+        noise=0.8,
+    ),
+    "scores": Training(
+        "text-scores",
+        _bert("text_classification", "bert_plain_tiny"),
+        4,
+        {
+            "valid": _predict("--split", "valid"),
+            "export": _export,
+            "average": _average,
         },
     ),
     "questions": Training(
