@@ -190,7 +190,6 @@ TRAININGS = {
         {
             "valid": _predict("--split", "valid"),
         },
-        noise=0.8,
     ),
     "scores": Training(
         "text-scores",
