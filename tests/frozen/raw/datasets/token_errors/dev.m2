@@ -1,0 +1,17 @@
+S it's é
+A 1 2|||R:SPELL|||z|||REQUIRED|||-NONE-|||0
+A 0 1|||R:OTHER|||y|||REQUIRED|||-NONE-|||1
+
+S é x it's x
+A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0
+A 0 1|||R:OTHER|||y|||REQUIRED|||-NONE-|||1
+
+S it's é é x
+A 2 3|||R:SPELL|||z|||REQUIRED|||-NONE-|||0
+A 3 4|||R:SPELL|||z|||REQUIRED|||-NONE-|||0
+A 0 1|||R:OTHER|||y|||REQUIRED|||-NONE-|||1
+
+S é it's x
+A 0 1|||R:SPELL|||z|||REQUIRED|||-NONE-|||0
+A 0 1|||R:OTHER|||y|||REQUIRED|||-NONE-|||1
+
