@@ -118,7 +118,7 @@ class Predictor:
     @cached_property
     def wordpieces(self) -> WordPieces:
         """What cuts text into wordpieces, without what models read beside them."""
-        return WordPieces(self.task.source_dictionary, self.manifest.tokenizer)
+        return WordPieces(self.task.source_dictionary.vocabulary, self.manifest.tokenizer)
 
     @property
     def wanted(self) -> Wanted:
