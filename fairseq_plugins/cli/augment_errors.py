@@ -1,7 +1,8 @@
 """Put grammatical errors into the sentences of an English treebank, for error detection.
 
-python scripts/inject_errors.py --conllu en_ewt-ud-train.conllu --output errors/train.tsv --seed 1
-python scripts/prepare_text.py --dataset token_errors --raw-dir errors --destdir data-bin/errors
+    fairseq-plugins augment errors --conllu en_ewt-ud-train.conllu --output errors/train.tsv \\
+        --seed 1
+    fairseq-plugins prepare text --dataset token_errors --raw-dir errors --destdir data-bin/errors
 
 The output has a word a line, a tab and c (correct) or i (incorrect), as the files of FCE have.
 """
@@ -9,46 +10,42 @@ The output has a word a line, a tab and c (correct) or i (incorrect), as the fil
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-from fairseq_plugins import command
-from fairseq_plugins.augment.error_injection import Injection, inject_file
-from fairseq_plugins.augment.error_rules import RULES
+from ..augment.error_injection import Injection, inject_file
+from ..augment.error_rules import RULES
+
+PLACES = ("output",)
 
 
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--conllu", type=Path, required=True, help="treebank, with UPOS and FEATS")
-    parser.add_argument("--output", type=Path, required=True, help="token file to write")
-    parser.add_argument("--seed", type=int, required=True, help="of all choices")
-    parser.add_argument(
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add = parser.add_argument
+    add("--conllu", type=Path, required=True, help="treebank, with UPOS and FEATS")
+    add("--output", type=Path, required=True, help="token file to write")
+    add("--seed", type=int, required=True, help="of all choices")
+    add(
         "--rate",
         type=float,
         default=Injection.rate,
         help="expected errors a word in sentences with errors, which have one at least "
         "(default: %(default)s)",
     )
-    parser.add_argument(
+    add(
         "--erroneous",
         type=float,
         default=Injection.erroneous,
         help="share of sentences that get errors (default: %(default)s)",
     )
-    parser.add_argument(
-        "--kinds", default=",".join(RULES), help="comma-separated kinds (default: %(default)s)"
-    )
-    return parser.parse_args()
+    kinds = ",".join(RULES)
+    add("--kinds", default=kinds, help="comma-separated kinds (default: %(default)s)")
 
 
-def inject(flags: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Inject, and print the counts."""
-    kinds = tuple(kind.strip() for kind in flags.kinds.split(","))
-    injection = Injection(flags.seed, flags.rate, flags.erroneous, kinds)
-    counts = inject_file(flags.conllu, flags.output, injection)
+    kinds = tuple(kind.strip() for kind in args.kinds.split(","))
+    injection = Injection(args.seed, args.rate, args.erroneous, kinds)
+    counts = inject_file(args.conllu, args.output, injection)
     print(
         f"{counts['sentences']} sentences, {counts['erroneous']} with errors, "
         f"{counts['untouched']} to which no kind applies\n"
@@ -56,13 +53,3 @@ def inject(flags: argparse.Namespace) -> None:
     )
     for kind in kinds:
         print(f"{kind}\t{counts[kind]}")
-
-
-def main() -> int:
-    """Inject; what goes wrong is one line on stderr."""
-    flags = parse_args()
-    return command.run(lambda: inject(flags), flags.output)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

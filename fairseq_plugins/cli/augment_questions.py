@@ -1,8 +1,9 @@
 """Paraphrase questions of a SQuAD file by translating them there and back.
 
-python scripts/augment_squad.py train.json train_35.json --rate 0.35 \\
-    --forward runs/en-de --backward runs/de-en
-python scripts/augment_squad.py train.json train_35.json --rate 0.35 --command 'my-paraphraser'
+    fairseq-plugins augment questions train.json train_35.json --rate 0.35 \\
+        --forward runs/en-de --backward runs/de-en
+    fairseq-plugins augment questions train.json train_35.json --rate 0.35 \\
+        --command 'my-paraphraser'
 
 A paraphrase is a new question of the same paragraph, with the same answers; its id is that of the
 question and -q. Beside OUTPUT stand every paraphrase with what became of it (.paraphrases.jsonl)
@@ -18,17 +19,35 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING, Any
 
-from fairseq_plugins import command
-from fairseq_plugins.augment.squad_augmentation import Report, augment
-from fairseq_plugins.augment.squad_augmentation_options import FLAGS, AugmentOptions, Step
-from fairseq_plugins.augment.squad_augmentation_rules import REASONS
-from fairseq_plugins.prep.options import add_flags
+from ..augment.squad_augmentation_options import FLAGS, AugmentOptions, Step
+from ..prep.options import add_flags
+
+if TYPE_CHECKING:
+    from ..augment.squad_augmentation import Report
+
+PLACES, STOPPED = ("output",), "stopped; the same command goes on with it"
 
 
-def load_translator(step: Step, options: AugmentOptions):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("input", help="SQuAD file, 1.1 or 2.0")
+    parser.add_argument("output", help="SQuAD file to write: all questions, and the paraphrases")
+    add_flags(parser, AugmentOptions, FLAGS)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Augment, and print what came of it."""
+    from ..augment.squad_augmentation import augment
+
+    options = AugmentOptions(**vars(args))
+    show(augment(options, load_translator), options)
+
+
+def load_translator(step: Step, options: AugmentOptions) -> Any:
     """Load a checkpoint of this project; fairseq is imported here, for commands do not need it."""
-    from fairseq_plugins.inference import back_translation
+    from ..inference import back_translation
 
     return back_translation.load_translator(
         step.checkpoint,
@@ -42,6 +61,8 @@ def load_translator(step: Step, options: AugmentOptions):
 
 def show(report: Report, options: AugmentOptions) -> None:
     """Print what came of it."""
+    from ..augment.squad_augmentation_rules import REASONS
+
     print(
         f"{report.questions} questions, {report.chosen} chosen, {report.kept} paraphrases kept, "
         f"{report.chosen - report.kept} dropped"
@@ -56,24 +77,3 @@ def show(report: Report, options: AugmentOptions) -> None:
             f"same questions as {options.input}",
             file=sys.stderr,
         )
-
-
-def main() -> int:
-    """Parse the flags, augment, print; what goes wrong is one line on stderr."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("input", help="SQuAD file, 1.1 or 2.0")
-    parser.add_argument("output", help="SQuAD file to write: all questions, and the paraphrases")
-    add_flags(parser, AugmentOptions, FLAGS)
-    flags = parser.parse_args()
-
-    def work() -> None:
-        options = AugmentOptions(**vars(flags))
-        show(augment(options, load_translator), options)
-
-    return command.run(work, flags.output, stopped="stopped; the same command goes on with it")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,8 +1,8 @@
 """Show pairs of sentences with the words that differ most, by a model with difference attention.
 
-python scripts/case_study.py runs/rte/dabert --pair "12 people came." "42 people came."
-python scripts/case_study.py runs/rte/dabert --split valid --max 20 --wrong-only --html cases.html
-cat pairs.tsv | python scripts/case_study.py runs/rte/dabert --input - --against runs/rte/plain
+fairseq-plugins cases runs/rte/dabert --pair "12 people came." "42 people came."
+fairseq-plugins cases runs/rte/dabert --split valid --max 20 --wrong-only --html cases.html
+cat pairs.tsv | fairseq-plugins cases runs/rte/dabert --input - --against runs/rte/plain
 
 A word's number is the share of difference attention (in percent) that the other sentence pays to
 it; {+so+} are the strongest of each sentence, punctuation apart.
@@ -11,31 +11,28 @@ it; {+so+} are the strongest of each sentence, punctuation apart.
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fairseq_plugins import command
-from fairseq_plugins.evaluation.comparison_report import short_names
-from fairseq_plugins.evaluation.text_files import write_text
-from fairseq_plugins.inference import difference_study, prediction, prediction_inputs
-from fairseq_plugins.inference.overrides import EXAMPLES, add_overrides, given_overrides
-from fairseq_plugins.inference.prediction_records import Prediction, ScorePrediction
-from fairseq_plugins.inference.text_checkpoints import find_checkpoints, recorded_options
-from fairseq_plugins.lab.figures.highlights import Answer, Case, Sentence, as_page, as_text
-from fairseq_plugins.text_reading import lines_of, numbered_lines
+from ..inference.overrides import EXAMPLES, add_overrides, given_overrides
+from . import command
 
+if TYPE_CHECKING:
+    from ..inference.difference_study import StudiedPair
+    from ..inference.prediction import Predictor
+    from ..inference.prediction_records import Prediction
+    from ..lab.figures.highlights import Answer, Case
+
+PLACES = ("checkpoint",)
 OF_A_SPLIT = 20
 
 
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     add = parser.add_argument
     add("checkpoint", help="run folder (its checkpoint_best.pt), or checkpoint files joined by ':'")
     add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
@@ -57,82 +54,24 @@ def parse_args() -> argparse.Namespace:
     add("--against", metavar="PATH", help="another run or checkpoint whose answers stand beside")
     add_overrides(parser, EXAMPLES)
     add("--cpu", action="store_true", help="use no GPU")
-    args = parser.parse_args()
-    for name, least in (("max", 1), ("highlight", 0)):
-        value = getattr(args, name)
-        if value is not None and value < least:
-            parser.error(f"--{name} {value}: must be at least {least}")
-    if args.wrong_only and args.split is None:
-        parser.error("--wrong-only goes with --split: raw pairs have no gold labels")
-    return args
 
 
-def check_page(path: str | None) -> None:
-    """Refuse a page that cannot be written, before any work."""
-    if path is None:
-        return
-    if Path(path).is_dir():
-        raise ValueError(f"{path} is a folder, not a file to write")
-    parent = Path(path).parent
-    parent.mkdir(parents=True, exist_ok=True)
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise PermissionError(f"{parent}: no permission to write there")
-
-
-def studied(
-    predictor: prediction.Predictor, args: argparse.Namespace
-) -> Iterator[difference_study.StudiedPair]:
-    """Yield the pairs that are asked for."""
-    if args.split is not None:
-        return difference_study.study_split(
-            predictor,
-            args.split,
-            args.layer,
-            most=args.max or OF_A_SPLIT,
-            wrong_only=args.wrong_only,
-        )
-    if args.pair is not None:
-        examples = prediction_inputs.examples_of(args.pair, predictor.wanted)
-    elif args.input == "-":
-        lines = lines_of(sys.stdin.buffer, "standard input")
-        examples = prediction_inputs.read_examples(
-            lines, "standard input", "text", predictor.wanted
-        )
-    else:
-        lines = numbered_lines(Path(args.input))
-        examples = [*prediction_inputs.read_examples(lines, args.input, "text", predictor.wanted)]
-    return difference_study.study_examples(predictor, islice(examples, args.max), args.layer)
-
-
-def answer(system: str, made: Prediction, gold: object) -> Answer:
-    """Say a prediction in words; ``gold`` is the first system's, as others read raw text."""
-    if isinstance(made, ScorePrediction):
-        return Answer(system, f"{made.score:.3f}")
-    right = None if gold is None else made.label == gold
-    return Answer(system, f"{made.label} {made.probability:.3f}", right)
-
-
-def cases(args: argparse.Namespace, names: tuple[str, ...], predictors: list) -> Iterator[Case]:
-    """Yield the pairs with the answers of one system or two."""
-    predictor, *others = predictors
-    for pair in studied(predictor, args):
-        made = [pair.prediction, *(other.predict([pair.texts])[0] for other in others)]
-        gold = pair.prediction.gold
-        yield Case(
-            pair.prediction.id,
-            [answer(name, one, gold) for name, one in zip(names, made)],
-            [Sentence(s.text, s.spans, s.strengths.tolist()) for s in pair.sentences],
-            None if gold is None else str(gold),
-        )
-
-
-def study(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Load, print the cases as they come, write the page.
 
     Raises:
         FileNotFoundError, ValueError, OSError: what `prediction.load` and `difference_study`
             refuse; a page that cannot be written.
     """
+    check(args)
+    from ..evaluation.comparison_report import short_names
+    from ..evaluation.text_files import write_text
+    from ..inference import difference_study, prediction
+    from ..inference.text_checkpoints import find_checkpoints
+    from ..lab.figures.highlights import as_page, as_text
+
+    command.show_log()
+    sys.stdout.reconfigure(encoding="utf-8")
     check_page(args.html)
     if args.input not in (None, "-") and not Path(args.input).is_file():
         raise FileNotFoundError(f"{args.input}: no such file")
@@ -158,8 +97,85 @@ def study(args: argparse.Namespace) -> None:
         print(args.html, file=sys.stderr)
 
 
+def check(args: argparse.Namespace) -> None:
+    """Refuse what does not go together; UsageError names it."""
+    for name, least in (("max", 1), ("highlight", 0)):
+        value = getattr(args, name)
+        if value is not None and value < least:
+            raise command.UsageError(f"--{name} {value}: must be at least {least}")
+    if args.wrong_only and args.split is None:
+        raise command.UsageError("--wrong-only goes with --split: raw pairs have no gold labels")
+
+
+def check_page(path: str | None) -> None:
+    """Refuse a page that cannot be written, before any work."""
+    if path is None:
+        return
+    if Path(path).is_dir():
+        raise ValueError(f"{path} is a folder, not a file to write")
+    parent = Path(path).parent
+    parent.mkdir(parents=True, exist_ok=True)
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise PermissionError(f"{parent}: no permission to write there")
+
+
+def studied(predictor: Predictor, args: argparse.Namespace) -> Iterator[StudiedPair]:
+    """Yield the pairs that are asked for."""
+    from ..inference import difference_study, prediction_inputs
+    from ..text_reading import lines_of, numbered_lines
+
+    if args.split is not None:
+        return difference_study.study_split(
+            predictor,
+            args.split,
+            args.layer,
+            most=args.max or OF_A_SPLIT,
+            wrong_only=args.wrong_only,
+        )
+    if args.pair is not None:
+        examples = prediction_inputs.examples_of(args.pair, predictor.wanted)
+    elif args.input == "-":
+        lines = lines_of(sys.stdin.buffer, "standard input")
+        examples = prediction_inputs.read_examples(
+            lines, "standard input", "text", predictor.wanted
+        )
+    else:
+        lines = numbered_lines(Path(args.input))
+        examples = [*prediction_inputs.read_examples(lines, args.input, "text", predictor.wanted)]
+    return difference_study.study_examples(predictor, islice(examples, args.max), args.layer)
+
+
+def answer(system: str, made: Prediction, gold: object) -> Answer:
+    """Say a prediction in words; ``gold`` is the first system's, as others read raw text."""
+    from ..inference.prediction_records import ScorePrediction
+    from ..lab.figures.highlights import Answer
+
+    if isinstance(made, ScorePrediction):
+        return Answer(system, f"{made.score:.3f}")
+    right = None if gold is None else made.label == gold
+    return Answer(system, f"{made.label} {made.probability:.3f}", right)
+
+
+def cases(args: argparse.Namespace, names: tuple[str, ...], predictors: list) -> Iterator[Case]:
+    """Yield the pairs with the answers of one system or two."""
+    from ..lab.figures.highlights import Case, Sentence
+
+    predictor, *others = predictors
+    for pair in studied(predictor, args):
+        made = [pair.prediction, *(other.predict([pair.texts])[0] for other in others)]
+        gold = pair.prediction.gold
+        yield Case(
+            pair.prediction.id,
+            [answer(name, one, gold) for name, one in zip(names, made)],
+            [Sentence(s.text, s.spans, s.strengths.tolist()) for s in pair.sentences],
+            None if gold is None else str(gold),
+        )
+
+
 def facts(args: argparse.Namespace, path: Path, predictors: list) -> dict[str, str]:
     """Say what the page is of."""
+    from ..inference.text_checkpoints import recorded_options
+
     manifest, folder = predictors[0].manifest, predictors[0].folder
     model = recorded_options(path)["model"]
     layers = model["dual_layers"] if args.layer is None else args.layer
@@ -174,15 +190,3 @@ def facts(args: argparse.Namespace, path: Path, predictors: list) -> dict[str, s
 
 def _colored() -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ
-
-
-def main() -> int:
-    """Show; what goes wrong is one line on stderr."""
-    args = parse_args()
-    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
-    sys.stdout.reconfigure(encoding="utf-8")
-    return command.run(lambda: study(args), args.checkpoint)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,43 +1,31 @@
-#!/usr/bin/env python
 """Show what one system gets right and another does not, differing words marked.
 
 Translations: the sentences that one of two systems translates better.
 
-    python scripts/compare_predictions.py baseline.log syntax.log --gold test.de --src test.en
+    fairseq-plugins compare baseline.log syntax.log --gold test.de --src test.en
 
 Classes of sentences and pairs: examples that one of several systems gets right and another gets
-wrong, from the JSON lines of scripts/predict.py or scripts/robustness.py.
+wrong, from the JSON lines of `predict` or `robustness`.
 
-    python scripts/compare_predictions.py runs/robustness/rte/BERT/1/SwapAnt.jsonl \\
+    fairseq-plugins compare runs/robustness/rte/BERT/1/SwapAnt.jsonl \\
         runs/robustness/rte/DABERT/1/SwapAnt.jsonl
-    python scripts/compare_predictions.py plain.jsonl dabert.jsonl \\
+    fairseq-plugins compare plain.jsonl dabert.jsonl \\
         --src data-bin/rte/valid.examples.jsonl --positive entailment
 
 Answers to questions: those that one of several systems gets right and another gets wrong, from the
-predictions.json of scripts/predict_squad.py, with the context that they are asked about.
+predictions.json of `answer`, with the context that they are asked about.
 
-    python scripts/compare_predictions.py plain/predictions.json ensemble/predictions.json \\
+    fairseq-plugins compare plain/predictions.json ensemble/predictions.json \\
         --gold dev-v2.0.json
 """
 
+from __future__ import annotations
+
 import argparse
-import sys
 from collections.abc import Callable
 
-from fairseq_plugins import command
-from fairseq_plugins.evaluation import text_comparison
-from fairseq_plugins.evaluation.answer_comparison import answer_agreement, compare_answers
-from fairseq_plugins.evaluation.comparison import METRICS
-from fairseq_plugins.evaluation.comparison_report import compare_files, format_examples, short_names
-from fairseq_plugins.evaluation.inputs import TextForm
-from fairseq_plugins.evaluation.squad_files import read_predictions
-from fairseq_plugins.evaluation.text_comparison_report import (
-    compare_text_files,
-    format_text_examples,
-)
-from fairseq_plugins.evaluation.text_files import write_text
-from fairseq_plugins.lab.figures.answer_examples import format_answer_examples
-from fairseq_plugins.prep.qa_examples import read_asked
+from ..evaluation.choices import SENTENCE_METRICS
+from ..evaluation.text_comparison import BETTER
 
 TRANSLATION, CLASSES, ANSWERS = "translations", "classes", "answers"
 NOT_FOR = {  # options that say nothing there
@@ -47,6 +35,7 @@ NOT_FOR = {  # options that say nothing there
 }
 NOUNS = {TRANSLATION: "sentences", CLASSES: "examples", ANSWERS: "questions"}
 STYLES = ("markdown", "tsv")
+PLACES = ("systems",)
 SIDES = {"last": "second", "any": "both"}  # of two translations
 
 
@@ -80,19 +69,16 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     add_files(parser)
     add = parser.add_argument
     add("--names", nargs="+", help="what to call the systems (default: what tells paths apart)")
-    add("--metric", choices=METRICS, help="translation: sentence score (default: chrf)")
+    add("--metric", choices=SENTENCE_METRICS, help="translation: sentence score (default: chrf)")
     add(
         "--better",
         default="last",
-        choices=text_comparison.BETTER,
+        choices=BETTER,
         help="which system has to be better, or right; both and any: whichever (default: last)",
     )
     add("--min-gap", type=float, default=0.0, help="smallest difference in points, or in %%")
@@ -104,7 +90,6 @@ def parse_args() -> argparse.Namespace:
     add("--max", type=int, default=10, help="how many to show (default: 10)")
     add("--markdown", metavar="FILE", help="write a Markdown table here")
     add("--tsv", metavar="FILE", help="write tab-separated values here")
-    return parser.parse_args()
 
 
 def kind_of(args: argparse.Namespace) -> str:
@@ -126,6 +111,8 @@ def kind_of(args: argparse.Namespace) -> str:
 
 
 def _kind(path: str) -> str:
+    from ..evaluation import text_comparison
+
     if text_comparison.holds_answers(path):
         return ANSWERS
     return CLASSES if text_comparison.holds_predictions(path) else TRANSLATION
@@ -137,6 +124,9 @@ def compare_translations(args: argparse.Namespace) -> tuple[list, Callable[..., 
     Raises:
         FileNotFoundError, ValueError: see `compare_files`; more or fewer than two systems.
     """
+    from ..evaluation.comparison_report import compare_files, format_examples
+    from ..evaluation.inputs import TextForm
+
     if len(args.systems) != 2:
         raise ValueError(f"{len(args.systems)} systems: translations are compared two by two")
     metric = args.metric or "chrf"
@@ -152,6 +142,9 @@ def compare_classes(args: argparse.Namespace) -> tuple[list, Callable[..., str],
     Raises:
         FileNotFoundError, ValueError: see `compare_text_files`.
     """
+    from ..evaluation import text_comparison
+    from ..evaluation.text_comparison_report import compare_text_files, format_text_examples
+
     found = compare_text_files(args.systems, args.src, better=args.better, min_gap=args.min_gap)
     summary = text_comparison.agreement([*map(text_comparison.read_predictions, args.systems)])
     positive = args.positive or ""
@@ -168,6 +161,11 @@ def compare_questions(args: argparse.Namespace) -> tuple[list, Callable[..., str
     Raises:
         FileNotFoundError, ValueError: see `read_asked` and `compare_answers`; no ``--gold``.
     """
+    from ..evaluation.answer_comparison import answer_agreement, compare_answers
+    from ..evaluation.squad_files import read_predictions
+    from ..lab.figures.answer_examples import format_answer_examples
+    from ..prep.qa_examples import read_asked
+
     if args.gold is None:
         raise ValueError(f"{args.systems[0]} holds answers: --gold names the questions")
     asked = read_asked(args.gold, contexts=True)
@@ -185,13 +183,16 @@ COMPARE = {
 }
 
 
-def compare(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Compare, print, and write the tables asked for.
 
     Raises:
         FileNotFoundError, ValueError: what `kind_of` and the functions of `COMPARE` refuse; more or
             fewer names than systems.
     """
+    from ..evaluation.comparison_report import short_names
+    from ..evaluation.text_files import write_text
+
     kind = kind_of(args)
     found, render, summary = COMPARE[kind](args)
     names = tuple(args.names or short_names(args.systems))
@@ -206,13 +207,3 @@ def compare(args: argparse.Namespace) -> None:
     for style in STYLES:
         if getattr(args, style):
             write_text(getattr(args, style), tables[style])
-
-
-def main() -> int:
-    """Compare; what goes wrong is one line on stderr."""
-    args = parse_args()
-    return command.run(lambda: compare(args), args.systems[0])
-
-
-if __name__ == "__main__":
-    sys.exit(main())

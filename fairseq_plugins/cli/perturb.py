@@ -1,10 +1,10 @@
 """Perturb the pairs of a dataset, to see whether a model that matches sentences is robust.
 
-python scripts/perturb.py --dataset paws_wiki --raw-dir paws --split test --output perturbed/paws
-python scripts/perturb.py --dataset rte --raw-dir RTE --split valid --output perturbed/rte \\
-    --transformations SwapAnt,NumWord --seed 2
+    fairseq-plugins perturb --dataset paws_wiki --raw-dir paws --split test --output perturbed/paws
+    fairseq-plugins perturb --dataset rte --raw-dir RTE --split valid --output perturbed/rte \\
+        --transformations SwapAnt,NumWord --seed 2
 
-Every transformation writes a folder in the dataset's own format, which prepare_text.py reads, with
+Every transformation writes a folder in the dataset's own format, which `prepare text` reads, with
 the pairs before (original/) and what was done to each (changes.jsonl, perturbation.json). SwapAnt
 and SwapSyn need a WordNet database; BackTrans needs --back-translate, or --forward and --backward.
 """
@@ -12,17 +12,32 @@ and SwapSyn need a WordNet database; BackTrans needs --back-translate, or --forw
 from __future__ import annotations
 
 import argparse
-import sys
+from typing import TYPE_CHECKING, Any
 
-from fairseq_plugins import command
-from fairseq_plugins.augment.perturbation.options import FLAGS, PerturbOptions
-from fairseq_plugins.augment.perturbation.perturb import Report, perturb
-from fairseq_plugins.prep.options import add_flags
+from ..augment.perturbation.options import FLAGS, PerturbOptions
+from ..prep.options import add_flags
+
+if TYPE_CHECKING:
+    from ..augment.perturbation.perturb import Report
+
+PLACES, STOPPED = ("output",), "stopped; folders that are there are complete"
 
 
-def load_translator(forward: str, backward: str):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_flags(parser, PerturbOptions, FLAGS)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Perturb, and print what came of it."""
+    from ..augment.perturbation.perturb import perturb
+
+    show(perturb(PerturbOptions(**vars(args)), load_translator), args.output)
+
+
+def load_translator(forward: str, backward: str) -> Any:
     """Load checkpoints of this project; fairseq is imported here, for nothing else needs it."""
-    from fairseq_plugins.inference.back_translation import there_and_back
+    from ..inference.back_translation import there_and_back
 
     return there_and_back(forward, backward)
 
@@ -44,21 +59,3 @@ def show(report: Report, output: str) -> None:
         print(f"left out: {name}: {reason}")
     if any(done.changed for done in report.outcomes):
         print(f"written to {output}")
-
-
-def main() -> int:
-    """Parse the flags, perturb, print; what goes wrong is one line on stderr."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add_flags(parser, PerturbOptions, FLAGS)
-    flags = vars(parser.parse_args())
-    return command.run(
-        lambda: show(perturb(PerturbOptions(**flags), load_translator), flags["output"]),
-        flags["output"],
-        stopped="stopped; folders that are there are complete",
-    )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

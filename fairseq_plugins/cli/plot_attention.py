@@ -1,11 +1,11 @@
 """Draw what models attend to in a sentence, side by side, as PNG and SVG.
 
-python scripts/plot_attention.py "She lights the lamp." --out figure --checkpoints \
-    runs/quickstart/baseline/checkpoint_last.pt runs/quickstart/syntax/checkpoint_last.pt
-python scripts/plot_attention.py "A film full of fresh air." --out figure --checkpoints \
-    runs/wla runs/sla --names WLA SLA
-python scripts/plot_attention.py "He needs new hardware." "He needs new software." --layer 0 \
-    --words --out figure --checkpoints runs/plain runs/dabert
+    fairseq-plugins plot attention "She lights the lamp." --out figure --checkpoints \\
+        runs/quickstart/baseline/checkpoint_last.pt runs/quickstart/syntax/checkpoint_last.pt
+    fairseq-plugins plot attention "A film full of fresh air." --out figure --checkpoints \\
+        runs/wla runs/sla --names WLA SLA
+    fairseq-plugins plot attention "He needs new hardware." "He needs new software." --layer 0 \\
+        --words --out figure --checkpoints runs/plain runs/dabert
 
 Of a translation model: the decoder's attention over the source while it translates. Of a BERT: the
 attention of each token over the sentence, with dependency arcs above; rectangles mark the cells
@@ -16,28 +16,25 @@ and difference attention as its gate weighs them, or one of them alone (--attent
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fairseq_plugins import command
-from fairseq_plugins.inference import attention, encoder_attention, prediction
-from fairseq_plugins.inference.attention_tables import KINDS
-from fairseq_plugins.inference.overrides import EXAMPLES, add_overrides, given_overrides
-from fairseq_plugins.inference.text_checkpoints import TASKS, find_checkpoints, recorded_options
-from fairseq_plugins.lab.figures.attention_plots import TRANSLATION, AttentionPanel, plot_attention
-from fairseq_plugins.lab.figures.drawing import check_stem
+from ..inference.options import ATTENTIONS
+from ..inference.overrides import EXAMPLES, add_overrides, given_overrides
+from . import command
+
+if TYPE_CHECKING:
+    from ..lab.figures.attention_plots import AttentionPanel
 
 OVER_ITSELF = ("attending tokens", "attended tokens")
 ENCODER_ONLY = ("words", "no_arcs", "highlight", "attention", *EXAMPLES)
 HIGHLIGHT = 6
+PLACES = ("out",)
 
 
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     add = parser.add_argument
     add("sentence", nargs="+", help="raw sentence; two for a model of pairs")
     add(
@@ -51,19 +48,16 @@ def parse_args() -> argparse.Namespace:
     add("--data", metavar="DIR", help="prepared folder (default: the checkpoint's own)")
     add("--out", default="attention", help="file name without suffix")
     add("--beam", type=int, default=4, help="of a translation")
-    add(
-        "--layer",
-        type=int,
-        help="layer from 0 (default: the decoder's last; of a BERT the mean over layers)",
-    )
+    layer = "layer from 0 (default: the decoder's last; of a BERT the mean over layers)"
+    add("--layer", type=int, help=layer)
     add("--head", type=int, help="one head from 0 (default: mean over heads)")
     add(
         "--attention",
         nargs="+",
-        choices=KINDS,
+        choices=ATTENTIONS,
         metavar="KIND",
-        help=f"of a BERT, one for all or one a checkpoint: {', '.join(KINDS)} (default: fused in "
-        "layers with dual attention, affinity in others)",
+        help=f"of a BERT, one for all or one a checkpoint: {', '.join(ATTENTIONS)} (default: fused "
+        "in layers with dual attention, affinity in others)",
     )
     add("--words", action="store_true", help="of a BERT: join wordpieces to words")
     add("--no-arcs", action="store_true", help="of a BERT: draw no parse")
@@ -75,18 +69,53 @@ def parse_args() -> argparse.Namespace:
     )
     add_overrides(parser, EXAMPLES)
     add("--cpu", action="store_true", help="of a BERT: use no GPU")
-    args = parser.parse_args()
-    if args.names and len(args.names) != len(args.checkpoints):
-        parser.error(f"{len(args.names)} names for {len(args.checkpoints)} checkpoints")
-    if args.attention and len(args.attention) not in (1, len(args.checkpoints)):
-        parser.error(f"{len(args.attention)} attentions for {len(args.checkpoints)} checkpoints")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Draw the kind of attention that the checkpoints have, and say where.
+
+    Raises:
+        FileNotFoundError, ValueError, OSError: what `attend`, `load` and `plot_attention` refuse;
+            checkpoints of both kinds.
+    """
+    check(args)
+    from ..inference.text_checkpoints import TASKS, find_checkpoints, recorded_options
+    from ..lab.figures.attention_plots import TRANSLATION, plot_attention
+    from ..lab.figures.drawing import check_stem
+
+    command.show_log()
+    stem = check_stem(args.out)
+    paths = find_checkpoints(args.checkpoints)
+    tasks = [recorded_options(path)["task"].get("_name") for path in paths]
+    for path, task in zip(paths, tasks):
+        if (task in TASKS) != (tasks[0] in TASKS):
+            raise ValueError(
+                f"{paths[0]} is of task {tasks[0]!r} and {path} of {task!r}: they make no figure "
+                "together"
+            )
+    if tasks[0] in TASKS:
+        made = plot_attention(encoder_panels(args, paths), stem, sides=OVER_ITSELF)
+    else:
+        made = plot_attention(translation_panels(args, paths), stem, sides=TRANSLATION)
+    print(*made, sep="\n")
+
+
+def check(args: argparse.Namespace) -> None:
+    """Refuse what does not go together; UsageError names it."""
+    count = len(args.checkpoints)
+    if args.names and len(args.names) != count:
+        raise command.UsageError(f"{len(args.names)} names for {count} checkpoints")
+    if args.attention and len(args.attention) not in (1, count):
+        raise command.UsageError(f"{len(args.attention)} attentions for {count} checkpoints")
     if args.highlight is not None and args.highlight < 0:
-        parser.error(f"--highlight {args.highlight}: must be at least 0")
-    return args
+        raise command.UsageError(f"--highlight {args.highlight}: must be at least 0")
 
 
 def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[AttentionPanel]:
     """Translate with every checkpoint."""
+    from ..inference import attention
+    from ..lab.figures.attention_plots import AttentionPanel
+
     for option in ENCODER_ONLY:
         if getattr(args, option):
             raise ValueError(f"--{option.replace('_', '-')} is for a BERT, not for a translation")
@@ -108,9 +137,12 @@ def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[Atte
 
 def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[AttentionPanel]:
     """Read the sentence with every checkpoint, and compare the others with the first."""
+    from ..inference import encoder_attention, prediction
+    from ..lab.figures.attention_plots import AttentionPanel
+
     kinds = args.attention or [None]
     kinds = kinds * len(paths) if len(kinds) == 1 else kinds
-    names = args.names or [_title(path, kind) for path, kind in zip(paths, kinds)]
+    names = args.names or [title(path, kind) for path, kind in zip(paths, kinds)]
     found = []
     given = given_overrides(args, EXAMPLES)
     for path, kind in zip(paths, kinds):
@@ -121,8 +153,7 @@ def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[Attentio
         found.append(one.by_word() if args.words else one)
     if not args.no_arcs and any(one.heads is None for one in found):
         print("no arcs where the prepared folder names no pipeline that parses", file=sys.stderr)
-    count = HIGHLIGHT if args.highlight is None else args.highlight
-    marks = encoder_attention.marks(found, count)
+    marks = encoder_attention.marks(found, HIGHLIGHT if args.highlight is None else args.highlight)
     return [
         AttentionPanel(
             name,
@@ -136,39 +167,9 @@ def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[Attentio
     ]
 
 
-def _title(path: Path, kind: str | None) -> str:
+def title(path: Path, kind: str | None) -> str:
     """Name a panel by architecture, and by the attention that was asked for."""
+    from ..inference.text_checkpoints import recorded_options
+
     name = str(recorded_options(path)["model"].get("_name"))
     return f"{name}, {kind}" if kind else name
-
-
-def draw(args: argparse.Namespace) -> list[Path]:
-    """Draw the kind of attention that the checkpoints have.
-
-    Raises:
-        FileNotFoundError, ValueError, OSError: what `attend`, `load` and `plot_attention` refuse;
-            checkpoints of both kinds.
-    """
-    stem = check_stem(args.out)
-    paths = find_checkpoints(args.checkpoints)
-    tasks = [recorded_options(path)["task"].get("_name") for path in paths]
-    for path, task in zip(paths, tasks):
-        if (task in TASKS) != (tasks[0] in TASKS):
-            raise ValueError(
-                f"{paths[0]} is of task {tasks[0]!r} and {path} of {task!r}: they make no figure "
-                "together"
-            )
-    if tasks[0] in TASKS:
-        return plot_attention(encoder_panels(args, paths), stem, sides=OVER_ITSELF)
-    return plot_attention(translation_panels(args, paths), stem, sides=TRANSLATION)
-
-
-def main() -> int:
-    """Draw; what goes wrong is one line on stderr."""
-    args = parse_args()
-    logging.basicConfig(level=logging.WARNING, format="%(message)s", force=True)  # on stderr
-    return command.run(lambda: print(*draw(args), sep="\n"), args.out)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,8 +1,8 @@
 """Prepare SQuAD files (1.1 or 2.0) for `--task extractive_qa`.
 
-python scripts/prepare_squad.py --raw-dir squad --destdir data-bin/squad2
-python scripts/prepare_squad.py --train-file train.json --valid-file dev.json \
-    --annotations none --max-positions 512 --destdir data-bin/mine
+    fairseq-plugins prepare questions --raw-dir squad --destdir data-bin/squad2
+    fairseq-plugins prepare questions --train-file train.json --valid-file dev.json \\
+        --annotations none --max-positions 512 --destdir data-bin/mine
 
 On several machines: the same command with --shard 1/2 and --shard 2/2, then with --merge.
 """
@@ -10,27 +10,22 @@ On several machines: the same command with --shard 1/2 and --shard 2/2, then wit
 from __future__ import annotations
 
 import argparse
-import logging
-import sys
 
-from fairseq_plugins import command
-from fairseq_plugins.prep.options import add_flags
-from fairseq_plugins.prep.recipes.questions import prepare
-from fairseq_plugins.prep.squad_options import FLAGS, SquadOptions
+from ..prep.options import add_flags
+from ..prep.squad_options import FLAGS, SquadOptions
+from . import command
 
-GO_ON = "stopped; run the same command again to go on"
+PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
 
 
-def main() -> int:
-    """Parse the flags and prepare; what goes wrong is one line on stderr."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of a preparation."""
     add_flags(parser, SquadOptions, FLAGS)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s | %(message)s", force=True)
-    flags = vars(parser.parse_args())
-    return command.run(lambda: prepare(SquadOptions(**flags)), flags["destdir"], stopped=GO_ON)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def run(args: argparse.Namespace) -> None:
+    """Prepare."""
+    from ..prep.recipes.questions import prepare
+
+    command.show_log("INFO", command.TIMED)
+    prepare(SquadOptions(**vars(args)))

@@ -1,8 +1,8 @@
 """Prepare a dataset for `--task text_classification` or `--task sequence_labeling`.
 
-python scripts/prepare_text.py --dataset cola --raw-dir CoLA --destdir data-bin/cola
-python scripts/prepare_text.py --dataset plain --train-file train.tsv --valid-file valid.tsv \
-    --text-column sentence --label-column label --destdir data-bin/mine
+    fairseq-plugins prepare text --dataset cola --raw-dir CoLA --destdir data-bin/cola
+    fairseq-plugins prepare text --dataset plain --train-file train.tsv --valid-file valid.tsv \\
+        --text-column sentence --label-column label --destdir data-bin/mine
 
 On several machines: the same command with --shard 1/2 and --shard 2/2, then with --merge.
 """
@@ -10,26 +10,21 @@ On several machines: the same command with --shard 1/2 and --shard 2/2, then wit
 from __future__ import annotations
 
 import argparse
-import logging
-import sys
 
-from fairseq_plugins import command
-from fairseq_plugins.prep.recipes.text import prepare
-from fairseq_plugins.prep.text_options import add_text_flags, options_from
+from ..prep.text_options import add_text_flags, options_from
+from . import command
 
-GO_ON = "stopped; run the same command again to go on"
+PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
 
 
-def main() -> int:
-    """Parse the flags and prepare; what goes wrong is one line on stderr."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of a preparation."""
     add_text_flags(parser)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s | %(message)s", force=True)
-    flags = vars(parser.parse_args())
-    return command.run(lambda: prepare(options_from(flags)), flags["destdir"], stopped=GO_ON)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def run(args: argparse.Namespace) -> None:
+    """Prepare."""
+    from ..prep.recipes.text import prepare
+
+    command.show_log("INFO", command.TIMED)
+    prepare(options_from(vars(args)))

@@ -1,7 +1,7 @@
 """Prepare parallel text for `--task syntax_translation` (and stock `--task translation`).
 
-python scripts/prepare_translation.py -s en -t de --trainpref corpus/train \
-    --validpref corpus/valid --testpref corpus/test --destdir data-bin/corpus
+    fairseq-plugins prepare translation -s en -t de --trainpref corpus/train \\
+        --validpref corpus/valid --testpref corpus/test --destdir data-bin/corpus
 
 On several machines: the same command with --shard 1/2 and --shard 2/2, then with --merge.
 """
@@ -9,22 +9,15 @@ On several machines: the same command with --shard 1/2 and --shard 2/2, then wit
 from __future__ import annotations
 
 import argparse
-import logging
-import sys
 
-from fairseq_plugins import command
-from fairseq_plugins.prep.like import options_of
-from fairseq_plugins.prep.options import add_flags
-from fairseq_plugins.prep.recipes.translation import prepare
+from ..prep.options import TranslationOptions, add_flags
+from . import command
 
-GO_ON = "stopped; run the same command again to go on"
+PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
 
 
-def main() -> int:
-    """Parse the flags and prepare; what goes wrong is one line on stderr."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of a preparation; what is not given stays None."""
     add_flags(parser)
     parser.add_argument(
         "--like",
@@ -32,11 +25,13 @@ def main() -> int:
         help="prepare as this prepared folder was: its languages, tokeniser, normaliser, subwords, "
         "dictionaries, features, trees and tagger",
     )
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s | %(message)s", force=True)
-    unset = argparse.Namespace(**dict.fromkeys(vars(parser.parse_args())))
-    flags = vars(parser.parse_args(namespace=unset))  # what is not given stays None
-    return command.run(lambda: prepare(options_of(flags)), flags["destdir"], stopped=GO_ON)
+    parser.set_defaults(**dict.fromkeys(TranslationOptions.__dataclass_fields__))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def run(args: argparse.Namespace) -> None:
+    """Prepare."""
+    from ..prep.like import options_of
+    from ..prep.recipes.translation import prepare
+
+    command.show_log("INFO", command.TIMED)
+    prepare(options_of(vars(args)))

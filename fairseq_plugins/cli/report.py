@@ -1,7 +1,7 @@
 """Report experiments, finished or still running, on one page: tables, figures, failures, commands.
 
-python scripts/report.py runs/sla_table1     # writes report.html and report.md there
-python scripts/report.py runs                # all experiments of a folder on one page
+    fairseq-plugins report runs/sla_table1     # writes report.html and report.md there
+    fairseq-plugins report runs                # all experiments of a folder on one page
 
 The page needs no network and no server: open it in a browser, send it, print it.
 """
@@ -9,20 +9,16 @@ The page needs no network and no server: open it in a browser, send it, print it
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 from pathlib import Path
 
-from fairseq_plugins import command
-from fairseq_plugins.lab.report.choice import ReportOptions
-from fairseq_plugins.lab.report.making import write_report
+from . import command
+
+PLACES = ("folder",)
 
 
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     add = parser.add_argument
     add("folder", type=Path, metavar="RUNS_DIR", help="folder of an experiment, or above several")
     add("--output", default="", metavar="STEM", help="STEM.html and STEM.md (default: report)")
@@ -31,14 +27,16 @@ def parse_args() -> argparse.Namespace:
     add("--baseline", default="", metavar="SYSTEM", help="system the others are compared with")
     add("--samples", type=int, default=1000, help="resamples of the bootstrap")
     add("--seed", type=int, default=12345, help="of the bootstrap")
-    args = parser.parse_args()
-    if args.samples < 1:
-        parser.error(f"--samples {args.samples}: must be at least 1")
-    return args
 
 
-def report(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Write both pages, and say where they are."""
+    if args.samples < 1:
+        raise command.UsageError(f"--samples {args.samples}: must be at least 1")
+    from ..lab.report.choice import ReportOptions
+    from ..lab.report.making import write_report
+
+    command.show_log()
     options = ReportOptions(args.title, not args.no_paper, args.baseline, args.samples, args.seed)
     pages, found = write_report(args.folder, args.output, options)
     for remark in found.remarks:
@@ -46,14 +44,3 @@ def report(args: argparse.Namespace) -> None:
     counts = found.counts
     print(f"{counts.finished:,} of {counts.total:,} runs finished, {counts.failed:,} failed")
     print(*pages, sep="\n")
-
-
-def main() -> int:
-    """Report; what goes wrong is one line on stderr."""
-    args = parse_args()
-    logging.basicConfig(level=logging.WARNING, format="%(message)s", force=True)
-    return command.run(lambda: report(args), args.folder)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

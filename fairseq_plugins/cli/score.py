@@ -1,27 +1,22 @@
-#!/usr/bin/env python
 """Score translations: sacreBLEU and chrF with signatures, tokenised and compound-split BLEU.
 
-    python scripts/score.py --sys baseline.log syntax.log --ref test.de --lang de --paired
+    fairseq-plugins score --sys baseline.log syntax.log --ref test.de --lang de --paired
 
 A system is what fairseq-generate or fairseq-interactive printed, or one sentence a line.
 Without --ref the T- lines of a generation log are the references.
 """
 
+from __future__ import annotations
+
 import argparse
-import sys
 
-from fairseq_plugins import command
-from fairseq_plugins.evaluation.inputs import TextForm
-from fairseq_plugins.evaluation.score_report import format_report, score_files
-from fairseq_plugins.evaluation.text_files import write_text
-from fairseq_plugins.evaluation.translation import SUBWORDS, TOKENIZED
+from ..evaluation.choices import SUBWORDS, TOKENIZED
+
+PLACES = ("json", "ref")
 
 
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     add = parser.add_argument
     choice = {"nargs": "?", "const": "yes", "default": "auto", "choices": TOKENIZED}
     add(
@@ -36,11 +31,14 @@ def parse_args() -> argparse.Namespace:
     add("--samples", type=int, default=1000, help="bootstrap resamples")
     add("--seed", type=int, default=12345, help="bootstrap seed, at least 1")
     add("--json", metavar="FILE", help="write the report here as well")
-    return parser.parse_args()
 
 
-def score(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Score, print, and write JSON if asked to."""
+    from ..evaluation.inputs import TextForm
+    from ..evaluation.score_report import format_report, score_files
+    from ..evaluation.text_files import write_text
+
     form = TextForm(args.lang, args.tokenized, args.ref_tokenized, args.subwords)
     report = score_files(
         args.sys, args.ref, form, paired=args.paired, samples=args.samples, seed=args.seed
@@ -48,13 +46,3 @@ def score(args: argparse.Namespace) -> None:
     print(format_report(report), end="")
     if args.json:
         write_text(args.json, report.as_json())
-
-
-def main() -> int:
-    """Score; what goes wrong is one line on stderr."""
-    args = parse_args()
-    return command.run(lambda: score(args), args.json or args.ref)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

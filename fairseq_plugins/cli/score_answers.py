@@ -1,7 +1,7 @@
 """Score predicted answers as the official evaluation of SQuAD 2.0 does (files of 1.1, too).
 
-    python scripts/score_squad.py dev.json predictions.json --null-odds null_odds.json
-    python scripts/score_squad.py dev.json predictions.json --ids half.txt --json
+    fairseq-plugins score-answers dev.json predictions.json --null-odds null_odds.json
+    fairseq-plugins score-answers dev.json predictions.json --ids half.txt --json
 
 Predictions are a JSON object of ids with texts, an empty text for no answer.
 """
@@ -9,20 +9,16 @@ Predictions are a JSON object of ids with texts, an empty text for no answer.
 from __future__ import annotations
 
 import argparse
-import json
-import logging
-import sys
 
-from fairseq_plugins import command
-from fairseq_plugins.evaluation.squad_files import MISSING, SquadScoring, score_files
-from fairseq_plugins.evaluation.squad_report import as_text
+from ..evaluation.choices import MISSING
+from . import command
+
+PLACES = ("gold",)
 
 
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+
     add = parser.add_argument
     add("gold", help="SQuAD JSON with answers")
     add("predictions", help="JSON object, id -> text")
@@ -41,21 +37,17 @@ def parse_args() -> argparse.Namespace:
         help="questions without a prediction: refuse (default), leave out, or count as no answer",
     )
     add("--json", action="store_true", help="print what the official script prints")
-    return parser.parse_args()
 
 
-def main() -> int:
-    """Score and print; what goes wrong is one line on stderr."""
-    options = vars(parse_args())
+def run(args: argparse.Namespace) -> None:
+    """Score and print."""
+    import json
+
+    from ..evaluation.squad_files import SquadScoring, score_files
+    from ..evaluation.squad_report import as_text
+
+    command.show_log()
+    options = vars(args)
     as_json = options.pop("json")
-    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
-
-    def work() -> None:
-        found = score_files(SquadScoring(**options))
-        print(json.dumps(found, indent=2) if as_json else as_text(found))
-
-    return command.run(work, options["gold"])
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    found = score_files(SquadScoring(**options))
+    print(json.dumps(found, indent=2) if as_json else as_text(found))

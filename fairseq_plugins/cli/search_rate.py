@@ -1,9 +1,9 @@
 """Try learning rates on a part of the training data, and report as they end.
 
-python scripts/search_learning_rate.py examples/bertqa_squad/configs/minilm.yaml \
-    --data data-bin/squad2 --fraction 0.2 --range 1e-5 3e-4 6
-python scripts/search_learning_rate.py examples/glue/configs/rte.yaml --rates 1e-5 2e-5 5e-5 \
-    --examples 500 --archs bert_plain_minilm bert_sla_minilm
+    fairseq-plugins search-rate examples/bertqa_squad/configs/minilm.yaml \\
+        --data data-bin/squad2 --fraction 0.2 --range 1e-5 3e-4 6
+    fairseq-plugins search-rate examples/glue/configs/rte.yaml --rates 1e-5 2e-5 5e-5 \\
+        --examples 500 --archs bert_plain_minilm bert_sla_minilm
 
 For every task that grids know. Each rate is a run on the same seeded choice of training examples,
 with the first values of the grid's choices. Finished rates are passed over and interrupted ones go
@@ -17,41 +17,23 @@ import argparse
 import logging
 import signal
 import sys
-from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch
-from tqdm import tqdm
+from ..lab.plan.grid import SIZES
+from . import command
 
-from fairseq_plugins import command
-from fairseq_plugins.evaluation.text_files import write_text
-from fairseq_plugins.lab.execution import rate_search, runner
-from fairseq_plugins.lab.execution.run import Run
-from fairseq_plugins.lab.figures.drawing import check_stem
-from fairseq_plugins.lab.figures.rate_plots import plot_rates
-from fairseq_plugins.lab.plan.grid import OWN_RATE, SIZES, Grid
-from fairseq_plugins.lab.plan.grid_file import read_grid
-from fairseq_plugins.lab.plan.grid_selection import (
-    preset,
-    resize,
-    select,
-    select_systems,
-    with_options,
-)
-from fairseq_plugins.lab.plan.option_values import read_assignments
-from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_folders
-from fairseq_plugins.prep.subset import write_subset
+if TYPE_CHECKING:
+    from ..lab.execution.rate_search import Trial
 
 RANGE = (1e-6, 1e-3, 7)
+PLACES, STOPPED = ("grid",), "stopped; the same command goes on"
 
 
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     add = parser.add_argument
-    add("grid", metavar="CONFIG", help="YAML file of a grid; see run_experiment.py")
+    add("grid", metavar="CONFIG", help="YAML file of a grid; see `run`")
     add("--data", metavar="DIR", help="prepared folder (default: data-bin/DATASET)")
     add("--runs", metavar="DIR", type=Path, help="of the runs (default: runs/rates/DATASET)")
     add("--archs", nargs="+", default=(), metavar="NAME", help="systems (default: the first)")
@@ -79,90 +61,20 @@ def parse_args() -> argparse.Namespace:
     add(
         "--output", metavar="STEM", help="of STEM.md, .csv, .json, .png, .svg (default: RUNS/rates)"
     )
-    return parser.parse_args()
 
 
-def narrowed(args: argparse.Namespace) -> Grid:
-    """Return the grid of the search.
-
-    Raises:
-        FileNotFoundError, ValueError: no such grid, or values out of range.
-    """
-    grid = read_grid(args.grid)
-    grid = preset(resize(grid, args.size) if args.size else grid)
-    grid = select_systems(grid, args.archs or [*grid.systems][:1], args.size)
-    grid = select(
-        grid,
-        learning_rates=rates_of(args),
-        epochs=[args.epochs] if args.epochs else [],
-        seeds=[args.seed],
-    )
-    systems = {
-        name: {key: value for key, value in options.items() if key != OWN_RATE}
-        for name, options in grid.systems.items()
-    }
-    grid = replace(grid, systems=systems, evaluate="")
-    return with_options(grid, read_assignments(args.options))
-
-
-def rates_of(args: argparse.Namespace) -> list[float]:
-    """Return the rates to try.
-
-    Raises:
-        ValueError: no numbers above 0, or the same twice.
-    """
-    if args.rates is None:
-        try:
-            return rate_search.spaced(
-                float(args.range[0]), float(args.range[1]), int(args.range[2])
-            )
-        except ValueError as error:
-            raise ValueError(f"--range {' '.join(map(str, args.range))}: {error}") from None
-    if len(set(args.rates)) < len(args.rates) or not all(0 < rate < 1e9 for rate in args.rates):
-        raise ValueError(f"--rates {args.rates}: expected different numbers above 0")
-    return args.rates
-
-
-def part_of(whole: PreparedData, args: argparse.Namespace) -> Path:
-    """Write the chosen part of a prepared folder beside it, if it is not there.
-
-    Raises:
-        ValueError: no such part.
-    """
-    fraction = args.fraction
-    if args.examples is not None:
-        if not 1 <= args.examples <= whole.examples:
-            raise ValueError(f"--examples {args.examples}: there are 1 to {whole.examples}")
-        fraction = args.examples / whole.examples
-    if not 0 < fraction <= 1:
-        raise ValueError(f"--fraction {fraction}: must be above 0 and at most 1")
-    if fraction == 1:
-        return whole.folder
-    name = f"{whole.folder.name}.{fraction:.6g}-seed{args.choice_seed}"
-    write_subset(whole.folder, whole.folder.with_name(name), fraction, args.choice_seed)
-    return whole.folder.with_name(name)
-
-
-def planned(args: argparse.Namespace) -> list[Run]:
-    """Return the runs of the search, on parts of the data."""
-    grid = narrowed(args)
-    found = read_folders(Path(args.data or f"data-bin/{grid.dataset}"), grid)
-    parts = {name: part_of(data, args) for name, data in found.items()}
-    data = {name: read_folders(part, without_data(grid))[""] for name, part in parts.items()}
-    root = args.runs or Path("runs/rates") / grid.dataset
-    cpu = args.cpu or not torch.cuda.is_available()
-    return [
-        Run(grid, cell, data[grid.data_of(cell.system)], root, cpu=cpu) for cell in grid.cells()
-    ]
-
-
-def without_data(grid: Grid) -> Grid:
-    """Return the grid with no system that has data of its own."""
-    return replace(grid, systems={"any": {}})
-
-
-def search(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Try the rates, report on them; return the exit status."""
+    from tqdm import tqdm
+
+    from ..lab.execution import rate_search, runner
+    from ..lab.execution.rate_selection import planned
+    from ..lab.figures.drawing import check_stem
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the trainings as well
+    command.show_log()
+    runner_log = logging.getLogger(runner.__name__)
+    runner_log.setLevel(logging.CRITICAL)  # what goes wrong is told at the end
     runs = planned(args)
     stem = check_stem(args.output or runs[0].root / "rates", "md", "csv", "json")
     trials, failures = rate_search.search(
@@ -177,25 +89,15 @@ def search(args: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
-def write_reports(trials: list[rate_search.Trial], examples: int, stem: Path) -> None:
+def write_reports(trials: list[Trial], examples: int, stem: Path) -> None:
     """Print the summary, and leave it as files and as a curve."""
+    from ..evaluation.text_files import write_text
+    from ..lab.execution import rate_search
+    from ..lab.figures.rate_plots import plot_rates
+
     text = rate_search.format_summary(trials, examples)
     write_text(f"{stem}.md", text)
     write_text(f"{stem}.csv", rate_search.to_csv(trials))
     write_text(f"{stem}.json", rate_search.to_json(trials, examples))
     plot_rates(trials, stem)
     print(f"\n{text}", end="")
-
-
-def main() -> int:
-    """Search; what goes wrong is one line on stderr."""
-    args = parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the trainings as well
-    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
-    runner_log = logging.getLogger(runner.__name__)
-    runner_log.setLevel(logging.CRITICAL)  # what goes wrong is told at the end
-    return command.run(lambda: search(args), args.grid, stopped="stopped; the same command goes on")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

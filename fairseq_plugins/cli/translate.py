@@ -1,7 +1,7 @@
 """Translate a split with the best checkpoint of a run, and score that.
 
-python scripts/translate.py runs/mine --split test
-python scripts/translate.py runs/mine --reference corpus/test.de -- --beam 4 --lenpen 0.6
+    fairseq-plugins translate runs/mine --split test
+    fairseq-plugins translate runs/mine --reference corpus/test.de -- --beam 4 --lenpen 0.6
 
 Leaves generate.SPLIT.log (what fairseq-generate prints), score.SPLIT.json and evaluation.SPLIT.json
 (split, BLEU, chrF) in the run's folder. What stands behind -- goes to fairseq-generate.
@@ -17,28 +17,20 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fairseq_plugins import __path__ as package
-from fairseq_plugins import command
-from fairseq_plugins.evaluation.inputs import TextForm
-from fairseq_plugins.evaluation.score_report import Report, format_report, score_files
-from fairseq_plugins.evaluation.text_files import write_text
-from fairseq_plugins.inference.text_checkpoints import recorded_options
-from fairseq_plugins.lab.results.split_files import EVALUATION, GENERATED, SCORE, of_split
-from fairseq_plugins.messages import named
+from ..lab.run_files import USER_DIR
+
+if TYPE_CHECKING:
+    from ..evaluation.score_report import Report
 
 BEAM = ["--beam", "4", "--lenpen", "0.6", "--max-tokens", "8000"]
+REST = "generate"
 
 
-def parse_args() -> argparse.Namespace:
-    """Read the command line; what stands behind ``--`` is `generate`."""
-    words = sys.argv[1:]
-    cut = words.index("--") if "--" in words else len(words)
-    parser = argparse.ArgumentParser(
-        usage="%(prog)s RUN [options] [-- OPTIONS OF fairseq-generate]",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments; what stands behind ``--`` is `generate`."""
+    parser.usage = "%(prog)s RUN [options] [-- OPTIONS OF fairseq-generate]"
     add = parser.add_argument
     add("run", type=Path, help="folder of the checkpoint")
     add("--data", metavar="DIR", help="prepared folder (default: the checkpoint's own)")
@@ -46,9 +38,22 @@ def parse_args() -> argparse.Namespace:
     add("--checkpoint", default="checkpoint_best.pt", help="in the run's folder")
     add("--reference", metavar="FILE", help="raw references (default: the folder's target side)")
     add("--cpu", action="store_true", help="use no GPU")
-    args = parser.parse_args(words[:cut])
-    args.generate = words[cut + 1 :]
-    return args
+
+
+def run(args: argparse.Namespace) -> None:
+    """Translate, score, write."""
+    from ..evaluation.inputs import TextForm
+    from ..evaluation.score_report import format_report, score_files
+    from ..evaluation.text_files import write_text
+    from ..lab.results.split_files import EVALUATION, SCORE, of_split
+
+    data, language = read_folder(args)
+    log = translate(args, data)
+    report = score_files([log], args.reference, TextForm(language))
+    print(format_report(report), end="")
+    write_text(args.run / of_split(SCORE, args.split), report.as_json())
+    text = json.dumps(summary(report, args.split), indent=2) + "\n"
+    write_text(args.run / of_split(EVALUATION, args.split), text)
 
 
 def read_folder(args: argparse.Namespace) -> tuple[str, str]:
@@ -58,6 +63,9 @@ def read_folder(args: argparse.Namespace) -> tuple[str, str]:
         FileNotFoundError: no checkpoint, or no manifest.
         ValueError: the folder holds no parallel text, or not this split.
     """
+    from ..inference.text_checkpoints import recorded_options
+    from ..messages import named
+
     checkpoint = args.run / args.checkpoint
     if not checkpoint.is_file():
         raise FileNotFoundError(f"{checkpoint}: no such checkpoint")
@@ -82,9 +90,11 @@ def translate(args: argparse.Namespace, data: str) -> Path:
     Raises:
         ValueError: it failed.
     """
+    from ..lab.results.split_files import GENERATED, of_split
+
     out = args.run / of_split(GENERATED, args.split)
     partial = out.with_name(f".{out.name}.tmp{os.getpid()}")
-    words = [sys.executable, "-m", "fairseq_cli.generate", data, "--user-dir", package[0]]
+    words = [sys.executable, "-m", "fairseq_cli.generate", data, "--user-dir", str(USER_DIR)]
     words += ["--task", "syntax_translation", "--path", str(args.run / args.checkpoint)]
     words += ["--gen-subset", args.split, *(["--cpu"] if args.cpu else [])]
     words += args.generate or BEAM
@@ -111,18 +121,6 @@ def remove_leftovers(folder: Path) -> None:
             path.unlink()
 
 
-def main() -> None:
-    """Translate, score, write."""
-    args = parse_args()
-    data, language = read_folder(args)
-    log = translate(args, data)
-    report = score_files([log], args.reference, TextForm(language))
-    print(format_report(report), end="")
-    write_text(args.run / of_split(SCORE, args.split), report.as_json())
-    text = json.dumps(summary(report, args.split), indent=2) + "\n"
-    write_text(args.run / of_split(EVALUATION, args.split), text)
-
-
 def summary(report: Report, split: str) -> dict:
     """Return what experiments read of the scores."""
     (scores,) = report.systems
@@ -133,7 +131,3 @@ def summary(report: Report, split: str) -> dict:
         "reference": report.reference,
         "sentences": report.sentences,
     }
-
-
-if __name__ == "__main__":
-    sys.exit(command.run(main))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fairseq_plugins import command
+from fairseq_plugins.cli import command
 
 ROOT = Path(__file__).parents[1]
 
@@ -55,7 +55,7 @@ def test_mistakes_in_the_code_are_not_hidden() -> None:
 
 def test_closed_pipe_is_quiet() -> None:
     code = (
-        "import sys\nfrom fairseq_plugins import command\n"
+        "import sys\nfrom fairseq_plugins.cli import command\n"
         "sys.exit(command.run(lambda: [print('x' * 1000) for _ in range(1000)]))"
     )
     with subprocess.Popen(

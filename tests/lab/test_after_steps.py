@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from lab.finished_runs import finish
 
+from fairseq_plugins.cli.subcommands import subcommands
 from fairseq_plugins.lab.execution import after_steps
-from fairseq_plugins.lab.execution.after_steps import ALLOWED, perform, read_steps
+from fairseq_plugins.lab.execution.after_steps import perform, read_steps
 from fairseq_plugins.lab.execution.experiment import Plan
 from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.execution.step_places import Context, places_of
 from fairseq_plugins.lab.plan.experiment_file import Experiment, Part, read_experiment
 from fairseq_plugins.lab.plan.grid import Grid
-from fairseq_plugins.lab.run_files import SCRIPTS
+from fairseq_plugins.lab.plan.step_arguments import _ARGUMENTS, SUBCOMMANDS
+from fairseq_plugins.lab.run_files import subcommand
 
-EXAMPLES = SCRIPTS.parent / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def step(name="one", script="plot_gates.py", arguments=("{out}/x",)):
@@ -93,8 +94,9 @@ def performed(context, *steps, failing=()):
     return launch, perform(read_steps(list(steps)), context, launch)
 
 
-def test_every_script_that_a_step_may_call_is_there() -> None:
-    assert [name for name in ALLOWED if not (SCRIPTS / name).is_file()] == []
+def test_every_subcommand_that_a_step_may_call_is_there() -> None:
+    assert {*SUBCOMMANDS} == {*_ARGUMENTS}
+    assert [words for words in SUBCOMMANDS.values() if words not in subcommands()] == []
 
 
 @pytest.mark.parametrize(
@@ -168,7 +170,7 @@ def test_placeholders_stand_for_folders(context, root, tmp_path) -> None:
     chosen = "bert_sla_base/lr5e-05-epochs3"
     rte = [str(root / "rte" / chosen / f"seed{seed}") for seed in (1, 2)]
     assert failures == []
-    assert launch.commands[0][:2] == [sys.executable, str(SCRIPTS / "robustness.py")]
+    assert launch.commands[0][:4] == subcommand("robustness")
     assert launch.arguments[0] == [
         str(root),
         str(root / "cola"),
@@ -269,7 +271,7 @@ def test_what_a_step_leaves_is_complete(context, root) -> None:
     assert [path.name for path in folder.parent.iterdir()] == ["one"]
     assert (folder / "log").read_text() == f"line a\nwritten {folder}/made.md\n"
     done = json.loads((folder / "done.json").read_text())
-    assert done["command"][1:] == [str(SCRIPTS / "plot_gates.py"), f"{folder}/x"]
+    assert done["command"] == [*subcommand("plot", "gates"), f"{folder}/x"]
 
 
 def test_a_step_is_done_again_when_its_runs_changed(context, root) -> None:

@@ -216,12 +216,12 @@ def test_several_processes_are_started_by_the_script(data, plan):
     two = make_plan(plan.experiment, plan.root, folders, lambda data: (), workers=Workers(1, 2))
     words = two.runs[0].run.train_command()
     assert words[0] == "bash"
-    assert words[1].endswith("train_distributed.sh")
+    assert words[1:5] == ["-m", "fairseq_plugins", "train-distributed", "2"]
     assert words[2] == "2"
     assert words[words.index("--batch-size") + 1] == "16"
     assert "--distributed-world-size" not in words
     assert two.runs[0].run.settings == plan.runs[0].run.settings
-    assert two.runs[0].run.shown_command().startswith("bash scripts/train_distributed.sh 2 ")
+    assert two.runs[0].run.shown_command().startswith("fairseq-plugins train-distributed 2 ")
     shown = plan.runs[0].run.shown_command()
     assert shown.startswith("fairseq-train ")
     assert '--user-dir "$(python -m fairseq_plugins)"' in shown

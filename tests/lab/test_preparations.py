@@ -29,7 +29,7 @@ def test_a_folder_of_the_parts_name_is_taken_before_the_whole(tmp_path):
 
 def test_texts_are_prepared_with_the_grids_options_and_those_given(tmp_path):
     (words,) = preparation(TEXTS, tmp_path, "bert", ["--workers", "1"])
-    assert words[1].endswith("prepare_text.py")
+    assert words[1:5] == ["-m", "fairseq_plugins", "prepare", "text"]
     assert options_of(words) == {
         "--destdir": "data-bin/cola_base",
         "--dataset": "cola",
@@ -42,7 +42,7 @@ def test_texts_are_prepared_with_the_grids_options_and_those_given(tmp_path):
 
 def test_parallel_text_stands_where_the_grid_says(tmp_path):
     (words,) = preparation(PAIRS, tmp_path, "bert")
-    assert words[1].endswith("prepare_translation.py")
+    assert words[1:5] == ["-m", "fairseq_plugins", "prepare", "translation"]
     assert options_of(words)["--trainpref"] == f"{tmp_path}/train"
     assert "--pretrained" not in words
 

@@ -177,7 +177,7 @@ def test_weights_of_coattention_are_shown_when_wanted():
 
 @pytest.mark.parametrize("arch", ["bertqa_tiny", "bertqa_literal_minilm"])
 def test_coattention_wants_questions(arch):
-    with pytest.raises(ValueError, match="answers questions.*classes.*prepare_squad"):
+    with pytest.raises(ValueError, match="answers questions.*classes.*prepare questions"):
         build(arch, manifest(sentences=2))
 
 
