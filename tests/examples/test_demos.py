@@ -189,9 +189,7 @@ def test_errors_are_injected_into_a_treebank_where_nothing_was_before(project, t
     (tmp_path / "ud").mkdir()
     for split in ("train", "dev", "test"):
         (tmp_path / "ud" / f"xx-ud-{split}.conllu").touch()
-    python = (
-        tmp_path / "venv" / "bin" / "python"
-    )  # -m fairseq_plugins augment errors --conllu FILE --output FILE ...
+    python = tmp_path / "venv" / "bin" / "python"  # called as make_ewt_errors.sh does
     python.parent.mkdir(parents=True)
     python.write_text('#!/bin/sh\ncase "$4" in errors) : > "$8";; *) exit 3;; esac\n')
     python.chmod(0o755)

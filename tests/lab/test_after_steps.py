@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from lab.finished_runs import finish
 
-from fairseq_plugins.cli.subcommands import subcommands
+from fairseq_plugins.cli.subcommands import find, subcommands
 from fairseq_plugins.lab.execution import after_steps
 from fairseq_plugins.lab.execution.after_steps import perform, read_steps
 from fairseq_plugins.lab.execution.experiment import Plan
@@ -69,7 +69,7 @@ def context(root, tmp_path):
 
 
 class Launch:
-    """Stands for a script: notes its command, and leaves a file and a line."""
+    """Stands for a subcommand: notes its command, and leaves a file and a line."""
 
     def __init__(self, *failing):
         self.failing, self.commands = failing, []
@@ -78,14 +78,14 @@ class Launch:
         self.commands.append(list(command))
         with log.open("a") as stream:
             stream.write(f"line a\nwritten {log.parent}/made.md\n")
-        name = Path(command[1]).stem
+        _, name = find(command[3:])
         (log.parent / "made.md").write_text(name)
         if name in self.failing:
             raise RunError("exit status 1")
 
     @property
     def arguments(self):
-        return [command[2:] for command in self.commands]
+        return [command[3 + len(find(command[3:])[0]) :] for command in self.commands]
 
 
 def performed(context, *steps, failing=()):
@@ -309,7 +309,7 @@ def test_failure_leaves_its_log_and_stops_nothing(context, root) -> None:
     worse = step("one", "plot_gates.py", ["{out}/y"]), made[1]
     launch, failures = performed(context(), *worse, step("three"), failing=["plot_gates"])
     folder = root / "after" / "one"
-    assert [Path(command[1]).stem for command in launch.commands] == ["plot_gates", "plot_gates"]
+    assert [command[3:5] for command in launch.commands] == [["plot", "gates"]] * 2
     assert failures == [
         f"after: {name}: failed; the end of {root}/after/{name}/log:\n"
         f"  line a\n  written {root}/after/{name}/made.md"
