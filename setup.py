@@ -19,6 +19,7 @@ setup(
         "fairseq_plugins.lab.report": ["page/*"],
         "fairseq_plugins.resources": ["en_ewt_small/**/*", "en_ewt_small/*"],
     },
+    entry_points={"console_scripts": ["fairseq-plugins = fairseq_plugins.cli.main:main"]},
     install_requires=[
         # Every floor was installed and passed the fast tests (CONTRIBUTING.md says how): raise one
         # when newer behaviour is used.

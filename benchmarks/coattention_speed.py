@@ -230,7 +230,7 @@ def parse_args() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("data", nargs="*", help="folders of prepare_squad.py")
+    parser.add_argument("data", nargs="*", help="folders of `prepare questions`")
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=["minilm"])
     parser.add_argument("--equal", nargs="*", default=["8x16+112"], metavar="BxQ+C")
     parser.add_argument("--blocks", type=int, default=7)

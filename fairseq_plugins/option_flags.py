@@ -28,6 +28,8 @@ def option(
     choices: Collection[str] = (),
     least: float | None = None,
     short: str = "",
+    metavar: str | None = None,
+    positional: bool = False,
     required: bool | None = None,
 ) -> Any:
     """Make a field that is an option.
@@ -38,6 +40,8 @@ def option(
         choices: all values it may have, shown in its help.
         least: the smallest number it may be.
         short: a second, short flag, e.g. ``-s``.
+        metavar: what its value is called in the help.
+        positional: whether it stands without a flag.
         required: whether the parser asks for it (default: where there is no default).
     """
     metadata = {
@@ -45,6 +49,8 @@ def option(
         "choices": choices,
         "least": least,
         "short": short,
+        "metavar": metavar,
+        "positional": positional,
         "required": default is MISSING if required is None else required,
     }
     return field(default=default, metadata=metadata)
@@ -67,17 +73,21 @@ def add_flags(parser: Any, record: type, *, leave_out: Collection[str] = ()) -> 
         if not spec.metadata or spec.name in leave_out:
             continue
         names = [*filter(None, [spec.metadata["short"]]), flag_of(spec.name)]
-        text = spec.metadata["help"]
+        text = spec.metadata["help"].replace("%", "%%")
+        if spec.metadata["positional"]:
+            parser.add_argument(spec.name, metavar=spec.metadata["metavar"], help=text)
+            continue
         if spec.type == "bool":
             parser.add_argument(*names, action="store_true", help=text)
             continue
-        settings: dict[str, Any] = {"type": _KINDS.get(str(spec.type), str)}
+        kind = _KINDS.get(str(spec.type).removesuffix(" | None"), str)
+        settings: dict[str, Any] = {"type": kind, "metavar": spec.metadata["metavar"]}
         if spec.default is MISSING:
             settings["required"] = spec.metadata["required"]
         else:
             settings["default"] = spec.default
             text += "" if spec.default in (None, "") else f" (default: {spec.default})"
-        parser.add_argument(*names, **settings, help=text.replace("%", "%%"))
+        parser.add_argument(*names, **settings, help=text)
 
 
 def check(record: Any) -> None:
@@ -89,6 +99,8 @@ def check(record: Any) -> None:
     for spec in fields(record):
         value = getattr(record, spec.name)
         choices, least = spec.metadata.get("choices"), spec.metadata.get("least")
+        if value is None:
+            continue
         if choices and value not in choices:
             known = ", ".join(filter(None, choices))
             raise ValueError(f"{flag_of(spec.name)} {value!r}: choices are {known}")

@@ -18,7 +18,7 @@ step() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
 SECONDS=0
 
 step "1/5 prepare: tokenise, tag, cut into subwords, binarise"
-python scripts/prepare_translation.py -s en -t de --destdir "$data" --bpe-size 1500 --overwrite \
+fairseq-plugins prepare translation -s en -t de --destdir "$data" --bpe-size 1500 --overwrite \
     --trainpref $sample/train --validpref $sample/valid --testpref $sample/test
 
 train() { # name features
@@ -65,7 +65,7 @@ for name in baseline syntax; do
 done
 
 step "4/5 score"
-python scripts/score.py --sys "$runs/baseline/generate.log" "$runs/syntax/generate.log" \
+fairseq-plugins score --sys "$runs/baseline/generate.log" "$runs/syntax/generate.log" \
     --ref $sample/test.de --lang de --paired
 
 echo; echo "ambiguous words (watch, light, play, …) translated in the right sense:"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tables and datasets of an example folder: what the run.sh of the examples share.
 #
-#   bash scripts/run_example.sh FOLDER PREFIX NAME... [options of scripts/run_experiment.py]
+#   bash scripts/run_example.sh FOLDER PREFIX NAME... [options of fairseq-plugins run]
 #
 # FOLDER  holds run.sh (whose head is the usage), experiments NAME.yaml and grids configs/NAME.yaml;
 #         make_demo.py (or DEMO names another script) makes the corpus of NAME demo, make_NAME.sh a
@@ -50,7 +50,7 @@ case "${DEMO:-/}" in /*) ;; *) DEMO="$PWD/$DEMO" ;; esac
 cd "$root"
 
 run() { # FILE, then further options
-    "$python" scripts/run_experiment.py "$@" ${pretrained:+--pretrained "$pretrained"} \
+    "$python" -m fairseq_plugins run "$@" ${pretrained:+--pretrained "$pretrained"} \
         ${SIZE:+--size "$SIZE"} ${PREPARE:+"--prepare=$PREPARE"}
 }
 grid() { # NAME, of its folders, of its raw data, then further options: a dataset of configs/
@@ -66,7 +66,7 @@ grid() { # NAME, of its folders, of its raw data, then further options: a datase
     case " $* " in *" --dry-run "*) return ;; esac
     if grep -q '^tables:' "$folder/configs/$name.yaml"; then return; fi # printed already
     if [ "$name" = demo ]; then paper=--no-paper; fi
-    "$python" scripts/report_table.py "$place" --output "$place/tables" $paper
+    "$python" -m fairseq_plugins table "$place" --output "$place/tables" $paper
 }
 
 for name in "${names[@]}"; do

@@ -85,4 +85,4 @@ if [ -n "$reference" ]; then more+=(--reference "$reference"); fi
 given() { mapfile -t words; [ -z "${words[0]:-}" ] || more+=("$1" "${words[@]}"); }
 given --options <<<"$options"
 given --generate <<<"$decoding"
-exec "$python" "$here/scripts/run_experiment.py" "$out/sweep.yaml" --runs "$out" "${more[@]}"
+exec "$python" -m fairseq_plugins run "$out/sweep.yaml" --runs "$out" "${more[@]}"

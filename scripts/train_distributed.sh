@@ -19,4 +19,4 @@ fi
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 VENV="${VENV:-.venv}"; case "$VENV" in /*) ;; *) VENV="$here/$VENV" ;; esac
 if [ -x "$VENV/bin/torchrun" ]; then export PATH="$VENV/bin:$PATH"; fi
-exec python "$here/scripts/train_distributed.py" "$@"
+exec python -m fairseq_plugins train-distributed "$@"

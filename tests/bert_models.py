@@ -11,6 +11,7 @@ from trees import context_of
 
 from fairseq_plugins.data.bert_dictionary import BertDictionary
 from fairseq_plugins.models.bert import BertModel
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
 VOCABULARY = "".join(f"{w}\n" for w in ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]).encode()
 QUIET = {"dropout": 0.0, "attention_dropout": 0.0}
@@ -50,7 +51,7 @@ def build(arch="bert_plain", about=None, vocabulary=VOCABULARY, **given) -> Bert
     BertModel.complete_config(cfg, about or manifest())
     torch.manual_seed(1)
     return BertModel.build_model(
-        cfg, SimpleNamespace(source_dictionary=BertDictionary(vocabulary))
+        cfg, SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(vocabulary)))
     ).eval()
 
 
@@ -89,7 +90,7 @@ def added(arch: str, about=None, **given) -> int:
         cfg = options(name, **own)
         BertModel.complete_config(cfg, about or manifest())
         with torch.device("meta"):
-            task = SimpleNamespace(source_dictionary=BertDictionary(VOCABULARY))
+            task = SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(VOCABULARY)))
             counts.append(BertModel.build_model(cfg, task).parameter_counts())
     assert counts[0]["attention"] == counts[0]["model"] - counts[1]["model"]
     return counts[0]["attention"]

@@ -1,4 +1,4 @@
-"""Perturbed sets in the forms of ``scripts/perturb.py`` and of TextFlint, with invented content."""
+"""Perturbed sets in the forms of `perturb` and of TextFlint, with invented content."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def write_folder(
     sha256: str = "",
     keep: bool = False,
 ) -> Path:
-    """Write a folder as ``scripts/perturb.py`` does.
+    """Write a folder as `perturb` does.
 
     Args:
         folder: where to.

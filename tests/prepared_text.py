@@ -27,6 +27,7 @@ from fairseq_plugins.data.bert_dictionary import BertDictionary
 from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.models._bert_config import BertConfig
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.labels import FEATURES
 from fairseq_plugins.syntax.subwords import case_of
 
@@ -285,4 +286,4 @@ def train(folder: Path, save_dir: Path, *more: str) -> Path:
 
 def dictionary() -> BertDictionary:
     """Return the vocabulary of all folders here."""
-    return BertDictionary("".join(f"{piece}\n" for piece in VOCABULARY).encode())
+    return BertDictionary(Vocabulary("".join(f"{piece}\n" for piece in VOCABULARY).encode()))

@@ -12,9 +12,9 @@ from typing import Any
 from raw_corpora import RuleAnnotator
 
 from fairseq_plugins.corpora.readers.options import ReadOptions
-from fairseq_plugins.data.bert_dictionary import BertDictionary
 from fairseq_plugins.data.streams import read_stream
 from fairseq_plugins.prep.text_options import TextOptions
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.annotation import Annotation
 from fairseq_plugins.text.wordpiece import WordPieces
 
@@ -40,11 +40,11 @@ class RuleParser(RuleAnnotator):
         return replace(note, heads=[i + 2 if i + 1 < count else 0 for i in range(count)])
 
 
-def vocabulary() -> BertDictionary:
+def vocabulary() -> Vocabulary:
     """Return a vocabulary that spells any ASCII word."""
     characters = [*string.ascii_letters, *string.digits, *string.punctuation]
     pieces = [*SPECIALS, *WORDS, *characters, *(f"##{c}" for c in characters), "##ose"]
-    return BertDictionary("".join(f"{piece}\n" for piece in dict.fromkeys(pieces)).encode())
+    return Vocabulary("".join(f"{piece}\n" for piece in dict.fromkeys(pieces)).encode())
 
 
 def word_pieces(settings: dict[str, Any] | None = None) -> WordPieces:
@@ -56,7 +56,7 @@ def write_pretrained(folder: Path, settings: dict[str, Any] | None = None) -> Pa
     """Write what a preparation needs of a pretrained directory: vocabulary and settings."""
     folder.mkdir(parents=True, exist_ok=True)
     settings = SETTINGS if settings is None else settings
-    vocabulary().save(folder / "vocab.txt")
+    (folder / "vocab.txt").write_bytes(vocabulary().content)
     body = {
         "tokenizer_class": "BertTokenizer",
         "do_lower_case": settings["lowercase"],

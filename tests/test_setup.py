@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from packaging.requirements import Requirement
 
 import fairseq_plugins
 from fairseq_plugins.installation import FAIRSEQ_REQUIREMENT
+from fairseq_plugins.lab.run_files import subcommand
 
 ROOT = Path(fairseq_plugins.__file__).resolve().parents[1]
 SCRIPT = (ROOT / "scripts" / "setup.sh").read_text(encoding="utf-8")
@@ -115,13 +117,12 @@ def test_every_requirement_has_a_floor(package):
     assert bare == []
 
 
-@pytest.mark.xfail(strict=True, reason="the package has no command of its own yet")
 def test_the_package_brings_a_command(package):
-    assert "console_scripts" in (package.entry_points or {})
+    assert package.entry_points["console_scripts"] == [
+        "fairseq-plugins = fairseq_plugins.cli.main:main"
+    ]
 
 
-@pytest.mark.xfail(strict=True, reason="experiments call scripts beside the package, not in it")
 def test_what_experiments_call_lies_in_the_package():
-    from fairseq_plugins.lab.run_files import SCRIPTS
-
-    assert SCRIPTS.is_relative_to(ROOT / "fairseq_plugins")
+    assert subcommand("x") == [sys.executable, "-m", "fairseq_plugins", "x"]
+    assert not [*(ROOT / "scripts").glob("*.py")]

@@ -2,13 +2,13 @@
 # BERT and BERTQA on SQuAD 2.0: a table of Chadha and Sood (2019), or a grid.
 #
 #   bash examples/bertqa_squad/run.sh demo --quick
-#   RAW=DIR bash examples/bertqa_squad/run.sh minilm [options of scripts/run_experiment.py]
+#   RAW=DIR bash examples/bertqa_squad/run.sh minilm [options of fairseq-plugins run]
 #   RAW=DIR PRETRAINED=BERT bash examples/bertqa_squad/run.sh table2 [the same options]
 #   RAW=DIR PRETRAINED=BERT_LARGE bash examples/bertqa_squad/run.sh table3 [the same options]
 #
 # NAME        table1, table2, table3, or files of configs/; demo is a small invented corpus
 # RAW         folder with train-v2.0.json and dev-v2.0.json, and with train_35.json and train_50.json of
-#             scripts/augment_squad.py where systems are trained on them (minilm, large, table3); not
+#             augment questions where systems are trained on them (minilm, large, table3); not
 #             needed for what has been prepared before
 # PRETRAINED  Hugging Face BERT directory of that size (minilm, demo: all-MiniLM-L6-v2)
 # Folders are called bertqa_NAME; those of augmented data have _35 and _50 behind. More in

@@ -2,7 +2,7 @@
 # Parts of the four papers together, in every combination.
 #
 #   bash examples/composition/run.sh demo
-#   RAW=DIR bash examples/composition/run.sh rte|cola|squad [options of scripts/run_experiment.py]
+#   RAW=DIR bash examples/composition/run.sh rte|cola|squad [options of fairseq-plugins run]
 #
 # demo   is the invented corpus of examples/dabert
 # RAW    folder with the dataset's official files; not needed for what has been prepared before

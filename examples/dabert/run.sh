@@ -2,7 +2,7 @@
 # BERT, SyntaxBERT, UERBERT and DABERT: a table of Wang et al. (2022), or a dataset.
 #
 #   bash examples/dabert/run.sh demo --quick
-#   RAW=DIR PRETRAINED=BERT bash examples/dabert/run.sh table1 --preset [options of scripts/run_experiment.py]
+#   RAW=DIR PRETRAINED=BERT bash examples/dabert/run.sh table1 --preset [options of fairseq-plugins run]
 #   RAW=DIR bash examples/dabert/run.sh NAME... [--preset] [the same options]
 #   RAW=DIR bash examples/dabert/run.sh NAME... --ablation [--preset] [the same options]
 #   RAW=DIR PRETRAINED=BERT SIZE=base bash examples/dabert/run.sh NAME...

@@ -2,7 +2,7 @@
 # BERT and BERT + POS on classification and matching: Table 2 of Sundararaman et al. (2019), or a dataset.
 #
 #   bash examples/glue/run.sh demo --quick
-#   RAW=DIR PRETRAINED=BERT bash examples/glue/run.sh table2 [options of scripts/run_experiment.py]
+#   RAW=DIR PRETRAINED=BERT bash examples/glue/run.sh table2 [options of fairseq-plugins run]
 #   RAW=DIR bash examples/glue/run.sh NAME... [the same options]
 #
 # NAME  files of configs/; demo is a small invented corpus

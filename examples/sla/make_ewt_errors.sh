@@ -11,5 +11,5 @@ for split in train dev test; do
     [ -n "$file" ] || { echo "error: $treebank holds no file *$split.conllu" >&2; exit 1; }
     mkdir -p "$output"
     [ -f "$output/$split.tsv" ] ||
-        "$python" "$root/scripts/inject_errors.py" --conllu "$file" --output "$output/$split.tsv" --seed 1
+        "$python" -m fairseq_plugins augment errors --conllu "$file" --output "$output/$split.tsv" --seed 1
 done

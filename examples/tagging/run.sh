@@ -2,7 +2,7 @@
 # BERT and BERT + POS label words: entities, grammatical errors.
 #
 #   bash examples/tagging/run.sh demo --quick
-#   RAW=DIR bash examples/tagging/run.sh NAME... [options of scripts/run_experiment.py]
+#   RAW=DIR bash examples/tagging/run.sh NAME... [options of fairseq-plugins run]
 #
 # NAME  files of configs/; demo is a small invented corpus
 # RAW   folder with a dataset's official files, or one with a folder NAME for each

@@ -2,11 +2,11 @@
 # WMT14 English-German: the experiments of Sundararaman et al. (2019).
 #
 #   bash examples/wmt14_en_de/run.sh download
-#   bash examples/wmt14_en_de/run.sh table1|features|feature_dims [options of scripts/run_experiment.py]
+#   bash examples/wmt14_en_de/run.sh table1|features|feature_dims [options of fairseq-plugins run]
 #   bash examples/wmt14_en_de/run.sh all        # download; both systems on all pairs: table1 --fractions 1
 #
 # RAW      folder of the raw text (default: data-bin/wmt14_raw)
-# PREPARE  further options of scripts/prepare_translation.py (default: --workers with all cores)
+# PREPARE  further options of fairseq-plugins prepare translation (default: --workers with all cores)
 # With 4 GPUs: --gpus-per-node 4 --options fp16=true; on a cluster: --executor slurm --nodes 2 as well. An
 # update is of 32,768 tokens however many processes there are. What was stopped goes on with the same command.
 set -euo pipefail

@@ -1,4 +1,4 @@
-"""A folder of ``scripts/perturb.py``: examples of one split after a transformation, and before.
+"""A folder of `perturb`: examples of one split after a transformation, and before.
 
 The split's own file in the dataset's own form, the same rows as they were in ``original/``, what
 was done to every example of the split in ``changes.jsonl``, and what all of it is in
@@ -102,7 +102,7 @@ def _read_record(path: Path) -> dict[str, Any]:
 def _split_file(dataset: Dataset, split: str, folder: Path) -> Path:
     """Return the split's file in a folder."""
     if not folder.is_dir():
-        raise FileNotFoundError(f"no folder {str(folder)!r}: run scripts/perturb.py again")
+        raise FileNotFoundError(f"no folder {str(folder)!r}: run fairseq-plugins perturb again")
     found = find_splits(dataset, folder)
     if split not in found:
         names = " or ".join(dataset.splits[split])
@@ -129,7 +129,7 @@ def _check_changes(
         numbered anew in every file.
     """
     if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file: run scripts/perturb.py again")
+        raise FileNotFoundError(f"{path}: no such file: run fairseq-plugins perturb again")
     changes = [(number, _change(line, f"{path}:{number}")) for number, line in _lines(path)]
     kept = [change for change in changes if change[1]["changed"]]
     count = len(after[1])

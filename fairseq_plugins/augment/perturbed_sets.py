@@ -1,6 +1,6 @@
 """Sets of perturbed examples, whoever made them: found, read, checked against the model.
 
-``scripts/perturb.py`` writes folders, TextFlint pairs of files, AdvGLUE one file of six tasks; all
+`perturb` writes folders, TextFlint pairs of files, AdvGLUE one file of six tasks; all
 become `PerturbedExamples`.
 """
 
@@ -26,7 +26,7 @@ from .perturbed_folders import read_perturbed
 
 WHOLE = "original"  # what is called so is before, not after
 KINDS = (
-    f"a folder with {RECORD} (scripts/perturb.py), {TRANSFORMED}_NAME_N.json (TextFlint), or "
+    f"a folder with {RECORD} (fairseq-plugins perturb), {TRANSFORMED}_NAME_N.json (TextFlint), or "
     "AdvGLUE's dev.json"
 )
 
@@ -122,7 +122,7 @@ def _places(path: str | Path) -> Iterator[tuple[Path, str]]:
 
 
 def _is_set(path: Path) -> bool:
-    """Whether it is a set; a hidden folder is what a killed run of scripts/perturb.py left."""
+    """Whether it is a set; a hidden folder is what a killed run of `perturb` left."""
     if path.name.startswith("."):
         return False
     return (path / RECORD).is_file() or (path.is_file() and transformed_file(path) is not None)

@@ -1,9 +1,8 @@
 """BERT's vocabulary as a fairseq dictionary that keeps every id.
 
-fairseq puts its own four symbols first and counts behind every word; a BERT vocabulary is one
-wordpiece a line, its id the line's number from 0, with ``[PAD]``, ``[UNK]``, ``[CLS]`` and
-``[SEP]`` anywhere. The vocabulary belongs to pretrained weights, so it is closed: nothing is
-added, sorted or padded, and saving gives back the very bytes that were read.
+fairseq puts its own four symbols first and counts behind every word; a BERT vocabulary
+(`pretrained.vocabulary`) is one wordpiece a line and closed. Nothing is added, sorted or padded
+here, and saving gives back the very bytes that were read.
 """
 
 from __future__ import annotations
@@ -17,31 +16,21 @@ from fairseq.tokenizer import tokenize_line
 from torch import Tensor
 
 from ..files import write_bytes
-from ..text_reading import decode
-
-CLS, SEP, PAD, UNK, MASK = "[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"
+from ..pretrained.vocabulary import CLS, MASK, PAD, SEP, UNK, Vocabulary
 
 
 class BertDictionary(Dictionary):
     """A closed vocabulary: fairseq's bos is ``[CLS]``, eos ``[SEP]``, pad ``[PAD]``.
 
     Args:
-        content: bytes of a vocabulary file.
-        name: what errors call it.
-
-    Raises:
-        ValueError: it is not UTF-8, or lacks a special wordpiece.
+        vocabulary: the wordpieces.
     """
 
-    def __init__(self, content: bytes, name: str = "vocabulary") -> None:
+    def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__(bos=CLS, pad=PAD, eos=SEP, unk=UNK, add_special_symbols=False)
-        self.content = content
-        self.symbols = _wordpieces(content, name)
+        self.vocabulary = vocabulary
+        self.symbols, self.indices = vocabulary.pieces, vocabulary.indices
         self.count = [1] * len(self.symbols)
-        self.indices = {symbol: i for i, symbol in enumerate(self.symbols)}
-        missing = [s for s in (PAD, UNK, CLS, SEP) if s not in self.indices]
-        if missing:
-            raise ValueError(f"{name} is no BERT vocabulary: it lacks {', '.join(missing)}")
         self.bos_index, self.eos_index = self.indices[CLS], self.indices[SEP]
         self.pad_index, self.unk_index = self.indices[PAD], self.indices[UNK]
         self.mask_index = self.indices.get(MASK)
@@ -59,17 +48,14 @@ class BertDictionary(Dictionary):
             FileNotFoundError: there is no such file.
             ValueError: it is no BERT vocabulary.
         """
-        path = Path(f)
-        if not path.is_file():
-            raise FileNotFoundError(f"{path}: no such vocabulary")
-        return cls(path.read_bytes(), str(path))
+        return cls(Vocabulary.load(f))
 
     def save(self, f: str | Path | TextIO) -> None:
         """Write the bytes that were read, to a path (renamed when complete) or an open file."""
         if not isinstance(f, (str, Path)):
-            f.write(self.content.decode("utf-8"))
+            f.write(self.vocabulary.content.decode("utf-8"))
             return
-        write_bytes(f, self.content)
+        write_bytes(f, self.vocabulary.content)
 
     def add_symbol(self, word: str, n: int = 1, overwrite: bool = False) -> int:
         """Return the id of a known wordpiece; the vocabulary takes no others.
@@ -105,11 +91,3 @@ class BertDictionary(Dictionary):
         return super().encode_line(
             line, line_tokenizer, add_if_not_exist, consumer, append_eos, reverse_order
         )
-
-
-def _wordpieces(content: bytes, name: str) -> list[str]:
-    """Split a vocabulary at line feeds only: a wordpiece may be any other separator."""
-    lines = content.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    return [decode(line, name, i).removesuffix("\r") for i, line in enumerate(lines, start=1)]

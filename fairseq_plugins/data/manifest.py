@@ -165,7 +165,7 @@ class Manifest(FolderManifest):
 
     FORMAT = "fairseq_plugins.translation"
     VERSION = 1
-    SCRIPT = "prepare_translation.py"
+    SCRIPT = "prepare translation"
     PATHS = ("trainpref", "validpref", "testpref", "bpe_codes", "sentencepiece_model") + (
         "srcdict",
         "tgtdict",

@@ -67,7 +67,7 @@ class TextManifest(FolderManifest):
 
     FORMAT = "fairseq_plugins.text"
     VERSION = 1
-    SCRIPT = "prepare_text.py or prepare_squad.py"
+    SCRIPT = "prepare text or prepare questions"
 
     dataset: str
     task: str

@@ -18,6 +18,7 @@ from itertools import groupby
 
 from sacrebleu.metrics import BLEU, CHRF
 
+from .choices import SENTENCE_METRICS
 from .text_files import check_equal_counts
 
 Metric = Callable[[str, str], float]
@@ -48,7 +49,7 @@ def sentence_bleu(prediction: str, gold: str) -> float:
     return _bleu().sentence_score(prediction, [gold]).score
 
 
-METRICS: dict[str, Metric] = {"chrf": sentence_chrf, "bleu": sentence_bleu}
+METRICS: dict[str, Metric] = dict(zip(SENTENCE_METRICS, (sentence_chrf, sentence_bleu)))
 
 
 @dataclass(frozen=True)

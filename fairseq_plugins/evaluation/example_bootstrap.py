@@ -79,7 +79,7 @@ class Bootstrap:
 
 
 def read_answers(path: str | Path) -> Answers:
-    """Read predictions (JSON lines of ``scripts/predict.py``); rows without gold are left out.
+    """Read predictions (JSON lines of `predict`); rows without gold are left out.
 
     Raises:
         FileNotFoundError, ValueError: no such file; a line that is no prediction; no gold at all.
@@ -92,7 +92,7 @@ def read_answers(path: str | Path) -> Answers:
             records.append((_ANSWERS[key], str(record["id"]), record.get("gold"), record[key]))
         except (ValueError, TypeError, KeyError, StopIteration, RecursionError):
             raise ValueError(
-                f"{path}, line {number}: no prediction of scripts/predict.py"
+                f"{path}, line {number}: no prediction of fairseq-plugins predict"
             ) from None
     known = [record for record in records if record[2] is not None]
     if not known:

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from ..messages import named
+from .choices import MISSING
 from .squad import OFFICIAL_THRESHOLD, evaluate
 from .text_files import read_lines
 
 logger = logging.getLogger(__name__)
 
-MISSING = ("error", "skip", "empty")
 _SHOWN = 3  # ids that a message names
 
 

@@ -1,8 +1,8 @@
 """Where systems differ about texts: examples that one gets right and another gets wrong.
 
 Table 4 of Wang et al. (2022) shows pairs of sentences, the words in which they differ, the gold
-label and what each of four systems says. Predictions are the JSON lines of ``scripts/predict.py``
-and ``scripts/robustness.py``.
+label and what each of four systems says. Predictions are the JSON lines of `predict`
+and `robustness`.
 """
 
 from __future__ import annotations

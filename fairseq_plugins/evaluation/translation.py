@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from sacrebleu.metrics import BLEU, CHRF
 from sacremoses import MosesDetokenizer, MosesTokenizer
 
+from .choices import SUBWORDS, TOKENIZED
 from .text_files import check_equal_counts
 
-SUBWORDS = ("auto", "bpe", "sentencepiece", "none")
-TOKENIZED = ("auto", "yes", "no")
 FIGURES = ("bleu", "chrf", "tokenized_bleu", "compound_split_bleu")
 
 _BPE_MARK = re.compile(r"@@ |@@ ?$")

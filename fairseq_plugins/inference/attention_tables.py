@@ -19,9 +19,7 @@ import torch
 from torch import Tensor
 
 from .attention import check_choice
-
-AFFINITY, DIFFERENCE, FUSED = "affinity", "difference", "fused"
-KINDS = (AFFINITY, DIFFERENCE, FUSED)
+from .options import AFFINITY, ATTENTIONS, DIFFERENCE, FUSED
 
 
 def select_tables(
@@ -32,7 +30,8 @@ def select_tables(
     Args:
         extra: what the model says beside its logits about one sentence or pair, without padding,
             with ``need_weights=True``.
-        kind: one of `KINDS` (default: `FUSED` in layers with dual attention, `AFFINITY` in others).
+        kind: one of `ATTENTIONS` (default: `FUSED` in layers with dual attention, `AFFINITY` in
+            others).
         layer: one layer from 0 (default: all that have this attention; for `FUSED` all layers,
             those without dual attention with their affinity).
 
@@ -42,8 +41,8 @@ def select_tables(
     Raises:
         ValueError: an unknown kind, no such layer, or a layer without that attention.
     """
-    if kind not in (None, *KINDS):
-        raise ValueError(f"unknown attention {kind!r}; choices: {', '.join(KINDS)}")
+    if kind not in (None, *ATTENTIONS):
+        raise ValueError(f"unknown attention {kind!r}; choices: {', '.join(ATTENTIONS)}")
     check_choice("layer", layer, len(extra["attention"]))
     if kind in (DIFFERENCE, FUSED):
         _check_dual(sorted(extra.get("difference", ())), kind, layer)

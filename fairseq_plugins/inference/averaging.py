@@ -22,13 +22,12 @@ import torch
 from ..checkpoints.reading import read_state
 from ..files import replaced
 from ..messages import named
+from .options import COUNTED
 
 logger = logging.getLogger(__name__)
 
 State = dict[str, Any]
 Parameters = dict[str, torch.Tensor]
-
-KINDS = ("epoch", "update")
 
 _EPOCH = re.compile(r"checkpoint(\d+)\.pt")
 _UPDATE = re.compile(r"checkpoint_\d+_(\d+)\.pt")
@@ -177,11 +176,11 @@ def last_checkpoints(folder: str | Path, count: int, *, kind: str | None = None)
         FileNotFoundError: there is no such folder.
         ValueError: fewer than ``count`` of them, an unknown kind, or both kinds and none chosen.
     """
-    if kind is not None and kind not in KINDS:
-        raise ValueError(f"kind: unknown value {kind!r}; choose from {', '.join(KINDS)}")
+    if kind is not None and kind not in COUNTED:
+        raise ValueError(f"kind: unknown value {kind!r}; choose from {', '.join(COUNTED)}")
     found = {"epoch": _numbered(folder, _EPOCH), "update": _numbered(folder, _UPDATE)}
     if kind is None:
-        present = [name for name in KINDS if found[name]]
+        present = [name for name in COUNTED if found[name]]
         if len(present) > 1:
             raise ValueError(f"{folder}: holds checkpoints by epoch and by update; say which kind")
         kind = present[0] if present else "epoch"

@@ -16,12 +16,10 @@ from ..corpora.squad import Paragraph, Question
 from ..evaluation.answers import Candidate, Passage
 from ..text.squad_encoder import encode_paragraphs
 from .attention import check_choice
+from .options import ANSWERED, DIRECTIONS, TO_CONTEXT
 from .question_answering import Reader, Reply
 
-TO_QUESTION, TO_CONTEXT = "c2q", "q2c"
-DIRECTIONS = (TO_CONTEXT, TO_QUESTION)
 SEPARATOR = "[SEP]"
-ANSWERED, UNANSWERED = KINDS = ("answered", "unanswered")  # questions of a split
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def first_of(dataset: Any, kind: str) -> int:
 
     Args:
         dataset: the split, with gold answers.
-        kind: of `KINDS`.
+        kind: of `QUESTIONS`.
 
     Raises:
         ValueError: there is no such question.

@@ -39,7 +39,7 @@ def export_checkpoint(
         output,
         model.encoder.state_dict(),
         model.encoder.shape,
-        vocabulary=task.source_dictionary.content,
+        vocabulary=task.source_dictionary.vocabulary.content,
         settings=task.manifest.tokenizer,
     )
     logger.info("wrote %s: the encoder of %s, without its head", output, paths[0])

@@ -15,7 +15,8 @@ from typing import Any
 
 from ..data.text_manifest import TextManifest
 from ..models import _bert_config, _local_options
-from .prediction import BATCH_SIZE, Predictor
+from .options import BATCH_SIZE
+from .prediction import Predictor
 from .text_checkpoints import LABELLING, check, prepared_folder, recorded_options
 
 

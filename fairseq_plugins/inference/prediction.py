@@ -26,10 +26,10 @@ from ..text.text_encoder import EncodedSentence, TextEncoder
 from ..text.wordpiece import WordPieces
 from . import prediction_records as records
 from .folders import check_split, in_order, read_part
+from .options import BATCH_SIZE
 from .prediction_inputs import Wanted, examples_of, kept_examples
 from .text_checkpoints import DEFAULT, LABELLING, Paths, find_checkpoints, load_models
 
-BATCH_SIZE = 32
 BATCHES_AHEAD = 32  # sorted by length together, so that a batch holds examples of like length
 
 
@@ -118,7 +118,7 @@ class Predictor:
     @cached_property
     def wordpieces(self) -> WordPieces:
         """What cuts text into wordpieces, without what models read beside them."""
-        return WordPieces(self.task.source_dictionary, self.manifest.tokenizer)
+        return WordPieces(self.task.source_dictionary.vocabulary, self.manifest.tokenizer)
 
     @property
     def wanted(self) -> Wanted:

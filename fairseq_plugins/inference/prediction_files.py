@@ -1,4 +1,4 @@
-"""Predict a prepared split, a file or standard input, into files: what ``scripts/predict.py`` does.
+"""Predict a prepared split, a file or standard input, into files: the work of `predict`.
 
 Everything that can be refused is refused before the first prediction. Files appear under their
 names when they are complete.
@@ -21,89 +21,14 @@ from ..evaluation.text_files import write_text
 from ..messages import named
 from ..text_reading import lines_of, numbered_lines
 from . import prediction_outputs as outputs
-from .overrides import EXAMPLES, given_overrides
-from .prediction import BATCH_SIZE, Predictor, check_split, load
+from .options import FREE, STANDARD, PredictionOptions
+from .prediction import Predictor, check_split, load
 from .prediction_inputs import read_examples
 from .prediction_records import Prediction
 
 logger = logging.getLogger(__name__)
 
-STANDARD = "-"
 STDIN = "standard input"
-FREE = (None, STANDARD)
-
-
-@dataclass(frozen=True)
-class PredictionOptions:
-    """What to predict with what, and where to.
-
-    Args:
-        checkpoint: run folder or checkpoint file; several joined by ``:``.
-        data: prepared folder (default: the one of the training).
-        split: split of that folder to predict, or
-        input: file of raw text; ``-`` is standard input.
-        input_format: one of `prediction_inputs.FORMATS`.
-        output: file to write; ``-`` is standard output (the default unless only a submission or
-            metrics are wanted).
-        format: one of `prediction_outputs.FORMATS`.
-        submission_dir: folder for the file of the benchmark's server.
-        metrics: JSON file for metrics.
-        batch_size: most examples of a batch.
-        max_tokens: most wordpieces of a batch.
-        max_positions, long_examples: most wordpieces of an example, and what becomes of longer ones
-            (default: as in training).
-        cpu: compute on the CPU even where there is a GPU.
-        spacy_model: pipeline for raw text that the user names.
-    """
-
-    checkpoint: str
-    data: str | None = None
-    split: str | None = None
-    input: str | None = None
-    input_format: str = "text"
-    output: str | None = None
-    format: str = "jsonl"
-    submission_dir: str | None = None
-    metrics: str | None = None
-    batch_size: int = BATCH_SIZE
-    max_tokens: int | None = None
-    max_positions: int | None = None
-    long_examples: str | None = None
-    cpu: bool = False
-    spacy_model: str | None = None
-
-    def check(self) -> None:
-        """Refuse options that do not go together.
-
-        Raises:
-            FileNotFoundError: there is no such input file.
-            ValueError: anything else; names the options.
-        """
-        if (self.split is None) == (self.input is None):
-            raise ValueError("give either --split or --input")
-        if self.submission_dir and self.split is None:
-            raise ValueError(
-                "--submission-dir goes with --split: the server wants its own test set"
-            )
-        if self.input not in FREE and not Path(self.input).is_file():
-            raise FileNotFoundError(f"{self.input}: no such file")
-        for name in ("batch_size", "max_tokens"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"--{name.replace('_', '-')} is {value}, it must be at least 1")
-        for path in (self.output, self.metrics):
-            if path not in FREE and Path(path).is_dir():
-                raise ValueError(f"{path} is a folder, not a file to write")
-        named = [path for path in (self.input, self.output, self.metrics) if path not in FREE]
-        places = [Path(path).resolve() for path in named]
-        twice = [path for path, place in zip(named, places) if places.count(place) > 1]
-        if twice:
-            raise ValueError(f"{twice[0]} is named twice among --input, --output and --metrics")
-
-    @property
-    def prints(self) -> bool:
-        """Whether predictions themselves are wanted, not a submission or metrics alone."""
-        return self.output is not None or not (self.submission_dir or self.metrics)
 
 
 @dataclass(frozen=True)
@@ -130,7 +55,7 @@ def predict_files(options: PredictionOptions) -> None:
             is no submission.
     """
     options.check()
-    given = given_overrides(options, EXAMPLES)
+    given = options.overrides
     predictor = load(options.checkpoint, options.data, cpu=options.cpu, **given)
     if options.split is not None:
         check_split(predictor.manifest, options.split, predictor.folder)

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TextIO
 
 from ..files import replacing
+from .options import OUTPUT_FORMATS
 from .prediction_records import ClassPrediction, Prediction, ScorePrediction, WordPrediction
 
-FORMATS = ("jsonl", "tsv", "conll", "glue")
 Render = Callable[[Prediction], str]
 
 
@@ -26,15 +26,15 @@ def renderer(form: str, target: str, names: Mapping[str, str] | None = None) -> 
     """Return the head of a format and the function that writes one prediction.
 
     Args:
-        form: one of `FORMATS`.
+        form: one of `options.OUTPUT_FORMATS`.
         target: ``classes`` | ``score`` | ``word_labels``.
         names: for ``glue``: our label -> the server's; None without a GLUE submission.
 
     Raises:
         ValueError: an unknown format, or one that does not go with the target.
     """
-    if form not in FORMATS:
-        raise ValueError(f"unknown format {form!r}; choices: {', '.join(FORMATS)}")
+    if form not in OUTPUT_FORMATS:
+        raise ValueError(f"unknown format {form!r}; choices: {', '.join(OUTPUT_FORMATS)}")
     if form == "conll" and target != "word_labels":
         raise ValueError("format 'conll' is for labels of words; choices: jsonl, tsv, glue")
     if form == "glue":

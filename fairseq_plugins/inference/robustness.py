@@ -1,4 +1,4 @@
-"""Predict perturbed sets and what they were made from: what ``scripts/robustness.py`` does.
+"""Predict perturbed sets and what they were made from: the work of `robustness`.
 
 Everything that can be refused is refused before the first prediction: all checkpoints, prepared
 folders and sets are checked first. Then one checkpoint after another is loaded, once, and what
@@ -20,8 +20,9 @@ from ..data.text_manifest import TextManifest
 from ..evaluation.comparison_report import short_names
 from ..evaluation.example_bootstrap import Answers
 from ..evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
+from .options import BATCH_SIZE
 from .overrides import EXAMPLES, given_overrides
-from .prediction import BATCH_SIZE, Predictor, load
+from .prediction import Predictor, load
 from .prediction_outputs import opened
 from .prediction_records import Prediction, ScorePrediction
 from .text_checkpoints import (

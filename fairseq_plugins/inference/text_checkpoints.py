@@ -18,8 +18,8 @@ from ..models._checkpoints import Checkpoint, build, read_checkpoint, set_up, ta
 ANSWERING = "extractive_qa"
 LABELLING = ("text_classification", "sequence_labeling")
 TASKS = (*LABELLING, ANSWERING)
-_READ_BY = dict.fromkeys(LABELLING, "scripts/predict.py")
-_READ_BY[ANSWERING] = "scripts/predict_squad.py, scripts/ask.py and scripts/plot_coattention.py"
+_READ_BY = dict.fromkeys(LABELLING, "fairseq-plugins predict")
+_READ_BY[ANSWERING] = "fairseq-plugins answer, ask and plot coattention"
 DEFAULT = "checkpoint_best.pt"
 
 Paths = str | Path | Sequence[str | Path]

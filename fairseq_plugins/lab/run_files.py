@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 USER_DIR = Path(__file__).resolve().parents[1]
-SCRIPTS = USER_DIR.parent / "scripts"
 SETTINGS, RESULT, LOG = "settings.json", "result.json", "train.log"
 COMMAND = "command.txt"  # what trains it, as a person would type it
 BEST, LAST, PREDICTIONS = "checkpoint_best.pt", "checkpoint_last.pt", "predictions.jsonl"
@@ -13,3 +13,8 @@ EVALUATED = "evaluation.jsonl"  # predictions and the metrics of `EVALUATION`
 AVERAGE = "checkpoint_average.pt"  # of translation
 DESCRIPTION = "experiment.json"
 AFTER = "after"  # folder of an experiment with what its further steps left
+
+
+def subcommand(*words: str) -> list[str]:
+    """Return the command that runs a subcommand of ``fairseq-plugins`` with this Python."""
+    return [sys.executable, "-m", "fairseq_plugins", *words]

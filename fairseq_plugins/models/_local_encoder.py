@@ -66,7 +66,7 @@ def plan_local(args: Namespace, features: int, *, trees: bool) -> LocalPlan:
     if needs_words and not trees:
         raise ValueError(
             f"{OPTION} {','.join(names)} reads {'parse trees' if reads_heads(names) else 'words'}, "
-            "which the data folder lacks: prepare it with --parse (prepare_translation.py)"
+            "which the data folder lacks: prepare it with --parse (`prepare translation`)"
         )
     columns = tuple(range(features, features + len(COLUMNS))) if needs_words else ()
     return LocalPlan(found, layers, float(args.gate_bias_init), columns)

@@ -194,5 +194,5 @@ def check_target(plan: SpanPlan, target: str, classifier_dropout: Optional[float
     if found:
         raise ValueError(
             f"{', '.join(found)}: this model answers questions, but the data folder is for "
-            f"{target}: take another architecture, or a folder of prepare_squad.py"
+            f"{target}: take another architecture, or a folder of `prepare questions`"
         )

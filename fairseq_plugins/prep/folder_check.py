@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
-from ..data.bert_dictionary import BertDictionary
 from ..data.dictionaries import load_dictionary
 from ..data.factor_streams import check_split
 from ..data.manifest import Manifest
@@ -15,6 +14,7 @@ from ..data.text_columns import STORED_FEATURES, read_ids
 from ..data.text_folders import open_folder, read_gold, read_questions, read_sentences
 from ..data.text_manifest import SPANS, VOCABULARY, TextManifest
 from ..data.translation_folders import load_inventories, shared_manifest
+from ..pretrained.vocabulary import Vocabulary
 from .subset import kind_of
 
 SHOWN = 10  # faults in a message
@@ -71,7 +71,7 @@ def _check_texts(folder: Path, manifest: TextManifest) -> None:
     open_folder(folder, manifest.task)
     features = {"case", *manifest.annotations} & {*STORED_FEATURES}
     wanted = {
-        "pieces": len(BertDictionary.load(folder / VOCABULARY)),
+        "pieces": len(Vocabulary.load(folder / VOCABULARY)),
         "heads": "heads" in manifest.annotations,
     }
     for split in manifest.splits:

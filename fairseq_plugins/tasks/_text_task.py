@@ -1,6 +1,6 @@
 """What the understanding tasks share: folder, model and datasets.
 
-They read a folder of ``scripts/prepare_text.py`` or ``prepare_squad.py`` and take any of our
+They read a folder of `prepare text` or `prepare questions` and take any of our
 encoders. A checkpoint knows what it was trained for, and another folder must agree with it.
 """
 
@@ -33,7 +33,7 @@ BFLOAT16 = "bfloat16"
 class TextTaskConfig(FairseqDataclass):
     """Options of all of them."""
 
-    data: str = field(default=MISSING, metadata={"help": "folder made by prepare_text.py"})
+    data: str = field(default=MISSING, metadata={"help": "folder of `prepare text`"})
     max_positions: Optional[int] = field(
         default=None,
         metadata={"help": "most wordpieces of an input, specials included (default: the model's)"},

@@ -30,7 +30,9 @@ logger = logging.getLogger(__name__)
 class ExtractiveQAConfig(TextTaskConfig):
     """Options of ``extractive_qa``."""
 
-    data: str = field(default=MISSING, metadata={"help": "folder made by prepare_squad.py"})
+    data: str = field(
+        default=MISSING, metadata={"help": "folder of fairseq-plugins prepare questions"}
+    )
     max_positions: Optional[int] = field(
         default=None,
         metadata={

@@ -1,6 +1,6 @@
 """``syntax_translation``: fairseq's translation task with source features and raw-text inference.
 
-It reads folders written by ``scripts/prepare_translation.py``: fairseq's own token streams with
+It reads folders written by `prepare translation`: fairseq's own token streams with
 one feature stream each beside the source, and two that tell its parse trees. All of the folder's go
 into every batch; the model takes those that it was built for.
 """

@@ -11,8 +11,8 @@ from typing import Any
 from ..corpora.conllu_parses import NAME as GIVEN
 from ..corpora.conllu_parses import Parses
 from ..corpora.examples import Example
-from ..data.bert_dictionary import BertDictionary
 from ..data.text_manifest import SIMILARITY, VOCABULARY, TextManifest
+from ..pretrained.vocabulary import Vocabulary
 from ..syntax.annotation import Annotation, annotator_line
 from ..syntax.labels import FEATURES, upos_label
 from ..syntax.subwords import Span, align, case_of, joined_spans, locate_words
@@ -107,7 +107,7 @@ class TextEncoder:
                 "raw text: prepare it with --spacy-model as well, or predict its prepared splits"
             )
         encoder = cls(
-            WordPieces(BertDictionary.load(Path(folder) / VOCABULARY), manifest.tokenizer),
+            WordPieces(Vocabulary.load(Path(folder) / VOCABULARY), manifest.tokenizer),
             manifest.tokenize,
             manifest.annotations,
             reopen_annotator(folder, manifest, model, spacy_model),

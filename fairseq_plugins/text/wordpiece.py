@@ -14,7 +14,7 @@ from typing import Any
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordPiece as WordPieceModel
 
-from ..data.bert_dictionary import UNK, BertDictionary
+from ..pretrained.vocabulary import UNK, Vocabulary
 
 LONGEST_WORD = 100  # characters; longer words are unknown, as in BERT
 
@@ -30,8 +30,8 @@ class WordPieces:
             (set apart).
     """
 
-    def __init__(self, vocabulary: BertDictionary, settings: Mapping[str, Any]) -> None:
-        self.unknown, self.size = vocabulary.unk(), len(vocabulary)
+    def __init__(self, vocabulary: Vocabulary, settings: Mapping[str, Any]) -> None:
+        self.unknown, self.size = vocabulary.indices[UNK], len(vocabulary)
         model = WordPieceModel(
             vocabulary.indices, unk_token=UNK, max_input_chars_per_word=LONGEST_WORD
         )

@@ -31,7 +31,7 @@ def options_of(name, raw, output, **more) -> PerturbOptions:
 
 
 def texts_of(name, split, path):
-    """Read a file as prepare_text.py does."""
+    """Read a file as `prepare text` does."""
     return [(x.texts, x.label) for x in read_split(DATASETS[name], split, path)]
 
 

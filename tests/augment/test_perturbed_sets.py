@@ -1,4 +1,4 @@
-"""Perturbed sets: folders of scripts/perturb.py, AdvGLUE's file; and labels of other hands."""
+"""Perturbed sets: folders of `perturb`, AdvGLUE's file; and labels of other hands."""
 
 from __future__ import annotations
 

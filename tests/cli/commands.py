@@ -1,4 +1,4 @@
-"""Runs fairseq's commands and the project's scripts, each in a fresh process, and reads the result.
+"""Runs fairseq's commands and our subcommands, each in a fresh process, and reads the result.
 
 A server process imports the heavy libraries once and forks for every run: a start costs a tenth of
 a second instead of six, and what fairseq keeps in global variables dies with the run.
@@ -13,7 +13,6 @@ import json
 import multiprocessing
 import os
 import re
-import runpy
 import subprocess
 import sys
 import tempfile
@@ -81,7 +80,7 @@ class Outcome:
 def run(
     command: str, *arguments: Any, stdin: str = "", cwd: Path | None = None, fails: bool = False
 ) -> Outcome:
-    """Run a command (a key of `COMMANDS`, or the path of a script) and check its exit status.
+    """Run a command (a key of `COMMANDS`, or the words of a subcommand); check its exit status.
 
     Args:
         command: what to run.
@@ -133,13 +132,13 @@ def _child(command: str, arguments: list[str], names: Sequence[str], cwd: str | 
     os.environ.pop("PYTHONPATH", None)  # of the server alone
     gc.freeze()  # searching what the server imported for garbage costs more than the run
     sys.stdin = open(0, encoding="utf-8", closefd=False)
-    sys.argv = [command, *arguments]
+    own = command not in COMMANDS
+    sys.argv = [*(["fairseq-plugins", *command.split()] if own else [command]), *arguments]
     if cwd is not None:
         os.chdir(cwd)
-    if command in COMMANDS:
-        importlib.import_module(COMMANDS[command]).cli_main()
-    else:
-        runpy.run_path(command, run_name="__main__")
+    if own:
+        sys.exit(importlib.import_module("fairseq_plugins.cli.main").main())
+    importlib.import_module(COMMANDS[command]).cli_main()
 
 
 def train(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from cli.commands import SCRIPTS, run
+from cli.commands import run
 from squad_files import paragraph, question, write_squad
 
-ANALYZE = SCRIPTS / "analyze_questions.py"
+ANALYZE = "analyze-questions"
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""scripts/predict_squad.py, scripts/score_squad.py and scripts/ask.py, one after another."""
+"""`answer`, `score-answers` and `ask`, one after another."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 
 import pytest
 from answer_runs import gold_of
-from cli.commands import SCRIPTS, run
+from cli.commands import run
 
-ANSWER, SCORE, ASK = (str(SCRIPTS / f"{n}.py") for n in ("predict_squad", "score_squad", "ask"))
+ANSWER, SCORE, ASK = "answer", "score-answers", "ask"
 
 
 def refusal(script, *arguments, code=1, **options):
@@ -93,21 +93,21 @@ def test_what_cannot_be_asked_is_refused(answer_runs, facts, tmp_path):
     assert "invalid float value: 'low'" in line
 
 
-OTHER_SCRIPTS = {
-    "predict.py": "RUN --split valid",
-    "plot_attention.py": "Who? --checkpoints RUN --out out/figure",
-    "plot_gates.py": "RUN --out out/gates",
-    "case_study.py": "RUN --split valid --html out/page.html",
-    "robustness.py": "RUN --sets sets --output out/stem",
+OTHERS = {
+    "predict": "RUN --split valid",
+    "plot attention": "Who? --checkpoints RUN --out out/figure",
+    "plot gates": "RUN --out out/gates",
+    "cases": "RUN --split valid --html out/page.html",
+    "robustness": "RUN --sets sets --output out/stem",
 }
 
 
-@pytest.mark.parametrize("script", OTHER_SCRIPTS)
-def test_scripts_for_labels_name_those_for_answers(answer_runs, tmp_path, script):
-    words = OTHER_SCRIPTS[script].replace("RUN", str(answer_runs / "first")).split()
-    line = refusal(str(SCRIPTS / script), *words, cwd=tmp_path)
+@pytest.mark.parametrize("script", OTHERS)
+def test_subcommands_for_labels_name_those_for_answers(answer_runs, tmp_path, script):
+    words = OTHERS[script].replace("RUN", str(answer_runs / "first")).split()
+    line = refusal(script, *words, cwd=tmp_path)
     assert "of task 'extractive_qa'" in line
-    assert "; scripts/predict_squad.py, scripts/ask.py and scripts/plot_coattention.py " in line
+    assert "; fairseq-plugins answer, ask and plot coattention " in line
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
@@ -116,7 +116,7 @@ def test_answers_of_two_runs_are_compared(answer_runs, tmp_path):
         given = ("--path", answer_runs / name, "--split", "valid", "--cpu", "--output-dir")
         run(ANSWER, *given, tmp_path / name)
     systems = [tmp_path / name / "predictions.json" for name in ("first", "second")]
-    compare = str(SCRIPTS / "compare_predictions.py")
+    compare = "compare"
     gold = answer_runs / "data" / "valid.examples.jsonl"
     done = run(compare, *systems, "--gold", gold, "--better", "any", "--tsv", tmp_path / "x.tsv")
     said = [json.loads(path.read_text()) for path in systems]

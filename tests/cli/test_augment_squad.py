@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from cli.commands import SCRIPTS, USER_DIR, run, train
+from cli.commands import USER_DIR, run, train
 from squad_files import toy_squad
 
 from fairseq_plugins.corpora import squad
 
-SCRIPT = str(SCRIPTS / "augment_squad.py")
+SCRIPT = "augment questions"
 SAY = "sed 's/^/Say, /'"
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import io
 import re
-import runpy
 import sys
 from types import SimpleNamespace
 
 import prepared_text
 import pytest
-from cli.commands import SCRIPTS
 from prepared_text import examples
 
-SCRIPT, ATTENTION = (str(SCRIPTS / f"{name}.py") for name in ("case_study", "plot_attention"))
+from fairseq_plugins.cli.main import main
+
+SCRIPT, ATTENTION = "cases", "plot attention"
 PAIR = ("Alice sees the <garden>", "Bob sees the green garden")
 SHORT = "--max-update 2 --disable-validation --no-epoch-checkpoints --arch".split()
 
@@ -47,10 +47,9 @@ def run(monkeypatch, capsys):
     """Run a script in this process; return its exit status and output."""
 
     def call(*arguments, script=SCRIPT, stdin=""):
-        monkeypatch.setattr(sys, "argv", [script, *map(str, arguments), "--cpu"])
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin.encode())))
         monkeypatch.setattr(sys.stdout, "reconfigure", lambda **kwargs: None, raising=False)
-        code = runpy.run_path(script, run_name="script")["main"]()
+        code = main([*script.split(), *map(str, arguments), "--cpu"])
         found = capsys.readouterr()
         assert "Traceback" not in found.err
         return SimpleNamespace(code=code, out=found.out, err=found.err)

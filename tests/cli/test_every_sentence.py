@@ -7,7 +7,7 @@ import math
 
 import pytest
 import sacrebleu
-from cli.commands import SCRIPTS, USER_DIR, generate, run, state_of
+from cli.commands import USER_DIR, generate, run, state_of
 
 BATCHES = ["--batch-size 1", "--batch-size 7", "--batch-size 64", "--max-tokens 150"]
 
@@ -52,7 +52,7 @@ def test_score_script_scores_every_sentence(corpus, generated, tmp_path):
     log.write_text(generated.out, encoding="utf-8")
     reference = corpus / "test.de"
     arguments = ["--sys", log, "--ref", reference, "--lang", "de", "--json", tmp_path / "out.json"]
-    run(str(SCRIPTS / "score.py"), *arguments)
+    run("score", *arguments)
     (system,) = json.loads((tmp_path / "out.json").read_text())["systems"]
     references = reference.read_text(encoding="utf-8").splitlines()
     expected = sacrebleu.corpus_bleu(generated.lines("D"), [references])

@@ -7,7 +7,7 @@ import logging
 import shutil
 
 import pytest
-from cli.commands import ROOT, SCRIPTS, USER_DIR, generate, run, train
+from cli.commands import ROOT, USER_DIR, generate, run, train
 from coattention_runs import make_runs
 from lab.finished_runs import finish
 from lab.translated_runs import translated
@@ -67,7 +67,7 @@ def part(bert, tmp_path_factory):
         write_raw(dataset, home / "raw", 16)
         given = ["--raw-dir", home / "raw", "--destdir", home / "data", "--pretrained", bert]
         given += ["--annotations", "pos,heads", "--workers", 1]
-        run(str(SCRIPTS / "prepare_text.py"), "--dataset", dataset, *given)
+        run("prepare text", "--dataset", dataset, *given)
         for system in systems:
             _finish(home, dataset, f"{system}_tiny")
         return places_of(home / "runs", home / "data", home / "raw")
@@ -83,7 +83,7 @@ def _finish(home, dataset, arch):
     train(home / "data", folder, options)
     (folder / "checkpoint_last.pt").rename(folder / "checkpoint_best.pt")
     output = ["--split", "valid", "--output", folder / "predictions.jsonl", "--cpu"]
-    run(str(SCRIPTS / "predict.py"), folder, *output)
+    run("predict", folder, *output)
 
 
 def test_examples_of_bert_with_parts_of_speech(part, tmp_path) -> None:
@@ -139,7 +139,7 @@ def test_questions_maps_and_ensemble_of_coattention(tmp_path) -> None:
         (folder,) = (root / "squad" / f"{system}_tiny").glob("*/seed1")
         shutil.copy(home / made / "checkpoint_best.pt", folder)
         answers = ["--split", "valid", "--output-dir", folder / "predictions", "--cpu"]
-        run(str(SCRIPTS / "predict_squad.py"), "--path", folder, *answers)
+        run("answer", "--path", folder, *answers)
     places = places_of(root / "squad", home / "data")
     made = performed("bertqa_squad/table3.yaml", root, {"squad": places})
     assert made.pop("ensemble") >= {"metrics.json", "predictions.json"}

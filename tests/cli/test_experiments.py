@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from cli.commands import SCRIPTS, run
+from cli.commands import run
 from lab.finished_questions import with_three_models
 from lab.finished_runs import finish
 from lab.translated_runs import translated
 from prepared_text import examples, prepare
 
-RUNNER, REPORT = SCRIPTS / "run_experiment.py", SCRIPTS / "report_seeds.py"
-TABLE = SCRIPTS / "report_table.py"
+RUNNER, REPORT = "run", "seeds"
+TABLE = "table"
 GRID = """
 dataset: toy
 systems: [bert_plain_tiny, bert_pos_tiny]
@@ -109,7 +109,7 @@ def test_errors_are_one_line(grid, tmp_path):
     done = run(RUNNER, path, "--data", tmp_path / "none", fails=True)
     assert done.code == 1
     assert done.err.count("\n") == 1
-    assert "prepare_text.py --dataset toy" in done.err
+    assert "prepare text --dataset toy" in done.err
     path.write_text(GRID + "seed: 1\n")
     assert "unknown key 'seed'" in run(RUNNER, *grid, fails=True).err
     done = run(REPORT, tmp_path / "runs", fails=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from cli.commands import SCRIPTS, USER_DIR, generate, interactive, run, state_of, train
+from cli.commands import USER_DIR, generate, interactive, run, state_of, train
 
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 
@@ -52,14 +52,14 @@ def pickled(request, model, tmp_path):
 
 def test_pickled_code_is_refused_everywhere(folder, pickled, tmp_path):
     path, mark = pickled
-    average = str(SCRIPTS / "average_checkpoints.py")
+    average = "average"
     refusals = [
         generate(folder, path, fails=True),
         interactive(folder, path, stdin="The dog.\n", fails=True),
         train(folder, tmp_path / "a", f"--max-update 1 --restore-file {path}", fails=True),
         train(folder, tmp_path / "b", f"--max-update 1 --finetune-from-model {path}", fails=True),
         run(average, "--inputs", path, "--output", tmp_path / "average.pt", fails=True),
-        run(str(SCRIPTS / "plot_attention.py"), "The dog.", "--checkpoints", path, fails=True),
+        run("plot attention", "The dog.", "--checkpoints", path, fails=True),
         run("fairseq-validate", folder, "--path", path, *_validation(), fails=True),
     ]
     for refusal in refusals:
@@ -97,7 +97,7 @@ def test_text_that_fairseq_would_evaluate_is_refused(folder, textual, tmp_path):
     refusals = [
         generate(folder, path, fails=True),
         interactive(folder, path, stdin="The dog.\n", fails=True),
-        run(str(SCRIPTS / "plot_attention.py"), "The dog.", "--checkpoints", path, fails=True),
+        run("plot attention", "The dog.", "--checkpoints", path, fails=True),
         run("fairseq-validate", folder, "--path", path, *_validation(), fails=True),
     ]
     for refusal in refusals:
@@ -105,7 +105,7 @@ def test_text_that_fairseq_would_evaluate_is_refused(folder, textual, tmp_path):
     with pytest.raises(ValueError, match="transformer_lm"):
         SyntaxTransformerModel.from_pretrained(str(path.parent), path.name)
     average = ["--inputs", path, "--output", tmp_path / "average.pt"]
-    run(str(SCRIPTS / "average_checkpoints.py"), *average)  # reads no options: nothing to refuse
+    run("average", *average)  # reads no options: nothing to refuse
     assert not mark.exists()
 
 

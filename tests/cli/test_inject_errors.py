@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import runpy
 import sys
 from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "inject_errors.py"
+from fairseq_plugins.cli.main import main
+
+SCRIPT = "augment errors"
 ROWS = (
     ("Those", "that", "DET", "_", 2, "det"),
     ("dogs", "dog", "NOUN", "Number=Plur", 3, "nsubj"),
@@ -35,9 +36,8 @@ def run(monkeypatch, capfd, treebank):
 
     def command(output: Path, *more: object) -> tuple[int, str, list[str]]:
         arguments = ["--conllu", treebank, "--output", output, "--seed", 1, *more]
-        monkeypatch.setattr(sys, "argv", [str(SCRIPT), *map(str, arguments)])
         with pytest.raises(SystemExit) as caught:
-            runpy.run_path(str(SCRIPT), run_name="__main__")
+            sys.exit(main([*SCRIPT.split(), *map(str, arguments)]))
         done = capfd.readouterr()
         return int(caught.value.code or 0), done.out, done.err.splitlines()
 

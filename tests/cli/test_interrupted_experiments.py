@@ -7,12 +7,13 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
-from cli.commands import LONGEST_RUN, SCRIPTS
+from cli.commands import LONGEST_RUN
 from prepared_text import examples, prepare
+
+from fairseq_plugins.lab.run_files import subcommand
 
 SEED, KILLS = 6, 5
 GRID = """
@@ -34,13 +35,13 @@ def start(tmp_path):
     texts = {split: examples("classes", size, k) for k, (split, size) in enumerate(sizes.items())}
     prepare(tmp_path / "bin", "classes", texts)
     (tmp_path / "toy.yaml").write_text(GRID)
-    words = [SCRIPTS / "run_experiment.py", tmp_path / "toy.yaml", "--data", tmp_path / "bin"]
+    words = [*subcommand("run"), tmp_path / "toy.yaml", "--data", tmp_path / "bin"]
     words += ["--jobs", 2, "--cpu", "--runs"]
 
     def begin(name):
         with (tmp_path / f"{name}.log").open("a") as stream:
             return subprocess.Popen(
-                [sys.executable, *map(str, words), str(tmp_path / name)],
+                [*map(str, words), str(tmp_path / name)],
                 env={**os.environ, "OMP_NUM_THREADS": "1"},
                 stdout=stream,
                 stderr=subprocess.STDOUT,

@@ -1,10 +1,10 @@
-"""The scripts that look at trained models and their data, end to end."""
+"""The subcommands that look at trained models and their data, end to end."""
 
 from __future__ import annotations
 
 import json
 
-from cli.commands import SCRIPTS, generate, interactive, run, train
+from cli.commands import generate, interactive, run, train
 
 from fairseq_plugins.data.streams import read_stream, stream_prefix
 
@@ -15,7 +15,7 @@ def test_attention_of_two_models_is_drawn(folder, model, plain, tmp_path):
     sentence = "The gardener watches the beautiful station."
     paths = [plain, model]
     arguments = [sentence, "--out", tmp_path / "figure", "--names", "plain", "syntax"]
-    found = run(str(SCRIPTS / "plot_attention.py"), *arguments, "--checkpoints", *paths)
+    found = run("plot attention", *arguments, "--checkpoints", *paths)
     for suffix, start in ((".png", b"\x89PNG"), (".svg", b"<?xml")):
         content = (tmp_path / f"figure{suffix}").read_bytes()
         assert content.startswith(start)
@@ -31,18 +31,18 @@ def test_predictions_are_compared(corpus, folder, generated, plain, tmp_path):
         logs[name].write_text(outcome.out, encoding="utf-8")
     arguments = [logs["plain"], logs["syntax"], "--gold", corpus / "test.de"]
     arguments += ["--src", corpus / "test.en", "--max", 3, "--markdown", tmp_path / "table.md"]
-    found = run(str(SCRIPTS / "compare_predictions.py"), *arguments)
+    found = run("compare", *arguments)
     assert "3 of " in found.out
     table = (tmp_path / "table.md").read_text(encoding="utf-8")
     sources = (corpus / "test.en").read_text(encoding="utf-8").splitlines()
     assert sum(source in table for source in sources) >= 3
-    reversed_ = run(str(SCRIPTS / "compare_predictions.py"), *arguments, "--better", "first")
+    reversed_ = run("compare", *arguments, "--better", "first")
     assert reversed_.out != found.out
 
 
 def subset(folder, destination, fraction, seed, **kwargs):
     arguments = [folder, destination, "--fraction", fraction, "--seed", seed]
-    return run(str(SCRIPTS / "subset_data.py"), *arguments, **kwargs)
+    return run("subset", *arguments, **kwargs)
 
 
 def rows(folder, split="train"):

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import runpy
 import sys
 from pathlib import Path
 
 import pytest
 
 from fairseq_plugins.augment.perturbation.transformations import TRANSFORMATIONS
+from fairseq_plugins.cli.main import main
 from fairseq_plugins.corpora.datasets import DATASETS, read_split
 from fairseq_plugins.text import wordnet
 from tests.small_wordnet import write_small_wordnet
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "perturb.py"
+SCRIPT = "perturb"
 ROWS = (
     ("0", "Anna bought 12 big cars in Rome.", "Anna bought a car .", "entailment"),
     ("1", "The good dog rises slowly.", "A dog rises in Oslo.", "entailment"),
@@ -48,9 +48,8 @@ def run(monkeypatch, capfd, raw, tmp_path):
     def command(*more: object, dataset: str = "rte", split: str = "valid"):
         arguments = ["--dataset", dataset, "--raw-dir", raw, "--split", split, "--workers", 1]
         arguments += ["--output", tmp_path / "out", *more]
-        monkeypatch.setattr(sys, "argv", [str(SCRIPT), *map(str, arguments)])
         with pytest.raises(SystemExit) as caught:
-            runpy.run_path(str(SCRIPT), run_name="__main__")
+            sys.exit(main([*SCRIPT.split(), *map(str, arguments)]))
         done = capfd.readouterr()
         errors = [line for line in done.err.splitlines() if line.startswith("error: ")]
         return int(caught.value.code or 0), done.out, errors

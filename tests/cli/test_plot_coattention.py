@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-import runpy
-import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-from cli.commands import SCRIPTS
 from coattention_runs import make_runs
 
+from fairseq_plugins.cli.main import main
 from fairseq_plugins.corpora.squad import read
 from fairseq_plugins.inference import coattention
 from fairseq_plugins.inference.coattention import attend
 from fairseq_plugins.inference.question_answering import load
 
-PLOT = str(SCRIPTS / "plot_coattention.py")
+PLOT = "plot coattention"
 
 
 @pytest.fixture(scope="module")
@@ -136,8 +134,7 @@ def run(monkeypatch, capsys):
     """Run the script in this process; return its exit status and output."""
 
     def call(*arguments):
-        monkeypatch.setattr(sys, "argv", [PLOT, *map(str, arguments), "--cpu"])
-        code = runpy.run_path(PLOT, run_name="script")["main"]()
+        code = main([*PLOT.split(), *map(str, arguments), "--cpu"])
         found = capsys.readouterr()
         assert "Traceback" not in found.err
         return SimpleNamespace(code=code, out=found.out, err=found.err)

@@ -1,4 +1,4 @@
-"""scripts/predict.py, on splits and raw text of tiny folders."""
+"""`predict`, on splits and raw text of tiny folders."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import sys
 import prepared_text
 import pytest
 import torch
-from cli.commands import SCRIPTS, run
+from cli.commands import USER_DIR, run
 from prepared_text import examples
 
-PREDICT = str(SCRIPTS / "predict.py")
+PREDICT = "predict"
 COUNT = 40
 SUBMISSION = {"test": {"file": "Toy.tsv", "labels": {"yes": "entailment", "no": "neutral"}}}
 SLOW = "--max-update 60 --disable-validation --no-epoch-checkpoints --features case".split()
@@ -31,7 +31,7 @@ def make(root, kind):
     return (save / "checkpoint_last.pt").rename(save / "checkpoint_best.pt").parent
 
 
-USER = ["--user-dir", str(SCRIPTS.parent / "fairseq_plugins")]
+USER = ["--user-dir", str(USER_DIR)]
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -12,13 +11,14 @@ from raw_corpora import contents
 from raw_text import rows_of
 from squad_files import paragraph, question, toy_squad, write_squad, write_toy_bert
 
+from fairseq_plugins.cli.main import main
 from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.prep.recipes import questions
 from fairseq_plugins.prep.recipes.questions import prepare
 from fairseq_plugins.prep.squad_options import FLAGS, SquadOptions
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "prepare_squad.py"
+SCRIPT = "prepare questions"
 
 
 @pytest.fixture
@@ -26,9 +26,8 @@ def run(monkeypatch, capfd):
     """Run the command in this process; return its exit status and the lines of stderr."""
 
     def command(*arguments: object) -> tuple[int, list[str]]:
-        monkeypatch.setattr(sys, "argv", [str(SCRIPT), *map(str, arguments)])
         with pytest.raises(SystemExit) as caught:
-            runpy.run_path(str(SCRIPT), run_name="__main__")
+            sys.exit(main([*SCRIPT.split(), *map(str, arguments)]))
         return int(caught.value.code or 0), capfd.readouterr().err.splitlines()
 
     return command

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import runpy
 import subprocess
 import sys
 import time
@@ -15,14 +14,16 @@ from raw_corpora import contents
 from raw_datasets import write_raw
 from raw_text import rows_of, write_pretrained, write_table
 
+from fairseq_plugins.cli.main import main
 from fairseq_plugins.corpora.readers.options import HELP, ReadOptions
 from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.data.text_manifest import TextManifest
+from fairseq_plugins.lab.run_files import subcommand
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.prep.text_options import FLAGS, TextOptions
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "prepare_text.py"
+SCRIPT = "prepare text"
 
 
 @pytest.fixture
@@ -30,9 +31,8 @@ def run(monkeypatch, capfd):
     """Run the command in this process; return its exit status and the lines of stderr."""
 
     def command(*arguments: object) -> tuple[int, list[str]]:
-        monkeypatch.setattr(sys, "argv", [str(SCRIPT), *map(str, arguments)])
         with pytest.raises(SystemExit) as caught:
-            runpy.run_path(str(SCRIPT), run_name="__main__")
+            sys.exit(main([*SCRIPT.split(), *map(str, arguments)]))
         return int(caught.value.code or 0), capfd.readouterr().err.splitlines()
 
     return command
@@ -187,7 +187,7 @@ def test_prepare_is_a_function_of_its_options(raw, run) -> None:
 def test_bundled_pipeline_all_the_way(raw) -> None:
     """One process, two, three, and one that is killed and started again: the same bytes."""
     write_raw("rte", raw / "raw", count=1200)
-    command = [sys.executable, SCRIPT, "--dataset", "rte", "--raw-dir", "raw"]
+    command = [*subcommand(*SCRIPT.split()), "--dataset", "rte", "--raw-dir", "raw"]
 
     def start(destdir: str, workers: int) -> subprocess.Popen[bytes]:
         more = ["--pretrained", "bert", "--destdir", destdir, "--workers", workers]

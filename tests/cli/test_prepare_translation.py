@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import runpy
 import subprocess
 import sys
 import time
@@ -12,11 +11,13 @@ from pathlib import Path
 import pytest
 from raw_corpora import contents, invented_pairs, stream_rows, write_lines, write_pairs
 
+from fairseq_plugins.cli.main import main
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
+from fairseq_plugins.lab.run_files import subcommand
 from fairseq_plugins.prep.options import FLAGS, TranslationOptions
 from fairseq_plugins.prep.recipes import translation
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "prepare_translation.py"
+SCRIPT = "prepare translation"
 LOOK = ["-s", "en", "-t", "de"]
 
 
@@ -25,9 +26,8 @@ def run(monkeypatch, capfd):
     """Run the command in this process; return its exit status and the lines of stderr."""
 
     def command(*arguments: object) -> tuple[int, list[str]]:
-        monkeypatch.setattr(sys, "argv", [str(SCRIPT), *map(str, arguments)])
         with pytest.raises(SystemExit) as caught:
-            runpy.run_path(str(SCRIPT), run_name="__main__")
+            sys.exit(main([*SCRIPT.split(), *map(str, arguments)]))
         return int(caught.value.code or 0), capfd.readouterr().err.splitlines()
 
     return command
@@ -128,7 +128,7 @@ def test_bundled_pipeline_all_the_way(tmp_path) -> None:
     files = [*LOOK, "--trainpref", tmp_path / "t", "--validpref", tmp_path / "v"]
 
     def start(destdir: str, workers: int) -> subprocess.Popen[bytes]:
-        command = [sys.executable, SCRIPT, *files, "--destdir", tmp_path / destdir]
+        command = [*subcommand(*SCRIPT.split()), *files, "--destdir", tmp_path / destdir]
         command += ["--bpe-size", 500, "--workers", workers]
         return subprocess.Popen([*map(str, command)], stderr=subprocess.DEVNULL)
 

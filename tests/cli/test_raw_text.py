@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from cli.commands import SCRIPTS, generate, interactive, run
+from cli.commands import generate, interactive, run
 
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 
@@ -98,11 +98,9 @@ def test_a_test_set_prepared_like_the_folder_is_translated_alike(
     folder, model, corpus, generated, tmp_path
 ):
     options = f"--like {folder} --testpref {corpus / 'test'} --destdir {tmp_path / 'new'}"
-    run(SCRIPTS / "prepare_translation.py", *options.split(), "--workers", 1)
+    run("prepare translation", *options.split(), "--workers", 1)
     assert generate(tmp_path / "new", model).lines("D") == generated.lines("D")
-    refused = run(
-        *(SCRIPTS / "prepare_translation.py", *options.split(), "--tokenizer", "none"), fails=True
-    )
+    refused = run(*("prepare translation", *options.split(), "--tokenizer", "none"), fails=True)
     assert "error: --tokenizer none contradicts --like" in refused.err
 
 

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import logging
-import runpy
 import sys
 
 import pytest
-from cli.commands import SCRIPTS
+
+from fairseq_plugins.cli.main import main
 
 COMMANDS = [
-    "average_checkpoints.py --inputs none.pt --output out.pt",
-    "compare_predictions.py none none",
-    "export_huggingface.py none out",
-    "plot_attention.py x --checkpoints none --out out",
-    "predict.py none --split valid",
-    "prepare_text.py --dataset rte --raw-dir none --destdir out",
-    "prepare_translation.py --source-lang en --target-lang de --trainpref none --destdir out",
-    "report_seeds.py none",
-    "run_experiment.py none",
-    "score.py --sys none --ref none --lang de",
-    "subset_data.py none out --fraction 0.5",
+    "average --inputs none.pt --output out.pt",
+    "compare none none",
+    "export none out",
+    "plot attention x --checkpoints none --out out",
+    "predict none --split valid",
+    "prepare text --dataset rte --raw-dir none --destdir out",
+    "prepare translation --source-lang en --target-lang de --trainpref none --destdir out",
+    "seeds none",
+    "run none",
+    "score --sys none --ref none --lang de",
+    "subset none out --fraction 0.5",
 ]
 
 
@@ -28,15 +28,11 @@ COMMANDS = [
 def test_refusals_are_one_line_and_status_one(command, tmp_path, monkeypatch, capfd) -> None:
     monkeypatch.chdir(tmp_path)
     for place, name in ((logging.root.manager, "disable"), (logging.getLogger("fairseq"), "level")):
-        monkeypatch.setattr(place, name, getattr(place, name))  # scripts change them for good
-    name, *arguments = command.split()
-    monkeypatch.setattr(sys, "argv", [name, *arguments])
+        monkeypatch.setattr(place, name, getattr(place, name))  # commands change them for good
     with pytest.raises(SystemExit) as caught:
-        runpy.run_path(str(SCRIPTS / name), run_name="__main__")
+        sys.exit(main(command.split()))
     code = caught.value.code
     written = capfd.readouterr()
-    if isinstance(code, str):  # what sys.exit prints at the end of a process, with status 1
-        code, written = 1, written._replace(err=f"{written.err}{code}\n")
     lines = [line for line in written.err.splitlines() if line.startswith("error: ")]
     assert (code, len(lines), written.out) == (1, 1, "")
     assert "Traceback" not in written.err
@@ -46,20 +42,19 @@ def test_refusals_are_one_line_and_status_one(command, tmp_path, monkeypatch, ca
 
 LENGTHS = {
     **dict.fromkeys(
-        ["predict.py", "robustness.py", "plot_gates.py", "case_study.py", "plot_attention.py"],
+        ["predict", "robustness", "plot gates", "cases", "plot attention"],
         ["--max-positions", "--long-examples"],
     ),
     **dict.fromkeys(
-        ["ask.py", "predict_squad.py", "plot_coattention.py"],
+        ["ask", "answer", "plot coattention"],
         ["--max-positions", "--max-query-length", "--doc-stride"],
     ),
 }
 
 
 @pytest.mark.parametrize("name", LENGTHS)
-def test_scripts_have_what_messages_about_long_texts_offer(name, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(sys, "argv", [name, "--help"])
+def test_subcommands_have_what_messages_about_long_texts_offer(name, capsys) -> None:
     with pytest.raises(SystemExit):
-        runpy.run_path(str(SCRIPTS / name), run_name="__main__")
+        main([*name.split(), "--help"])
     shown = capsys.readouterr().out
     assert all(f"{flag} " in shown for flag in LENGTHS[name])

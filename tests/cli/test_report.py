@@ -1,4 +1,4 @@
-"""`scripts/report.py` in a browser: tables sort, figures show, no errors, no requests."""
+"""`report` in a browser: tables sort, figures show, no errors, no requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cli import commands
 from lab.report_runs import HOSTILE, PLAIN, SLA, experiment, part_of
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-REPORT = commands.SCRIPTS / "report.py"
+REPORT = "report"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "headless_shell")
 CODE = "<script>top.document.title='broken in'</script>"
 LIGHT, DARK = "light", "dark"
@@ -186,7 +186,7 @@ def test_commands_are_folded_and_can_be_copied(browser, page_file):
         first.locator("button").click()
         sync_api.expect(page.locator(".command .copy").first).to_have_text("copied")
         copied = page.evaluate("navigator.clipboard.readText()")
-        assert copied == "python scripts/run_experiment.py examples/toy/table.yaml"
+        assert copied == "fairseq-plugins run examples/toy/table.yaml"
         run = page.locator("#commands details.command pre").first
         assert not run.is_visible()
 

@@ -1,4 +1,4 @@
-"""scripts/robustness.py and scripts/compare_predictions.py on what it writes."""
+"""`robustness`, and `compare` on what it writes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import csv
 import json
 
 import pytest
-from cli.commands import SCRIPTS, run
+from cli.commands import run
 from inference.text_runs import make_runs
 from perturbed_corpora import LABELS, pairs, prepare_test, swapped, write_folder
 
-ROBUSTNESS = str(SCRIPTS / "robustness.py")
-COMPARE = str(SCRIPTS / "compare_predictions.py")
+ROBUSTNESS = "robustness"
+COMPARE = "compare"
 COUNT = 30
 HASH = "a" * 64
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import runpy
-import sys
 
 import prepared_questions
 import prepared_text
 import pytest
-from cli.commands import SCRIPTS, run
+from cli.commands import run
 from prepared_text import examples
 
-SEARCH = SCRIPTS / "search_learning_rate.py"
+from fairseq_plugins.cli.main import main
+
+SEARCH = "search-rate"
 GRID = """
 dataset: toy
 systems: [bert_plain_tiny, {arch: bert_pos_tiny, lr: 7e-3}]
@@ -80,9 +80,7 @@ def test_errors_are_one_line(classes, tmp_path, monkeypatch, capsys):
         (["--data", tmp_path / "none"], "prepare the data first"),
         (["--jobs", 0, "--fraction", 1], "--jobs 0: must be at least 1"),
     ):
-        words = [str(word) for word in (SEARCH, *classes, *arguments)]
-        monkeypatch.setattr(sys, "argv", words)
-        code = runpy.run_path(str(SEARCH), run_name="script")["main"]()
+        code = main([SEARCH, *map(str, classes), *map(str, arguments)])
         err = capsys.readouterr().err
         assert (code, err.count("error: ")) == (1, 1), err
         assert said in err

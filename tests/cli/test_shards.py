@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from raw_datasets import write_raw
 from raw_text import write_pretrained
 from squad_files import toy_squad, write_toy_bert
 
+from fairseq_plugins.cli.main import main
 from fairseq_plugins.prep.shards import SHARDS
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
@@ -23,9 +23,8 @@ def run(monkeypatch, capfd):
     """Run a command in this process; return its exit status and stderr."""
 
     def command(script: str, *arguments: str) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", [script, *arguments, "--workers", "1"])
         with pytest.raises(SystemExit) as caught:
-            runpy.run_path(str(SCRIPTS / script), run_name="__main__")
+            sys.exit(main([*script.split(), *arguments, "--workers", "1"]))
         return int(caught.value.code or 0), capfd.readouterr().err
 
     return command
@@ -39,14 +38,14 @@ def command(request, tmp_path, monkeypatch) -> list[str]:
         for split, count in (("train", 600), ("valid", 20)):
             write_pairs(tmp_path / split, invented_pairs(count))
         flags = "-s en -t de --trainpref train --validpref valid --features case --bpe-size 50"
-        return ["prepare_translation.py", *flags.split()]
+        return ["prepare translation", *flags.split()]
     if request.param == "text":
         write_pretrained(tmp_path / "bert")
         write_raw("rte", tmp_path / "raw", count=30)
-        return ["prepare_text.py", "--dataset", "rte", "--raw-dir", "raw", *PLAIN]
+        return ["prepare text", "--dataset", "rte", "--raw-dir", "raw", *PLAIN]
     write_toy_bert(tmp_path / "bert")
     toy_squad(tmp_path / "raw")
-    return ["prepare_squad.py", "--raw-dir", "raw", *PLAIN]
+    return ["prepare questions", "--raw-dir", "raw", *PLAIN]
 
 
 def test_two_shards_and_a_merge_make_the_same_folder(command, run, tmp_path) -> None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import runpy
-import sys
 from types import SimpleNamespace
 
 import prepared_text
 import pytest
-from cli.commands import SCRIPTS
 from prepared_text import examples, pieces_of
 
-ATTENTION, GATES = (str(SCRIPTS / f"plot_{name}.py") for name in ("attention", "gates"))
+from fairseq_plugins.cli.main import main
+
+ATTENTION, GATES = "plot attention", "plot gates"
 SENTENCE = "Alice sees the new garden by night"
 SHORT = "--max-update 2 --disable-validation --no-epoch-checkpoints --arch".split()
 
@@ -46,8 +45,7 @@ def run(monkeypatch, capsys):
     """Run a script in this process; return its exit status and output."""
 
     def call(script, *arguments):
-        monkeypatch.setattr(sys, "argv", [script, *map(str, arguments), "--cpu"])
-        code = runpy.run_path(script, run_name="script")["main"]()
+        code = main([*script.split(), *map(str, arguments), "--cpu"])
         found = capsys.readouterr()
         assert "Traceback" not in found.err
         return SimpleNamespace(code=code, out=found.out, err=found.err)

@@ -6,10 +6,10 @@ import shutil
 
 import pytest
 import torch
-from cli.commands import SCRIPTS, differences, generate, run, state_of, train, training_state
+from cli.commands import differences, generate, run, state_of, train, training_state
 from cli.conftest import prepare_corpus
 
-AVERAGE = str(SCRIPTS / "average_checkpoints.py")
+AVERAGE = "average"
 SHORT = "--max-update 10 --disable-validation --no-epoch-checkpoints"
 
 

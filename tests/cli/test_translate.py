@@ -1,4 +1,4 @@
-"""scripts/translate.py: a split translated and scored with the checkpoint of a run."""
+"""`translate`: a split translated and scored with the checkpoint of a run."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import json
 import shutil
 
 import pytest
-from cli.commands import SCRIPTS, generate, run
+from cli.commands import generate, run
 
-SCRIPT = SCRIPTS / "translate.py"
+SCRIPT = "translate"
 SHORT = ["--", "--beam", "2", "--max-len-a", "0", "--max-len-b", "12", "--batch-size", "16"]
 
 

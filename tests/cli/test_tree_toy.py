@@ -6,7 +6,7 @@ import json
 import random
 
 import pytest
-from cli.commands import SCRIPTS, USER_DIR, run
+from cli.commands import USER_DIR, run
 
 pytestmark = pytest.mark.slow
 WORDS = ["saw", "man", "hill", "here"] + ["so"] * 6
@@ -50,7 +50,7 @@ def prepared(tmp_path_factory):
         options += [f"--{split}-file", folder / f"{split}.tsv"]
         options += [f"--{split}-conllu", folder / f"{split}.conllu"]
     where = ["--dataset", "tokens", "--separator", "tab", "--destdir", folder / "data"]
-    run(str(SCRIPTS / "prepare_text.py"), *where, "--workers", 1, *options)
+    run("prepare text", *where, "--workers", 1, *options)
     return folder
 
 
@@ -71,7 +71,7 @@ def test_only_what_reads_the_parse_solves_what_it_decides(prepared, arch, solves
     )
     metrics = prepared / f"{arch}.json"
     run(
-        str(SCRIPTS / "predict.py"),
+        "predict",
         *[save / "checkpoint_last.pt", "--data", prepared / "data", "--split", "valid", "--cpu"],
         *["--output", prepared / f"{arch}.jsonl", "--metrics", metrics],
     )

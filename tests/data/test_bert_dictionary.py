@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairseq_plugins.data.bert_dictionary import BertDictionary
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PIECES = {
@@ -52,7 +53,7 @@ def test_dictionary_keeps_ids_and_bytes(kind, end, tmp_path) -> None:
 def test_any_wordpieces_keep_their_lines(pieces, newline) -> None:
     pieces = list(dict.fromkeys([*pieces, *SPECIALS]))
     content = "".join(piece + newline for piece in pieces).encode()
-    dictionary = BertDictionary(content)
+    dictionary = BertDictionary(Vocabulary(content))
     assert [dictionary.index(piece) for piece in pieces] == list(range(len(pieces)))
     assert len(dictionary) == len(pieces)
     written = io.StringIO()
@@ -61,13 +62,13 @@ def test_any_wordpieces_keep_their_lines(pieces, newline) -> None:
 
 
 def test_a_repeated_wordpiece_has_its_last_id_as_in_transformers() -> None:
-    dictionary = BertDictionary("\n".join([*SPECIALS, "a", "b", "a"]).encode())
+    dictionary = BertDictionary(Vocabulary("\n".join([*SPECIALS, "a", "b", "a"]).encode()))
     assert (len(dictionary), dictionary.index("a"), dictionary[5]) == (8, 7, "a")
 
 
 @pytest.fixture
 def dictionary() -> BertDictionary:
-    return BertDictionary("\n".join(PIECES["uncased"]).encode())
+    return BertDictionary(Vocabulary("\n".join(PIECES["uncased"]).encode()))
 
 
 def test_dictionary_is_closed(dictionary) -> None:

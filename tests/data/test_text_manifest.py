@@ -98,7 +98,7 @@ def test_manifests_of_other_kinds_are_told_apart(tmp_path) -> None:
 
 
 def test_folder_without_one_names_its_command(tmp_path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"no folder of prepare_text.py"):
+    with pytest.raises(FileNotFoundError, match=r"no folder of prepare text"):
         TextManifest.load(tmp_path)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import runpy
 import sys
 from pathlib import Path
 
 import pytest
 import torch
+
+from fairseq_plugins.cli.main import main
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 GOLD = ["Der Hund schläft.", "Sie liest ein Buch.", "Es regnet heute.", "Wir gehen nach Hause."]
@@ -30,9 +31,8 @@ def run(monkeypatch, capsys):
     """Return a function that runs a script and gives back what it printed, or said in failing."""
 
     def call(script: str, *args: str, fails: bool = False) -> str:
-        monkeypatch.setattr(sys, "argv", [script, *args])
         with pytest.raises(SystemExit) as done:
-            runpy.run_path(str(SCRIPTS / script), run_name="__main__")
+            sys.exit(main([*script.split(), *args]))
         written = capsys.readouterr()
         assert done.value.code == int(fails), written.err
         return written.err if fails else written.out
@@ -43,7 +43,7 @@ def run(monkeypatch, capsys):
 def test_score_prints_the_table_and_writes_the_same_figures(run, files, tmp_path) -> None:
     out = tmp_path / "scores.json"
     systems = ["--sys", files["first"], files["second"], "--ref", files["gold"], "--lang", "de"]
-    text = run("score.py", *systems, "--paired", "--samples", "20", "--json", str(out))
+    text = run("score", *systems, "--paired", "--samples", "20", "--json", str(out))
     report = json.loads(out.read_text(encoding="utf-8"))
     assert [system["sentences"] for system in report["systems"]] == [4, 4]
     for system in report["systems"]:
@@ -56,26 +56,26 @@ def test_score_refuses_in_one_line(run, files, tmp_path) -> None:
     short = tmp_path / "short"
     short.write_text("Der Hund.\n", encoding="utf-8")
     systems = ["--sys", str(short), "--ref", files["gold"], "--lang", "de"]
-    said = run("score.py", *systems, fails=True)
+    said = run("score", *systems, fails=True)
     assert re.match(r"error: unequal line counts: .*short has 1.*\n\Z", said)
 
 
 def test_tokenized_flag_needs_no_value(run, files) -> None:
     """Moses rules, forced upon plain text, leave it as it is; the table says they were applied."""
     systems = ["--sys", files["first"], "--ref", files["gold"], "--lang", "de"]
-    assert "detokenised" not in run("score.py", *systems)
-    assert "detokenised" in run("score.py", *systems, "--tokenized")
+    assert "detokenised" not in run("score", *systems)
+    assert "detokenised" in run("score", *systems, "--tokenized")
 
 
 def test_compare_predictions_shows_and_writes_the_same_sentences(run, files, tmp_path) -> None:
     table, values = tmp_path / "table.md", tmp_path / "table.tsv"
     pair = [files["first"], files["second"], "--gold", files["gold"]]
     written = ["--markdown", str(table), "--tsv", str(values)]
-    text = run("compare_predictions.py", *pair, "--max", "2", *written)
+    text = run("compare", *pair, "--max", "2", *written)
     assert "2 of 3 such sentences shown" in text
     assert len(table.read_text(encoding="utf-8").splitlines()) == 2 + 2
     assert len(values.read_text(encoding="utf-8").splitlines()) == 1 + 2
-    text = run("compare_predictions.py", *pair, "--better", "first", "--names", "base", "ours")
+    text = run("compare", *pair, "--better", "first", "--names", "base", "ours")
     assert "{+schläft+}" in text
     assert "1 of 1 such" in text
 
@@ -86,9 +86,9 @@ def test_average_checkpoints_averages_the_last_ones(run, tmp_path) -> None:
         torch.save(state, tmp_path / f"checkpoint{number}.pt")
     output = tmp_path / "average.pt"
     folder = ["--dir", str(tmp_path), "--output", str(output)]
-    run("average_checkpoints.py", *folder, "--last", "2")
+    run("average", *folder, "--last", "2")
     assert torch.load(output, weights_only=True)["model"]["w"].item() == 2.5
-    said = run("average_checkpoints.py", *folder, "--last", "9", fails=True)
+    said = run("average", *folder, "--last", "9", fails=True)
     assert re.match(r"error: .*9 checkpoints .* 3 found.*\n\Z", said)
     with pytest.raises(AssertionError, match="usage"):  # argparse's status is 2
-        run("average_checkpoints.py", *folder)
+        run("average", *folder)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import runpy
 import sys
-from pathlib import Path
 
 import pytest
 from squad_files import paragraph, question, write_squad
 
+from fairseq_plugins.cli.main import main
 from fairseq_plugins.evaluation.squad_files import SquadScoring, read_gold, read_ids, score_files
 from fairseq_plugins.evaluation.squad_report import as_text
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "score_squad.py"
+SCRIPT = "score-answers"
 PARAGRAPH = paragraph(
     "Mara built the mill in Lund.",
     question("a", "Who built the mill?", "Mara", "Mara built"),
@@ -185,9 +184,8 @@ def run(monkeypatch, capsys):
     """Return a function that runs the script and gives back its exit status and what it said."""
 
     def call(*args):
-        monkeypatch.setattr(sys, "argv", ["score_squad.py", *map(str, args)])
         with pytest.raises(SystemExit) as done:
-            runpy.run_path(str(SCRIPT), run_name="__main__")
+            sys.exit(main([*SCRIPT.split(), *map(str, args)]))
         return done.value.code, *capsys.readouterr()
 
     return call

@@ -189,9 +189,9 @@ def test_errors_are_injected_into_a_treebank_where_nothing_was_before(project, t
     (tmp_path / "ud").mkdir()
     for split in ("train", "dev", "test"):
         (tmp_path / "ud" / f"xx-ud-{split}.conllu").touch()
-    python = tmp_path / "venv" / "bin" / "python"  # SCRIPT --conllu FILE --output FILE ...
+    python = tmp_path / "venv" / "bin" / "python"  # called as make_ewt_errors.sh does
     python.parent.mkdir(parents=True)
-    python.write_text('#!/bin/sh\ncase "$1" in *inject_errors.py) : > "$5";; *) exit 3;; esac\n')
+    python.write_text('#!/bin/sh\ncase "$4" in errors) : > "$8";; *) exit 3;; esac\n')
     python.chmod(0o755)
     variables = {"RAW": str(tmp_path / "ud"), "VENV": str(tmp_path / "venv")}
     status, _, err = example(project, "sla", "ewt_errors", **variables)
@@ -275,7 +275,7 @@ def test_tables_are_of_the_runs_that_were_made(project, tmp_path, monkeypatch, m
     place = re.search(r"--runs (\S+)", ran)[1]
     wanted = {"--runs": str(tmp_path / "out"), "--name": "runs/mine"}.get("".join(more[:1]))
     assert place == (wanted or "runs/cola")
-    assert table == f"scripts/report_table.py {place} --output {place}/tables"
+    assert table == f"-m fairseq_plugins table {place} --output {place}/tables"
 
 
 def test_dabert_is_ablated_by_one_command_at_the_preset(project):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import runpy
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from fairseq.dataclass.configs import FairseqConfig
 from omegaconf import OmegaConf
 from pretrained_directories import SETTINGS, vocabulary_of, write_directory
 
+from fairseq_plugins.cli.main import main
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.models._bert_config import BertConfig
@@ -23,7 +22,7 @@ from fairseq_plugins.pretrained.huggingface import (
     read_tokenizer_settings,
 )
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "export_huggingface.py"
+SCRIPT = "export"
 SIZES = {
     "hidden_size": 12,
     "num_hidden_layers": 2,
@@ -135,8 +134,7 @@ def test_a_taken_place_and_several_checkpoints_are_refused(tmp_path) -> None:
 
 
 def run_script(monkeypatch, *arguments) -> int:
-    monkeypatch.setattr(sys, "argv", ["export_huggingface.py", *map(str, arguments)])
-    return runpy.run_path(str(SCRIPT), run_name="script")["main"]()
+    return main([*SCRIPT.split(), *map(str, arguments)])
 
 
 def test_the_script_exports(tmp_path, monkeypatch) -> None:

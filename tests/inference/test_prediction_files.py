@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import pytest
 from inference.text_runs import COUNT, SUBMISSION
 
+from fairseq_plugins.inference.options import PredictionOptions
 from fairseq_plugins.inference.prediction import load
-from fairseq_plugins.inference.prediction_files import PredictionOptions, predict_files
+from fairseq_plugins.inference.prediction_files import predict_files
 
 
 @pytest.mark.parametrize(
@@ -19,8 +20,8 @@ from fairseq_plugins.inference.prediction_files import PredictionOptions, predic
         ({}, "either --split or --input"),
         ({"split": "test", "input": "-"}, "either --split or --input"),
         ({"input": "-", "submission_dir": "x"}, "--submission-dir goes with --split"),
-        ({"split": "test", "max_tokens": 0}, "--max-tokens is 0"),
-        ({"split": "test", "batch_size": -1}, "--batch-size is -1"),
+        ({"split": "test", "max_tokens": 0}, "--max-tokens 0"),
+        ({"split": "test", "batch_size": -1}, "--batch-size -1"),
         ({"split": "test", "output": "."}, r"\. is a folder"),
         ({"split": "valid", "metrics": "."}, r"\. is a folder"),
         ({"split": "valid", "metrics": "x", "output": "./x"}, "x is named twice among --input, "),

@@ -1,4 +1,4 @@
-"""What the datasets of grids and tables are: those of prepare_text.py, and SQuAD."""
+"""What the datasets of grids and tables are: those of `prepare text`, and SQuAD."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ echo 'x | INFO | valid | {{"valid_mcc": "0.{seed}", "valid_gate_1": "0.4", {upda
 echo trained >> {folder}/count
 exit {status}
 """
-# Stands for scripts/predict.py: writes what is asked for, and what it was asked.
+# Stands for `predict`: writes what is asked for, and what it was asked.
 PREDICT = """
 import json, sys
 given = dict(zip(sys.argv[2::2], sys.argv[3::2]))

@@ -85,7 +85,7 @@ def describe(root: Path, parts, runs, **facts):
         "name": root.name,
         "title": "Single sentences, two datasets",
         "file": "examples/toy/table.yaml",
-        "command": "python scripts/run_experiment.py examples/toy/table.yaml",
+        "command": "fairseq-plugins run examples/toy/table.yaml",
         "parts": [{"name": name, "folder": name, "dataset": name} for name in parts],
         "runs": runs,
         "tables": ["sla1"],

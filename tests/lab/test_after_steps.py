@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from lab.finished_runs import finish
 
+from fairseq_plugins.cli.subcommands import find, subcommands
 from fairseq_plugins.lab.execution import after_steps
-from fairseq_plugins.lab.execution.after_steps import ALLOWED, perform, read_steps
+from fairseq_plugins.lab.execution.after_steps import perform, read_steps
 from fairseq_plugins.lab.execution.experiment import Plan
 from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.execution.step_places import Context, places_of
 from fairseq_plugins.lab.plan.experiment_file import Experiment, Part, read_experiment
 from fairseq_plugins.lab.plan.grid import Grid
-from fairseq_plugins.lab.run_files import SCRIPTS
+from fairseq_plugins.lab.plan.step_arguments import _ARGUMENTS, SUBCOMMANDS
+from fairseq_plugins.lab.run_files import subcommand
 
-EXAMPLES = SCRIPTS.parent / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def step(name="one", script="plot_gates.py", arguments=("{out}/x",)):
@@ -68,7 +69,7 @@ def context(root, tmp_path):
 
 
 class Launch:
-    """Stands for a script: notes its command, and leaves a file and a line."""
+    """Stands for a subcommand: notes its command, and leaves a file and a line."""
 
     def __init__(self, *failing):
         self.failing, self.commands = failing, []
@@ -77,14 +78,14 @@ class Launch:
         self.commands.append(list(command))
         with log.open("a") as stream:
             stream.write(f"line a\nwritten {log.parent}/made.md\n")
-        name = Path(command[1]).stem
+        _, name = find(command[3:])
         (log.parent / "made.md").write_text(name)
         if name in self.failing:
             raise RunError("exit status 1")
 
     @property
     def arguments(self):
-        return [command[2:] for command in self.commands]
+        return [command[3 + len(find(command[3:])[0]) :] for command in self.commands]
 
 
 def performed(context, *steps, failing=()):
@@ -93,8 +94,9 @@ def performed(context, *steps, failing=()):
     return launch, perform(read_steps(list(steps)), context, launch)
 
 
-def test_every_script_that_a_step_may_call_is_there() -> None:
-    assert [name for name in ALLOWED if not (SCRIPTS / name).is_file()] == []
+def test_every_subcommand_that_a_step_may_call_is_there() -> None:
+    assert {*SUBCOMMANDS} == {*_ARGUMENTS}
+    assert [words for words in SUBCOMMANDS.values() if words not in subcommands()] == []
 
 
 @pytest.mark.parametrize(
@@ -168,7 +170,7 @@ def test_placeholders_stand_for_folders(context, root, tmp_path) -> None:
     chosen = "bert_sla_base/lr5e-05-epochs3"
     rte = [str(root / "rte" / chosen / f"seed{seed}") for seed in (1, 2)]
     assert failures == []
-    assert launch.commands[0][:2] == [sys.executable, str(SCRIPTS / "robustness.py")]
+    assert launch.commands[0][:4] == subcommand("robustness")
     assert launch.arguments[0] == [
         str(root),
         str(root / "cola"),
@@ -269,7 +271,7 @@ def test_what_a_step_leaves_is_complete(context, root) -> None:
     assert [path.name for path in folder.parent.iterdir()] == ["one"]
     assert (folder / "log").read_text() == f"line a\nwritten {folder}/made.md\n"
     done = json.loads((folder / "done.json").read_text())
-    assert done["command"][1:] == [str(SCRIPTS / "plot_gates.py"), f"{folder}/x"]
+    assert done["command"] == [*subcommand("plot", "gates"), f"{folder}/x"]
 
 
 def test_a_step_is_done_again_when_its_runs_changed(context, root) -> None:
@@ -307,7 +309,7 @@ def test_failure_leaves_its_log_and_stops_nothing(context, root) -> None:
     worse = step("one", "plot_gates.py", ["{out}/y"]), made[1]
     launch, failures = performed(context(), *worse, step("three"), failing=["plot_gates"])
     folder = root / "after" / "one"
-    assert [Path(command[1]).stem for command in launch.commands] == ["plot_gates", "plot_gates"]
+    assert [command[3:5] for command in launch.commands] == [["plot", "gates"]] * 2
     assert failures == [
         f"after: {name}: failed; the end of {root}/after/{name}/log:\n"
         f"  line a\n  written {root}/after/{name}/made.md"

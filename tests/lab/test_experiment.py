@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from fairseq_plugins.cli.main import make_parser
+from fairseq_plugins.cli.subcommands import find, load
 from fairseq_plugins.lab.execution.cost import costs, format_costs
 from fairseq_plugins.lab.execution.experiment import (
     check_plan,
@@ -26,6 +28,7 @@ from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_prepared
 from fairseq_plugins.lab.plan.recipes import total_updates, train_options
 from fairseq_plugins.lab.plan.workers import Workers, share_batches
+from fairseq_plugins.lab.run_files import subcommand
 
 TEXTS = {
     "dataset": "toy",
@@ -128,6 +131,13 @@ def test_translation_is_evaluated_by_a_command_with_the_grids_options(plan):
     assert words[words.index("--checkpoint") + 1] == "checkpoint_average.pt"
 
 
+def test_averaging_is_a_command_that_the_subcommand_takes(plan):
+    run = with_grid(plan, 1, average=2).runs[0].run
+    words, name = find(run.average_command()[3:])
+    args = make_parser(words, load(name)).parse_args(run.average_command()[4:])
+    assert (args.dir, args.last, args.by) == (str(run.folder), 2, "update")
+
+
 def test_rows_are_those_of_runs_that_ended_in_the_plans_order(plan):
     finish(plan.runs[4])
     finish(plan.runs[0], updates_per_second=2.0)
@@ -211,17 +221,15 @@ def test_processes_share_the_batches_of_an_update(plan):
         share_batches({"max-tokens": 4096, "update-freq": 8}, Workers(2, 8), "a")
 
 
-def test_several_processes_are_started_by_the_script(data, plan):
+def test_several_processes_are_started_together(data, plan):
     folders = {"toy": data["toy"][1]}
     two = make_plan(plan.experiment, plan.root, folders, lambda data: (), workers=Workers(1, 2))
     words = two.runs[0].run.train_command()
-    assert words[0] == "bash"
-    assert words[1].endswith("train_distributed.sh")
-    assert words[2] == "2"
+    assert words[:5] == subcommand("train-distributed", "2")
     assert words[words.index("--batch-size") + 1] == "16"
     assert "--distributed-world-size" not in words
     assert two.runs[0].run.settings == plan.runs[0].run.settings
-    assert two.runs[0].run.shown_command().startswith("bash scripts/train_distributed.sh 2 ")
+    assert two.runs[0].run.shown_command().startswith("fairseq-plugins train-distributed 2 ")
     shown = plan.runs[0].run.shown_command()
     assert shown.startswith("fairseq-train ")
     assert '--user-dir "$(python -m fairseq_plugins)"' in shown

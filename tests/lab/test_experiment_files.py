@@ -4,32 +4,38 @@ stands in its tables, after two updates of a tiny model on invented data in the 
 
 from __future__ import annotations
 
-import importlib.util
+import argparse
 import json
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from cli.commands import ROOT, SCRIPTS, run
+from cli.commands import ROOT, run
 from fairseq.models import ARCH_MODEL_REGISTRY
 from lab.example_datasets import dataset_of
 from lab.smoke_data import SmokeData
 
-import fairseq_plugins.tasks  # noqa: F401  registers everything
+import fairseq_plugins.cli.run
+import fairseq_plugins.cli.translate
+import fairseq_plugins.tasks  # registers everything
+from fairseq_plugins import cli
+from fairseq_plugins.cli.main import main, make_parser, parse
 from fairseq_plugins.evaluation.inputs import TextForm
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.evaluation.score_report import score_files
 from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.lab.execution import selection
 from fairseq_plugins.lab.execution.experiment import write_description, write_rows
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
 from fairseq_plugins.lab.plan.grid_selection import preset, resize
 from fairseq_plugins.lab.plan.prepared_data import TRANSLATION
+from fairseq_plugins.lab.plan.step_arguments import SUBCOMMANDS
 from fairseq_plugins.lab.results.split_files import EVALUATION, GENERATED, SCORE, of_split
 from fairseq_plugins.lab.results.tables.composition_tables import PARTS
 from fairseq_plugins.lab.results.tables.experiment_tables import check_names
 from fairseq_plugins.lab.results.tables.paper_tables import LAYOUTS
+from fairseq_plugins.prep.subset import write_subset
 
 EXAMPLES = ROOT / "examples"
 FILES = sorted(EXAMPLES.glob("*/*.yaml"))
@@ -54,15 +60,9 @@ def name_of(path: Path) -> str:
     return f"{path.parent.name}-{path.stem}"
 
 
-def script(name: str) -> ModuleType:
-    """Load a script as a module."""
-    spec = importlib.util.spec_from_file_location(f"script_{name}", SCRIPTS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-RUNNER, TABLE = script("run_experiment"), script("report_table")
+def parsed(module: ModuleType, words: list[str]) -> argparse.Namespace:
+    """Read the arguments of a subcommand."""
+    return parse(make_parser([module.__name__], module), module, words)
 
 
 def test_there_is_a_file_for_every_table():
@@ -141,13 +141,13 @@ def smoke_data(tmp_path_factory):
     return SmokeData(tmp_path_factory.mktemp("smoke"))
 
 
-def planned(path, tmp_path, monkeypatch, *more):
+def planned(path, tmp_path, *more):
     """Return the plan of a smoke run, as the command line makes it."""
     (first, *_) = read_experiment(path).parts
     kind = "translation" if first.grid.dataset == TRANSLATION else "understanding"
     words = [str(path), "--smoke", "--cpu", "--runs", str(tmp_path / "runs"), *more]
-    monkeypatch.setattr(sys, "argv", ["run_experiment.py", *words, "--options", *TINY[kind]])
-    plan, _, missing = RUNNER.planned(RUNNER.parse_args())
+    args = parsed(cli.run, [*words, "--options", *TINY[kind]])
+    plan, _, missing = selection.planned(args, selection.selected(args))
     assert not missing
     return plan
 
@@ -157,23 +157,18 @@ def launch(command, log):
     command = [*map(str, command)]
     if command[1:3] == ["-m", "fairseq_cli.train"]:
         done = run("fairseq-train", *command[3:])
-    elif Path(command[1]).name == "translate.py":
-        done = translate(command[2:])
+    elif command[3] == "translate":
+        done = translate(command[4:])
     else:
-        done = run(command[1], *command[2:])
+        done = run(command[3], *command[4:])
     with log.open("a", encoding="utf-8") as stream:
         stream.write(done.out + done.err)
 
 
 def translate(words):
-    """Do what translate.py does, with the generation in a forked process."""
-    module, before = script("translate"), sys.argv
-    sys.argv = ["translate.py", *words]
-    try:
-        args = module.parse_args()
-    finally:
-        sys.argv = before
-    data, language = module.read_folder(args)
+    """Do what `translate` does, with the generation in a forked process."""
+    args = parsed(cli.translate, words)
+    data, language = cli.translate.read_folder(args)
     own = ["--user-dir", fairseq_plugins.__path__[0], "--task", "syntax_translation", "--cpu"]
     own += ["--path", args.run / args.checkpoint, "--gen-subset", args.split, *args.generate]
     done = run("fairseq-generate", data, *own)
@@ -181,7 +176,7 @@ def translate(words):
     log.write_text(done.out, encoding="utf-8")
     report = score_files([log], args.reference, TextForm(language))
     write_text(args.run / of_split(SCORE, args.split), report.as_json())
-    text = json.dumps(module.summary(report, args.split))
+    text = json.dumps(cli.translate.summary(report, args.split))
     write_text(args.run / of_split(EVALUATION, args.split), text)
     return done
 
@@ -194,9 +189,9 @@ def test_every_system_of_every_file_trains_predicts_and_stands_in_its_table(
     monkeypatch.chdir(tmp_path)
     for part in read_experiment(path).parts:
         smoke_data.link(part.resized(""), tmp_path)
-    plan = planned(path, tmp_path, monkeypatch)
+    plan = planned(path, tmp_path)
     for subset in plan.subsets:
-        RUNNER.write_subset(subset.source, subset.folder, subset.fraction, subset.seed)
+        write_subset(subset.source, subset.folder, subset.fraction, subset.seed)
     with ThreadPoolExecutor(JOBS) as pool:
         for _ in pool.map(lambda one: one.run.execute(launch), plan.runs):
             pass
@@ -210,8 +205,7 @@ def test_every_system_of_every_file_trains_predicts_and_stands_in_its_table(
     write_description(plan, "test")
     write_rows(plan, {})
     if plan.experiment.tables:
-        monkeypatch.setattr(sys, "argv", ["report_table.py", str(plan.root), "--samples", "20"])
-        assert TABLE.main() == 0
+        assert main(["table", str(plan.root), "--samples", "20"]) == 0
         text = capsys.readouterr().out
         assert text.count("| --") + text.count("|---") >= len(plan.experiment.tables)
 
@@ -219,11 +213,11 @@ def test_every_system_of_every_file_trains_predicts_and_stands_in_its_table(
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_every_file_passes_a_dry_run_without_data(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["run_experiment.py", str(path), "--dry-run"])
-    assert RUNNER.main() == 0
+    assert main(["run", str(path), "--dry-run"]) == 0
     told = capsys.readouterr().err
     for step in read_experiment(path).after or ():
-        assert f"after: {step['name']}: python scripts/{step['script']} " in told
+        words = " ".join(SUBCOMMANDS[step["script"]])
+        assert f"after: {step['name']}: fairseq-plugins {words} " in told
     for part in read_experiment(path).parts:
         assert "prepare the data first" in told
         assert part.name in told

@@ -10,9 +10,7 @@ import ast
 import contextlib
 import json
 import os
-import runpy
 import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +29,8 @@ from hypothesis import strategies as st
 from submitit.slurm import slurm
 
 import fairseq_plugins.tasks  # noqa: F401  registers everything
+from fairseq_plugins.cli.main import make_parser
+from fairseq_plugins.cli.subcommands import find, load
 from fairseq_plugins.lab.execution.cluster import Machine
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
 from fairseq_plugins.lab.plan import strict_yaml
@@ -40,14 +40,13 @@ from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.plain_values import LINE, NAME, NUMBERS, PATH, TEXT, WORD
 from fairseq_plugins.lab.plan.prepare_options import check_prepare, read_prepare, words_of
 from fairseq_plugins.lab.plan.recipes import command_line
-from fairseq_plugins.lab.plan.step_arguments import _ARGUMENTS, _SPEC, check_step
+from fairseq_plugins.lab.plan.step_arguments import _ARGUMENTS, _SPEC, SUBCOMMANDS, check_step
 from fairseq_plugins.lab.plan.train_options import (
     _GENERATION,
     check_generation,
     check_training,
     of_training,
 )
-from fairseq_plugins.lab.run_files import SCRIPTS
 from fairseq_plugins.prep.options import add_flags
 
 ACTING = [
@@ -379,23 +378,11 @@ def test_messages_about_a_file_are_short(body, tmp_path) -> None:
     assert len(str(caught.value)) < 1500
 
 
-class _Parsed(BaseException):
-    """Stops a script where it reads its command line."""
-
-
 @pytest.mark.parametrize("script", sorted(_ARGUMENTS))
-def test_scripts_take_what_steps_may_say(script, monkeypatch) -> None:
-    parsers = []
-
-    def stop(self, *_, **__):
-        parsers.append(self)
-        raise _Parsed
-
-    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", stop)
-    monkeypatch.setattr(sys, "argv", [script])
-    with pytest.raises(_Parsed):
-        runpy.run_path(str(SCRIPTS / script), run_name="__main__")
-    actions = {a.option_strings[0] if a.option_strings else a.dest: a for a in parsers[0]._actions}
+def test_subcommands_take_what_steps_may_say(script) -> None:
+    _, name = find(SUBCOMMANDS[script])
+    parser = make_parser([name], load(name))
+    actions = {a.option_strings[0] if a.option_strings else a.dest: a for a in parser._actions}
     specs = [_SPEC.fullmatch(spec).groups() for spec in _ARGUMENTS[script].split()]
     ours = {name: (kind, count) for name, kind, count in specs}
     places = [name for name in actions if not name.startswith("-")]

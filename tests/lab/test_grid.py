@@ -186,7 +186,7 @@ def test_prepared_folders_that_do_not_fit_are_refused(folder, changes, grid, mes
 
 
 def test_folder_that_was_not_prepared_is_told_how(tmp_path):
-    with pytest.raises(FileNotFoundError, match="prepare_text.py --dataset toy .* --x y$"):
+    with pytest.raises(FileNotFoundError, match="prepare text --dataset toy .* --x y$"):
         read_prepared(tmp_path, Grid("toy", SYSTEMS, prepare={"x": "y"}))
 
 

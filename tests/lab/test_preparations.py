@@ -10,6 +10,7 @@ import pytest
 from fairseq_plugins.lab.plan.experiment_file import Part
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.preparations import preparation, raw_folder
+from fairseq_plugins.lab.run_files import subcommand
 
 TEXTS = Part("cola_base", Grid("cola", {}, prepare={"annotations": "pos,heads"}), raw="CoLA")
 PAIRS = Part("wmt", Grid("translation", {}, prepare={"source-lang": "en", "trainpref": "train"}))
@@ -17,7 +18,7 @@ QUESTIONS = Part("squad2", Grid("squad", {}), size="base")
 
 
 def options_of(words):
-    return dict(zip(words[2::2], words[3::2]))
+    return dict(zip(words[5::2], words[6::2]))
 
 
 def test_a_folder_of_the_parts_name_is_taken_before_the_whole(tmp_path):
@@ -29,7 +30,7 @@ def test_a_folder_of_the_parts_name_is_taken_before_the_whole(tmp_path):
 
 def test_texts_are_prepared_with_the_grids_options_and_those_given(tmp_path):
     (words,) = preparation(TEXTS, tmp_path, "bert", ["--workers", "1"])
-    assert words[1].endswith("prepare_text.py")
+    assert words[:5] == subcommand("prepare", "text")
     assert options_of(words) == {
         "--destdir": "data-bin/cola_base",
         "--dataset": "cola",
@@ -42,7 +43,7 @@ def test_texts_are_prepared_with_the_grids_options_and_those_given(tmp_path):
 
 def test_parallel_text_stands_where_the_grid_says(tmp_path):
     (words,) = preparation(PAIRS, tmp_path, "bert")
-    assert words[1].endswith("prepare_translation.py")
+    assert words[:5] == subcommand("prepare", "translation")
     assert options_of(words)["--trainpref"] == f"{tmp_path}/train"
     assert "--pretrained" not in words
 

@@ -61,7 +61,7 @@ def test_the_page_tells_everything_in_order(written):
         assert "9 of 12 runs finished" in page
         assert "Single sentences, two datasets" in page
         assert "out of memory" in page
-        assert "python scripts/run_experiment.py examples/toy/table.yaml" in page
+        assert "fairseq-plugins run examples/toy/table.yaml" in page
         assert "2.13.0" in page
     assert report.remarks == []
 

@@ -81,7 +81,7 @@ def test_commands_are_those_that_runs_recorded(tmp_path):
     root = experiment(tmp_path / "toy")
     whole, *single = commands_of(read(root)[0][0])
     assert whole.is_whole
-    assert whole.text.startswith("python scripts/run_experiment.py")
+    assert whole.text.startswith("fairseq-plugins run")
     assert "--seed 1" in single[0].text
     begun = root / "sst2" / SLA / "lr2e-05-epochs3" / "seed2"
     (begun / "command.txt").write_text("fairseq-train data-bin/sst2 --seed 2\n")

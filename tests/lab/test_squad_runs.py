@@ -43,7 +43,7 @@ SYSTEMS = {
     "plain": {"arch": "bert_plain_tiny"},
     "more": {"arch": "bertqa_tiny", "data": "more", "lr": 2e-5},
 }
-# Stands for scripts/predict_squad.py: answers "Lund" to everything.
+# Stands for `answer`: answers "Lund" to everything.
 PREDICT = """
 import json, pathlib, sys
 given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
@@ -115,7 +115,7 @@ def test_folders_with_other_validation_files_make_no_grid(tmp_path):
     prepared(tmp_path / "whole_more", inputs={"valid": {"sha256": "w"}})
     with pytest.raises(ValueError, match=r"whole_more and .*whole have different files.*'valid'"):
         read_folders(tmp_path / "whole", Grid("squad", SYSTEMS))
-    with pytest.raises(FileNotFoundError, match=r"python scripts/prepare_squad.py --raw-dir DIR"):
+    with pytest.raises(FileNotFoundError, match=r"fairseq-plugins prepare questions --raw-dir DIR"):
         read_prepared(tmp_path / "none", Grid("squad", SYSTEMS))
 
 

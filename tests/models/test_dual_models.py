@@ -14,6 +14,7 @@ from fairseq_plugins.data.bert_dictionary import BertDictionary
 from fairseq_plugins.models._bert_config import SIZES
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.fusion import ABLATIONS
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
 KINDS = ["dabert", "dabert_literal", "bert_uer"]
 PAIRS = manifest(sentences=2)
@@ -220,7 +221,7 @@ def test_an_older_checkpoint_without_these_options_is_plain():
     BertModel.complete_config(cfg, PAIRS)
     for name in ("dual_layers", "difference", "guide", "fusion_output", "similarity_layers"):
         delattr(cfg, name)
-    task = SimpleNamespace(source_dictionary=BertDictionary(VOCABULARY))
+    task = SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(VOCABULARY)))
     model = BertModel.build_model(cfg, task)
     assert all(layer.attention.dual is None for layer in model.encoder.layers)
 

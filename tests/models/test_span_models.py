@@ -15,6 +15,7 @@ from fairseq_plugins.data.bert_dictionary import BertDictionary
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.coattention import LOCAL, SKIPS, WIRINGS
 from fairseq_plugins.nn.span_heads import LSTMS
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
 ABOUT = manifest(target="spans", labels=[], sentences=2)
 PAIRS = [
@@ -64,7 +65,7 @@ def head_size(arch: str, **given) -> int:
     cfg = options(arch, **given)
     BertModel.complete_config(cfg, ABOUT)
     with torch.device("meta"):
-        task = SimpleNamespace(source_dictionary=BertDictionary(VOCABULARY))
+        task = SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(VOCABULARY)))
         model = BertModel.build_model(cfg, task)
     assert model.encoder.pooler is None
     return model.parameter_counts()["head"]
@@ -176,7 +177,7 @@ def test_weights_of_coattention_are_shown_when_wanted():
 
 @pytest.mark.parametrize("arch", ["bertqa_tiny", "bertqa_literal_minilm"])
 def test_coattention_wants_questions(arch):
-    with pytest.raises(ValueError, match="answers questions.*classes.*prepare_squad"):
+    with pytest.raises(ValueError, match="answers questions.*classes.*prepare questions"):
         build(arch, manifest(sentences=2))
 
 

@@ -14,7 +14,6 @@ from squad_files import paragraph, question, toy_squad, write_squad
 from stops import stopped_at
 
 from fairseq_plugins.corpora.squad import read
-from fairseq_plugins.data.bert_dictionary import BertDictionary
 from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.prep import squad_chunks, workspace
@@ -23,6 +22,7 @@ from fairseq_plugins.prep.recipes.questions import prepare
 from fairseq_plugins.prep.squad_chunks import encode_paragraphs
 from fairseq_plugins.prep.squad_options import SquadOptions
 from fairseq_plugins.prep.workspace import WORK
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
 CONTEXT = "The small dog rose; the dog can not rose"
 
@@ -136,12 +136,12 @@ def test_prepared_rows_are_those_of_raw_text(raw) -> None:
         assert rows_of(folder, "train", f"pos{k}") == [s.features["pos"] for s in sentences]
     offsets = [one.offsets.ravel().tolist() for one in found]
     assert rows_of(folder, "train", "offsets1") == offsets
-    assert BertDictionary.load(folder / "vocab.txt").indices == encoder_vocabulary(raw).indices
+    assert Vocabulary.load(folder / "vocab.txt").indices == encoder_vocabulary(raw).indices
 
 
-def encoder_vocabulary(raw) -> BertDictionary:
+def encoder_vocabulary(raw) -> Vocabulary:
     """The vocabulary of the pretrained directory."""
-    return BertDictionary.load(raw / "bert" / "vocab.txt")
+    return Vocabulary.load(raw / "bert" / "vocab.txt")
 
 
 ODD = (

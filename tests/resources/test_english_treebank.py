@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
-import english_treebank as treebank  # noqa: E402
+from fairseq_plugins.text.pipeline import treebank
 
 ROWS = [
     ("1", "I", "PRON", "4", "nsubj", "_"),

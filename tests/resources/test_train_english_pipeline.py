@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,10 +11,10 @@ spacy = pytest.importorskip("spacy")
 pytest.importorskip("sacremoses")
 from spacy.tokens import Doc  # noqa: E402
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
-import english_scores  # noqa: E402
-import train_english_pipeline as pipeline  # noqa: E402
-from english_treebank import as_given, read_treebank  # noqa: E402
+from fairseq_plugins.cli.main import main  # noqa: E402
+from fairseq_plugins.text.pipeline import scores  # noqa: E402
+from fairseq_plugins.text.pipeline import training as pipeline  # noqa: E402
+from fairseq_plugins.text.pipeline.treebank import as_given, read_treebank  # noqa: E402
 
 NOUNS = ["dog", "cat", "bird", "fish", "horse", "mouse"]
 VERBS = ["sees", "hears", "chases", "likes"]
@@ -48,15 +47,10 @@ def treebank(tmp_path_factory):
     return folder
 
 
-def run(*arguments: str) -> None:
-    options = pipeline.build_parser().parse_args(arguments)
-    options.function(options)
-
-
 def train(treebank: Path, out: Path, steps: int = 40) -> Path:
     sizes = ["--rows", "200", "100", "100", "100", "--eval-every", "10"]
     paths = ["--ud-dir", str(treebank), "--out", str(out)]
-    run("train", *paths, "--steps", str(steps), *sizes)
+    assert main(["train-pipeline", *paths, "--steps", str(steps), *sizes]) == 0
     return out
 
 
@@ -80,21 +74,21 @@ def test_to_docs_never_joins_given_words_with_raw_text(treebank):
 @pytest.mark.slow
 def test_train_then_evaluate_leaves_a_pipeline_with_a_filled_card(treebank, tmp_path):
     out = train(treebank, tmp_path / "pipe")
-    run("evaluate", "--ud-dir", str(treebank), "--out", str(out))
-    scores = json.loads((out / "meta.json").read_text(encoding="utf-8"))["performance"]
-    assert scores["upos"] > 90
-    assert scores["uas"] > 60
-    assert scores["words"] == 72
+    assert main(["score-pipeline", "--ud-dir", str(treebank), "--out", str(out)]) == 0
+    found = json.loads((out / "meta.json").read_text(encoding="utf-8"))["performance"]
+    assert found["upos"] > 90
+    assert found["uas"] > 60
+    assert found["words"] == 72
     card = (out / "README.md").read_text(encoding="utf-8")
-    assert f"| {scores['upos']} |" in card
+    assert f"| {found['upos']} |" in card
     assert "$" not in card
     assert "CC BY-SA 4.0" in (out / "LICENSE").read_text(encoding="utf-8")
 
 
-def test_train_refuses_to_replace_a_directory_that_is_no_pipeline(treebank, tmp_path):
+def test_train_refuses_to_replace_a_directory_that_is_no_pipeline(treebank, tmp_path, capsys):
     (tmp_path / "precious.txt").write_text("kept", encoding="utf-8")
-    with pytest.raises(ValueError, match="is no pipeline"):
-        train(treebank, tmp_path)
+    assert main(["train-pipeline", "--ud-dir", str(treebank), "--out", str(tmp_path)]) == 1
+    assert "is no pipeline" in capsys.readouterr().err
     assert (tmp_path / "precious.txt").is_file()
 
 
@@ -127,7 +121,7 @@ def test_compare_tags_looks_at_the_word_under_the_first_character(treebank):
     sentence = read_treebank(treebank, "test")[0]  # The dog sees a cat .
     spans = [(0, 2), (2, 6), (6, 10), (10, 15)]  # Th edog sees acat.
     tags = ["DET", "DET", "VERB", "NOUN"]
-    assert english_scores.compare_tags(tags, spans, sentence) == [True, True, True, False]
+    assert scores.compare_tags(tags, spans, sentence) == [True, True, True, False]
 
 
 def test_score_is_perfect_for_a_pipeline_that_knows_the_answers(treebank):
@@ -148,4 +142,4 @@ def test_score_is_perfect_for_a_pipeline_that_knows_the_answers(treebank):
                     deps=sentence.deps,
                 )
 
-    assert set(english_scores.score_words(Oracle(), sentences).values()) == {100.0}
+    assert set(scores.score_words(Oracle(), sentences).values()) == {100.0}

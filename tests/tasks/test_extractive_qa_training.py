@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from cli.commands import (
-    SCRIPTS,
     USER_DIR,
     differences,
     run,
@@ -155,7 +154,7 @@ def toy(tmp_path_factory):
     bert = write_toy_bert(root / "bert")
     words = f"--annotations none --pretrained {bert} --workers 1 --max-positions 40 --doc-stride 8"
     words += f" --max-query-length 12 --destdir {root / 'bin'}"
-    run(str(SCRIPTS / "prepare_squad.py"), "--raw-dir", root, *words.split())
+    run("prepare questions", "--raw-dir", root, *words.split())
     return root / "bin", files
 
 

@@ -20,7 +20,6 @@ import json
 import logging
 import re
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,9 +28,8 @@ from typing import Any
 from ...evaluation.text_files import write_text
 from ...messages import quoted
 from ..plan.preparations import raw_folder
-from ..plan.step_arguments import SCRIPTS as ALLOWED
-from ..plan.step_arguments import check_step
-from ..run_files import SCRIPTS
+from ..plan.step_arguments import SUBCOMMANDS, check_step
+from ..run_files import subcommand
 from ..safe_files import is_file, read_bytes, read_text, refuse_links, remove_folder
 from .experiment import Plan
 from .job import Commands
@@ -53,7 +51,7 @@ class Step:
 
     Args:
         name: of its folder.
-        script: file in ``scripts/``, one of those of `step_arguments`.
+        script: what the file calls a subcommand, one of those of `step_arguments`.
         arguments: its arguments, with placeholders.
     """
 
@@ -63,7 +61,7 @@ class Step:
 
     def __str__(self) -> str:
         """Return its command, placeholders and all."""
-        command = shlex.join(["python", f"scripts/{self.script}", *self.arguments])
+        command = shlex.join(["fairseq-plugins", *SUBCOMMANDS[self.script], *self.arguments])
         return f"after: {self.name}: {command}"
 
 
@@ -101,8 +99,8 @@ def _step(entry: Mapping[str, Any], place: str, earlier: Sequence[str]) -> Step:
     if name in earlier:
         raise ValueError(f"{place}: {quoted(name)} is the name of an earlier step")
     place = f"after: {name}"
-    if script not in ALLOWED:
-        raise ValueError(f"{place}: script {quoted(script)}; choices: {', '.join(ALLOWED)}")
+    if script not in SUBCOMMANDS:
+        raise ValueError(f"{place}: script {quoted(script)}; choices: {', '.join(SUBCOMMANDS)}")
     simple = (str, int, float)
     if not isinstance(arguments, list) or not all(
         isinstance(one, simple) and not isinstance(one, bool) for one in arguments
@@ -182,7 +180,7 @@ def _perform(step: Step, context: Context, launch: Launch) -> bool:
     remove_folder(made)
     made.mkdir(parents=True)
     there = fill(step.arguments, context, made)
-    start = [sys.executable, str(SCRIPTS / step.script)]
+    start = subcommand(*SUBCOMMANDS[step.script])
     try:
         launch([*start, *there.arguments], made / LOG)
     except RunError:

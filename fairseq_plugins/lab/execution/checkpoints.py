@@ -6,8 +6,6 @@ import shutil
 import zipfile
 from pathlib import Path
 
-import torch
-
 from ...checkpoints.reading import read_plain
 from ...files import replaced
 
@@ -93,4 +91,6 @@ def strip(checkpoint: Path) -> None:
     state = read_plain(checkpoint)
     if state.pop("last_optimizer_state", None) is not None:
         with replaced(checkpoint) as temporary:
+            import torch
+
             torch.save(state, temporary)

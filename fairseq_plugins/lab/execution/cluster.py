@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import torch
-
 LOCAL, SLURM = "local", "slurm"
 EXECUTORS = (LOCAL, SLURM)
 MINUTES = 240  # of a Slurm job; a longer run is queued again and goes on
@@ -36,6 +34,13 @@ _REFUSED = {  # parameter of sbatch -> why it is not to be said
     "chdir": "runs are found from the folder where this is started",
     **dict.fromkeys(("export", "export_file"), "jobs need the environment of this command"),
 }
+
+
+def gpus_here() -> int:
+    """Return how many GPUs torch sees on this machine; loads it."""
+    import torch
+
+    return torch.cuda.device_count()
 
 
 @dataclass(frozen=True)
@@ -107,10 +112,8 @@ class Machine:
         for name, value in given.items():
             if value:
                 raise ValueError(f"{name}: needs --executor {SLURM}")
-        if self.gpus > torch.cuda.device_count():
-            raise ValueError(
-                f"--gpus-per-node {self.gpus}: this machine has {torch.cuda.device_count()}"
-            )
+        if self.gpus > gpus_here():
+            raise ValueError(f"--gpus-per-node {self.gpus}: this machine has {gpus_here()}")
 
     def check(self) -> None:
         """Look whether jobs can be submitted.
@@ -169,7 +172,7 @@ def this_machine(folder: Path, jobs: int = 1, *, cpu: bool = False) -> Machine:
     Raises:
         ValueError: fewer than one job.
     """
-    return Machine(folder, jobs=jobs, gpus=0 if cpu else min(1, torch.cuda.device_count()))
+    return Machine(folder, jobs=jobs, gpus=0 if cpu else min(1, gpus_here()))
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -213,7 +216,7 @@ def machine_of(args: argparse.Namespace, folder: Path) -> Machine:
     """
     gpus, cluster = args.gpus_per_node, args.executor == SLURM
     if gpus is None:
-        there = cluster or torch.cuda.is_available()
+        there = cluster or gpus_here() > 0
         gpus = int(there and not getattr(args, "cpu", False))
     jobs = args.array_size if cluster else 1
     return Machine(

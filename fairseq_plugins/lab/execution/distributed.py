@@ -77,7 +77,7 @@ def check(processes: int, arguments: Sequence[str], torchrun: Sequence[str], gpu
     """
     for option in GIVEN_HERE:
         if is_given(arguments, option):
-            raise ValueError(f"leave out {option}: every process is told by train_distributed.sh")
+            raise ValueError(f"leave out {option}: train-distributed tells it to every process")
     if gpus and processes > gpus:
         raise ValueError(
             f"{processes} processes, but {gpus} GPUs on {socket.gethostname()}: every process "
@@ -205,6 +205,9 @@ def launch(processes: int, arguments: Sequence[str], torchrun: str) -> int:
     """
     import torch
 
+    here = Path(sys.executable).parent  # the commands of this environment, if it has them
+    if (here / "fairseq-train").is_file():
+        os.environ["PATH"] = os.pathsep.join([str(here), os.environ.get("PATH", os.defpath)])
     if shutil.which("fairseq-train") is None:
         raise ValueError(FAIRSEQ_MISSING)
     gpus = 0 if is_given(arguments, "--cpu") else torch.cuda.device_count()

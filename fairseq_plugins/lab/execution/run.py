@@ -37,9 +37,9 @@ from ..run_files import (
     LOG,
     PREDICTIONS,
     RESULT,
-    SCRIPTS,
     SETTINGS,
     USER_DIR,
+    subcommand,
 )
 from ..safe_files import read_text, refuse_links
 from .checkpoints import mend, strip, updates_of
@@ -62,8 +62,7 @@ class Run:
         data: the prepared folder.
         root: folder of all runs of the grid.
         predict: command that predicts with a run's folder, if predictions are wanted; of question
-            answering ``scripts/predict_squad.py``, of translation ``scripts/translate.py``, else
-            ``scripts/predict.py``.
+            answering `answer`, of translation `translate`, else `predict`.
         cpu: whether to train without a GPU.
         workers: processes that train it.
     """
@@ -108,8 +107,8 @@ class Run:
         if self.workers.count == 1:
             options["distributed-world-size"] = 1
         else:
-            script = SCRIPTS / "train_distributed.sh"
-            start = ["bash", str(script), str(self.workers.processes), str(self.data.folder)]
+            start = subcommand("train-distributed", str(self.workers.processes))
+            start += [str(self.data.folder)]
         return start + command_line({**own, **options})
 
     def shown_command(self) -> str:
@@ -118,7 +117,7 @@ class Run:
         first = words.index(str(self.data.folder))
         start = "fairseq-train"
         if self.workers.count > 1:
-            start = f"bash scripts/{Path(words[1]).name} {self.workers.processes}"
+            start = f"fairseq-plugins train-distributed {self.workers.processes}"
         text = f"{start} {shlex.join(words[first:])}"
         return text.replace(shlex.quote(str(USER_DIR)), '"$(python -m fairseq_plugins)"')
 
@@ -134,10 +133,9 @@ class Run:
 
     def average_command(self) -> list[str]:
         """Return the command that averages the last checkpoints."""
-        options = {"dir": self.folder, "last": self.grid.average, "by": "updates"}
+        options = {"dir": self.folder, "last": self.grid.average, "by": "update"}
         options["output"] = self.folder / AVERAGE
-        script = str(SCRIPTS / "average_checkpoints.py")
-        return [sys.executable, script, *command_line(options)]
+        return [*subcommand("average"), *command_line(options)]
 
     def _translate(self) -> list[str]:
         """Return the command that translates the split of the evaluation and scores that."""

@@ -31,7 +31,7 @@ class Grid:
     """What to run.
 
     Args:
-        dataset: its name in the manifest, that of ``scripts/prepare_text.py``; `squad`, or
+        dataset: its name in the manifest, that of `prepare text`; `squad`, or
             `translation`.
         systems: name -> options of ``fairseq-train``, ``arch`` among them; a list is a choice.
             `OWN_RATE` and `OWN_DATA` may be among them.

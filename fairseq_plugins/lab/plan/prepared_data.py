@@ -69,7 +69,7 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
     path = Path(folder) / "manifest.json"
     if not path.is_file():
         own = shlex.join(words_of(grid.prepare, Path("DIR")))
-        words = f"python {_preparation(grid)} --destdir {folder} {own}".rstrip()
+        words = f"{_preparation(grid)} --destdir {folder} {own}".rstrip()
         raise FileNotFoundError(
             f"{path}: no such file; prepare the data first: name the folder of the raw data with "
             f"--raw DIR, or run {words}"
@@ -104,10 +104,10 @@ def _of_translation(manifest: Mapping[str, Any]) -> dict[str, Any]:
 def _preparation(grid: Grid) -> str:
     """Return the beginning of the command that prepares a grid's dataset."""
     if grid.dataset == TRANSLATION:
-        return "scripts/prepare_translation.py"
+        return "fairseq-plugins prepare translation"
     if grid.dataset == SQUAD:
-        return "scripts/prepare_squad.py --raw-dir DIR"
-    return f"scripts/prepare_text.py --dataset {grid.dataset} --raw-dir DIR"
+        return "fairseq-plugins prepare questions --raw-dir DIR"
+    return f"fairseq-plugins prepare text --dataset {grid.dataset} --raw-dir DIR"
 
 
 def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:

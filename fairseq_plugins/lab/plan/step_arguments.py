@@ -56,7 +56,22 @@ _ARGUMENTS = {
     "score_squad.py": "gold:file predictions:file --null-odds:file --threshold:number --ids:file "
     "--missing:word --json",
 }
-SCRIPTS = tuple(_ARGUMENTS)
+SUBCOMMANDS = {  # what a file calls a script -> the words of its subcommand
+    "analyze_questions.py": ("analyze-questions",),
+    "case_study.py": ("cases",),
+    "compare_predictions.py": ("compare",),
+    "perturb.py": ("perturb",),
+    "plot_attention.py": ("plot", "attention"),
+    "plot_coattention.py": ("plot", "coattention"),
+    "plot_fractions.py": ("plot", "fractions"),
+    "plot_gates.py": ("plot", "gates"),
+    "predict.py": ("predict",),
+    "predict_squad.py": ("answer",),
+    "report_table.py": ("table",),
+    "robustness.py": ("robustness",),
+    "score.py": ("score",),
+    "score_squad.py": ("score-answers",),
+}
 
 _INNER = r"(?:/(?!\.)[^/\\{}:,=\x00-\x1f\x7f]+)*/?"  # behind a placeholder: goes down only
 _FILE = re.compile(rf"\{{(?:runs|run|data|raw|after|file|out)(?::[^{{}}]*)?\}}{_INNER}")
@@ -97,7 +112,7 @@ def check_step(script: str, words: Sequence[str]) -> None:
     """Refuse a step's arguments that its script does not take from a file.
 
     Args:
-        script: one of `SCRIPTS`.
+        script: one of `SUBCOMMANDS`.
         words: its arguments, with placeholders, without what makes them optional.
 
     Raises:

@@ -14,7 +14,7 @@ from ..results.outcomes import Outcomes
 from ..results.tables import bertqa_models, fractions
 from ..results.tables.experiment_tables import OF_ONE_DATASET, TABLES
 from ..results.tables.found_runs import ensembles_of
-from ..results.tables.paper_tables import LAYOUTS
+from ..results.tables.paper_tables import BERTQA_MODELS, LAYOUTS
 from ..results.tables.table_making import (
     make_tables,
     over_drawn_examples,
@@ -104,7 +104,7 @@ def _with_ensembles(
 def _models(found: Sequence[Outcomes], wanted: Sequence[str]) -> Iterator[Text]:
     """Yield Table 1 of BERTQA, if its models are there."""
     models = bertqa_models.models_of(found)
-    if models and (not wanted or bertqa_models.TABLE in wanted):
+    if models and (not wanted or BERTQA_MODELS in wanted):
         text = bertqa_models.format_markdown(models).split("\n", 1)[1]  # without its title
         yield Text(bertqa_models.TITLE, MARKDOWN, text)
 

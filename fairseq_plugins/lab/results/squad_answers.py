@@ -1,4 +1,4 @@
-"""What a run leaves of question answering: the files of ``scripts/predict_squad.py``, and from them
+"""What a run leaves of question answering: the files of `answer`, and from them
 rows and metrics as the other tasks have them.
 
 Beside ``predictions.jsonl`` lies the folder ``predictions`` with the official files and
@@ -72,7 +72,7 @@ def metrics_of(folder: Path) -> dict[str, float]:
     if _THRESHOLD in found:
         metrics["tuned_threshold"] = float(found[_THRESHOLD])
     if "f1" not in metrics:
-        raise ValueError(f"{folder / METRICS}: no metrics of scripts/predict_squad.py")
+        raise ValueError(f"{folder / METRICS}: no metrics of fairseq-plugins answer")
     return metrics
 
 

@@ -21,7 +21,7 @@ from ...corpora.own_files import log_unread
 from ...corpora.squad import Paragraph, read
 from ...data.manifest import tool_versions
 from ...data.text_manifest import MISALIGNED, SPANS, TARGETS, VOCABULARY, WINDOWS, TextManifest
-from ...files import sha256
+from ...files import sha256, write_bytes
 from ...messages import quoted
 from ...pretrained.directory import resolve_directory
 from ...text.squad_encoder import check_visible
@@ -149,7 +149,7 @@ def make(
     encode(options, jobs, tools)
     if layout.is_part:
         return
-    tools.vocabulary.save(folder / VOCABULARY)
+    write_bytes(folder / VOCABULARY, tools.vocabulary.content)
     misaligned, pieces = TextWriter(folder / MISALIGNED), len(tools.vocabulary)
     with tqdm(total=len(jobs), desc="binarise", unit=" chunks") as bar:
         for split, chunks in groupby(jobs, key=lambda job: job.split):

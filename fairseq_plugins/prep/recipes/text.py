@@ -23,12 +23,12 @@ from tqdm import tqdm
 from ...corpora.conllu_parses import GivenParses
 from ...corpora.datasets import input_files
 from ...corpora.own_files import log_unread
-from ...data.bert_dictionary import BertDictionary
 from ...data.manifest import tool_versions
 from ...data.text_manifest import LABELS, VOCABULARY, TextManifest
-from ...files import sha256, write_text
+from ...files import sha256, write_bytes, write_text
 from ...pretrained.directory import read_vocabulary, resolve_directory
 from ...pretrained.tokenizer import read_tokenizer_settings
+from ...pretrained.vocabulary import Vocabulary
 from ...text.text_encoder import TextEncoder, load_annotator
 from ...text.word_similarity import WordSimilarity
 from ...text.wordpiece import WordPieces
@@ -57,7 +57,7 @@ class Tools:
         encoder: examples to wordpieces with features.
     """
 
-    vocabulary: BertDictionary
+    vocabulary: Vocabulary
     encoder: TextEncoder
 
 
@@ -148,7 +148,7 @@ def load_tools(
     """
     directory = resolve_directory(pretrained)
     content, settings = read_vocabulary(directory), read_tokenizer_settings(directory)
-    vocabulary = BertDictionary(content, str(directory / VOCABULARY))
+    vocabulary = Vocabulary(content, str(directory / VOCABULARY))
     pieces = WordPieces(vocabulary, settings)
     encoder = TextEncoder(pieces, tokenize, annotations, annotator, similarity)
     entry = {"file": str(directory), "sha256": hashlib.sha256(content).hexdigest()}
@@ -183,7 +183,7 @@ def make(
     encode(options, jobs, manifest, tools)
     if layout.is_part:
         return
-    tools.vocabulary.save(folder / VOCABULARY)
+    write_bytes(folder / VOCABULARY, tools.vocabulary.content)
     if manifest.target != "score":
         write_text(folder / LABELS, "".join(f"{label}\n" for label in manifest.labels))
     pieces = len(tools.vocabulary)

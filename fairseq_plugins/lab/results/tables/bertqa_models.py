@@ -1,5 +1,5 @@
 """BERTQA's models and ensembles among runs: Table 1 of Chadha and Sood (2019), and the ensemble of
-their Table 3, whose answers ``scripts/predict_squad.py`` gave.
+their Table 3, whose answers `answer` gave.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from ..outcomes import Outcome, Outcomes, Setting
 from .bertqa_tables import ENSEMBLE, KINDS, MODELS, QUERY
 from .result_table import row_of
 
-TABLE = "bertqa1"  # its name beside those of the layouts
 TITLE = "BERTQA's models (layout of Chadha and Sood 2019, Table 1)"
 _HEAD = ("model", "BS", "GA", "LR", "dataset", "arch. changes", "paper")
 _PAPER = {

@@ -1,4 +1,4 @@
-"""All tables of runs by the names that experiment files and ``scripts/report_table.py`` give them.
+"""All tables of runs by the names that experiment files and `table` give them.
 
 Those of a paper lay systems of several datasets out (`paper_tables`), `bertqa1` tells what models
 are, and the others are of one dataset each: `fractions`, `features`, `feature_dims`, and
@@ -8,7 +8,7 @@ are, and the others are of one dataset each: `fractions`, `features`, `feature_d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ....messages import named
@@ -19,10 +19,18 @@ from ...report.settings import name_of, settings_table
 from ..outcomes import Outcomes
 from . import bertqa_models, feature_tables, fractions
 from .found_runs import FoundRuns
-from .paper_tables import LAYOUTS
+from .paper_tables import (
+    BERTQA_MODELS,
+    FEATURE_DIMS,
+    FEATURES,
+    FRACTIONS,
+    LAYOUTS,
+    SETTINGS,
+    TABLES,
+)
 from .table_formats import Fields, csv_lines, format_markdown, format_table, pair_lines
-from .table_making import Test, make_tables, without_paper
-from .variants import Pair, label_of
+from .table_making import Test, make_tables, over_drawn_examples, over_seeds, without_paper
+from .variants import Pair, label_of, seeds_or_examples
 from .variants import Test as PairTest
 
 
@@ -48,12 +56,10 @@ class Laying:
 
 
 OF_ONE_DATASET = {
-    "fractions": Laying(fractions.fraction_table, fractions.pairs, translates=False, printed=True),
-    "features": Laying(feature_tables.feature_table, feature_tables.feature_pairs),
-    "feature_dims": Laying(feature_tables.width_table, feature_tables.width_pairs),
+    FRACTIONS: Laying(fractions.fraction_table, fractions.pairs, translates=False, printed=True),
+    FEATURES: Laying(feature_tables.feature_table, feature_tables.feature_pairs),
+    FEATURE_DIMS: Laying(feature_tables.width_table, feature_tables.width_pairs),
 }
-SETTINGS = "settings"
-TABLES = (bertqa_models.TABLE, *LAYOUTS, *OF_ONE_DATASET, SETTINGS)
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,29 @@ class Significance:
     papers: Test
     name: str
     pairs: PairTest
+
+
+def significance(test: str, samples: int, seed: int) -> Significance:
+    """Return tests over ``seeds`` or ``examples``; both resample in tables of one dataset."""
+    pairs = seeds_or_examples(samples, seed)
+    if test == "seeds":
+        return Significance(over_seeds, "two-sided Welch's t-test over seeds", pairs)
+    name = f"paired bootstrap over examples ({samples:,} samples, seed {seed})"
+    return Significance(over_drawn_examples(samples, seed), name, pairs)
+
+
+def with_ensembles(found: FoundRuns, folders: Sequence[str], *, paper: bool) -> FoundRuns:
+    """Return runs with the answers of ensembles of them.
+
+    Args:
+        found: the runs.
+        folders: of answers; empty for those that steps of the experiment left.
+        paper: whether the papers' figures may stand beside them.
+    """
+    outcomes = found.outcomes
+    for folder in folders or found.ensembles:
+        outcomes = bertqa_models.with_ensemble(outcomes, folder)
+    return replace(found, outcomes=outcomes, is_invented=found.is_invented or not paper)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -101,13 +130,11 @@ def lay_out(
     texts: list[str] = []
     lines: list[Fields] = []
     models = bertqa_models.models_of(found.outcomes)
-    models = models if not names or bertqa_models.TABLE in names else []
+    models = models if not names or BERTQA_MODELS in names else []
     if models:
         texts.append(bertqa_models.format_markdown(models))
-    elif bertqa_models.TABLE in names:
-        raise ValueError(
-            f"table {bertqa_models.TABLE!r}: no run is called model1, model2 or model3"
-        )
+    elif BERTQA_MODELS in names:
+        raise ValueError(f"table {BERTQA_MODELS!r}: no run is called model1, model2 or model3")
     for name in [name for name in names if name in LAYOUTS] or ([] if names else [""]):
         tables = _paper_tables(found, name, test)
         texts += [format_markdown([table], test.name) for table in tables]

@@ -1,4 +1,4 @@
-"""The tables that `scripts/report_table.py` fills, and what systems are called in them."""
+"""The tables that `table` fills, and what systems are called in them."""
 
 from __future__ import annotations
 
@@ -45,3 +45,7 @@ LAYOUTS = {
         ),
     ),
 }
+
+FRACTIONS, FEATURES, FEATURE_DIMS = "fractions", "features", "feature_dims"  # of one dataset
+BERTQA_MODELS, SETTINGS = "bertqa1", "settings"
+TABLES = (BERTQA_MODELS, *LAYOUTS, FRACTIONS, FEATURES, FEATURE_DIMS, SETTINGS)

@@ -19,7 +19,7 @@ class Column:
     """A dataset in a table.
 
     Args:
-        dataset: its name in ``scripts/prepare_text.py``.
+        dataset: its name in `prepare text`.
         title: its name in the table.
         metrics: title and name of each; the last is the one that averages take.
         tested: whether the test set is shown where all runs were tried on it; else validation.

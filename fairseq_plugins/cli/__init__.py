@@ -1,0 +1,1 @@
+"""One command, ``fairseq-plugins``: a subcommand a file."""

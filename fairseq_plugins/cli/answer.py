@@ -1,0 +1,34 @@
+"""Answer the questions of a prepared split or of a SQuAD file, in the official files.
+
+    fairseq-plugins answer --path runs/squad --split valid --output-dir answers
+    fairseq-plugins answer --path runs/squad --input dev-v2.0.json --output-dir answers
+    fairseq-plugins answer --path runs/a:runs/b --ensemble paper --split valid --output-dir ab
+
+The folder gets predictions.json, null_odds.json and nbest_predictions.json, and metrics.json where
+gold answers are known.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ..inference.options import AnswerOptions
+from ..inference.overrides import WINDOWS, add_overrides
+from ..option_flags import add_flags
+from . import command
+
+PLACES = ("output_dir",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_flags(parser, AnswerOptions)
+    add_overrides(parser, WINDOWS)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Answer."""
+    from ..inference.answer_files import answer_files
+
+    command.show_log("INFO")
+    answer_files(AnswerOptions(**vars(args)))

@@ -1,0 +1,138 @@
+"""Ask questions about a text, and see where the answers stand.
+
+    fairseq-plugins ask --path runs/squad --context article.txt
+    fairseq-plugins ask --path runs/squad --context article.txt --question "Who built the mill?"
+    cat questions.txt | fairseq-plugins ask --path runs/squad --context article.txt
+
+Without --question, questions are read from the terminal or from standard input, one a line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..inference.options import ENSEMBLES
+from ..inference.overrides import WINDOWS, add_overrides, given_overrides
+from . import command
+
+if TYPE_CHECKING:
+    from ..inference.question_answering import Reader
+
+PROMPT = "question> "
+PLACES = ("path",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add = parser.add_argument
+    add(
+        "--path",
+        required=True,
+        help="run folder (its checkpoint_best.pt), or checkpoint files; an ensemble joined by ':'",
+    )
+    add("--context", required=True, metavar="FILE", help="text that questions are about")
+    add(
+        "--question",
+        action="extend",
+        nargs="+",
+        metavar="Q",
+        help="what to ask (default: what comes in)",
+    )
+    add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
+    add(
+        "--null-threshold",
+        type=float,
+        metavar="T",
+        help="no answer where its score exceeds that of the best span by more (default: as in "
+        "training)",
+    )
+    add("--ensemble", default=ENSEMBLES[0], choices=ENSEMBLES, help="see `answer`")
+    add_overrides(parser, WINDOWS)
+    add("--cpu", action="store_true", help="use no GPU")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Load, then answer question after question.
+
+    Raises:
+        FileNotFoundError, ValueError: what `question_answering.load` and `Reader.answer` refuse.
+    """
+    check(args)
+    from ..inference.question_answering import load
+
+    command.show_log()
+    sys.stdout.reconfigure(encoding="utf-8")
+    context = read_context(args.context)
+    given = given_overrides(args, ("null_threshold", *WINDOWS))
+    reader = load(args.path, args.data, ensemble=args.ensemble, cpu=args.cpu, **given)
+    color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    for question in questions(args):
+        try:
+            print(answered(reader, question.strip(), context, color), flush=True)
+        except ValueError as error:
+            if args.question:
+                raise
+            print(f"error: {error}", file=sys.stderr)  # and on with the next
+
+
+def check(args: argparse.Namespace) -> None:
+    """Refuse values that mean nothing; UsageError names them."""
+    if args.null_threshold is not None and math.isnan(args.null_threshold):
+        raise command.UsageError("--null-threshold nan: must be a number")
+    for number, question in enumerate(args.question or (), start=1):
+        if not question.strip():
+            raise command.UsageError(f"--question: number {number} is empty")
+
+
+def read_context(path: str) -> str:
+    """Read the text.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it is no UTF-8, or empty.
+    """
+    from ..evaluation.text_files import read_lines
+
+    text = "\n".join(read_lines(path))
+    if not text.strip():
+        raise ValueError(f"{path} is empty: there is nothing to ask about")
+    return text
+
+
+def questions(args: argparse.Namespace) -> Iterator[str]:
+    """Yield questions as they come; empty ones are passed over."""
+    from ..text_reading import lines_of
+
+    if args.question:
+        yield from args.question
+    elif sys.stdin.isatty():
+        print("ask a question; Ctrl-D ends", file=sys.stderr)
+        while True:
+            try:
+                question = input(PROMPT)
+            except EOFError:
+                print(file=sys.stderr)
+                return
+            if question.strip():
+                yield question
+    else:
+        for number, line in lines_of(sys.stdin.buffer, "standard input"):
+            if line.strip():
+                yield line
+            else:
+                print(f"standard input:{number}: no question", file=sys.stderr)
+
+
+def answered(reader: Reader, question: str, context: str, color: bool) -> str:
+    """Return a question and what the model says about it."""
+    from ..lab.figures.answer_display import as_text
+    from ..lab.figures.highlights import visible
+
+    found = reader.answer(question, context).found
+    shown = as_text(found, context, threshold=reader.threshold, color=color)
+    return f"Q: {visible(question)}\nA: {shown}"

@@ -1,0 +1,79 @@
+"""Paraphrase questions of a SQuAD file by translating them there and back.
+
+    fairseq-plugins augment questions train.json train_35.json --rate 0.35 \\
+        --forward runs/en-de --backward runs/de-en
+    fairseq-plugins augment questions train.json train_35.json --rate 0.35 \\
+        --command 'my-paraphraser'
+
+A paraphrase is a new question of the same paragraph, with the same answers; its id is that of the
+question and -q. Beside OUTPUT stand every paraphrase with what became of it (.paraphrases.jsonl)
+and the counts (.report.json). A run that was stopped goes on with the same command.
+
+Commands read one question a line and write as many lines. So any model of fairseq translates:
+
+    --chunk 4096 --forward-command "fairseq-interactive DATA --path MODEL.pt --beam 5 \\
+        --buffer-size 1024 --batch-size 64 OPTIONS OF ITS SUBWORDS | grep ^D- | cut -f3"
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ..augment.squad_augmentation_options import FLAGS, AugmentOptions, Step
+from ..prep.options import add_flags
+
+if TYPE_CHECKING:
+    from ..augment.squad_augmentation import Report
+
+PLACES, STOPPED = ("output",), "stopped; the same command goes on with it"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("input", help="SQuAD file, 1.1 or 2.0")
+    parser.add_argument("output", help="SQuAD file to write: all questions, and the paraphrases")
+    add_flags(parser, AugmentOptions, FLAGS)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Augment, and print what came of it."""
+    from ..augment.squad_augmentation import augment
+
+    options = AugmentOptions(**vars(args))
+    show(augment(options, load_translator), options)
+
+
+def load_translator(step: Step, options: AugmentOptions) -> Any:
+    """Load a checkpoint of this project; fairseq is imported here, for commands do not need it."""
+    from ..inference import back_translation
+
+    return back_translation.load_translator(
+        step.checkpoint,
+        step.data,
+        beam=options.beam,
+        sampling=options.sampling,
+        seed=options.seed,
+        cpu=options.cpu,
+    )
+
+
+def show(report: Report, options: AugmentOptions) -> None:
+    """Print what came of it."""
+    from ..augment.squad_augmentation_rules import REASONS
+
+    print(
+        f"{report.questions} questions, {report.chosen} chosen, {report.kept} paraphrases kept, "
+        f"{report.chosen - report.kept} dropped"
+    )
+    for reason, count in report.dropped.items():
+        if count:
+            print(f"  {count} {reason}: {REASONS[reason]}")
+    print("written: " + ", ".join(map(str, options.results)))
+    if report.chosen and not report.kept:
+        print(
+            f"warning: none of the {report.chosen} paraphrases was kept: {options.output} has the "
+            f"same questions as {options.input}",
+            file=sys.stderr,
+        )

@@ -1,0 +1,192 @@
+"""Show pairs of sentences with the words that differ most, by a model with difference attention.
+
+fairseq-plugins cases runs/rte/dabert --pair "12 people came." "42 people came."
+fairseq-plugins cases runs/rte/dabert --split valid --max 20 --wrong-only --html cases.html
+cat pairs.tsv | fairseq-plugins cases runs/rte/dabert --input - --against runs/rte/plain
+
+A word's number is the share of difference attention (in percent) that the other sentence pays to
+it; {+so+} are the strongest of each sentence, punctuation apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..inference.overrides import EXAMPLES, add_overrides, given_overrides
+from . import command
+
+if TYPE_CHECKING:
+    from ..inference.difference_study import StudiedPair
+    from ..inference.prediction import Predictor
+    from ..inference.prediction_records import Prediction
+    from ..lab.figures.highlights import Answer, Case
+
+PLACES = ("checkpoint",)
+OF_A_SPLIT = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add = parser.add_argument
+    add("checkpoint", help="run folder (its checkpoint_best.pt), or checkpoint files joined by ':'")
+    add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument(
+        "--pair", nargs=2, action="append", metavar="SENTENCE", help="raw pair; may be repeated"
+    )
+    source.add_argument(
+        "--input",
+        metavar="FILE",
+        help="raw pairs, one a line, a TAB between the sentences; - for standard input",
+    )
+    source.add_argument("--split", help="pairs of this split of the prepared folder")
+    add("--max", type=int, metavar="N", help=f"most pairs (default: {OF_A_SPLIT} of a split)")
+    add("--wrong-only", action="store_true", help="of a split: only what the model gets wrong")
+    add("--layer", type=int, help="layer from 0 (default: the mean of those with dual attention)")
+    add("--highlight", type=int, default=3, metavar="N", help="words to mark in a sentence")
+    add("--html", metavar="FILE", help="also write a page that needs no other file")
+    add("--against", metavar="PATH", help="another run or checkpoint whose answers stand beside")
+    add_overrides(parser, EXAMPLES)
+    add("--cpu", action="store_true", help="use no GPU")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Load, print the cases as they come, write the page.
+
+    Raises:
+        FileNotFoundError, ValueError, OSError: what `prediction.load` and `difference_study`
+            refuse; a page that cannot be written.
+    """
+    check(args)
+    from ..evaluation.comparison_report import short_names
+    from ..evaluation.text_files import write_text
+    from ..inference import difference_study, prediction
+    from ..inference.text_checkpoints import find_checkpoints
+    from ..lab.figures.highlights import as_page, as_text
+
+    command.show_log()
+    sys.stdout.reconfigure(encoding="utf-8")
+    check_page(args.html)
+    if args.input not in (None, "-") and not Path(args.input).is_file():
+        raise FileNotFoundError(f"{args.input}: no such file")
+    first = find_checkpoints(args.checkpoint)
+    difference_study.check_difference(first[0])
+    paths = [args.checkpoint, *([args.against] if args.against else [])]
+    names = short_names(paths)
+    given = given_overrides(args, EXAMPLES)
+    predictors = [prediction.load(path, args.data, cpu=args.cpu, **given) for path in paths]
+    shown = []
+    for case in cases(args, names, predictors):
+        print(as_text(case, args.highlight, color=_colored()), end="", flush=True)
+        shown.append(case)
+    if shown:
+        legend = (
+            "{+so+}: most difference attention from the other sentence, in % (punctuation apart)"
+        )
+        print(legend, file=sys.stderr)
+    else:
+        print(f"no pairs to show{' that are wrong' if args.wrong_only else ''}", file=sys.stderr)
+    if args.html:
+        write_text(args.html, as_page(shown, facts(args, first[0], predictors), args.highlight))
+        print(args.html, file=sys.stderr)
+
+
+def check(args: argparse.Namespace) -> None:
+    """Refuse what does not go together; UsageError names it."""
+    for name, least in (("max", 1), ("highlight", 0)):
+        value = getattr(args, name)
+        if value is not None and value < least:
+            raise command.UsageError(f"--{name} {value}: must be at least {least}")
+    if args.wrong_only and args.split is None:
+        raise command.UsageError("--wrong-only goes with --split: raw pairs have no gold labels")
+
+
+def check_page(path: str | None) -> None:
+    """Refuse a page that cannot be written, before any work."""
+    if path is None:
+        return
+    if Path(path).is_dir():
+        raise ValueError(f"{path} is a folder, not a file to write")
+    parent = Path(path).parent
+    parent.mkdir(parents=True, exist_ok=True)
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise PermissionError(f"{parent}: no permission to write there")
+
+
+def studied(predictor: Predictor, args: argparse.Namespace) -> Iterator[StudiedPair]:
+    """Yield the pairs that are asked for."""
+    from ..inference import difference_study, prediction_inputs
+    from ..text_reading import lines_of, numbered_lines
+
+    if args.split is not None:
+        return difference_study.study_split(
+            predictor,
+            args.split,
+            args.layer,
+            most=args.max or OF_A_SPLIT,
+            wrong_only=args.wrong_only,
+        )
+    if args.pair is not None:
+        examples = prediction_inputs.examples_of(args.pair, predictor.wanted)
+    elif args.input == "-":
+        lines = lines_of(sys.stdin.buffer, "standard input")
+        examples = prediction_inputs.read_examples(
+            lines, "standard input", "text", predictor.wanted
+        )
+    else:
+        lines = numbered_lines(Path(args.input))
+        examples = [*prediction_inputs.read_examples(lines, args.input, "text", predictor.wanted)]
+    return difference_study.study_examples(predictor, islice(examples, args.max), args.layer)
+
+
+def answer(system: str, made: Prediction, gold: object) -> Answer:
+    """Say a prediction in words; ``gold`` is the first system's, as others read raw text."""
+    from ..inference.prediction_records import ScorePrediction
+    from ..lab.figures.highlights import Answer
+
+    if isinstance(made, ScorePrediction):
+        return Answer(system, f"{made.score:.3f}")
+    right = None if gold is None else made.label == gold
+    return Answer(system, f"{made.label} {made.probability:.3f}", right)
+
+
+def cases(args: argparse.Namespace, names: tuple[str, ...], predictors: list) -> Iterator[Case]:
+    """Yield the pairs with the answers of one system or two."""
+    from ..lab.figures.highlights import Case, Sentence
+
+    predictor, *others = predictors
+    for pair in studied(predictor, args):
+        made = [pair.prediction, *(other.predict([pair.texts])[0] for other in others)]
+        gold = pair.prediction.gold
+        yield Case(
+            pair.prediction.id,
+            [answer(name, one, gold) for name, one in zip(names, made)],
+            [Sentence(s.text, s.spans, s.strengths.tolist()) for s in pair.sentences],
+            None if gold is None else str(gold),
+        )
+
+
+def facts(args: argparse.Namespace, path: Path, predictors: list) -> dict[str, str]:
+    """Say what the page is of."""
+    from ..inference.text_checkpoints import recorded_options
+
+    manifest, folder = predictors[0].manifest, predictors[0].folder
+    model = recorded_options(path)["model"]
+    layers = model["dual_layers"] if args.layer is None else args.layer
+    return {
+        "Checkpoint": ":".join(predictors[0].checkpoints),
+        "Architecture": f"{model['_name']}, difference {model['difference']}, layers {layers}",
+        "Trained on": f"{manifest.dataset} ({folder})",
+        "Pairs": f"split {args.split}" if args.split else args.input or "given",
+        **({"Against": ":".join(predictors[1].checkpoints)} if args.against else {}),
+    }
+
+
+def _colored() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ

@@ -1,0 +1,64 @@
+"""How a command ends: with its exit status, and with one line about what went wrong.
+
+Errors of its input are `ValueError`, `FileNotFoundError` or what else the system says of files;
+they become ``error: ...`` on standard error and exit status 1. Whoever interrupts it gets 130, and
+whoever closes the pipe that it writes to is told nothing. Anything else is a mistake in the code
+and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TextIO
+
+FAILED, INTERRUPTED = 1, 130
+TIMED = "%(asctime)s | %(message)s"  # form of a log
+
+
+class UsageError(ValueError):
+    """Arguments that do not go together: the usage is shown, and the exit status is 2."""
+
+
+def run(work: Callable[[], object], place: object = "", *, stopped: str = "") -> int:
+    """Do a command's work and return its exit status.
+
+    Args:
+        work: does it; a number that it returns is the exit status, anything else is success.
+        place: file or folder that is named where the system's error names none.
+        stopped: what to say to whoever interrupts the work.
+    """
+    try:
+        status = work()
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except (OSError, ValueError) as error:
+        reason = explain(error, place) if isinstance(error, OSError) else error
+        print(f"error: {reason}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        if stopped:
+            print(stopped, file=sys.stderr)
+        return INTERRUPTED
+    return status if isinstance(status, int) else 0
+
+
+def show_log(
+    level: str = "WARNING", form: str = "%(message)s", stream: TextIO | None = None
+) -> None:
+    """Show the log on standard error or another stream, fairseq's own from warnings on.
+
+    Call it after the imports: fairseq turns all messages on when it is imported.
+    """
+    import logging
+
+    logging.basicConfig(level=level, format=form, stream=stream, force=True)
+    logging.getLogger("fairseq").setLevel(logging.WARNING)
+
+
+def explain(error: OSError, place: object) -> str:
+    """Say in one line what the system refused; ``place`` is named where the error names none."""
+    return f"{error.filename or place}: {error.strerror}" if error.strerror else str(error)

@@ -1,0 +1,106 @@
+"""``fairseq-plugins SUBCOMMAND ...``: finds the subcommand, reads its arguments, runs it.
+
+Without a subcommand it prints the directory to hand to fairseq as
+``--user-dir "$(fairseq-plugins)"``; ``python -m fairseq_plugins`` is the same command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+from .. import __version__
+from ..installation import FAIRSEQ_MISSING
+from . import command, subcommands
+from .subcommands import PROGRAM
+
+USAGE_ERROR = 2
+HEAD = f"""usage: {PROGRAM} SUBCOMMAND [arguments]
+       {PROGRAM} SUBCOMMAND --help
+       {PROGRAM} --help | --version
+
+Without a subcommand, print the directory for fairseq: --user-dir "$({PROGRAM})"
+
+subcommands:
+"""
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command line, or other words; return the exit status."""
+    words = sys.argv[1:] if words is None else list(words)
+    if "_ARGCOMPLETE" in os.environ:
+        from .completion import complete
+
+        complete()
+    if not words:
+        return command.run(print_user_dir)
+    if words[0] in ("-h", "--help"):
+        return command.run(lambda: print(HEAD + subcommands.overview(), end=""))
+    if words[0] == "--version":
+        return command.run(lambda: print(f"{PROGRAM} {__version__}"))
+    if words[0] in subcommands.GROUPS and words[1:2] in (["-h"], ["--help"]):
+        return command.run(lambda: print(subcommands.overview(words[0]), end=""))
+    try:
+        typed, name = subcommands.find(words)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return USAGE_ERROR
+    return execute(typed, subcommands.load(name), words[len(typed) :])
+
+
+def print_user_dir() -> int:
+    """Print the package's directory; say how to install fairseq when it is missing."""
+    from importlib.util import find_spec
+
+    if find_spec("fairseq") is None:
+        print(FAIRSEQ_MISSING, file=sys.stderr)
+        return command.FAILED
+    print(Path(__file__).resolve().parents[1])
+    return 0
+
+
+def make_parser(typed: Sequence[str], module: ModuleType) -> argparse.ArgumentParser:
+    """Return the parser of a subcommand."""
+    parser = argparse.ArgumentParser(
+        prog=" ".join([PROGRAM, *typed]),
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.add_arguments(parser)
+    return parser
+
+
+def parse(
+    parser: argparse.ArgumentParser, module: ModuleType, words: Sequence[str]
+) -> argparse.Namespace:
+    """Read a subcommand's arguments; what stands behind ``--`` goes to its `REST`."""
+    rest = getattr(module, "REST", "")
+    cut = words.index("--") if rest and "--" in words else len(words)
+    args = parser.parse_args(words[:cut])
+    if rest:
+        setattr(args, rest, list(words[cut + 1 :]))
+    return args
+
+
+def execute(typed: Sequence[str], module: ModuleType, words: Sequence[str]) -> int:
+    """Run a subcommand; what goes wrong is one line on standard error."""
+    parser = make_parser(typed, module)
+    args = parse(parser, module, words)
+
+    def work() -> object:
+        try:
+            return module.run(args)
+        except command.UsageError as error:
+            return parser.error(str(error))
+
+    values = [getattr(args, name) for name in getattr(module, "PLACES", ())]
+    place = next((value[0] if isinstance(value, list) else value for value in values if value), "")
+    return command.run(work, place, stopped=getattr(module, "STOPPED", ""))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,175 @@
+"""Draw what models attend to in a sentence, side by side, as PNG and SVG.
+
+    fairseq-plugins plot attention "She lights the lamp." --out figure --checkpoints \\
+        runs/quickstart/baseline/checkpoint_last.pt runs/quickstart/syntax/checkpoint_last.pt
+    fairseq-plugins plot attention "A film full of fresh air." --out figure --checkpoints \\
+        runs/wla runs/sla --names WLA SLA
+    fairseq-plugins plot attention "He needs new hardware." "He needs new software." --layer 0 \\
+        --words --out figure --checkpoints runs/plain runs/dabert
+
+Of a translation model: the decoder's attention over the source while it translates. Of a BERT: the
+attention of each token over the sentence, with dependency arcs above; rectangles mark the cells
+that grow most from the first model to the others. Of a layer with dual attention (DABERT): affinity
+and difference attention as its gate weighs them, or one of them alone (--attention).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..inference.options import ATTENTIONS
+from ..inference.overrides import EXAMPLES, add_overrides, given_overrides
+from . import command
+
+if TYPE_CHECKING:
+    from ..lab.figures.attention_plots import AttentionPanel
+
+OVER_ITSELF = ("attending tokens", "attended tokens")
+ENCODER_ONLY = ("words", "no_arcs", "highlight", "attention", *EXAMPLES)
+HIGHLIGHT = 6
+PLACES = ("out",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add = parser.add_argument
+    add("sentence", nargs="+", help="raw sentence; two for a model of pairs")
+    add(
+        "--checkpoints",
+        nargs="+",
+        required=True,
+        metavar="PATH",
+        help="checkpoint files, or run folders (their checkpoint_best.pt)",
+    )
+    add("--names", nargs="+", help="panel titles (default: folders', or a BERT's architecture)")
+    add("--data", metavar="DIR", help="prepared folder (default: the checkpoint's own)")
+    add("--out", default="attention", help="file name without suffix")
+    add("--beam", type=int, default=4, help="of a translation")
+    layer = "layer from 0 (default: the decoder's last; of a BERT the mean over layers)"
+    add("--layer", type=int, help=layer)
+    add("--head", type=int, help="one head from 0 (default: mean over heads)")
+    add(
+        "--attention",
+        nargs="+",
+        choices=ATTENTIONS,
+        metavar="KIND",
+        help=f"of a BERT, one for all or one a checkpoint: {', '.join(ATTENTIONS)} (default: fused "
+        "in layers with dual attention, affinity in others)",
+    )
+    add("--words", action="store_true", help="of a BERT: join wordpieces to words")
+    add("--no-arcs", action="store_true", help="of a BERT: draw no parse")
+    add(
+        "--highlight",
+        type=int,
+        metavar="N",
+        help=f"of a BERT: mark the N cells that grow most (default: {HIGHLIGHT}; 0 for none)",
+    )
+    add_overrides(parser, EXAMPLES)
+    add("--cpu", action="store_true", help="of a BERT: use no GPU")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Draw the kind of attention that the checkpoints have, and say where.
+
+    Raises:
+        FileNotFoundError, ValueError, OSError: what `attend`, `load` and `plot_attention` refuse;
+            checkpoints of both kinds.
+    """
+    check(args)
+    from ..inference.text_checkpoints import TASKS, find_checkpoints, recorded_options
+    from ..lab.figures.attention_plots import TRANSLATION, plot_attention
+    from ..lab.figures.drawing import check_stem
+
+    command.show_log()
+    stem = check_stem(args.out)
+    paths = find_checkpoints(args.checkpoints)
+    tasks = [recorded_options(path)["task"].get("_name") for path in paths]
+    for path, task in zip(paths, tasks):
+        if (task in TASKS) != (tasks[0] in TASKS):
+            raise ValueError(
+                f"{paths[0]} is of task {tasks[0]!r} and {path} of {task!r}: they make no figure "
+                "together"
+            )
+    if tasks[0] in TASKS:
+        made = plot_attention(encoder_panels(args, paths), stem, sides=OVER_ITSELF)
+    else:
+        made = plot_attention(translation_panels(args, paths), stem, sides=TRANSLATION)
+    print(*made, sep="\n")
+
+
+def check(args: argparse.Namespace) -> None:
+    """Refuse what does not go together; UsageError names it."""
+    count = len(args.checkpoints)
+    if args.names and len(args.names) != count:
+        raise command.UsageError(f"{len(args.names)} names for {count} checkpoints")
+    if args.attention and len(args.attention) not in (1, count):
+        raise command.UsageError(f"{len(args.attention)} attentions for {count} checkpoints")
+    if args.highlight is not None and args.highlight < 0:
+        raise command.UsageError(f"--highlight {args.highlight}: must be at least 0")
+
+
+def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[AttentionPanel]:
+    """Translate with every checkpoint."""
+    from ..inference import attention
+    from ..lab.figures.attention_plots import AttentionPanel
+
+    for option in ENCODER_ONLY:
+        if getattr(args, option):
+            raise ValueError(f"--{option.replace('_', '-')} is for a BERT, not for a translation")
+    if len(args.sentence) != 1:
+        raise ValueError(f"a translation is of one sentence, not of {len(args.sentence)}")
+    panels = []
+    for name, path in zip(args.names or [path.parent.name for path in paths], paths):
+        found = attention.attend(
+            attention.load(path, args.data, args.spacy_model),
+            args.sentence[0],
+            beam=args.beam,
+            layer=args.layer,
+            head=args.head,
+        )
+        print(f"{name}: {found.translation}")
+        panels.append(AttentionPanel(name, found.weights, found.target, found.source))
+    return panels
+
+
+def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[AttentionPanel]:
+    """Read the sentence with every checkpoint, and compare the others with the first."""
+    from ..inference import encoder_attention, prediction
+    from ..lab.figures.attention_plots import AttentionPanel
+
+    kinds = args.attention or [None]
+    kinds = kinds * len(paths) if len(kinds) == 1 else kinds
+    names = args.names or [title(path, kind) for path, kind in zip(paths, kinds)]
+    found = []
+    given = given_overrides(args, EXAMPLES)
+    for path, kind in zip(paths, kinds):
+        predictor = prediction.load([path], args.data, cpu=args.cpu, **given)
+        one = encoder_attention.attend(
+            predictor, args.sentence, layer=args.layer, head=args.head, kind=kind
+        )
+        found.append(one.by_word() if args.words else one)
+    if not args.no_arcs and any(one.heads is None for one in found):
+        print("no arcs where the prepared folder names no pipeline that parses", file=sys.stderr)
+    marks = encoder_attention.marks(found, HIGHLIGHT if args.highlight is None else args.highlight)
+    return [
+        AttentionPanel(
+            name,
+            one.weights,
+            one.tokens,
+            one.tokens,
+            arcs=[] if args.no_arcs else one.arcs(),
+            marked=marked,
+        )
+        for name, one, marked in zip(names, found, marks)
+    ]
+
+
+def title(path: Path, kind: str | None) -> str:
+    """Name a panel by architecture, and by the attention that was asked for."""
+    from ..inference.text_checkpoints import recorded_options
+
+    name = str(recorded_options(path)["model"].get("_name"))
+    return f"{name}, {kind}" if kind else name

@@ -1,0 +1,144 @@
+"""Draw what a question and its context attend to in each other, as PNG and SVG.
+
+    fairseq-plugins plot coattention --path runs/squad2/bertqa --context article.txt \\
+        --question "When were the Normans in Normandy?" --out coattention
+    fairseq-plugins plot coattention --path runs/squad2/bertqa --split valid --id 56ddde6b9a695914
+    fairseq-plugins plot coattention --path runs/squad2/bertqa --split valid --first unanswered
+
+Of a model with coattention blocks (BERTQA): the last block, or --block; the question's attention to
+the context (--direction q2c), or the context's to the question (c2q); the mean over heads, or
+--head. The best span is framed, with dashes where no answer wins. What is attended to most is
+printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from ..inference.options import DIRECTIONS, QUESTIONS, TO_CONTEXT
+from ..inference.overrides import WINDOWS, add_overrides, given_overrides
+from . import command
+
+if TYPE_CHECKING:
+    from ..inference.coattention import CoattentionMap
+
+MEAN = "mean"
+PLACES = ("out",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add = parser.add_argument
+    add("--path", required=True, help="run folder (its checkpoint_best.pt), or checkpoint file")
+    add("--context", metavar="FILE", help="text that the question is about")
+    add("--question", metavar="Q", help="what to ask about it")
+    add("--split", help="or a split of the prepared folder")
+    add("--id", help="of the question in the split")
+    add(
+        "--first",
+        choices=QUESTIONS,
+        help="or the first question of the split that has an answer, or has none",
+    )
+    add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
+    add(
+        "--direction",
+        default=TO_CONTEXT,
+        choices=DIRECTIONS,
+        help="q2c: the question attends to the context (default); c2q: the other way round",
+    )
+    add("--block", type=int, metavar="B", help="one block from 0 (default: the last)")
+    add("--head", default=MEAN, metavar="H", help="one head from 0, or mean (default)")
+    add("--window", type=int, metavar="K", help="of a long context, from 0 (default: the answer's)")
+    add("--top", type=int, default=10, metavar="N", help="how many wordpieces to print")
+    add("--strip", type=int, metavar="N", help="most wordpieces side by side")
+    add("--out", default="coattention", help="file name without suffix")
+    add_overrides(parser, WINDOWS)
+    add("--cpu", action="store_true", help="use no GPU")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Look, draw and print."""
+    check(args)
+    from ..lab.figures.coattention_plots import plot_coattention
+    from ..lab.figures.drawing import check_stem
+
+    stem = check_stem(args.out)
+    found = look(args)
+    paths = plot_coattention(
+        found.weights,
+        found.question,
+        found.context,
+        stem,
+        span=found.span,
+        chosen=bool(found.reply.text),
+        title=f"{found.direction}: {found.reply.text or 'no answer'}",
+        **({"strip": args.strip} if args.strip else {}),
+    )
+    print(described(found, args.top) + "".join(f"{path}\n" for path in paths), end="")
+
+
+def check(args: argparse.Namespace) -> None:
+    """Refuse what does not go together; UsageError names it."""
+    raw, split = (args.context, args.question), (args.split, args.id or args.first)
+    if not (all(raw) and not any(split) or all(split) and not any(raw)) or args.id and args.first:
+        raise command.UsageError("give --context and --question, or --split and --id (or --first)")
+    if args.head != MEAN and not args.head.isdecimal():
+        raise command.UsageError(f"--head {args.head!r}: must be a number from 0, or {MEAN}")
+    for name, least in (("top", 0), ("strip", 1)):
+        value = getattr(args, name)
+        if value is not None and value < least:
+            raise command.UsageError(f"--{name} {value}: must be at least {least}")
+
+
+def look(args: argparse.Namespace) -> CoattentionMap:
+    """Load the model and read the question.
+
+    Raises:
+        FileNotFoundError, ValueError: see `question_answering.load` and `coattention.attend`.
+    """
+    from ..evaluation.text_files import read_lines
+    from ..inference import coattention, question_answering
+
+    command.show_log()
+    context = "\n".join(read_lines(args.context)) if args.context else None
+    given = given_overrides(args, WINDOWS)
+    reader = question_answering.load(args.path, args.data, cpu=args.cpu, **given)
+    if context is not None:
+        dataset, number = coattention.ask(reader, args.question, context), 0
+    else:
+        dataset = reader.predictor.load_split(args.split)
+        choose, wanted = (
+            (coattention.number_of, args.id) if args.id else (coattention.first_of, args.first)
+        )
+        number = choose(dataset, wanted)
+    return coattention.attend(
+        reader,
+        dataset,
+        number,
+        direction=args.direction,
+        block=args.block,
+        head=None if args.head == MEAN else int(args.head),
+        window=args.window,
+    )
+
+
+def described(found: CoattentionMap, count: int) -> str:
+    """Return the answer, and what is attended to most."""
+    from ..inference.coattention import SEPARATOR
+
+    reply = found.reply
+    lines = [f"question: {reply.passage.question}", f"answer: {reply.text or 'none'}"]
+    if not reply.text:
+        lines.append(f"best span: {reply.found.best_text or 'none'}")
+    if reply.passage.answers is not None:
+        gold = " | ".join(dict.fromkeys(reply.passage.answers))
+        lines.append(f"gold: {gold or 'none'}")
+    if found.window[1] > 1:
+        lines.append(f"window: {found.window[0]} of 0 to {found.window[1] - 1}")
+    if found.on_span is not None:
+        lines.append(f"attention on the best span: {found.on_span:.3f}")
+    lines.append(f"attention on {SEPARATOR}: {found.on_separator:.3f}")
+    for place, share in found.most_attended(count):
+        lines.append(f"{share:.3f}  {place:4}  {found.attended[place]}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,45 @@
+"""Draw a score against the share of the training data, one line a system, as PNG and SVG.
+
+    fairseq-plugins plot fractions runs/wmt14_en_de_table1 --out curve
+
+Each system stands at every share with the setting that is best on the validation set; several seeds
+are their mean with their range. What is drawn is the score of the split that was evaluated.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from . import command
+
+PLACES = ("out",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("folder", type=Path, help="of an experiment, or of runs, on one dataset")
+    parser.add_argument("--out", default="fractions", help="file name without suffix")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Draw, and say where.
+
+    Raises:
+        FileNotFoundError, ValueError: see `find_outcomes`; several datasets, or a file that cannot
+            be written.
+    """
+    from ..lab.figures.drawing import check_stem
+    from ..lab.figures.plots import plot_curves
+    from ..lab.results.tables.found_runs import find_outcomes
+    from ..lab.results.tables.fractions import curve_points
+    from ..messages import named
+
+    command.show_log()
+    stem = check_stem(args.out)
+    first, *others = find_outcomes([args.folder])
+    if others:
+        names = named(one.root for one in (first, *others))
+        raise ValueError(f"{args.folder} holds several datasets: name one of {names}")
+    points, what = curve_points(first)
+    print(*plot_curves(points, stem, metric=what.title), sep="\n")

@@ -1,0 +1,114 @@
+"""Draw how much each layer of BERTs with local attention looks locally, as PNG, SVG and CSV.
+
+    fairseq-plugins plot gates runs/wla runs/sla --names WLA SLA --split valid --out runs/gates
+    fairseq-plugins plot gates runs/sla --text "A film full of fresh air." --out runs/gates
+
+The mean gate of each layer over all tokens, one line a system. Runs of one system are its seeds:
+their mean and range are drawn. Runs on several datasets are drawn side by side.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..inference.options import BATCH_SIZE, INPUT_FORMATS
+from ..inference.overrides import EXAMPLES, add_overrides, given_overrides
+from . import command
+
+if TYPE_CHECKING:
+    from ..inference.prediction import Predictor
+    from ..lab.figures.gates import GateShare
+
+PLACES = ("out",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add = parser.add_argument
+    add(
+        "checkpoints",
+        nargs="+",
+        metavar="PATH",
+        help="run folders (their checkpoint_best.pt) or checkpoint files",
+    )
+    add(
+        "--names",
+        nargs="+",
+        help="system of each; equal names are seeds (default: the architectures)",
+    )
+    add("--data", metavar="DIR", help="prepared folder (default: each checkpoint's own)")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--split", help="split of the prepared folder (default: valid)")
+    source.add_argument("--text", nargs="+", help="or raw texts, a TAB between those of a pair")
+    source.add_argument("--input", "--file", metavar="FILE", help="or a file of raw text")
+    add("--input-format", default="text", choices=INPUT_FORMATS, help="see `predict`")
+    add("--out", default="gates", help="file name without suffix")
+    add("--batch-size", type=int, default=BATCH_SIZE, metavar="N", help="most examples of a batch")
+    add_overrides(parser, EXAMPLES)
+    add("--cpu", action="store_true", help="use no GPU")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Measure, draw, write the table, print it."""
+    if args.names and len(args.names) != len(args.checkpoints):
+        named = f"{len(args.names)} names for {len(args.checkpoints)} checkpoints"
+        raise command.UsageError(named)
+    if args.batch_size < 1:
+        raise command.UsageError(f"--batch-size {args.batch_size}: must be at least 1")
+    from ..evaluation.text_files import write_text
+    from ..lab.figures.drawing import check_stem
+    from ..lab.figures.gates import to_csv
+    from ..lab.figures.plots import plot_gates
+
+    stem = check_stem(args.out, "csv")
+    shares = measure(args)
+    table = to_csv(shares)
+    paths = plot_gates(shares, stem)
+    numbers = stem.with_name(f"{stem.name}.csv")
+    write_text(numbers, table)
+    print(table, end="")
+    print(*paths, numbers, sep="\n")
+
+
+def measure(args: argparse.Namespace) -> list[GateShare]:
+    """Average the gates of every run.
+
+    Raises:
+        FileNotFoundError, ValueError: see `gated_runs`, `prediction.load` and `mean_gates`.
+    """
+    from tqdm import tqdm
+
+    from ..inference.gates import gated_runs, mean_gates
+    from ..inference.prediction import load
+    from ..inference.text_checkpoints import find_checkpoints
+    from ..lab.figures.gates import GateShare
+
+    command.show_log()
+    given = given_overrides(args, EXAMPLES)
+    runs = gated_runs(find_checkpoints(args.checkpoints), args.names, args.data)
+    found = []
+    for one in tqdm(runs, "gates", unit=" runs", disable=None):
+        predictor = load([one.path], args.data, cpu=args.cpu, **given)
+        means = mean_gates(predictor, datasets(predictor, args), batch_size=args.batch_size)
+        for layer, share in means.layers.items():
+            found.append(GateShare(one.dataset, one.system, layer, share, means.tokens))
+    return found
+
+
+def datasets(predictor: Predictor, args: argparse.Namespace) -> Iterator[Any]:
+    """Yield what to average over."""
+    from ..inference.prediction_inputs import read_examples
+    from ..text_reading import numbered_lines
+
+    if not (args.text or args.input):
+        yield predictor.load_split(args.split or "valid")
+        return
+    if args.text:
+        lines, name, form = enumerate(args.text, start=1), "--text", "text"
+    else:
+        lines, name, form = numbered_lines(Path(args.input)), args.input, args.input_format
+    for _, _, dataset in predictor.encode(read_examples(lines, name, form, predictor.wanted)):
+        yield dataset

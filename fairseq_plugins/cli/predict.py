@@ -1,0 +1,34 @@
+"""Predict classes, scores or word labels of a prepared split or of raw text.
+
+    fairseq-plugins predict runs/cola --split valid --metrics valid.json --output valid.jsonl
+    fairseq-plugins predict runs/cola --split test --submission-dir submission
+    echo "The cat sat on the mat." | fairseq-plugins predict runs/cola --input -
+    fairseq-plugins predict runs/wnut17 --input words.conll --input-format conll --format conll
+
+Several checkpoints, joined by ':', are an ensemble: the mean of their probabilities or scores.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ..inference.options import PredictionOptions
+from ..inference.overrides import EXAMPLES, add_overrides
+from ..option_flags import add_flags
+from . import command
+
+PLACES = ("checkpoint",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_flags(parser, PredictionOptions)
+    add_overrides(parser, EXAMPLES)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Predict."""
+    from ..inference.prediction_files import predict_files
+
+    command.show_log("INFO")
+    predict_files(PredictionOptions(**vars(args)))

@@ -1,0 +1,31 @@
+"""Prepare SQuAD files (1.1 or 2.0) for `--task extractive_qa`.
+
+    fairseq-plugins prepare questions --raw-dir squad --destdir data-bin/squad2
+    fairseq-plugins prepare questions --train-file train.json --valid-file dev.json \\
+        --annotations none --max-positions 512 --destdir data-bin/mine
+
+On several machines: the same command with --shard 1/2 and --shard 2/2, then with --merge.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ..prep.options import add_flags
+from ..prep.squad_options import FLAGS, SquadOptions
+from . import command
+
+PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of a preparation."""
+    add_flags(parser, SquadOptions, FLAGS)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prepare."""
+    from ..prep.recipes.questions import prepare
+
+    command.show_log("INFO", command.TIMED)
+    prepare(SquadOptions(**vars(args)))

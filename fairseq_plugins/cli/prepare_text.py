@@ -1,0 +1,30 @@
+"""Prepare a dataset for `--task text_classification` or `--task sequence_labeling`.
+
+    fairseq-plugins prepare text --dataset cola --raw-dir CoLA --destdir data-bin/cola
+    fairseq-plugins prepare text --dataset plain --train-file train.tsv --valid-file valid.tsv \\
+        --text-column sentence --label-column label --destdir data-bin/mine
+
+On several machines: the same command with --shard 1/2 and --shard 2/2, then with --merge.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ..prep.text_options import add_text_flags, options_from
+from . import command
+
+PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of a preparation."""
+    add_text_flags(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prepare."""
+    from ..prep.recipes.text import prepare
+
+    command.show_log("INFO", command.TIMED)
+    prepare(options_from(vars(args)))

@@ -1,0 +1,37 @@
+"""Prepare parallel text for `--task syntax_translation` (and stock `--task translation`).
+
+    fairseq-plugins prepare translation -s en -t de --trainpref corpus/train \\
+        --validpref corpus/valid --testpref corpus/test --destdir data-bin/corpus
+
+On several machines: the same command with --shard 1/2 and --shard 2/2, then with --merge.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ..prep.options import TranslationOptions, add_flags
+from . import command
+
+PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of a preparation; what is not given stays None."""
+    add_flags(parser)
+    parser.add_argument(
+        "--like",
+        metavar="FOLDER",
+        help="prepare as this prepared folder was: its languages, tokeniser, normaliser, subwords, "
+        "dictionaries, features, trees and tagger",
+    )
+    parser.set_defaults(**dict.fromkeys(TranslationOptions.__dataclass_fields__))
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prepare."""
+    from ..prep.like import options_of
+    from ..prep.recipes.translation import prepare
+
+    command.show_log("INFO", command.TIMED)
+    prepare(options_of(vars(args)))

@@ -1,0 +1,110 @@
+"""Try systems on perturbed examples: how far do they fall? (Table 3 of the DABERT paper)
+
+    fairseq-plugins robustness runs/paws/plain runs/paws/dabert --sets perturbed/paws \\
+        --output runs/robustness/paws
+    fairseq-plugins robustness BERT=runs/a/seed1,runs/a/seed2 DABERT=runs/b/seed1,runs/b/seed2 \\
+        --sets perturbed/rte/SwapAnt trans_NumWord_99.json dev.json:rte --output runs/robustness/rte
+
+Sets are folders of `perturb` (one, or a folder of them), TextFlint's files (trans_…json with
+ori_…json beside it) and AdvGLUE's dev.json (dev.json:TASK for a task other than the model's).
+Writes OUTPUT.md, OUTPUT.csv, OUTPUT.json, and predictions as OUTPUT/SYSTEM/RUN/SET.jsonl, which
+`compare` reads. Nothing is predicted before everything has been checked.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..inference.options import BATCH_SIZE
+from ..inference.overrides import EXAMPLES, add_overrides
+from . import command
+
+if TYPE_CHECKING:
+    from ..augment.perturbed_sets import PerturbedExamples
+    from ..inference.robustness import Trial
+    from ..lab.results.tables.robustness_table import Column
+
+PLACES = ("output",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add = parser.add_argument
+    add(
+        "systems",
+        nargs="+",
+        metavar="SYSTEM",
+        help="run folder or checkpoint; NAME=PATH,PATH for several runs, whose mean is shown. "
+        "The others are compared with the first",
+    )
+    add("--sets", nargs="+", required=True, metavar="SET", help="perturbed sets; see above")
+    add("--output", required=True, metavar="STEM", help="STEM.md, .csv, .json, and folder STEM")
+    add("--names", nargs="+", help="what to call the systems (default: what tells them apart)")
+    add("--data", metavar="DIR", help="prepared folder (default: the one of each training)")
+    add("--batch-size", type=int, default=BATCH_SIZE, metavar="N", help="most examples of a batch")
+    add("--max-tokens", type=int, metavar="N", help="most wordpieces of a batch")
+    add_overrides(parser, EXAMPLES)
+    add("--samples", type=int, default=1000, help="resamples of the bootstrap, 0 for no test")
+    add("--seed", type=int, default=12345, help="of the bootstrap")
+    add("--cpu", action="store_true", help="use no GPU")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Predict, write everything, print the table.
+
+    Raises:
+        FileNotFoundError, ValueError: see `try_systems`; numbers below their least.
+    """
+    from ..evaluation.text_files import write_text
+    from ..lab.results.tables import robustness_table as tables
+
+    for name, least in (("batch_size", 1), ("max_tokens", 1), ("samples", 0)):
+        value = getattr(args, name)
+        if value is not None and value < least:
+            flag = name.replace("_", "-")
+            raise ValueError(f"--{flag} is {value}, it must be at least {least}")
+    trial = tried(args)
+    draws = {"samples": args.samples, "seed": args.seed}
+    columns = [column(one) for one in trial.sets]
+    table = tables.make_table(trial.manifest.target, columns, trial.systems, **draws)
+    for suffix, form in (
+        ("json", tables.format_json),
+        ("csv", tables.format_csv),
+        ("md", tables.format_markdown),
+    ):
+        write_text(f"{args.output}.{suffix}", form(table))
+    print(tables.format_markdown(table), end="")
+
+
+def tried(args: argparse.Namespace) -> Trial:
+    """Predict all sets with all systems."""
+    from ..inference.robustness import RobustnessOptions, parse_systems, try_systems
+
+    command.show_log("INFO")
+    options = RobustnessOptions(
+        parse_systems(args.systems, args.names),
+        args.sets,
+        Path(args.output),
+        args.data,
+        args.batch_size,
+        args.max_tokens,
+        args.max_positions,
+        args.long_examples,
+        args.cpu,
+        args.spacy_model,
+    )
+    return try_systems(options)
+
+
+def column(one: PerturbedExamples) -> Column:
+    """Return what the table says of a set."""
+    from ..lab.results.tables.robustness_table import Column
+
+    labels = {example.label for example in one.perturbed}
+    only = labels.pop() if len(labels) == 1 else ""
+    both = zip(one.originals or (), one.perturbed)
+    untouched = sum(before.texts == after.texts for before, after in both)
+    where = (one.dataset, one.split, str(one.source))
+    return Column(one.name, len(one.perturbed), *where, only, untouched)

@@ -1,0 +1,166 @@
+"""Run an experiment: every run behind a table or a figure, then what shows them.
+
+    fairseq-plugins run examples/sla/table1.yaml --dry-run
+    fairseq-plugins run examples/sla/table1.yaml --raw RAW --pretrained BERT --jobs 2
+    fairseq-plugins run examples/glue/configs/cola.yaml --seeds 1 2 3
+    fairseq-plugins run examples/wmt14_en_de/table1.yaml --executor slurm --gpus-per-node 4
+
+Finished runs are passed over and interrupted ones go on, so the same command finishes an experiment
+that was stopped in whatever way. Results: runs/NAME/rows.jsonl, one line a run; a page to look at:
+fairseq-plugins report runs/NAME
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..lab.execution.cluster import add_flags
+from ..lab.plan.grid import SIZES
+from ..lab.run_files import subcommand
+from . import command
+from .subcommands import PROGRAM
+
+if TYPE_CHECKING:
+    from ..lab.execution.cluster import Machine
+    from ..lab.execution.experiment import Plan
+    from ..lab.execution.run import Run
+
+STOPPED = "stopped; the same command goes on"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("file", metavar="FILE", help="an experiment or a grid (YAML)")
+    _add_places(parser.add_argument_group("where things are").add_argument)
+    _add_selection(parser.add_argument_group("what to run").add_argument)
+    add_flags(parser)
+
+
+def _add_places(add) -> None:
+    add("--raw", metavar="DIR", type=Path, help="prepare the data from here, if they are not yet")
+    add("--pretrained", default="", metavar="DIR", help="Hugging Face BERT to prepare them for")
+    add("--prepare", default="", metavar="OPTIONS", help="further options of the preparation")
+    add("--data", metavar="DIR", help="prepared folder, of an experiment of one part")
+    add("--name", default="", help="of data-bin/NAME and runs/NAME, of an experiment of one part")
+    add("--runs", metavar="DIR", type=Path, help="folder of the runs (default: runs/NAME)")
+
+
+def _add_selection(add) -> None:
+    add("--parts", nargs="+", default=(), metavar="NAME", help="only these parts")
+    add("--archs", nargs="+", default=(), metavar="NAME", help="these systems or architectures")
+    add("--learning-rates", nargs="+", type=float, default=(), metavar="LR", help="only these")
+    add("--epochs", nargs="+", type=int, default=(), metavar="N", help="only these lengths")
+    add("--updates", type=int, default=0, metavar="N", help="length of every run")
+    add("--seeds", nargs="+", type=int, default=(), metavar="N", help="only these seeds")
+    add("--fractions", nargs="+", type=float, default=(), metavar="F", help="of the training data")
+    pairs = {"nargs": "+", "default": ()}
+    add("--choices", **pairs, metavar="NAME=V,V", help="only these of the grid's choices")
+    add("--contrast", **pairs, metavar="NAME=V,V", help="beside each system one for each value")
+    add("--options", **pairs, metavar="NAME=V", help="of fairseq-train, for all; NAME= takes away")
+    add("--generate", **pairs, metavar="NAME=V", help="of fairseq-generate, in place of the file's")
+    add("--evaluate", default="", metavar="SPLIT", help="split to try the best checkpoint on")
+    add("--reference", default="", metavar="FILE", help="raw reference of that split")
+    add("--size", default="", help=f"of all systems: {' | '.join(SIZES)}")
+    add("--preset", action="store_true", help="first learning rate, epochs and choices")
+    add("--quick", action="store_true", help="one learning rate, epoch and choice, two seeds")
+    add("--smoke", action="store_true", help="two updates of every system: does all of it run?")
+    add("--cpu", action="store_true", help="use no GPU")
+    add("--no-predictions", action="store_true", help="do not predict; no significance then")
+    add("--no-after", action="store_true", help="leave out what follows the runs")
+    add("--dry-run", action="store_true", help="print the plan, its cost and its commands")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run, or print what would run."""
+    from ..lab.execution import after_steps
+    from ..lab.execution.selection import planned, selected
+    from ..lab.results.tables.experiment_tables import check_names
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the trainings as well
+    command.show_log("INFO")
+    experiment = selected(args)
+    check_names(experiment.tables)
+    plan, machine, missing = planned(args, experiment)
+    if args.dry_run:
+        show(plan, machine, missing, not args.no_after)
+        return 0
+    if missing:
+        raise FileNotFoundError(next(iter(missing.values())))
+    failed = run_all(plan, machine)
+    remarks = []
+    if not args.no_after and not failed:
+        remarks = after_steps.perform_all(plan, args.raw)
+    for line in remarks:
+        print(f"error: {line}", file=sys.stderr)
+    unshown = show_results(plan)
+    return 1 if failed or remarks or unshown else 0
+
+
+def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) -> None:
+    """Print the commands of training, and beside them (stderr) cost and what else would run."""
+    from ..lab.execution import after_steps
+    from ..lab.execution.cost import costs, format_costs
+
+    parts = [part for part in plan.experiment.parts if part.name in missing]
+    counts = {part.name: len(list(part.grid.cells())) for part in parts}
+    print(format_costs(costs(plan), machine.jobs, counts), end="", file=sys.stderr)
+    for line in missing.values():
+        print(line, file=sys.stderr)
+    for one in plan.runs:
+        print(shlex.join(one.run.train_command()))
+    first: dict[str, Run] = {}
+    for one in plan.runs:
+        first.setdefault(one.part.name, one.run)
+    for name, run in first.items():
+        if run.grid.evaluate:
+            line = f"then, of each run of {name}: {shlex.join(run.evaluate_command())}"
+            print(line, file=sys.stderr)
+    for step in after_steps.read_steps(plan.experiment.after) if after else ():
+        print(step, file=sys.stderr)
+
+
+def run_all(plan: Plan, machine: Machine) -> int:
+    """Bring all runs to their end, keeping the rows up to date; return how many failed."""
+    from ..lab.execution.cost import costs, format_costs
+    from ..lab.execution.experiment import messages_by_folder, write_description, write_rows
+    from ..lab.execution.runner import execute
+    from ..prep.subset import write_subset
+
+    print(format_costs(costs(plan), machine.jobs), end="", file=sys.stderr)
+    for subset in plan.subsets:
+        write_subset(subset.source, subset.folder, subset.fraction, subset.seed)
+    write_description(plan, shlex.join([PROGRAM, *sys.argv[1:]]))
+    runs = [one.run for one in plan.runs]
+    failures: dict[Path, str] = {}
+
+    def done(run: Run, messages: Sequence[str]) -> None:
+        failures.update(messages_by_folder([run], messages))
+        write_rows(plan, failures)
+
+    write_rows(plan, failures)
+    failed = execute(runs, machine, done)
+    write_rows(plan, failures)
+    if failed:
+        print(f"error: {len(failed)} of {len(runs)} runs failed", file=sys.stderr)
+    return len(failed)
+
+
+def show_results(plan: Plan) -> int:
+    """Print the tables of an experiment, or of a grid the report over its seeds; 0 if it could."""
+    experiment, root = plan.experiment, plan.root
+    if experiment.tables:
+        words = ["table", str(root), "--layout", *experiment.tables]
+        words += ["--output", str(root / "tables")]
+    else:
+        words = ["seeds", str(experiment.runs_of(experiment.parts[0], root))]
+    sys.stdout.flush()
+    done = subprocess.run(subcommand(*words), check=False)
+    print(f"a page to look at: {PROGRAM} report {root}", file=sys.stderr)
+    return done.returncode

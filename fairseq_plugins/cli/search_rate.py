@@ -1,0 +1,103 @@
+"""Try learning rates on a part of the training data, and report as they end.
+
+    fairseq-plugins search-rate examples/bertqa_squad/configs/minilm.yaml \\
+        --data data-bin/squad2 --fraction 0.2 --range 1e-5 3e-4 6
+    fairseq-plugins search-rate examples/glue/configs/rte.yaml --rates 1e-5 2e-5 5e-5 \\
+        --examples 500 --archs bert_plain_minilm bert_sla_minilm
+
+For every task that grids know. Each rate is a run on the same seeded choice of training examples,
+with the first values of the grid's choices. Finished rates are passed over and interrupted ones go
+on, so the same command finishes a search that was stopped. A rate at which training breaks down is
+a line of the report.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..lab.plan.grid import SIZES
+from . import command
+
+if TYPE_CHECKING:
+    from ..lab.execution.rate_search import Trial
+
+RANGE = (1e-6, 1e-3, 7)
+PLACES, STOPPED = ("grid",), "stopped; the same command goes on"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add = parser.add_argument
+    add("grid", metavar="CONFIG", help="YAML file of a grid; see `run`")
+    add("--data", metavar="DIR", help="prepared folder (default: data-bin/DATASET)")
+    add("--runs", metavar="DIR", type=Path, help="of the runs (default: runs/rates/DATASET)")
+    add("--archs", nargs="+", default=(), metavar="NAME", help="systems (default: the first)")
+    rates = parser.add_mutually_exclusive_group()
+    rates.add_argument("--rates", nargs="+", type=float, metavar="LR", help="these rates")
+    rates.add_argument(
+        "--range",
+        nargs=3,
+        metavar=("LOW", "HIGH", "COUNT"),
+        default=RANGE,
+        help="or so many, each the same multiple of the one before (default: "
+        f"{' '.join(f'{value:g}' for value in RANGE)})",
+    )
+    part = parser.add_mutually_exclusive_group()
+    part.add_argument("--fraction", type=float, default=0.1, help="of the examples (default: 0.1)")
+    part.add_argument("--examples", type=int, metavar="N", help="or so many of them")
+    add("--choice-seed", type=int, default=1, metavar="N", help="of the choice of examples")
+    add("--epochs", type=int, metavar="N", help="passes over them (default: the grid's first)")
+    add("--seed", type=int, default=1, metavar="N", help="of the runs")
+    add("--options", nargs="+", default=(), metavar="NAME=V", help="of fairseq-train")
+    add("--size", default="", help=f"of the systems: {' | '.join(SIZES)}")
+    add("--jobs", type=int, default=1, metavar="N", help="runs at a time")
+    add("--cpu", action="store_true", help="use no GPU")
+    add("--keep-checkpoints", action="store_true", help="otherwise they are removed")
+    add(
+        "--output", metavar="STEM", help="of STEM.md, .csv, .json, .png, .svg (default: RUNS/rates)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Try the rates, report on them; return the exit status."""
+    from tqdm import tqdm
+
+    from ..lab.execution import rate_search, runner
+    from ..lab.execution.rate_selection import planned
+    from ..lab.figures.drawing import check_stem
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the trainings as well
+    command.show_log()
+    runner_log = logging.getLogger(runner.__name__)
+    runner_log.setLevel(logging.CRITICAL)  # what goes wrong is told at the end
+    runs = planned(args)
+    stem = check_stem(args.output or runs[0].root / "rates", "md", "csv", "json")
+    trials, failures = rate_search.search(
+        runs,
+        lambda trial: tqdm.write(rate_search.format_trial(trial), file=sys.stdout),
+        jobs=args.jobs,
+        keep=args.keep_checkpoints,
+    )
+    write_reports(trials, runs[0].data.examples, stem)
+    for message in failures:
+        print(f"error: {message}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def write_reports(trials: list[Trial], examples: int, stem: Path) -> None:
+    """Print the summary, and leave it as files and as a curve."""
+    from ..evaluation.text_files import write_text
+    from ..lab.execution import rate_search
+    from ..lab.figures.rate_plots import plot_rates
+
+    text = rate_search.format_summary(trials, examples)
+    write_text(f"{stem}.md", text)
+    write_text(f"{stem}.csv", rate_search.to_csv(trials))
+    write_text(f"{stem}.json", rate_search.to_json(trials, examples))
+    plot_rates(trials, stem)
+    print(f"\n{text}", end="")

@@ -1,0 +1,45 @@
+"""Report the runs of a grid: mean, deviation and best over seeds, and what differences mean.
+
+fairseq-plugins seeds runs/cola     # writes seeds.md, settings.csv, comparisons.csv there
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+PLACES = ("folder",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add = parser.add_argument
+    add("folder", type=Path, help="folder of the runs")
+    add("--metric", default="", help="default: the one that chose the checkpoints")
+    add("--baseline", default="", metavar="NAME", help="system the others are compared with")
+    add("--samples", type=int, default=1000, help="resamples of the bootstrap over examples")
+    add("--seed", type=int, default=12345, help="of the bootstrap")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Compare the systems, write everything, print it."""
+    from ..evaluation.text_files import write_text
+    from ..lab.results.seed_report import (
+        comparisons_csv,
+        format_markdown,
+        make_report,
+        settings_csv,
+    )
+
+    report = make_report(
+        args.folder,
+        metric=args.metric,
+        baseline=args.baseline,
+        samples=args.samples,
+        seed=args.seed,
+    )
+    text = format_markdown(report)
+    write_text(args.folder / "seeds.md", text)
+    write_text(args.folder / "settings.csv", settings_csv(report))
+    write_text(args.folder / "comparisons.csv", comparisons_csv(report))
+    print(text, end="")

@@ -1,0 +1,87 @@
+"""The subcommands of ``fairseq-plugins``: a file each, found by its name and listed unread.
+
+``prepare_text.py`` is ``prepare text`` for `GROUPS`, ``score_answers.py`` is ``score-answers``. A
+file has a docstring (its first line is the overview's, all of it the help's) and
+
+    add_arguments(parser)   declares its arguments; imports nothing heavy
+    run(args)               does the work, returns its exit status or None; imports what it needs
+
+and, where it wants them, names of arguments that an error of the system may be about (`PLACES`),
+what to say to whoever interrupts it (`STOPPED`), and the argument that takes all words behind
+``--`` (`REST`).
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+PROGRAM = "fairseq-plugins"
+GROUPS = ("augment", "plot", "prepare")
+MACHINERY = frozenset({"__init__", "command", "completion", "main", "subcommands"})
+
+Words = tuple[str, ...]
+
+
+def subcommands() -> dict[Words, str]:
+    """Return the words of every subcommand -> the name of its module, sorted."""
+    names = {path.stem for path in Path(__file__).parent.glob("*.py")} - MACHINERY
+    return dict(sorted((words_of(name), name) for name in names))
+
+
+def words_of(name: str) -> Words:
+    """Return what is typed for a module: one word, or two of a group."""
+    verb, _, noun = name.partition("_")
+    return (verb, noun.replace("_", "-")) if verb in GROUPS and noun else (name.replace("_", "-"),)
+
+
+def find(typed: Sequence[str]) -> tuple[Words, str]:
+    """Return the subcommand that a command line begins with: its words, and its module's name.
+
+    Raises:
+        ValueError: there is none; names the choices, and the nearest of them.
+    """
+    known = subcommands()
+    for length in (1, 2):
+        words = tuple(typed[:length])
+        if words in known:
+            return words, known[words]
+    verb = typed[0]
+    choices = [words[1] for words in known if len(words) == 2 and words[0] == verb]
+    if choices and len(typed) < 2:
+        raise ValueError(f"{verb}: of what? choices: {', '.join(choices)}")
+    if choices:
+        raise ValueError(f"{verb} {typed[1]!r}: no such subcommand{_nearest(typed[1], choices)}")
+    verbs = [*dict.fromkeys(words[0] for words in known)]
+    raise ValueError(f"{verb!r}: no such subcommand{_nearest(verb, verbs)}")
+
+
+def _nearest(typed: str, choices: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(typed.replace("_", "-"), choices, 1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"{hint or ';'} choices: {', '.join(choices)}"
+
+
+def load(name: str) -> ModuleType:
+    """Import a subcommand's module."""
+    return importlib.import_module(f"{__package__}.{name}")
+
+
+def summary(name: str) -> str:
+    """Return the first line of a subcommand's docstring, without importing it."""
+    source = (Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8")
+    return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
+
+
+def overview(verb: str = "") -> str:
+    """Return a line for every subcommand, or for those of a group."""
+    shown = {
+        " ".join(words): name for words, name in subcommands().items() if verb in ("", words[0])
+    }
+    width = max(map(len, shown))
+    return "".join(f"  {typed:<{width}}  {summary(name)}\n" for typed, name in shown.items())

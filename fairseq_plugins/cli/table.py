@@ -1,0 +1,71 @@
+"""Lay finished runs out as tables: those that their experiment asks for, or those of the papers.
+
+    fairseq-plugins table runs/sla_table1 --output runs/sla_table1/tables
+    fairseq-plugins table runs/cola runs/rte runs/wnut17 --layout sla1
+    fairseq-plugins table runs/multi30k_en_de_table1 --layout fractions settings
+    fairseq-plugins table runs/bertqa_large --ensemble runs/bertqa_large/answers
+
+Best setting of every system on the validation set; mean and deviation over seeds; an arrow where a
+system is better than the baseline with p < 0.05; beside them the papers' figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..lab.results.tables.paper_tables import TABLES
+
+INVENTED = "An invented corpus in the format of the dataset named: no result on that dataset.\n"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add = parser.add_argument
+    add("folders", nargs="+", type=Path, metavar="RUNS", help="experiments, or folders of runs")
+    add(
+        "--layout",
+        nargs="+",
+        default=(),
+        metavar="TABLE",
+        help=f"{' | '.join(TABLES)} (default: the experiment's, or all that fit)",
+    )
+    add(
+        "--ensemble",
+        nargs="+",
+        default=(),
+        metavar="DIR",
+        help="answers of some of the runs together, folders of `answer` (default: those that steps "
+        "of the experiment left)",
+    )
+    add("--test", default="seeds", choices=("seeds", "examples"), help="Welch's t, or bootstrap")
+    add("--samples", type=int, default=1000, help="resamples of the bootstrap")
+    add("--seed", type=int, default=12345, help="of the bootstrap")
+    add("--no-paper", action="store_true", help="leave the papers' figures out")
+    add("--output", metavar="STEM", help="also write STEM.md and STEM.csv")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Lay out, print, write."""
+    from ..evaluation.text_files import write_text
+    from ..lab.results.tables.experiment_tables import (
+        check_names,
+        lay_out,
+        significance,
+        with_ensembles,
+    )
+    from ..lab.results.tables.found_runs import find_runs
+    from ..lab.results.tables.table_formats import format_csv
+
+    check_names(args.layout)
+    found = with_ensembles(find_runs(args.folders), args.ensemble, paper=not args.no_paper)
+    tests = significance(args.test, args.samples, args.seed)
+    names = args.layout or found.tables
+    texts, models, lines = lay_out(found, args.folders, names, tests)
+    if all(folder.resolve().name.endswith("_demo") for folder in args.folders):
+        texts.append(INVENTED)
+    text = "\n".join(texts)
+    if args.output:
+        write_text(f"{args.output}.md", text)
+        write_text(f"{args.output}.csv", format_csv(lines) if lines else models)
+    print(text, end="")

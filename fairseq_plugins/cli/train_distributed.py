@@ -1,0 +1,30 @@
+"""Run fairseq-train in several processes, one a GPU, or on CPU.
+
+    fairseq-plugins train-distributed 2 data-bin/x --task syntax_translation --arch ...
+
+Without a GPU, or with --cpu among the arguments, they run on CPU. For several machines set
+torchrun's own options in TORCHRUN, e.g. TORCHRUN="--nnodes 2 --rdzv_backend c10d --rdzv_endpoint
+host:29500".
+
+Why not `torchrun fairseq-train` itself: where fairseq sees one GPU or none, it takes itself for
+the only process, and every process trains alone and overwrites the others' checkpoints. Recipes,
+and what works with what: docs/distributed.md of the project.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("processes", type=int, help="number of processes on this machine")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of fairseq-train")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train; return the exit status of the training."""
+    from ..lab.execution.distributed import launch
+
+    return launch(args.processes, args.arguments, os.environ.get("TORCHRUN", ""))

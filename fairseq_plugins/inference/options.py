@@ -1,0 +1,173 @@
+"""What users choose where a trained model is loaded: options, choices and their defaults.
+
+Importing this loads no model library: a command line is read, and its help shown, at once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..option_flags import check, option
+from .overrides import EXAMPLES, WINDOWS, given_overrides
+from .prediction_inputs import FORMATS as INPUT_FORMATS
+
+BATCH_SIZE = 32
+OUTPUT_FORMATS = ("jsonl", "tsv", "conll", "glue")  # see `prediction_outputs`
+LOGITS, PAPER = ENSEMBLES = ("logits", "paper")  # see `question_answering`
+COUNTED = ("epoch", "update")  # what checkpoints are counted in, see `averaging`
+AFFINITY, DIFFERENCE, FUSED = ATTENTIONS = ("affinity", "difference", "fused")
+TO_CONTEXT, TO_QUESTION = DIRECTIONS = ("q2c", "c2q")  # of coattention
+ANSWERED, UNANSWERED = QUESTIONS = ("answered", "unanswered")  # of a split
+
+STANDARD = "-"  # input or output
+FREE = (None, STANDARD)
+
+_CHECKPOINT = "run folder (its checkpoint_best.pt), or checkpoint files joined by ':'"
+_DATA = "prepared folder (default: the one it was trained on)"
+_CPU = "use no GPU"
+
+
+@dataclass(frozen=True)
+class PredictionOptions:
+    """What to predict with what, and where to.
+
+    `max_positions`, `long_examples` and `spacy_model` replace those of the training, see
+    `overrides`.
+    """
+
+    checkpoint: str = option(_CHECKPOINT, positional=True)
+    data: str | None = option(_DATA, None, metavar="DIR")
+    split: str | None = option("predict this split of the prepared folder", None)
+    input: str | None = option(
+        "or predict raw text: a file, or - for standard input", None, metavar="FILE"
+    )
+    input_format: str = option(
+        "of --input (text: one example a line, a TAB between the sentences of a pair; conll: one "
+        "word a line, in the first column, of several the last is the gold label, an empty line "
+        "between sentences)",
+        "text",
+        choices=INPUT_FORMATS,
+    )
+    output: str | None = option(
+        "where to write predictions (default: standard output, unless --submission-dir or "
+        "--metrics is all that is wanted)",
+        None,
+        metavar="FILE",
+    )
+    format: str = option("of --output", "jsonl", choices=OUTPUT_FORMATS)
+    submission_dir: str | None = option(
+        "write the GLUE server's file of this split there", None, metavar="DIR"
+    )
+    metrics: str | None = option("write metrics as JSON; needs gold labels", None, metavar="FILE")
+    batch_size: int = option("most examples of a batch", BATCH_SIZE, least=1, metavar="N")
+    max_tokens: int | None = option("most wordpieces of a batch", None, least=1, metavar="N")
+    cpu: bool = option(_CPU, False)
+    max_positions: int | None = None
+    long_examples: str | None = None
+    spacy_model: str | None = None
+
+    def check(self) -> None:
+        """Refuse options that do not go together.
+
+        Raises:
+            FileNotFoundError: there is no such input file.
+            ValueError: anything else; names the options.
+        """
+        check(self)
+        if (self.split is None) == (self.input is None):
+            raise ValueError("give either --split or --input")
+        if self.submission_dir and self.split is None:
+            raise ValueError(
+                "--submission-dir goes with --split: the server wants its own test set"
+            )
+        if self.input not in FREE and not Path(self.input).is_file():
+            raise FileNotFoundError(f"{self.input}: no such file")
+        for path in (self.output, self.metrics):
+            if path not in FREE and Path(path).is_dir():
+                raise ValueError(f"{path} is a folder, not a file to write")
+        named = [path for path in (self.input, self.output, self.metrics) if path not in FREE]
+        places = [Path(path).resolve() for path in named]
+        twice = [path for path, place in zip(named, places) if places.count(place) > 1]
+        if twice:
+            raise ValueError(f"{twice[0]} is named twice among --input, --output and --metrics")
+
+    @property
+    def overrides(self) -> dict[str, Any]:
+        """Task options that were given."""
+        return given_overrides(self, EXAMPLES)
+
+    @property
+    def prints(self) -> bool:
+        """Whether predictions themselves are wanted, not a submission or metrics alone."""
+        return self.output is not None or not (self.submission_dir or self.metrics)
+
+
+@dataclass(frozen=True)
+class AnswerOptions:
+    """What to answer with what, and where to.
+
+    `max_positions`, `doc_stride`, `max_query_length` and `spacy_model` replace those of the
+    training, see `overrides`.
+    """
+
+    path: str = option(
+        "run folder (its checkpoint_best.pt), or checkpoint files; an ensemble joined by ':'"
+    )
+    output_dir: str = option("where the files go", metavar="DIR")
+    data: str | None = option(_DATA, None, metavar="DIR")
+    split: str | None = option("answer this split of the prepared folder", None)
+    input: str | None = option("or a SQuAD file", None, metavar="FILE")
+    ids: str | None = option(
+        "only these questions: one id a line, or JSON that has them", None, metavar="FILE"
+    )
+    null_threshold: float | None = option(
+        "no answer where its score exceeds that of the best span by more (default: as in training)",
+        None,
+        metavar="T",
+    )
+    n_best: int | None = option("answers listed for a question", None, least=1, metavar="N")
+    max_answer_length: int | None = option(
+        "most wordpieces of an answer", None, least=1, metavar="N"
+    )
+    ensemble: str = option(
+        "how several are one (logits: the mean of all models' logits; paper: the most probable "
+        "answer of one of them, none if any says none)",
+        LOGITS,
+        choices=ENSEMBLES,
+    )
+    batch_size: int = option("most rows of a batch", BATCH_SIZE, least=1, metavar="N")
+    cpu: bool = option(_CPU, False)
+    max_positions: int | None = None
+    doc_stride: int | None = None
+    max_query_length: int | None = None
+    spacy_model: str | None = None
+
+    def check(self) -> None:
+        """Refuse options that do not go together.
+
+        Raises:
+            FileNotFoundError: there is no such input or file of ids.
+            ValueError: anything else; names the option.
+        """
+        check(self)
+        if (self.split is None) == (self.input is None):
+            raise ValueError("give either --split or --input")
+        for path in (self.input, self.ids):
+            if path is not None and not Path(path).is_file():
+                raise FileNotFoundError(f"{path}: no such file")
+        for name in WINDOWS:
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"--{name.replace('_', '-')} {value}: must be at least 1")
+        if self.null_threshold is not None and math.isnan(self.null_threshold):
+            raise ValueError("--null-threshold is nan, it must be a number")
+        if Path(self.output_dir).exists() and not Path(self.output_dir).is_dir():
+            raise ValueError(f"--output-dir {self.output_dir} is a file, not a folder")
+
+    @property
+    def overrides(self) -> dict[str, Any]:
+        """Task options that were given."""
+        return given_overrides(self, ("null_threshold", "n_best", "max_answer_length", *WINDOWS))

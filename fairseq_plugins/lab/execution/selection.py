@@ -1,0 +1,150 @@
+"""The part of an experiment's file that ``fairseq-plugins run`` asks for, and its plan."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import shlex
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ...messages import named
+from ..plan.experiment_file import Experiment, Part, read_experiment
+from ..plan.grid import Grid
+from ..plan.grid_file import is_name
+from ..plan.grid_selection import (
+    choose,
+    contrast,
+    preset,
+    quick,
+    select,
+    select_systems,
+    smoke,
+    with_options,
+)
+from ..plan.option_values import read_assignments, read_choices
+from ..plan.preparations import preparation
+from ..plan.prepared_data import SPANS, PreparedData, read_folders
+from ..plan.workers import Workers
+from ..run_files import subcommand
+from . import after_steps
+from .cluster import Machine, machine_of
+from .experiment import JOBS, Plan, check_plan, make_plan
+
+logger = logging.getLogger(__name__)
+
+
+def selected(args: argparse.Namespace) -> Experiment:
+    """Return the part of the experiment that the command line asks for.
+
+    Raises:
+        FileNotFoundError, ValueError: no such file, part, system or value; steps of `after` that
+            cannot be done.
+    """
+    experiment = read_experiment(args.file)
+    names = [part.name for part in experiment.parts]
+    for name in args.parts:
+        if name not in names:
+            raise ValueError(f"--parts {name!r}: choices are {named(names)}")
+    parts = [part for part in experiment.parts if not args.parts or part.name in args.parts]
+    if len(parts) > 1 and (args.data or args.name):
+        raise ValueError(f"--data and --name are for one part, not for {named(names)}")
+    own = {"data": args.data} if args.data else {}
+    own |= {"name": args.name} if args.name else {}
+    size = "" if args.smoke else args.size
+    some = [
+        replace(part, **own, grid=select_systems(part.grid, args.archs, size or part.size))
+        for part in parts
+    ]
+    sized = [part.resized(size) for part in some]
+    chosen = [replace(part, grid=selected_grid(args, part.grid)) for part in sized]
+    after_steps.read_steps(experiment.after)  # what is wrong is said before long work
+    mark = "smoke" if args.smoke else args.size  # nobody takes the one for the other
+    name = args.name or "_".join(filter(None, [experiment.name, mark]))
+    if not is_name(name):
+        raise ValueError(f"--name {name!r} is no name for a folder")
+    return replace(experiment, name=name, parts=tuple(chosen))
+
+
+def selected_grid(args: argparse.Namespace, grid: Grid) -> Grid:
+    """Return the part of a grid that the command line asks for."""
+    for wanted, change in ((args.preset, preset), (args.quick, quick), (args.smoke, smoke)):
+        grid = change(grid) if wanted else grid
+    grid = select(
+        grid,
+        learning_rates=args.learning_rates,
+        epochs=args.epochs,
+        seeds=args.seeds,
+        fractions=args.fractions,
+        updates=args.updates,
+    )
+    grid = contrast(choose(grid, read_choices(args.choices)), read_choices(args.contrast))
+    generate = {**grid.generate, **read_assignments(args.generate)}
+    own = {"evaluate": args.evaluate, "reference": args.reference}
+    own = {key: value for key, value in own.items() if value}
+    grid = replace(grid, generate=generate, **own)
+    return with_options(grid, read_assignments(args.options))
+
+
+def prepare(args: argparse.Namespace, parts: Iterable[Part]) -> None:
+    """Prepare the data of all parts; what is there already is left as it is.
+
+    Raises:
+        ValueError: a preparation failed, which has said why.
+    """
+    for part in parts:
+        more = shlex.split(args.prepare)
+        for words in preparation(part, args.raw, args.pretrained, more):
+            logger.info("data of %s: %s", part.name, shlex.join(words[1:]))
+            if subprocess.run(words, check=False).returncode:
+                raise ValueError(f"the data of {part.name} could not be prepared")
+
+
+def read_data(
+    parts: Sequence[Part],
+) -> tuple[dict[str, Mapping[str, PreparedData]], dict[str, str]]:
+    """Return part -> prepared folders, and part -> what is said where they are not there."""
+    found, missing = {}, {}
+    for part in parts:
+        try:
+            found[part.name] = read_folders(part.folder, part.grid)
+        except FileNotFoundError as error:
+            missing[part.name] = str(error)
+    return found, missing
+
+
+def predict_command(args: argparse.Namespace, data: PreparedData) -> tuple[str, ...]:
+    """Return the command that predicts with a run."""
+    if args.no_predictions:
+        return ()
+    usual = "answer" if data.manifest["target"] == SPANS else "predict"
+    return tuple(subcommand("translate" if data.translates else usual))
+
+
+def planned(
+    args: argparse.Namespace, experiment: Experiment
+) -> tuple[Plan, Machine, dict[str, str]]:
+    """Return all runs, where they are executed, and what is missing for some of them.
+
+    Raises:
+        FileNotFoundError, ValueError: what `prepare`, `read_folders` and `check_plan` refuse.
+    """
+    root = args.runs or Path("runs") / experiment.name
+    machine = machine_of(args, root / JOBS)
+    if not args.dry_run:
+        machine.check()
+    if args.raw and not args.dry_run:
+        prepare(args, experiment.parts)
+    folders, missing = read_data(experiment.parts)
+    plan = make_plan(
+        experiment,
+        root,
+        folders,
+        lambda data: predict_command(args, data),
+        cpu=args.cpu or not machine.gpus,
+        workers=Workers(machine.nodes, machine.processes),
+    )
+    check_plan(plan)
+    return plan, machine, missing

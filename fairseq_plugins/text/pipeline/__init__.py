@@ -1,0 +1,1 @@
+"""Training and scoring of spaCy pipelines on a Universal Dependencies treebank."""
