@@ -13,6 +13,7 @@ import json
 import multiprocessing
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -83,7 +84,7 @@ def run(
     """Run a command (a key of `COMMANDS`, or the words of a subcommand); check its exit status.
 
     Args:
-        command: what to run.
+        command: what to run; a test's own file, ending in ``.py``, may be run as well.
         arguments: its arguments; each is turned into text.
         stdin: text for its standard input.
         cwd: where to run it.
@@ -132,6 +133,11 @@ def _child(command: str, arguments: list[str], names: Sequence[str], cwd: str | 
     os.environ.pop("PYTHONPATH", None)  # of the server alone
     gc.freeze()  # searching what the server imported for garbage costs more than the run
     sys.stdin = open(0, encoding="utf-8", closefd=False)
+    if command.endswith(".py"):
+        sys.argv = [command, *arguments]
+        os.chdir(cwd or ".")
+        runpy.run_path(command, run_name="__main__")
+        return
     own = command not in COMMANDS
     sys.argv = [*(["fairseq-plugins", *command.split()] if own else [command]), *arguments]
     if cwd is not None:

@@ -6,7 +6,6 @@ how it is called. Nothing else in this folder knows either.
 
 from __future__ import annotations
 
-import runpy
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,40 +13,42 @@ from typing import Any
 
 from cli import commands as processes
 
+from fairseq_plugins.cli.main import main
+
 ROOT = Path(__file__).resolve().parents[2]
 USER_DIR = ROOT / "fairseq_plugins"
 COMMANDS = {
-    "analyse questions": ("analyze_questions.py",),
-    "answer": ("predict_squad.py",),
-    "ask": ("ask.py",),
-    "augment questions": ("augment_squad.py",),
-    "average checkpoints": ("average_checkpoints.py",),
-    "case study": ("case_study.py",),
-    "check folder": ("check_folder.py",),
-    "compare predictions": ("compare_predictions.py",),
-    "evaluate pipeline": ("train_english_pipeline.py", "evaluate"),
-    "export": ("export_huggingface.py",),
-    "inject errors": ("inject_errors.py",),
-    "perturb": ("perturb.py",),
-    "plot attention": ("plot_attention.py",),
-    "plot coattention": ("plot_coattention.py",),
-    "plot fractions": ("plot_fractions.py",),
-    "plot gates": ("plot_gates.py",),
-    "predict": ("predict.py",),
-    "prepare questions": ("prepare_squad.py",),
-    "prepare text": ("prepare_text.py",),
-    "prepare translation": ("prepare_translation.py",),
-    "report": ("report.py",),
-    "report seeds": ("report_seeds.py",),
-    "report table": ("report_table.py",),
-    "robustness": ("robustness.py",),
-    "run experiment": ("run_experiment.py",),
-    "score": ("score.py",),
-    "score questions": ("score_squad.py",),
-    "search learning rate": ("search_learning_rate.py",),
-    "subset": ("subset_data.py",),
-    "train pipeline": ("train_english_pipeline.py", "train"),
-    "translate": ("translate.py",),
+    "analyse questions": ("analyze-questions",),
+    "answer": ("answer",),
+    "ask": ("ask",),
+    "augment questions": ("augment", "questions"),
+    "average checkpoints": ("average",),
+    "case study": ("cases",),
+    "check folder": ("check",),
+    "compare predictions": ("compare",),
+    "evaluate pipeline": ("score-pipeline",),
+    "export": ("export",),
+    "inject errors": ("augment", "errors"),
+    "perturb": ("perturb",),
+    "plot attention": ("plot", "attention"),
+    "plot coattention": ("plot", "coattention"),
+    "plot fractions": ("plot", "fractions"),
+    "plot gates": ("plot", "gates"),
+    "predict": ("predict",),
+    "prepare questions": ("prepare", "questions"),
+    "prepare text": ("prepare", "text"),
+    "prepare translation": ("prepare", "translation"),
+    "report": ("report",),
+    "report seeds": ("seeds",),
+    "report table": ("table",),
+    "robustness": ("robustness",),
+    "run experiment": ("run",),
+    "score": ("score",),
+    "score questions": ("score-answers",),
+    "search learning rate": ("search-rate",),
+    "subset": ("subset",),
+    "train pipeline": ("train-pipeline",),
+    "translate": ("translate",),
 }
 
 
@@ -58,11 +59,8 @@ def enter(name: str, arguments: Sequence[str]) -> None:
         name: a key of `COMMANDS`.
         arguments: its arguments.
     """
-    script, *words = COMMANDS[name]
-    script = str(ROOT / "scripts" / script)
-    sys.argv = [script, *words, *arguments]
-    sys.path.insert(0, str(ROOT / "scripts"))
-    runpy.run_path(script, run_name="__main__")
+    sys.argv = ["fairseq-plugins", *COMMANDS[name], *arguments]
+    sys.exit(main())
 
 
 def run(name: str, *arguments: Any, cwd: Path, **more: Any) -> processes.Outcome:
