@@ -19,7 +19,7 @@ from ..syntax.annotation import Annotation
 from ..text_reading import numbered_lines
 from .conllu import parse_block, read_blocks
 from .examples import Example
-from .readers.reading import UNLABELLED
+from .readers.split_file import UNLABELLED
 
 NAME = "conllu"
 SNIPPET = 40  # characters of a text that a message shows

@@ -13,7 +13,7 @@ from .readers.labels import Respelled, log_respelled
 from .readers.matching import MATCHING
 from .readers.options import ReadOptions
 from .readers.own import OWN
-from .readers.reading import Reading
+from .readers.split_file import Reading
 from .readers.tagging import TAGGING
 from .readers.tokens import OUTSIDE
 

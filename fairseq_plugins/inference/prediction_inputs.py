@@ -18,7 +18,7 @@ from typing import Any
 
 from ..corpora.examples import Example
 from ..corpora.readers.labels import known_label
-from ..corpora.readers.reading import Line, blocks
+from ..corpora.readers.split_file import Line, blocks
 from ..messages import named, quoted
 from ..text_reading import numbered_lines
 

@@ -18,7 +18,7 @@ from ...messages import quoted
 from ...text_reading import numbered_lines
 from ..examples import Example
 from .m2 import CORRECT, INCORRECT
-from .reading import EMPTY, MALFORMED, UNLABELLED, Line, Reading, Unusable, tagged, usable
+from .split_file import EMPTY, MALFORMED, UNLABELLED, Line, Reading, Unusable, tagged, usable
 
 Error = tuple[int, int, int, str]  # line, first and last character, type
 

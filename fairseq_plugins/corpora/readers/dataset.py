@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..examples import Example
-from .reading import Reading
+from .split_file import Reading
 
 
 def _none(path: Path) -> None:

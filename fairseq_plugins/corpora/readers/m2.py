@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 
 from ...messages import named, quoted
 from ..examples import Example
-from .reading import EMPTY, Line, Reading, Unusable, blocks, tagged, usable
+from .split_file import EMPTY, Line, Reading, Unusable, blocks, tagged, usable
 from .tokens import checked_word
 
 CORRECT, INCORRECT = "c", "i"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ...messages import quoted
 from ..examples import Example
-from .reading import EMPTY, Line, Reading, Unusable, tagged, usable
+from .split_file import EMPTY, Line, Reading, Unusable, tagged, usable
 from .tokens import OUTSIDE, TokenLayout, read_tokens
 
 TYPES = {"o": "", "nr": "PER", "ns": "LOC", "nt": "ORG"}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..examples import Example
 from .dataset import Dataset
 from .m2 import INCORRECT
-from .reading import Reading
+from .split_file import Reading
 from .tables import Table, read_table
 from .tagging import ERRORS, read_errors
 from .tokens import read_tokens

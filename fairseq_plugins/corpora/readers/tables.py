@@ -14,7 +14,7 @@ from typing import Any
 from ...messages import named, quoted
 from ...text_reading import is_cell
 from ..examples import Example
-from .reading import EMPTY, MALFORMED, NO_MAJORITY, Line, Reading, Unusable, usable
+from .split_file import EMPTY, MALFORMED, NO_MAJORITY, Line, Reading, Unusable, usable
 
 JSON_SUFFIXES = (".jsonl", ".json")
 

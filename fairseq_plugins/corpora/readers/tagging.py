@@ -11,7 +11,7 @@ from .cged import read_cged, truth_file
 from .dataset import Dataset, below
 from .m2 import CORRECT, INCORRECT, read_m2
 from .msra import read_msra
-from .reading import Reading
+from .split_file import Reading
 from .tokens import OUTSIDE, TokenLayout, read_tokens
 
 ERRORS = (CORRECT, INCORRECT)

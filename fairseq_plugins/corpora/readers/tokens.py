@@ -10,7 +10,7 @@ from itertools import chain
 from ...messages import quoted
 from ..examples import Example
 from .options import SEPARATORS, ReadOptions
-from .reading import Line, Reading, blocks, tagged, usable
+from .split_file import Line, Reading, blocks, tagged, usable
 
 OUTSIDE = "O"
 
