@@ -76,7 +76,7 @@ def add_flags(parser: Any, record: type, *, leave_out: Collection[str] = ()) -> 
             settings["required"] = spec.metadata["required"]
         else:
             settings["default"] = spec.default
-            text += "" if spec.default in (None, "") else f" (default: {spec.default})"
+            text += "" if spec.default in (None, "", ()) else f" (default: {spec.default})"
         parser.add_argument(*names, **settings, help=text.replace("%", "%%"))
 
 

@@ -74,7 +74,7 @@ def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> Pe
         [_expected(example, expected, path, name) for example, name in zip(part, names)]
         for part, path in ((perturbed, after), (originals, before))
     )
-    expected.tell_respelled(folder)
+    expected.log_respelled(folder)
     return PerturbedFolder(record, originals, perturbed)
 
 

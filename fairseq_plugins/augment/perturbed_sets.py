@@ -95,7 +95,7 @@ def read_sets(paths: Sequence[str | Path], manifest: TextManifest) -> list[Pertu
         else:
             parts = read_advglue(source, task, manifest.dataset, expected)
             found += [
-                PerturbedExamples(f"AdvGLUE-{name}", source, part, dataset=TASKS[name].dataset)
+                PerturbedExamples(f"AdvGLUE-{name}", source, part, dataset=TASKS[name][0].name)
                 for name, part in parts.items()
             ]
     _check_names(found)

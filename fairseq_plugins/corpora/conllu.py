@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from ..syntax.annotation import Annotation
 from ..syntax.labels import upos_label
 from ..syntax.tree import check_heads, project_heads
 
+Line = tuple[int, str]  # number from 1, text without its end
 Row = tuple[int, list[str]]  # line number, ten fields
 SENTENCE_ID = "# sent_id ="
 
@@ -34,11 +35,16 @@ class Word(NamedTuple):
     line: int
 
 
-def read_blocks(lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
-    """Group numbered lines into sentences: runs of lines between blank ones."""
-    block: list[tuple[int, str]] = []
+def read_blocks(lines: Iterable[Line], ends: Sequence[str] = ()) -> Iterator[list[Line]]:
+    """Group numbered lines into sentences: runs of lines between blank ones (also a lone tab).
+
+    Args:
+        lines: numbered lines.
+        ends: beginnings of lines that separate sentences as blank ones do.
+    """
+    block: list[Line] = []
     for number, line in lines:
-        if line.strip():
+        if line.strip() and not line.startswith(tuple(ends)):
             block.append((number, line))
         elif block:
             yield block
@@ -47,9 +53,7 @@ def read_blocks(lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, st
         yield block
 
 
-def parse_block(
-    block: Sequence[tuple[int, str]], path: Path, *, need_heads: bool = False
-) -> Annotation:
+def parse_block(block: Sequence[Line], path: Path, *, need_heads: bool = False) -> Annotation:
     """Read one sentence; a block of comments alone is an empty sentence.
 
     A multiword token (``zum`` = ``zu dem``) whose parts do not spell it is kept as one word with
@@ -108,7 +112,7 @@ def _heads(words: Sequence[Row], path: Path, needed: bool) -> list[int] | None:
     return heads
 
 
-def treebank_words(block: Sequence[tuple[int, str]], path: Path) -> list[Word]:
+def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
     """Read the syntactic words of one sentence with all that a treebank says of them.
 
     Multiword tokens are their parts.
@@ -131,7 +135,7 @@ def treebank_words(block: Sequence[tuple[int, str]], path: Path) -> list[Word]:
     return found
 
 
-def sentence_id(block: Sequence[tuple[int, str]]) -> str:
+def sentence_id(block: Sequence[Line]) -> str:
     """Return a sentence's ``sent_id``, or nothing."""
     for _, line in block:
         if line.startswith(SENTENCE_ID):
@@ -140,7 +144,7 @@ def sentence_id(block: Sequence[tuple[int, str]]) -> str:
 
 
 def _checked_rows(
-    block: Sequence[tuple[int, str]], path: Path
+    block: Sequence[Line], path: Path
 ) -> tuple[list[Row], dict[int, tuple[int, str]]]:
     """Return a block's word rows, and its multiword tokens: first id -> (last id, form)."""
     words: list[Row] = []
