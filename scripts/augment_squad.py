@@ -20,10 +20,10 @@ import argparse
 import sys
 
 from fairseq_plugins import command
-from fairseq_plugins.augment.squad_augmentation import Report, augment
-from fairseq_plugins.augment.squad_augmentation_options import FLAGS, AugmentOptions, Step
+from fairseq_plugins.augment.squad_augmentation import AugmentReport, augment
+from fairseq_plugins.augment.squad_augmentation_options import AugmentOptions, Step
 from fairseq_plugins.augment.squad_augmentation_rules import REASONS
-from fairseq_plugins.prep.options import add_flags
+from fairseq_plugins.option_flags import add_flags
 
 
 def load_translator(step: Step, options: AugmentOptions):
@@ -40,7 +40,7 @@ def load_translator(step: Step, options: AugmentOptions):
     )
 
 
-def show(report: Report, options: AugmentOptions) -> None:
+def show(report: AugmentReport, options: AugmentOptions) -> None:
     """Print what came of it."""
     print(
         f"{report.questions} questions, {report.chosen} chosen, {report.kept} paraphrases kept, "
@@ -65,7 +65,7 @@ def main() -> int:
     )
     parser.add_argument("input", help="SQuAD file, 1.1 or 2.0")
     parser.add_argument("output", help="SQuAD file to write: all questions, and the paraphrases")
-    add_flags(parser, AugmentOptions, FLAGS)
+    add_flags(parser, AugmentOptions)
     flags = parser.parse_args()
 
     def work() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fairseq_plugins import command
 from fairseq_plugins.augment.error_injection import Injection, inject_file
-from fairseq_plugins.augment.error_rules import RULES
+from fairseq_plugins.option_flags import add_flags
 
 
 def parse_args() -> argparse.Namespace:
@@ -24,37 +24,20 @@ def parse_args() -> argparse.Namespace:
     )
     parser.add_argument("--conllu", type=Path, required=True, help="treebank, with UPOS and FEATS")
     parser.add_argument("--output", type=Path, required=True, help="token file to write")
-    parser.add_argument("--seed", type=int, required=True, help="of all choices")
-    parser.add_argument(
-        "--rate",
-        type=float,
-        default=Injection.rate,
-        help="expected errors a word in sentences with errors, which have one at least "
-        "(default: %(default)s)",
-    )
-    parser.add_argument(
-        "--erroneous",
-        type=float,
-        default=Injection.erroneous,
-        help="share of sentences that get errors (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--kinds", default=",".join(RULES), help="comma-separated kinds (default: %(default)s)"
-    )
+    add_flags(parser, Injection)
     return parser.parse_args()
 
 
 def inject(flags: argparse.Namespace) -> None:
     """Inject, and print the counts."""
-    kinds = tuple(kind.strip() for kind in flags.kinds.split(","))
-    injection = Injection(flags.seed, flags.rate, flags.erroneous, kinds)
+    injection = Injection(flags.seed, flags.rate, flags.erroneous, flags.kinds)
     counts = inject_file(flags.conllu, flags.output, injection)
     print(
         f"{counts['sentences']} sentences, {counts['erroneous']} with errors, "
         f"{counts['untouched']} to which no kind applies\n"
         f"{counts['words']} words, {counts['wrong']} incorrect"
     )
-    for kind in kinds:
+    for kind in injection.names:
         print(f"{kind}\t{counts[kind]}")
 
 

@@ -58,7 +58,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Report:
+class PerturbReport:
     """What a run came to.
 
     Args:
@@ -85,7 +85,9 @@ class Tools:
     translate: Translate | None
 
 
-def perturb(options: PerturbOptions, load_translator: LoadTranslator | None = None) -> Report:
+def perturb(
+    options: PerturbOptions, load_translator: LoadTranslator | None = None
+) -> PerturbReport:
     """Perturb a split as the options say.
 
     Args:
@@ -110,7 +112,8 @@ def perturb(options: PerturbOptions, load_translator: LoadTranslator | None = No
     for record in records:
         check_free(Path(options.output) / record.transformation, record)
     times = [time.perf_counter()]
-    sentences = _sentences(pairs, tools.annotator, options.workers)
+    texts = (text for pair in pairs for text in pair.texts)
+    sentences = annotate_texts(texts, tools.annotator, options.workers)
     times.append(time.perf_counter())
     resources = _resources(pairs, sentences, chosen, tools, options)
     times.append(time.perf_counter())
@@ -119,7 +122,7 @@ def perturb(options: PerturbOptions, load_translator: LoadTranslator | None = No
         for item, record in zip(chosen, records)
     ]
     count = len(sentences) if tools.annotator else 0
-    return Report(outcomes, left_out, count, times[1] - times[0], times[2] - times[1])
+    return PerturbReport(outcomes, left_out, count, times[1] - times[0], times[2] - times[1])
 
 
 def read_pairs(options: PerturbOptions) -> list[Example]:
@@ -194,14 +197,6 @@ def record_of(options: PerturbOptions, item: Transformation, tools: Tools) -> Pe
         translation=how if TRANSLATION in needs else None,
         note="; ".join(filter(None, (item.note, STALE))),
     )
-
-
-def _sentences(pairs: Sequence[Example], annotator: Any, workers: int) -> dict[str, Sentence]:
-    """Return the sentence of every text, annotated if there is something to do it."""
-    texts = dict.fromkeys(text for pair in pairs for text in pair.texts)
-    if annotator is None:
-        return {text: Sentence(text) for text in texts}
-    return annotate_texts(texts, annotator, workers)
 
 
 def _resources(
