@@ -258,7 +258,7 @@ def test_kinds_are_known_and_named_once(kinds) -> None:
 def test_output_is_complete_or_absent(tmp_path, monkeypatch) -> None:
     source = write_treebank(tmp_path / "a.conllu")
     output = tmp_path / "out.tsv"
-    monkeypatch.setattr(error_injection, "_count", lambda *args: 1 / 0)
+    monkeypatch.setattr(error_injection.Injected, "counts", lambda done: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         inject_file(source, output, Injection(1))
     assert [path.name for path in tmp_path.iterdir()] == ["a.conllu"]
