@@ -10,21 +10,13 @@ import re
 
 VOWELS = "aeiou"
 IRREGULAR_PRESENT = {"be": "is", "have": "has"}
-IRREGULAR_PLURALS = {
-    "child": "children",
-    "foot": "feet",
-    "man": "men",
-    "mouse": "mice",
-    "person": "people",
-    "tooth": "teeth",
-    "woman": "women",
-    "half": "halves",
-    "knife": "knives",
-    "leaf": "leaves",
-    "life": "lives",
-    "shelf": "shelves",
-    "wife": "wives",
-}
+IRREGULAR_PLURALS = dict(
+    pair.split(":")
+    for pair in (
+        "child:children foot:feet man:men mouse:mice person:people tooth:teeth woman:women "
+        "half:halves knife:knives leaf:leaves life:lives shelf:shelves wife:wives"
+    ).split()
+)
 UNCHANGED_PLURALS = {"aircraft", "deer", "fish", "means", "series", "sheep", "species"}
 DOUBLING = {"begin", "commit", "forget", "occur", "permit", "prefer", "refer", "submit"}
 ONE_SYLLABLE = re.compile(rf"[^{VOWELS}]*(qu)?[{VOWELS}][^{VOWELS}wxy]")

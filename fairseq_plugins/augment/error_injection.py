@@ -20,7 +20,7 @@ from ..files import write_text
 from ..messages import quoted
 from ..option_flags import check, option
 from ..text_reading import numbered_lines
-from .error_rules import RULES, Edit, Sentence
+from .error_rules import RULES, ParsedSentence, WordEdit, edits_of
 from .seeded_random import random_for
 
 
@@ -90,10 +90,10 @@ def inject(words: Sequence[Word], name: str, injection: Injection) -> Injected:
         i for i, w in enumerate(words) if w.feats.get("Typo") == "Yes" or w.relation == "goeswith"
     }
     meant = random.random() < injection.erroneous
-    chosen: list[tuple[str, Edit]] = []
+    chosen: list[tuple[str, WordEdit]] = []
     if meant:
         count = max(1, sum(random.random() < injection.rate for _ in words))
-        chosen = _choose(Sentence.of(words), own, count, injection.names, random)
+        chosen = _choose(ParsedSentence.of(words), own, count, injection.names, random)
     labels = [INCORRECT if i in own else CORRECT for i in range(len(words))]
     forms = [word.form for word in words]
     for _, (first, last, put, wrong) in sorted(chosen, key=lambda pair: pair[1], reverse=True):
@@ -103,10 +103,10 @@ def inject(words: Sequence[Word], name: str, injection: Injection) -> Injected:
 
 
 def _choose(
-    sentence: Sentence, taken: set[int], count: int, kinds: Sequence[str], random: Random
-) -> list[tuple[str, Edit]]:
+    sentence: ParsedSentence, taken: set[int], count: int, kinds: Sequence[str], random: Random
+) -> list[tuple[str, WordEdit]]:
     """Draw at most ``count`` edits that touch neither each other nor words that are taken."""
-    places = {kind: list(RULES[kind][0](sentence, random)) for kind in kinds}
+    places = {kind: edits_of(kind, sentence, random) for kind in kinds}
     taken, chosen = set(taken), []
     while len(chosen) < count:
         for kind, edits in places.items():

@@ -52,38 +52,15 @@ ADVERBS = tuple(
 BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"), ('"', '"'), ("“", "”"), ("【", "】"))
 MARKS = ("...", ".", ",", ";", "!", "?!")
 CLOSING = ".,;:!?…"
-SHORT = {
-    "you": "u",
-    "your": "ur",
-    "are": "r",
-    "because": "bc",
-    "before": "b4",
-    "for": "4",
-    "great": "gr8",
-    "late": "l8",
-    "later": "l8r",
-    "people": "ppl",
-    "please": "plz",
-    "thanks": "thx",
-    "tomorrow": "tmrw",
-    "tonight": "2nite",
-    "with": "w/",
-    "without": "w/o",
-    "and": "&",
-    "about": "abt",
-    "between": "btwn",
-    "something": "sth",
-    "someone": "sb",
-    "government": "govt",
-    "years": "yrs",
-    "to": "2",
-    "too": "2",
-    "why": "y",
-    "see": "c",
-    "through": "thru",
-    "though": "tho",
-    "minutes": "mins",
-}
+SHORT = dict(
+    pair.split(":")
+    for pair in (
+        "you:u your:ur are:r because:bc before:b4 for:4 great:gr8 late:l8 later:l8r people:ppl "
+        "please:plz thanks:thx tomorrow:tmrw tonight:2nite with:w/ without:w/o and:& about:abt "
+        "between:btwn something:sth someone:sb government:govt years:yrs to:2 too:2 why:y see:c "
+        "through:thru though:tho minutes:mins"
+    ).split()
+)
 LOWERED = frozenset("ADP ADV AUX CCONJ DET PART PRON SCONJ".split())
 PLURAL = re.compile(r"[^sui]s$")  # behind "to" a noun, whatever the tagger says
 NO_SUBJECT = frozenset("ADJ ADP ADV DET NUM PUNCT SYM X".split())
