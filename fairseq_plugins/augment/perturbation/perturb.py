@@ -22,7 +22,7 @@ from .back_translation import translate_all
 from .name_lists import Names, collect_names
 from .options import KEEP, PerturbOptions
 from .pairs import NUMBERS, Change, Resources
-from .record import PerturbationRecord, PerturbedSet, check_free, write_set
+from .record import PerturbationRecord, check_free, write_set
 from .rows import file_name, open_rows
 from .sentences import Sentence
 from .transformations import (
@@ -244,6 +244,5 @@ def _one(
     if changed:
         record = replace(record, pairs=len(pairs), changed=changed, untouched=len(pairs) - changed)
         rows = open_rows(options.source, options.path)
-        done = PerturbedSet(record, rows, list(zip(pairs, made)))
-        write_set(Path(options.output) / item.name, done)
+        write_set(Path(options.output) / item.name, record, rows, list(zip(pairs, made)))
     return Outcome(item.name, len(pairs), changed, seconds)
