@@ -10,7 +10,7 @@ import re
 import string
 from random import Random
 
-from .pairs import Rewriting
+from .pairs import Rewriting, exchanging
 from .sentences import Edit, Sentence, appending, as_written, inserting
 
 TAUTOLOGIES = (
@@ -135,16 +135,15 @@ def add_punctuation(sentence: Sentence, random: Random) -> Rewriting:
 
 def add_twitter(sentence: Sentence, random: Random) -> Rewriting:
     """Shorten words as in short messages, and add a mention, an address or a hashtag."""
-    hits = [i for i in range(len(sentence.words)) if sentence.lower(i) in SHORT]
-    edits = [Edit(*sentence.spans[i], SHORT[sentence.lower(i)]) for i in hits]
-    what = [f"{sentence.words[i]} -> {SHORT[sentence.lower(i)]}" for i in hits]
+    lower = map(str.lower, sentence.words)
+    short = exchanging(sentence, {i: SHORT[word] for i, word in enumerate(lower) if word in SHORT})
     added = _tag(sentence, random)
     text = sentence.text
     if random.random() < 0.5:
         place, put = len(text) - len(text.lstrip()), f"{added} "
     else:
         place, put = len(text.rstrip()), f" {added}"
-    return Rewriting([*edits, Edit(place, place, put)], [*dict.fromkeys(what), f"+ {added}"])
+    return Rewriting([*short.edits, Edit(place, place, put)], [*short.what, f"+ {added}"])
 
 
 def _tag(sentence: Sentence, random: Random) -> str:
