@@ -144,14 +144,20 @@ def _check_changes(
         for example, (number, change) in zip(part, written):
             gold = change.get(label)
             recorded = (change[texts], gold if gold is None else str(gold), change["id"])
-            found = (list(example.texts), example.label, example.id)
-            for name, one, other in zip(names, found, recorded):
-                if one != other:
-                    raise ValueError(
-                        f"{file}:{example.line}: {name} {quoted(one, SHOWN)} contradicts "
-                        f"{path}:{number}, where it is {quoted(other, SHOWN)}"
-                    )
+            where = f"{file}:{example.line}", f"{path}:{number}"
+            _check_same(example, dict(zip(names, recorded)), *where)
     return [change["id"] for _, change in written]
+
+
+def _check_same(example: Example, recorded: dict[str, Any], place: str, other: str) -> None:
+    """Refuse an example that is not what is recorded of it."""
+    found = {"text": list(example.texts), "label": example.label, "id": example.id}
+    for name, value in recorded.items():
+        if found[name] != value:
+            raise ValueError(
+                f"{place}: {name} {quoted(found[name], SHOWN)} contradicts {other}, where it is "
+                f"{quoted(value, SHOWN)}"
+            )
 
 
 def _read_changes(path: Path) -> list[tuple[int, dict[str, Any]]]:

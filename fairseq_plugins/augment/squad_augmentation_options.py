@@ -1,4 +1,4 @@
-"""Options of an augmentation: which questions, what translates them, what comes of it."""
+"""Options of an augmentation: which questions, what translates them, where results go."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def parse_block(block: Sequence[Line], path: Path, *, need_heads: bool = False) 
 
     A multiword token (``zum`` = ``zu dem``) whose parts do not spell it is kept as one word with
     the part of speech of its first part, and in the tree in the place of the first part whose head
-    is no other part. Empty nodes (``8.1``) are passed over.
+    is no other part. Empty nodes (``8.1``) are ignored.
 
     Args:
         block: numbered lines; ``path`` is that of their file.
@@ -149,46 +149,38 @@ def _checked_rows(
     """Return a block's word rows, and its multiword tokens: first id -> (last id, form)."""
     words: list[Row] = []
     ranges: dict[int, tuple[int, str]] = {}
-    last_line = 0
     for number, line in block:
         if line.startswith("#"):
             continue
-        fields = line.split("\t")
+        place, fields = f"{path}:{number}", line.split("\t")
         if len(fields) != 10:
-            raise ValueError(
-                f"{path}:{number}: expected 10 tab-separated fields, found {quoted(line)}"
-            )
-        first, last = _ids(fields[0], path, number)
+            raise ValueError(f"{place}: expected 10 tab-separated fields, found {quoted(line)}")
+        first, last = _ids(fields[0], place)
         if first is None:
             continue
         if first != len(words) + 1 or (last is not None and last < first):
-            raise ValueError(
-                f"{path}:{number}: id {quoted(fields[0])} where {len(words) + 1} is due"
-            )
-        if last is not None and any(first <= end for end, _ in ranges.values()):
-            raise ValueError(f"{path}:{number}: multiword token {fields[0]} overlaps another")
+            raise ValueError(f"{place}: id {quoted(fields[0])} where {len(words) + 1} is due")
         if last is None:
             words.append((number, fields))
-        else:
-            ranges[first] = (last, fields[1])
-            last_line = number
+            continue
+        if any(first <= end for end, _ in ranges.values()):
+            raise ValueError(f"{place}: multiword token {fields[0]} overlaps another")
+        ranges[first], final = (last, fields[1]), place
     beyond = [last for last, _ in ranges.values() if last > len(words)]
     if beyond:
-        raise ValueError(
-            f"{path}:{last_line}: a multiword token ends at {beyond[0]}, but the sentence has "
-            f"{len(words)} words"
-        )
+        what = f"ends at {beyond[0]}, but the sentence has {len(words)} words"
+        raise ValueError(f"{final}: a multiword token {what}")
     return words, ranges
 
 
-def _ids(text: str, path: Path, number: int) -> tuple[int | None, int | None]:
+def _ids(text: str, place: str) -> tuple[int | None, int | None]:
     """Read an id: ``3`` (3, None), ``3-4`` (3, 4), ``3.1`` (an empty node) (None, None)."""
     first, dash, last = text.partition("-")
     whole, dot, part = text.partition(".")
     if dot and whole.isdecimal() and part.isdecimal():
         return None, None
     if not first.isdecimal() or (dash and not last.isdecimal()):
-        raise ValueError(f"{path}:{number}: {quoted(text)} is no CoNLL-U id")
+        raise ValueError(f"{place}: {quoted(text)} is no CoNLL-U id")
     return int(first), int(last) if dash else None
 
 

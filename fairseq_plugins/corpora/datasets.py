@@ -57,7 +57,7 @@ def find_splits(dataset: Dataset, raw_dir: str | Path) -> dict[str, Path]:
 
 
 def input_files(dataset: Dataset, path: Path) -> list[Path]:
-    """Return all files that are read with a split's file: itself, and CGED's truth beside it."""
+    """Return all files that are read with a split's file: itself, and the truth file of CGED."""
     companion = dataset.companion(path)
     return [path] if companion is None else [path, companion]
 
@@ -77,7 +77,7 @@ def read_split(
         split: its name; all but ``test…`` and ``ax…`` must have labels.
         path: the file, official or the user's own in the same form.
         options: for the user's own files, and what to do with rows that cannot be used.
-        dropped: counts of rows passed over, by reason; grows while reading.
+        dropped: counts of skipped rows, by reason; grows while reading.
         respelled: counts of labels that stand for others; grows while reading. Without it, they
             are logged in the end.
 

@@ -1,7 +1,7 @@
 """A base form put into the form of another word: ``buy`` like ``sold`` is ``bought``.
 
 WordNet's exception lists know irregular forms, but not which of them is the past and which the
-participle; where nothing tells, there is no form rather than a wrong one.
+participle; where this is not known, there is no form rather than a wrong one.
 """
 
 from __future__ import annotations

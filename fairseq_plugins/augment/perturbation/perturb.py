@@ -99,30 +99,24 @@ def perturb(
         ValueError, FileNotFoundError: see `choose`, `read_pairs`, `check_free`, `open_wordnet`,
             `text.annotate.Annotator`.
     """
-    chosen, left_out = choose(
-        options.transformations,
-        options.dataset,
-        options.labels,
-        wordnet=options.wordnet,
-        translates=options.translates,
-    )
+    there = {"wordnet": options.wordnet, "translates": options.translates}
+    chosen, left_out = choose(options.transformations, options.dataset, options.labels, **there)
     pairs = read_pairs(options)
     tools = load_tools(options, chosen, load_translator)
     records = [record_of(options, item, tools) for item in chosen]
     for record in records:
         check_free(Path(options.output) / record.transformation, record)
     times = [time.perf_counter()]
-    texts = (text for pair in pairs for text in pair.texts)
-    sentences = annotate_texts(texts, tools.annotator, options.workers)
+    sentences = annotate_texts(
+        (t for pair in pairs for t in pair.texts), tools.annotator, options.workers
+    )
     times.append(time.perf_counter())
     resources = _resources(pairs, sentences, chosen, tools, options)
     times.append(time.perf_counter())
-    outcomes = [
-        _one(options, item, record, pairs=pairs, sentences=sentences, resources=resources)
-        for item, record in zip(chosen, records)
-    ]
-    count = len(sentences) if tools.annotator else 0
-    return PerturbReport(outcomes, left_out, count, times[1] - times[0], times[2] - times[1])
+    read = {"pairs": pairs, "sentences": sentences, "resources": resources}
+    outcomes = [_one(options, *both, **read) for both in zip(chosen, records)]
+    count, (start, annotated, translated) = len(sentences) if tools.annotator else 0, times
+    return PerturbReport(outcomes, left_out, count, annotated - start, translated - annotated)
 
 
 def read_pairs(options: PerturbOptions) -> list[Example]:

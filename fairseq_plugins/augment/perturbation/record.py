@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -133,15 +133,20 @@ def write_set(
             (work / name).write_bytes(content)
         for name in (*contents, ORIGINAL, "."):
             sync(work / name)
-        if not folder.exists():
-            os.replace(work, folder)
-            sync(folder.parent)
-            return
-        own_folder(folder / ORIGINAL)
-        for name in contents:
-            os.replace(work / name, folder / name)
+        _appear(work, folder, contents)
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+def _appear(work: Path, folder: Path, names: Iterable[str]) -> None:
+    """Put the files in their place: all at once, or one by one where they were before."""
+    if not folder.exists():
+        os.replace(work, folder)
+        sync(folder.parent)
+        return
+    own_folder(folder / ORIGINAL)
+    for name in names:
+        os.replace(work / name, folder / name)
 
 
 def _row(rows: RawRows, pair: Example, done: tuple[Change, str] | None) -> bytes:

@@ -115,7 +115,7 @@ def choose(
 
     Raises:
         ValueError: an unknown name, or a transformation that the dataset rules out.
-        FileNotFoundError: no WordNet where a transformation that is asked for needs it.
+        FileNotFoundError: no WordNet where a transformation that is named needs it.
     """
     everything = text.strip() == ALL
     names = [*TRANSFORMATIONS] if everything else [*filter(None, map(str.strip, text.split(",")))]
@@ -124,28 +124,34 @@ def choose(
         raise ValueError(f"--transformations {text!r}: choices are {choices}, or {ALL}")
     chosen, left_out = [], {}
     for item in (item for name, item in TRANSFORMATIONS.items() if name in names):
-        reason = why_not(item, dataset, labels)
-        if reason and not everything:
-            raise ValueError(f"{item.name} does not apply to {dataset}: {reason}")
         try:
-            _check_needs(item, wordnet, "it" if everything else item.name, translates=translates)
+            name = "" if everything else item.name
+            _check(item, name, dataset, labels, wordnet=wordnet, translates=translates)
+            chosen.append(item)
         except (ValueError, FileNotFoundError) as error:
             if not everything:
                 raise
-            reason = reason or str(error)
-        if reason:
-            left_out[item.name] = reason
-        else:
-            chosen.append(item)
+            left_out[item.name] = str(error)
     return chosen, left_out
 
 
-def _check_needs(item: Transformation, wordnet: str, name: str, *, translates: bool) -> None:
-    """Refuse a transformation, called ``name``, that needs what is not here."""
-    if TRANSLATION in item.needs and not translates:
-        raise ValueError(f"{name} needs {TRANSLATORS}")
+def _check(
+    item: Transformation,
+    name: str,
+    dataset: str,
+    labels: PairLabels,
+    *,
+    wordnet: str,
+    translates: bool,
+) -> None:
+    """Refuse a transformation that a dataset rules out, or that needs what is not here."""
+    reason = why_not(item, dataset, labels)
+    if reason:
+        raise ValueError(f"{name} does not apply to {dataset}: {reason}" if name else reason)
     if WORDNET in item.needs:
         find_wordnet(wordnet or None)
+    if TRANSLATION in item.needs and not translates:
+        raise ValueError(f"{name or 'it'} needs {TRANSLATORS}")
 
 
 def perturb_pair(
@@ -180,5 +186,5 @@ def perturb_pair(
 
 
 def fields_of(item: Transformation, fields: str) -> str:
-    """Return which sentences are changed: as asked for, where that is a choice."""
+    """Return which sentences are changed: those of the user, where that is a choice."""
     return item.fields if item.fixed else fields or item.fields

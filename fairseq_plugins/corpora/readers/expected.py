@@ -101,7 +101,7 @@ class Expected:
         return found
 
     def log_respelled(self, path: Path) -> None:
-        """Log which labels of a file stand for others of the model, and count anew."""
+        """Log which labels of a file stand for others of the model; reset the counts."""
         log_respelled(path, self.respelled)
         self.respelled.clear()
 

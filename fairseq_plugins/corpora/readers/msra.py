@@ -1,6 +1,6 @@
 """MSRA's named entities (SIGHAN 2006): characters with BIO labels.
 
-The corpus goes about as ``character<TAB>label`` lines (``msra_train_bio.txt``) and as a line a
+The corpus is found as ``character<TAB>label`` lines (``msra_train_bio.txt``) and as a line a
 sentence of ``word/tag`` with the tags o, nr (person), ns (place), nt (organisation).
 """
 
@@ -17,7 +17,7 @@ TYPES = {"o": "", "nr": "PER", "ns": "LOC", "nt": "ORG"}
 
 
 def read_msra(file: SplitFile) -> Iterator[Example]:
-    """Read either form; the first line tells which one it is.
+    """Read either form; which one it is follows from the first line.
 
     Raises:
         ValueError: a line of another form, with file and line.

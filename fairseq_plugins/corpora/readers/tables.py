@@ -33,7 +33,7 @@ class Table:
         to_label: cell to label; None for a row without a majority label, ValueError for a cell
             that is no label.
         cells: labels -> what is written for them, where that is another text.
-        split_column: column that tells the split, where one file holds all.
+        split_column: column that names the split, where one file holds all.
         split_names: our split name -> its values there.
         broken_rows: the official files have rows that cannot be used: they are skipped in splits
             with labels (never in test splits, whose rows are counted by servers).
