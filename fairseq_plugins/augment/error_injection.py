@@ -73,8 +73,8 @@ class Injected:
     def counts(self) -> Counter[str]:
         """Return what it adds to the counts of `inject_file`."""
         wrong = self.labels.count(INCORRECT)
-        of = {"sentences": 1, "erroneous": wrong > 0, "untouched": self.meant and not self.kinds}
-        return Counter(self.kinds) + Counter(of | {"words": len(self.words), "wrong": wrong})
+        own = {"sentences": 1, "erroneous": wrong > 0, "untouched": self.meant and not self.kinds}
+        return Counter(self.kinds) + Counter(own | {"words": len(self.words), "wrong": wrong})
 
 
 def inject(words: Sequence[Word], name: str, injection: Injection) -> Injected:

@@ -107,18 +107,19 @@ def _read_test(file: SplitFile) -> Iterator[Example]:
     if truth is None and file.must_have_labels:
         what = f"no truth file beside it, but split {file.split!r} must have labels"
         raise ValueError(f"{file.path}: {what}")
-    seen = set()
+    seen: set[str] = set()
 
     def make(line: Line) -> Example:
         identifier, text = _input(file, line)
         errors = None if truth is None else truth.get(identifier)
-        seen.add(errors is not None)
-        if truth is not None and errors is None:
+        if errors is not None:
+            seen.add(identifier)
+        elif truth is not None:
             file.dropped[UNLABELLED] += 1
         return _labelled(file, (line[0], text), identifier, errors, path)
 
     yield from file.examples((line for line in file.lines() if line[1].strip()), make)
-    if truth and True not in seen:
+    if truth and not seen:
         raise ValueError(f"{path} names none of the sentences of {file.path}")
 
 

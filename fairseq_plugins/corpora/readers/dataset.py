@@ -18,7 +18,7 @@ SPLITS = {"train": "train", "valid": "dev", "test": "test"}  # ours -> as most f
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset in its official form; a new one is one such value in `datasets.DATASETS`.
+    """A dataset in its official form; a new one is one more value of `GLUE`, `MATCHING`, `TAGGING`.
 
     Args:
         name: what users call it.
