@@ -27,6 +27,7 @@ def option(
     *,
     choices: Collection[str] = (),
     least: float | None = None,
+    most: float | None = None,
     short: str = "",
     metavar: str | None = None,
     positional: bool = False,
@@ -35,19 +36,23 @@ def option(
     """Make a field that is an option.
 
     Args:
-        text: its help.
+        text: its help; ``{choices}`` in it stands for these, which else are its end.
         default: what it is when it is not given; without one it has to be given.
         choices: all values it may have, shown in its help.
         least: the smallest number it may be.
+        most: the largest number it may be; needs ``least``.
         short: a second, short flag, e.g. ``-s``.
         metavar: what its value is called in the help.
         positional: whether it stands without a flag.
         required: whether the parser asks for it (default: where there is no default).
     """
+    shown = " | ".join(filter(None, choices))
+    text = text if "{choices}" in text or not choices else f"{text}: {{choices}}"
     metadata = {
-        "help": f"{text}: {' | '.join(choices)}" if choices else text,
+        "help": text.replace("{choices}", shown),
         "choices": choices,
         "least": least,
+        "most": most,
         "short": short,
         "metavar": metavar,
         "positional": positional,
@@ -86,7 +91,7 @@ def add_flags(parser: Any, record: type, *, leave_out: Collection[str] = ()) -> 
             settings["required"] = spec.metadata["required"]
         else:
             settings["default"] = spec.default
-            text += "" if spec.default in (None, "") else f" (default: {spec.default})"
+            text += "" if spec.default in (None, "", ()) else f" (default: {spec.default})"
         parser.add_argument(*names, **settings, help=text)
 
 
@@ -101,8 +106,11 @@ def check(record: Any) -> None:
         choices, least = spec.metadata.get("choices"), spec.metadata.get("least")
         if value is None:
             continue
+        most = spec.metadata.get("most")
         if choices and value not in choices:
             known = ", ".join(filter(None, choices))
             raise ValueError(f"{flag_of(spec.name)} {value!r}: choices are {known}")
+        if most is not None and not least <= value <= most:
+            raise ValueError(f"{flag_of(spec.name)} {value}: must be from {least} to {most}")
         if least is not None and not value >= least:
             raise ValueError(f"{flag_of(spec.name)} {value}: must be at least {least}")

@@ -10,21 +10,13 @@ import re
 
 VOWELS = "aeiou"
 IRREGULAR_PRESENT = {"be": "is", "have": "has"}
-IRREGULAR_PLURALS = {
-    "child": "children",
-    "foot": "feet",
-    "man": "men",
-    "mouse": "mice",
-    "person": "people",
-    "tooth": "teeth",
-    "woman": "women",
-    "half": "halves",
-    "knife": "knives",
-    "leaf": "leaves",
-    "life": "lives",
-    "shelf": "shelves",
-    "wife": "wives",
-}
+IRREGULAR_PLURALS = dict(
+    pair.split(":")
+    for pair in (
+        "child:children foot:feet man:men mouse:mice person:people tooth:teeth woman:women "
+        "half:halves knife:knives leaf:leaves life:lives shelf:shelves wife:wives"
+    ).split()
+)
 UNCHANGED_PLURALS = {"aircraft", "deer", "fish", "means", "series", "sheep", "species"}
 DOUBLING = {"begin", "commit", "forget", "occur", "permit", "prefer", "refer", "submit"}
 ONE_SYLLABLE = re.compile(rf"[^{VOWELS}]*(qu)?[{VOWELS}][^{VOWELS}wxy]")
@@ -32,13 +24,21 @@ CONSONANT_SOUND = re.compile(r"(uni|use|usu|uti|eu|one\b|once)")
 SILENT_H = re.compile(r"(hour|honest|hono|heir)")
 
 
+def doubled(lemma: str) -> str:
+    """Return a word as it stands before an ending with a vowel: ``stop`` becomes ``stopp``."""
+    return lemma + lemma[-1] if lemma in DOUBLING or ONE_SYLLABLE.fullmatch(lemma) else lemma
+
+
+def i_for_y(word: str) -> str:
+    """Return a word as it stands before ``-es`` and ``-ed``: ``try`` becomes ``tri``."""
+    return f"{word[:-1]}i" if word.endswith("y") and word[-2:-1] not in VOWELS else word
+
+
 def with_s(word: str) -> str:
     """Add the ``s`` of plurals and of the third person."""
     if word.endswith(("s", "x", "z", "ch", "sh", "o")):
         return f"{word}es"
-    if word.endswith("y") and word[-2:-1] not in VOWELS:
-        return f"{word[:-1]}ies"
-    return f"{word}s"
+    return f"{word}s" if i_for_y(word) == word else f"{i_for_y(word)}es"
 
 
 def third_person(lemma: str) -> str:
@@ -52,9 +52,7 @@ def ing_form(lemma: str) -> str:
         return f"{lemma[:-2]}ying"
     if lemma.endswith("e") and len(lemma) > 2 and lemma[-2] not in "eoy":
         return f"{lemma[:-1]}ing"
-    if lemma in DOUBLING or ONE_SYLLABLE.fullmatch(lemma):
-        return f"{lemma}{lemma[-1]}ing"
-    return f"{lemma}ing"
+    return f"{doubled(lemma)}ing"
 
 
 def plural(lemma: str) -> str:

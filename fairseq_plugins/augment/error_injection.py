@@ -18,41 +18,40 @@ from ..corpora.conllu import Word, read_blocks, sentence_id, treebank_words
 from ..corpora.readers.m2 import CORRECT, INCORRECT
 from ..files import write_text
 from ..messages import quoted
+from ..option_flags import check, option
 from ..text_reading import numbered_lines
-from .error_rules import RULES, Edit, Sentence
-from .seeded_random import dice_for
+from .error_rules import RULES, ParsedSentence, WordEdit, edits_of
+from .seeded_random import random_for
 
 
 @dataclass(frozen=True)
 class Injection:
     """What is put in, and how much of it.
 
-    Args:
-        seed: of all choices.
-        rate: expected errors a word in a sentence that gets errors (which gets at least one).
-        erroneous: share of sentences that get errors, where any kind applies.
-        kinds: of `RULES`.
-
     Raises:
         ValueError: a share outside 0 … 1, or an unknown kind.
     """
 
-    seed: int
-    rate: float = 0.15
-    erroneous: float = 0.7
-    kinds: tuple[str, ...] = tuple(RULES)
+    seed: int = option("of all choices")
+    rate: float = option(
+        "expected errors a word in sentences with errors, which have one at least",
+        0.15,
+        least=0,
+        most=1,
+    )
+    erroneous: float = option("share of sentences that get errors", 0.7, least=0, most=1)
+    kinds: str = option("comma-separated kinds", ",".join(RULES))
 
     def __post_init__(self) -> None:
         """Check the values."""
-        for name in ("rate", "erroneous"):
-            value = getattr(self, name)
-            if not 0 <= value <= 1:
-                raise ValueError(f"--{name} {value}: must be from 0 to 1")
-        unknown = [kind for kind in self.kinds if kind not in RULES]
-        if unknown or not self.kinds or len(set(self.kinds)) != len(self.kinds):
-            raise ValueError(
-                f"--kinds {','.join(self.kinds)!r}: choices, each once, are {', '.join(RULES)}"
-            )
+        check(self)
+        if not set(self.names) <= RULES.keys() or len(set(self.names)) != len(self.names):
+            raise ValueError(f"--kinds {self.kinds!r}: choices, each once, are {', '.join(RULES)}")
+
+    @property
+    def names(self) -> list[str]:
+        """The kinds, of `RULES`."""
+        return [kind.strip() for kind in self.kinds.split(",")]
 
 
 @dataclass(frozen=True)
@@ -71,6 +70,12 @@ class Injected:
     kinds: list[str]
     meant: bool
 
+    def counts(self) -> Counter[str]:
+        """Return what it adds to the counts of `inject_file`."""
+        wrong = self.labels.count(INCORRECT)
+        own = {"sentences": 1, "erroneous": wrong > 0, "untouched": self.meant and not self.kinds}
+        return Counter(self.kinds) + Counter(own | {"words": len(self.words), "wrong": wrong})
+
 
 def inject(words: Sequence[Word], name: str, injection: Injection) -> Injected:
     """Put errors into one sentence.
@@ -80,15 +85,15 @@ def inject(words: Sequence[Word], name: str, injection: Injection) -> Injected:
         name: its ``sent_id``, or nothing.
         injection: what to put in.
     """
-    random = dice_for(injection.seed, name, *(word.form for word in words))
+    random = random_for(injection.seed, name, *(word.form for word in words))
     own = {
         i for i, w in enumerate(words) if w.feats.get("Typo") == "Yes" or w.relation == "goeswith"
     }
     meant = random.random() < injection.erroneous
-    chosen: list[tuple[str, Edit]] = []
+    chosen: list[tuple[str, WordEdit]] = []
     if meant:
         count = max(1, sum(random.random() < injection.rate for _ in words))
-        chosen = _choose(Sentence.of(words), own, count, injection.kinds, random)
+        chosen = _choose(ParsedSentence.of(words), own, count, injection.names, random)
     labels = [INCORRECT if i in own else CORRECT for i in range(len(words))]
     forms = [word.form for word in words]
     for _, (first, last, put, wrong) in sorted(chosen, key=lambda pair: pair[1], reverse=True):
@@ -98,10 +103,10 @@ def inject(words: Sequence[Word], name: str, injection: Injection) -> Injected:
 
 
 def _choose(
-    sentence: Sentence, taken: set[int], count: int, kinds: Sequence[str], random: Random
-) -> list[tuple[str, Edit]]:
+    sentence: ParsedSentence, taken: set[int], count: int, kinds: Sequence[str], random: Random
+) -> list[tuple[str, WordEdit]]:
     """Draw at most ``count`` edits that touch neither each other nor words that are taken."""
-    places = {kind: list(RULES[kind][0](sentence, random)) for kind in kinds}
+    places = {kind: edits_of(kind, sentence, random) for kind in kinds}
     taken, chosen = set(taken), []
     while len(chosen) < count:
         for kind, edits in places.items():
@@ -136,35 +141,16 @@ def inject_file(source: Path, output: Path, injection: Injection) -> Counter[str
     rows: list[str] = []
     for block in read_blocks(numbered_lines(source)):
         words = treebank_words(block, source)
-        _check_forms(words, source)
+        for word in words:
+            if not word.form or any(character.isspace() for character in word.form):
+                what = f"word {quoted(word.form)} is empty or has a blank inside"
+                raise ValueError(f"{source}:{word.line}: {what}")
         if words:
             done = inject(words, sentence_id(block), injection)
-            _count(counts, done)
+            counts.update(done.counts())
             rows += [f"{word}\t{label}\n" for word, label in zip(done.words, done.labels)]
             rows.append("\n")
     if not rows:
         raise ValueError(f"{source}: no sentences")
     write_text(output, "".join(rows))
     return counts
-
-
-def _check_forms(words: Sequence[Word], path: Path) -> None:
-    for word in words:
-        if not word.form or any(character.isspace() for character in word.form):
-            raise ValueError(
-                f"{path}:{word.line}: word {quoted(word.form)} is empty or has a blank inside"
-            )
-
-
-def _count(counts: Counter[str], done: Injected) -> None:
-    wrong = done.labels.count(INCORRECT)
-    counts.update(done.kinds)
-    counts.update(
-        {
-            "sentences": 1,
-            "erroneous": bool(wrong),
-            "untouched": done.meant and not done.kinds,
-            "words": len(done.words),
-            "wrong": wrong,
-        }
-    )

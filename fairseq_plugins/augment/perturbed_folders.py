@@ -1,4 +1,4 @@
-"""A folder of `perturb`: examples of one split after a transformation, and before.
+"""A folder of the command ``perturb``: examples of one split after a transformation, and before.
 
 The split's own file in the dataset's own form, the same rows as they were in ``original/``, what
 was done to every example of the split in ``changes.jsonl``, and what all of it is in
@@ -7,45 +7,48 @@ was done to every example of the split in ``changes.jsonl``, and what all of it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..corpora.datasets import Dataset, find_splits, get_dataset, read_split
 from ..corpora.examples import Example
-from ..corpora.readers.expected import Expected, check_same_pairs, json_object
+from ..corpora.readers.expected import Expected, check_same_pairs, json_file, json_object
 from ..corpora.readers.options import ReadOptions
 from ..messages import quoted
-from ..text_reading import numbered_lines, read_text
+from ..text_reading import numbered_lines
 from .perturbation.record import CHANGES, ORIGINAL, RECORD
 
 SHOWN = 200  # characters of a text in an error
 NEEDED = ("dataset", "split", "transformation")
 CHANGE = {"id": str, "changed": bool, "texts": list, "new_texts": list}
+GOLD = {"score": "scores", "classes": "classes", "word_labels": "labels of words"}
 
 
 @dataclass(frozen=True)
-class PerturbedFolder:
-    """What a folder holds.
+class PerturbedExamples:
+    """Examples after a transformation, with those that they were made from where these are known.
 
     Args:
-        record: its ``perturbation.json``.
-        originals, perturbed: equally many examples.
+        name: of the transformation.
+        source: folder or file that it was read from.
+        perturbed: the examples; labels are called as the model calls them.
+        originals: as many, in the same order; None if they are not known.
+        dataset: whose examples they are; empty if unknown.
+        split: of the dataset; empty if unknown.
+        source_hash: SHA-256 of the split's whole file; empty if unknown.
     """
 
-    record: Mapping[str, Any]
-    originals: list[Example]
+    name: str
+    source: Path
     perturbed: list[Example]
-
-    @property
-    def source_hash(self) -> str:
-        """SHA-256 of the file that was perturbed; empty where it is not told."""
-        source = self.record.get("source")
-        return str(source.get("sha256", "")) if isinstance(source, dict) else ""
+    originals: list[Example] | None = None
+    dataset: str = ""
+    split: str = ""
+    source_hash: str = ""
 
 
-def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> PerturbedFolder:
+def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> PerturbedExamples:
     """Read a folder and check its parts against each other.
 
     Args:
@@ -62,11 +65,10 @@ def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> Pe
     dataset, split = get_dataset(record["dataset"]), record["split"]
     if dataset.target != expected.target:
         raise ValueError(
-            f"{folder / RECORD}: dataset {dataset.name!r} has {_gold(dataset.target)}, but the "
-            f"model gives {_gold(expected.target)}"
+            f"{folder / RECORD}: dataset {dataset.name!r} has {GOLD[dataset.target]}, but the "
+            f"model gives {GOLD[expected.target]}"
         )
-    after = _split_file(dataset, split, folder)
-    before = _split_file(dataset, split, folder / ORIGINAL)
+    after, before = (_split_file(dataset, split, place) for place in (folder, folder / ORIGINAL))
     perturbed, originals = ([*read_split(dataset, split, p, options)] for p in (after, before))
     check_same_pairs(originals, perturbed, (before, after))
     names = _check_changes(folder / CHANGES, (before, originals), (after, perturbed))
@@ -74,18 +76,15 @@ def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> Pe
         [_expected(example, expected, path, name) for example, name in zip(part, names)]
         for part, path in ((perturbed, after), (originals, before))
     )
-    expected.tell_respelled(folder)
-    return PerturbedFolder(record, originals, perturbed)
-
-
-def _gold(target: str) -> str:
-    return {"score": "scores", "classes": "classes"}.get(target, "labels of words")
+    expected.log_respelled(folder)
+    source = record.get("source")
+    digest = str(source.get("sha256", "")) if isinstance(source, dict) else ""
+    name = record["transformation"]
+    return PerturbedExamples(name, folder, perturbed, originals, dataset.name, split, digest)
 
 
 def _read_record(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file")
-    record = json_object(read_text(path), str(path))
+    record = json_file(path)
     for name in NEEDED:
         if not isinstance(record.get(name), str):
             raise ValueError(f"{path}: {name!r} is {quoted(record.get(name))}, expected a text")
@@ -100,7 +99,6 @@ def _read_record(path: Path) -> dict[str, Any]:
 
 
 def _split_file(dataset: Dataset, split: str, folder: Path) -> Path:
-    """Return the split's file in a folder."""
     if not folder.is_dir():
         raise FileNotFoundError(f"no folder {str(folder)!r}: run fairseq-plugins perturb again")
     found = find_splits(dataset, folder)
@@ -128,9 +126,7 @@ def _check_changes(
         The examples' ids in the split's whole file: where rows have none of their own, they are
         numbered anew in every file.
     """
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file: run fairseq-plugins perturb again")
-    changes = [(number, _change(line, f"{path}:{number}")) for number, line in _lines(path)]
+    changes = _read_changes(path)
     kept = [change for change in changes if change[1]["changed"]]
     count = len(after[1])
     if count not in (len(kept), len(changes)):
@@ -138,34 +134,43 @@ def _check_changes(
             f"{after[0]} has {count} examples, but {path} tells of {len(kept)} changed ones among "
             f"{len(changes)}"
         )
-    told = kept if count == len(kept) else changes
+    written = kept if count == len(kept) else changes
     numbered = [example.id for example in after[1]] == [str(number) for number in range(count)]
     names = ("text", "label") if numbered else ("text", "label", "id")
-    for part, texts, label in ((before, "texts", "label"), (after, "new_texts", "new_label")):
-        for example, (number, change) in zip(part[1], told):
-            found = (list(example.texts), example.label, example.id)
-            recorded = (change[texts], _text(change.get(label)), change["id"])
-            for name, one, other in zip(names, found, recorded):
-                if one != other:
-                    raise ValueError(
-                        f"{part[0]}:{example.line}: {name} {quoted(one, SHOWN)} contradicts "
-                        f"{path}:{number}, where it is {quoted(other, SHOWN)}"
-                    )
-    return [change["id"] for _, change in told]
+    for (file, part), texts, label in (
+        (before, "texts", "label"),
+        (after, "new_texts", "new_label"),
+    ):
+        for example, (number, change) in zip(part, written):
+            gold = change.get(label)
+            recorded = (change[texts], gold if gold is None else str(gold), change["id"])
+            where = f"{file}:{example.line}", f"{path}:{number}"
+            _check_same(example, dict(zip(names, recorded)), *where)
+    return [change["id"] for _, change in written]
 
 
-def _lines(path: Path) -> list[tuple[int, str]]:
-    return [(number, line) for number, line in numbered_lines(path) if line.strip()]
+def _check_same(example: Example, recorded: dict[str, Any], place: str, other: str) -> None:
+    """Refuse an example that is not what is recorded of it."""
+    found = {"text": list(example.texts), "label": example.label, "id": example.id}
+    for name, value in recorded.items():
+        if found[name] != value:
+            raise ValueError(
+                f"{place}: {name} {quoted(found[name], SHOWN)} contradicts {other}, where it is "
+                f"{quoted(value, SHOWN)}"
+            )
 
 
-def _change(line: str, where: str) -> dict[str, Any]:
-    change = json_object(line, where)
-    for name, kind in CHANGE.items():
-        if not isinstance(change.get(name), kind):
-            found = quoted(change.get(name))
-            raise ValueError(f"{where}: {name!r} is {found}, expected {kind.__name__}")
-    return change
-
-
-def _text(label: Any) -> str | None:
-    return None if label is None else str(label)
+def _read_changes(path: Path) -> list[tuple[int, dict[str, Any]]]:
+    """Read the record of changes, with the number of each line."""
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file: run fairseq-plugins perturb again")
+    changes = []
+    for number, line in numbered_lines(path):
+        if line.strip():
+            change = json_object(line, f"{path}:{number}")
+            for name, kind in CHANGE.items():
+                if not isinstance(change.get(name), kind):
+                    what = f"{name!r} is {quoted(change.get(name))}, expected {kind.__name__}"
+                    raise ValueError(f"{path}:{number}: {what}")
+            changes.append((number, change))
+    return changes

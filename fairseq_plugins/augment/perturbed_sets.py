@@ -7,10 +7,8 @@ become `PerturbedExamples`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from ..corpora.examples import Example
 from ..corpora.readers.advglue import TASKS, read_advglue
 from ..corpora.readers.expected import Expected
 from ..corpora.readers.options import ReadOptions
@@ -22,36 +20,13 @@ from ..corpora.readers.textflint import (
 )
 from ..data.text_manifest import TextManifest
 from .perturbation.record import RECORD
-from .perturbed_folders import read_perturbed
+from .perturbed_folders import PerturbedExamples, read_perturbed
 
 WHOLE = "original"  # what is called so is before, not after
 KINDS = (
     f"a folder with {RECORD} (fairseq-plugins perturb), {TRANSFORMED}_NAME_N.json (TextFlint), or "
     "AdvGLUE's dev.json"
 )
-
-
-@dataclass(frozen=True)
-class PerturbedExamples:
-    """Examples after a transformation, with those that they were made from where these are known.
-
-    Args:
-        name: of the transformation.
-        source: folder or file that it was read from.
-        perturbed: the examples; labels are called as the model calls them.
-        originals: as many, in the same order; None if they are not known.
-        dataset: whose examples they are; empty if unknown.
-        split: of the dataset; empty if unknown.
-        source_hash: SHA-256 of the split's whole file; empty if unknown.
-    """
-
-    name: str
-    source: Path
-    perturbed: list[Example]
-    originals: list[Example] | None = None
-    dataset: str = ""
-    split: str = ""
-    source_hash: str = ""
 
 
 def expected_of(manifest: TextManifest) -> Expected:
@@ -87,7 +62,7 @@ def read_sets(paths: Sequence[str | Path], manifest: TextManifest) -> list[Pertu
     places = {(place.resolve(), task): place for path in paths for place, task in _places(path)}
     for (_, task), source in places.items():
         if source.is_dir():
-            found.append(_folder(source, expected, options))
+            found.append(read_perturbed(source, expected, options))
         elif transformed_file(source):
             originals, perturbed = read_textflint(source, expected)
             name = transformation_of(source)
@@ -95,7 +70,7 @@ def read_sets(paths: Sequence[str | Path], manifest: TextManifest) -> list[Pertu
         else:
             parts = read_advglue(source, task, manifest.dataset, expected)
             found += [
-                PerturbedExamples(f"AdvGLUE-{name}", source, part, dataset=TASKS[name].dataset)
+                PerturbedExamples(f"AdvGLUE-{name}", source, part, dataset=TASKS[name][0].name)
                 for name, part in parts.items()
             ]
     _check_names(found)
@@ -132,24 +107,10 @@ def _place(path: Path) -> tuple[Path, str]:
     return transformed_file(path) or path, ""
 
 
-def _folder(source: Path, expected: Expected, options: ReadOptions) -> PerturbedExamples:
-    folder = read_perturbed(source, expected, options)
-    record = folder.record
-    return PerturbedExamples(
-        record["transformation"],
-        source,
-        folder.perturbed,
-        folder.originals,
-        record["dataset"],
-        record["split"],
-        folder.source_hash,
-    )
-
-
 def _read_options(manifest: TextManifest) -> ReadOptions:
     """Return how the files that the folder was prepared from are laid out."""
-    told = manifest.options.get("read")
-    known = told if isinstance(told, dict) else {}
+    known = manifest.options.get("read")
+    known = known if isinstance(known, dict) else {}
     names = ReadOptions.__dataclass_fields__.keys() & known.keys()
     values = {name: tuple(v) if isinstance(v := known[name], list) else v for name in names}
     return ReadOptions(**values)

@@ -1,4 +1,4 @@
-"""Chance that depends on nothing but what it is named by."""
+"""Randomness that depends only on the values that name it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import hashlib
 from random import Random
 
 
-def dice_for(*parts: object) -> Random:
-    """Return a generator that is the same wherever, whenever the same parts name it.
+def random_for(*parts: object) -> Random:
+    """Return a generator that is the same on every machine and in every order of the work.
 
     Args:
         parts: seed, kind and content of what is drawn for.

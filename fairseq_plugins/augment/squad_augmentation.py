@@ -21,7 +21,7 @@ from ..corpora.squad import VERSION, Paragraph, Question, Squad, dump, read
 from ..files import sha256, write_text
 from ..messages import quoted
 from .squad_augmentation_options import AugmentOptions, Step
-from .squad_augmentation_rules import REASONS, Asked, choose, clean, fault, folded
+from .squad_augmentation_rules import REASONS, choose, clean, fault, folded
 from .squad_augmentation_work import open_work
 from .translators import Translate, chain, chunks, run_command, translate_chunk
 
@@ -46,8 +46,8 @@ class Paraphrase:
 
 
 @dataclass(frozen=True)
-class Report:
-    """What an augmentation came to.
+class AugmentReport:
+    """The counts of an augmentation, as its report has them.
 
     Args:
         input: file and SHA-256.
@@ -68,7 +68,7 @@ class Report:
     version: str = __version__
 
 
-def augment(options: AugmentOptions, load_translator: LoadTranslator) -> Report:
+def augment(options: AugmentOptions, load_translator: LoadTranslator) -> AugmentReport:
     """Augment a file as the options say: output, paraphrases and report.
 
     Args:
@@ -80,45 +80,32 @@ def augment(options: AugmentOptions, load_translator: LoadTranslator) -> Report:
             checkpoint or command that does not translate (see `translators`).
     """
     squad = read(options.input)
-    questions = asked_in(squad.paragraphs)
-    chosen = choose(questions, options.rate, options.seed)
-    check_ids((asked.id for asked in questions), chosen, options)
-    source = {"file": Path(options.input).name, "sha256": sha256(Path(options.input))}
+    ids = {question.id for question in squad.questions}
+    chosen = choose(squad.questions, options.rate, options.seed)
+    _check_ids(ids, chosen, options)
+    source = {"file": Path(options.input).name, "sha256": sha256(options.input)}
     decisive = options.decisive()
     fingerprint = json.dumps([source["sha256"], decisive, __version__], sort_keys=True)
-    steps = [_translator(step, options, load_translator) for step in options.steps]
+    translate = chain(*(_translator(step, options, load_translator) for step in options.steps))
     with open_work(options.work, fingerprint) as (found, keep):
-        texts = [asked.text for asked in chosen]
-        _translate(texts, chain(*steps), found, keep, options.chunk)
-        judged = judge(questions, chosen, found, options)
-        report = _report(source, questions, judged, decisive)
+        _translate([question.text for question in chosen], translate, found, keep, options.chunk)
+        judged = judge(squad.paragraphs, chosen, found, options)
+        counts = Counter(done.dropped for done in judged.values())
+        dropped = {reason: counts[reason] for reason in REASONS}
+        report = AugmentReport(source, len(ids), len(chosen), counts[None], dropped, decisive)
         _write(options, squad, judged, report)
         options.work.unlink()
     return report
 
 
-def asked_in(paragraphs: Sequence[Paragraph]) -> list[Asked]:
-    """Return all questions with their places."""
-    return [
-        Asked(number, question.id, question.text)
-        for number, paragraph in enumerate(paragraphs)
-        for question in paragraph.questions
-    ]
-
-
-def check_ids(ids: Iterable[str], chosen: Sequence[Asked], options: AugmentOptions) -> None:
-    """Refuse ids of paraphrases that questions have.
-
-    Raises:
-        ValueError: such an id.
-    """
-    known = set(ids)
-    for asked in chosen:
-        name = asked.id + options.suffix
+def _check_ids(known: set[str], chosen: Sequence[Question], options: AugmentOptions) -> None:
+    """Refuse ids of paraphrases that questions have."""
+    for question in chosen:
+        name = question.id + options.suffix
         if name in known:
             raise ValueError(
                 f"{options.input} has a question {quoted(name)} already, as a paraphrase of "
-                f"{quoted(asked.id)} would be called; was it augmented before? Give another "
+                f"{quoted(question.id)} would be called; was it augmented before? Give another "
                 "--suffix"
             )
 
@@ -135,7 +122,7 @@ def _translator(step: Step, options: AugmentOptions, load: LoadTranslator) -> Tr
 
 
 def _translate(
-    texts: Sequence[str],
+    texts: Iterable[str],
     translate: Translate,
     found: dict[str, str],
     keep: Callable[[dict[str, str]], None],
@@ -153,32 +140,28 @@ def _translate(
 
 
 def judge(
-    questions: Sequence[Asked],
-    chosen: Sequence[Asked],
+    paragraphs: Iterable[Paragraph],
+    chosen: Iterable[Question],
     found: Mapping[str, str],
     options: AugmentOptions,
 ) -> dict[str, Paraphrase]:
     """Return what became of each chosen question by its id, in the order they were drawn."""
-    others: dict[int, set[str]] = {}
-    for asked in questions:
-        others.setdefault(asked.paragraph, set()).add(folded(asked.text))
+    near: dict[str, set[str]] = {}  # id -> what the questions of its paragraph say
+    for paragraph in paragraphs:
+        texts = {folded(question.text) for question in paragraph.questions}
+        near |= {question.id: texts for question in paragraph.questions}
     judged = {}
-    for asked in chosen:
-        text, near = clean(found[asked.text], asked.text), others[asked.paragraph]
-        dropped = fault(
-            text,
-            asked.text,
-            near,
-            max_ratio=options.max_ratio,
-            max_characters=options.max_characters,
-        )
+    limits = {"max_ratio": options.max_ratio, "max_characters": options.max_characters}
+    for question in chosen:
+        text = clean(found[question.text], question.text)
+        dropped = fault(text, question.text, near[question.id], **limits)
         if dropped is None:
-            near.add(folded(text))
-        judged[asked.id] = Paraphrase(asked.id, asked.text, text, dropped)
+            near[question.id].add(folded(text))
+        judged[question.id] = Paraphrase(question.id, question.text, text, dropped)
     return judged
 
 
-def with_paraphrases(
+def _with_paraphrases(
     paragraph: Paragraph, judged: Mapping[str, Paraphrase], suffix: str
 ) -> Paragraph:
     """Put behind each question its paraphrase, if one is kept."""
@@ -191,24 +174,13 @@ def with_paraphrases(
     return replace(paragraph, questions=tuple(questions))
 
 
-def _report(
-    source: Mapping[str, str],
-    questions: Sequence[Asked],
-    judged: Mapping[str, Paraphrase],
-    decisive: Mapping[str, Any],
-) -> Report:
-    counts = Counter(done.dropped for done in judged.values())
-    dropped = {reason: counts[reason] for reason in REASONS}
-    return Report(source, len(questions), len(judged), counts[None], dropped, decisive)
-
-
 def _write(
-    options: AugmentOptions, squad: Squad, judged: Mapping[str, Paraphrase], report: Report
+    options: AugmentOptions, squad: Squad, judged: Mapping[str, Paraphrase], report: AugmentReport
 ) -> None:
     """Write the three files; the output appears last."""
     output, listed, reported = options.results
     lines = (json.dumps(asdict(done), ensure_ascii=False) + "\n" for done in judged.values())
     write_text(listed, "".join(lines))
     write_text(reported, json.dumps(asdict(report), ensure_ascii=False, indent=2) + "\n")
-    paragraphs = (with_paraphrases(p, judged, options.suffix) for p in squad.paragraphs)
+    paragraphs = (_with_paraphrases(p, judged, options.suffix) for p in squad.paragraphs)
     dump(output, paragraphs, squad.version or VERSION)

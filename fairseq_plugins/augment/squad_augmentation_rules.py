@@ -8,10 +8,10 @@ file; a smaller share lies within a larger one.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable
 
-from .seeded_random import dice_for
+from ..corpora.squad import Question
+from .seeded_random import random_for
 from .translators import one_line
 
 MARKS = "?\uff1f\u061f\u037e"  # what a question ends with: Latin, Chinese, Arabic, Greek
@@ -32,25 +32,13 @@ REASONS = {
 }
 
 
-class Asked(NamedTuple):
-    """A question in its place.
-
-    Args:
-        paragraph: number of its paragraph in the file.
-        id: its name.
-        text: what is asked.
-    """
-
-    paragraph: int
-    id: str
-    text: str
-
-
-def choose(questions: Sequence[Asked], rate: float, seed: int) -> list[Asked]:
+def choose(questions: Iterable[Question], rate: float, seed: int) -> list[Question]:
     """Return a share of the questions, in the order they were drawn."""
-    drawn = {asked.id: dice_for(seed, "paraphrase", *asked[1:]).random() for asked in questions}
-    order = sorted(questions, key=lambda asked: (drawn[asked.id], asked.id))
-    return order[: round(rate * len(questions))]
+    drawn = {
+        (random_for(seed, "paraphrase", question.id, question.text).random(), question.id): question
+        for question in questions
+    }
+    return [drawn[key] for key in sorted(drawn)[: round(rate * len(drawn))]]
 
 
 def clean(paraphrase: str, question: str) -> str:
@@ -97,11 +85,9 @@ def fault(
         return UNCHANGED
     if new in others:
         return DUPLICATE
-    odd = max_ratio and any(
-        max(pair) > max_ratio * min(pair)
-        for pair in (
-            (len(paraphrase.split()), len(question.split())),
-            (len(paraphrase), len(question)),
-        )
+    words, characters = (
+        sorted((count(paraphrase), count(question)))
+        for count in (lambda text: len(text.split()), len)
     )
-    return LENGTH if odd or max(len(paraphrase), len(question)) > max_characters else None
+    odd = max_ratio and any(most > max_ratio * least for least, most in (words, characters))
+    return LENGTH if odd or characters[1] > max_characters else None

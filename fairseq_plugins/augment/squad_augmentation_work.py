@@ -55,7 +55,7 @@ def _line(body: Any) -> bytes:
 
 
 def _read(stream: IO[bytes], path: Path, fingerprint: str) -> dict[str, str]:
-    """Read the whole lines of our own work; cut the file behind them, or begin it anew."""
+    """Read the whole lines of our own work; cut the file after them, or begin it again."""
     stream.seek(0)
     lines = stream.read().split(b"\n")[:-1]
     found: dict[str, str] = {}

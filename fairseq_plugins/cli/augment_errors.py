@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 
 from ..augment.error_injection import Injection, inject_file
-from ..augment.error_rules import RULES
+from ..option_flags import add_flags
 
 PLACES = ("output",)
 
@@ -23,33 +23,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--conllu", type=Path, required=True, help="treebank, with UPOS and FEATS")
     add("--output", type=Path, required=True, help="token file to write")
-    add("--seed", type=int, required=True, help="of all choices")
-    add(
-        "--rate",
-        type=float,
-        default=Injection.rate,
-        help="expected errors a word in sentences with errors, which have one at least "
-        "(default: %(default)s)",
-    )
-    add(
-        "--erroneous",
-        type=float,
-        default=Injection.erroneous,
-        help="share of sentences that get errors (default: %(default)s)",
-    )
-    kinds = ",".join(RULES)
-    add("--kinds", default=kinds, help="comma-separated kinds (default: %(default)s)")
+    add_flags(parser, Injection)
 
 
 def run(args: argparse.Namespace) -> None:
     """Inject, and print the counts."""
-    kinds = tuple(kind.strip() for kind in args.kinds.split(","))
-    injection = Injection(args.seed, args.rate, args.erroneous, kinds)
+    injection = Injection(args.seed, args.rate, args.erroneous, args.kinds)
     counts = inject_file(args.conllu, args.output, injection)
     print(
         f"{counts['sentences']} sentences, {counts['erroneous']} with errors, "
         f"{counts['untouched']} to which no kind applies\n"
         f"{counts['words']} words, {counts['wrong']} incorrect"
     )
-    for kind in kinds:
+    for kind in injection.names:
         print(f"{kind}\t{counts[kind]}")

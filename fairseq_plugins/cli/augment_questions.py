@@ -21,11 +21,11 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..augment.squad_augmentation_options import FLAGS, AugmentOptions, Step
-from ..prep.options import add_flags
+from ..augment.squad_augmentation_options import AugmentOptions, Step
+from ..option_flags import add_flags
 
 if TYPE_CHECKING:
-    from ..augment.squad_augmentation import Report
+    from ..augment.squad_augmentation import AugmentReport
 
 PLACES, STOPPED = ("output",), "stopped; the same command goes on with it"
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("input", help="SQuAD file, 1.1 or 2.0")
     parser.add_argument("output", help="SQuAD file to write: all questions, and the paraphrases")
-    add_flags(parser, AugmentOptions, FLAGS)
+    add_flags(parser, AugmentOptions)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -59,7 +59,7 @@ def load_translator(step: Step, options: AugmentOptions) -> Any:
     )
 
 
-def show(report: Report, options: AugmentOptions) -> None:
+def show(report: AugmentReport, options: AugmentOptions) -> None:
     """Print what came of it."""
     from ..augment.squad_augmentation_rules import REASONS
 

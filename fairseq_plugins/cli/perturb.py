@@ -14,18 +14,18 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ..augment.perturbation.options import FLAGS, PerturbOptions
-from ..prep.options import add_flags
+from ..augment.perturbation.options import PerturbOptions
+from ..option_flags import add_flags
 
 if TYPE_CHECKING:
-    from ..augment.perturbation.perturb import Report
+    from ..augment.perturbation.perturb import PerturbReport
 
 PLACES, STOPPED = ("output",), "stopped; folders that are there are complete"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_flags(parser, PerturbOptions, FLAGS)
+    add_flags(parser, PerturbOptions)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -42,7 +42,7 @@ def load_translator(forward: str, backward: str) -> Any:
     return there_and_back(forward, backward)
 
 
-def show(report: Report, output: str) -> None:
+def show(report: PerturbReport, output: str) -> None:
     """Print what came of it: one line a transformation, then what took how long."""
     print(f"{'transformation':<14} {'changed':>8} {'pairs':>8} {'CPU s':>8} {'pairs/s':>8}")
     for done in report.outcomes:

@@ -22,7 +22,7 @@ from ..inference.overrides import EXAMPLES, add_overrides
 from . import command
 
 if TYPE_CHECKING:
-    from ..augment.perturbed_sets import PerturbedExamples
+    from ..augment.perturbed_folders import PerturbedExamples
     from ..inference.robustness import Trial
     from ..lab.results.tables.robustness_table import Column
 

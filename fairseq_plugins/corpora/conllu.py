@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from ..syntax.annotation import Annotation
 from ..syntax.labels import upos_label
 from ..syntax.tree import check_heads, project_heads
 
+Line = tuple[int, str]  # number from 1, text without its end
 Row = tuple[int, list[str]]  # line number, ten fields
 SENTENCE_ID = "# sent_id ="
 
@@ -34,11 +35,16 @@ class Word(NamedTuple):
     line: int
 
 
-def read_blocks(lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
-    """Group numbered lines into sentences: runs of lines between blank ones."""
-    block: list[tuple[int, str]] = []
+def read_blocks(lines: Iterable[Line], ends: Sequence[str] = ()) -> Iterator[list[Line]]:
+    """Group numbered lines into sentences: runs of lines between blank ones (also a lone tab).
+
+    Args:
+        lines: numbered lines.
+        ends: beginnings of lines that separate sentences as blank ones do.
+    """
+    block: list[Line] = []
     for number, line in lines:
-        if line.strip():
+        if line.strip() and not line.startswith(tuple(ends)):
             block.append((number, line))
         elif block:
             yield block
@@ -47,14 +53,12 @@ def read_blocks(lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, st
         yield block
 
 
-def parse_block(
-    block: Sequence[tuple[int, str]], path: Path, *, need_heads: bool = False
-) -> Annotation:
+def parse_block(block: Sequence[Line], path: Path, *, need_heads: bool = False) -> Annotation:
     """Read one sentence; a block of comments alone is an empty sentence.
 
     A multiword token (``zum`` = ``zu dem``) whose parts do not spell it is kept as one word with
     the part of speech of its first part, and in the tree in the place of the first part whose head
-    is no other part. Empty nodes (``8.1``) are passed over.
+    is no other part. Empty nodes (``8.1``) are ignored.
 
     Args:
         block: numbered lines; ``path`` is that of their file.
@@ -108,7 +112,7 @@ def _heads(words: Sequence[Row], path: Path, needed: bool) -> list[int] | None:
     return heads
 
 
-def treebank_words(block: Sequence[tuple[int, str]], path: Path) -> list[Word]:
+def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
     """Read the syntactic words of one sentence with all that a treebank says of them.
 
     Multiword tokens are their parts.
@@ -131,7 +135,7 @@ def treebank_words(block: Sequence[tuple[int, str]], path: Path) -> list[Word]:
     return found
 
 
-def sentence_id(block: Sequence[tuple[int, str]]) -> str:
+def sentence_id(block: Sequence[Line]) -> str:
     """Return a sentence's ``sent_id``, or nothing."""
     for _, line in block:
         if line.startswith(SENTENCE_ID):
@@ -140,51 +144,43 @@ def sentence_id(block: Sequence[tuple[int, str]]) -> str:
 
 
 def _checked_rows(
-    block: Sequence[tuple[int, str]], path: Path
+    block: Sequence[Line], path: Path
 ) -> tuple[list[Row], dict[int, tuple[int, str]]]:
     """Return a block's word rows, and its multiword tokens: first id -> (last id, form)."""
     words: list[Row] = []
     ranges: dict[int, tuple[int, str]] = {}
-    last_line = 0
     for number, line in block:
         if line.startswith("#"):
             continue
-        fields = line.split("\t")
+        place, fields = f"{path}:{number}", line.split("\t")
         if len(fields) != 10:
-            raise ValueError(
-                f"{path}:{number}: expected 10 tab-separated fields, found {quoted(line)}"
-            )
-        first, last = _ids(fields[0], path, number)
+            raise ValueError(f"{place}: expected 10 tab-separated fields, found {quoted(line)}")
+        first, last = _ids(fields[0], place)
         if first is None:
             continue
         if first != len(words) + 1 or (last is not None and last < first):
-            raise ValueError(
-                f"{path}:{number}: id {quoted(fields[0])} where {len(words) + 1} is due"
-            )
-        if last is not None and any(first <= end for end, _ in ranges.values()):
-            raise ValueError(f"{path}:{number}: multiword token {fields[0]} overlaps another")
+            raise ValueError(f"{place}: id {quoted(fields[0])} where {len(words) + 1} is due")
         if last is None:
             words.append((number, fields))
-        else:
-            ranges[first] = (last, fields[1])
-            last_line = number
+            continue
+        if any(first <= end for end, _ in ranges.values()):
+            raise ValueError(f"{place}: multiword token {fields[0]} overlaps another")
+        ranges[first], final = (last, fields[1]), place
     beyond = [last for last, _ in ranges.values() if last > len(words)]
     if beyond:
-        raise ValueError(
-            f"{path}:{last_line}: a multiword token ends at {beyond[0]}, but the sentence has "
-            f"{len(words)} words"
-        )
+        what = f"ends at {beyond[0]}, but the sentence has {len(words)} words"
+        raise ValueError(f"{final}: a multiword token {what}")
     return words, ranges
 
 
-def _ids(text: str, path: Path, number: int) -> tuple[int | None, int | None]:
+def _ids(text: str, place: str) -> tuple[int | None, int | None]:
     """Read an id: ``3`` (3, None), ``3-4`` (3, 4), ``3.1`` (an empty node) (None, None)."""
     first, dash, last = text.partition("-")
     whole, dot, part = text.partition(".")
     if dot and whole.isdecimal() and part.isdecimal():
         return None, None
     if not first.isdecimal() or (dash and not last.isdecimal()):
-        raise ValueError(f"{path}:{number}: {quoted(text)} is no CoNLL-U id")
+        raise ValueError(f"{place}: {quoted(text)} is no CoNLL-U id")
     return int(first), int(last) if dash else None
 
 

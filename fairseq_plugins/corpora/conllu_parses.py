@@ -1,9 +1,9 @@
-"""Parses given as CoNLL-U beside a file of examples, in place of a spaCy pipeline.
+"""Parses given as CoNLL-U for a file of examples, in place of a spaCy pipeline.
 
-The CoNLL-U file holds the sentences of the examples in their order, rows that are passed over
-apart: of a pair those of the first text, then those of the second. A text may be several CoNLL-U
-sentences: as many are taken as its characters need, white space apart, and their trees stand side
-by side.
+The CoNLL-U file holds the sentences of the examples in their order, without those of skipped rows:
+of a pair those of the first text, then those of the second. A text may be several CoNLL-U
+sentences: as many are taken as its characters need, white space apart, and their trees become one
+forest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..syntax.annotation import Annotation
 from ..text_reading import numbered_lines
 from .conllu import parse_block, read_blocks
 from .examples import Example
-from .readers.reading import UNLABELLED
+from .readers.split_file import UNLABELLED
 
 NAME = "conllu"
 SNIPPET = 40  # characters of a text that a message shows
@@ -46,7 +46,7 @@ class GivenParses:
 
 
 class ParseFile:
-    """A CoNLL-U file read beside the examples whose sentences it holds.
+    """A CoNLL-U file read together with the examples whose sentences it holds.
 
     Args:
         path: of the CoNLL-U file.
@@ -115,7 +115,7 @@ class ParseFile:
         return _side_by_side(parts)
 
     def _hint(self) -> str:
-        """Tell of rows whose sentences must not be there."""
+        """Name the kinds of rows whose sentences must not be there."""
         counts = {kind: n for kind, n in self.passed_over.items() if n and kind != UNLABELLED}
         hint = " (no sentence is due of {} rows before it that were passed over: {})"
         return hint.format(sum(counts.values()), ", ".join(counts)) if counts else ""

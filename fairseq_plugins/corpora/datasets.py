@@ -13,22 +13,11 @@ from .readers.labels import Respelled, log_respelled
 from .readers.matching import MATCHING
 from .readers.options import ReadOptions
 from .readers.own import OWN
-from .readers.reading import Reading
+from .readers.split_file import SplitFile
 from .readers.tagging import TAGGING
 from .readers.tokens import OUTSIDE
 
 DATASETS = {dataset.name: dataset for dataset in (*GLUE, *MATCHING, *TAGGING, *OWN)}
-
-__all__ = [
-    "DATASETS",
-    "Dataset",
-    "ReadOptions",
-    "collect_labels",
-    "find_splits",
-    "get_dataset",
-    "input_files",
-    "read_split",
-]
 
 
 def get_dataset(name: str) -> Dataset:
@@ -68,7 +57,7 @@ def find_splits(dataset: Dataset, raw_dir: str | Path) -> dict[str, Path]:
 
 
 def input_files(dataset: Dataset, path: Path) -> list[Path]:
-    """Return all files that are read with a split's file: itself, and CGED's truth beside it."""
+    """Return all files that are read with a split's file: itself, and the truth file of CGED."""
     companion = dataset.companion(path)
     return [path] if companion is None else [path, companion]
 
@@ -88,7 +77,7 @@ def read_split(
         split: its name; all but ``test…`` and ``ax…`` must have labels.
         path: the file, official or the user's own in the same form.
         options: for the user's own files, and what to do with rows that cannot be used.
-        dropped: counts of rows passed over, by reason; grows while reading.
+        dropped: counts of skipped rows, by reason; grows while reading.
         respelled: counts of labels that stand for others; grows while reading. Without it, they
             are logged in the end.
 
@@ -99,11 +88,11 @@ def read_split(
     path, options = Path(path), ReadOptions() if options is None else options
     if not path.is_file():
         raise FileNotFoundError(f"no file {str(path)!r}")
-    labels = dataset.labels or options.labels
+    labels = tuple(dataset.labels or options.labels)
     counts = Counter() if dropped is None else dropped
     others = Counter() if respelled is None else respelled
-    reading = Reading(path, split, options, dataset.target, tuple(labels), counts, others)
-    return _not_none(dataset.read(reading), reading, tell=respelled is None)
+    file = SplitFile(path, split, options, dataset.target, labels, counts, others)
+    return _not_none(dataset.read(file), file, log=respelled is None)
 
 
 def collect_labels(examples: Iterable[Example]) -> tuple[str, ...]:
@@ -115,14 +104,14 @@ def collect_labels(examples: Iterable[Example]) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda label: (label != OUTSIDE, label)))
 
 
-def _not_none(examples: Iterator[Example], reading: Reading, *, tell: bool) -> Iterator[Example]:
-    """Refuse a file without examples, once it is read; tell of labels that stand for others."""
+def _not_none(examples: Iterator[Example], file: SplitFile, *, log: bool) -> Iterator[Example]:
+    """Refuse a file without examples, once it is read; log labels that stand for others."""
     some = False
     for example in examples:
         some = True
         yield example
     if not some:
-        passed = "".join(f"; {count} {kind}" for kind, count in sorted(reading.dropped.items()))
-        raise ValueError(f"{reading.path}: no examples of split {reading.split!r}{passed}")
-    if tell:
-        log_respelled(reading.path, reading.respelled)
+        passed = "".join(f"; {count} {kind}" for kind, count in sorted(file.dropped.items()))
+        raise ValueError(f"{file.path}: no examples of split {file.split!r}{passed}")
+    if log:
+        log_respelled(file.path, file.respelled)

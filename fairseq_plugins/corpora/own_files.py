@@ -1,4 +1,4 @@
-"""Files of a preparation: those that its options name, and what lies unread beside them."""
+"""Files of a preparation: those that its options name, and data that is not read."""
 
 from __future__ import annotations
 

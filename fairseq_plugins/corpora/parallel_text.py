@@ -56,36 +56,32 @@ def scan_text(
         FileNotFoundError: no such file.
         ValueError: bytes that are no UTF-8, with file, line and byte.
     """
-    scan, digest, offset = Scan(_existing(path)), hashlib.sha256(), 0
-    with open(path, "rb") as stream:
-        for number, raw in enumerate(stream, 1):
-            if scan.lines % CHUNK_LINES == 0:
-                scan.offsets.append(offset)
-                scan.line_numbers.append(number)
-            length = len(decode_line(raw, path, number))
-            if length > max_characters and scan.overlong is None:
-                scan.overlong = (number, length)
-            scan.lines += 1
-            scan.escaped += any(entity in raw for entity in MOSES_ENTITIES)
-            offset += len(raw)
-            digest.update(raw)
-            tick(len(raw))
-    scan.sha256 = digest.hexdigest()
-    return scan
+    return _scan(path, tick, max_characters)
 
 
 def scan_conllu(path: Path, tick: Callable[[int], None] = lambda n: None) -> Scan:
-    """Check one CoNLL-U file; its lines are its sentences."""
-    scan, digest, offset, blank = Scan(_existing(path)), hashlib.sha256(), 0, True
+    """Check one CoNLL-U file; its lines are its sentences. See `scan_text`."""
+    return _scan(path, tick, None)
+
+
+def _scan(path: Path, tick: Callable[[int], None], max_characters: int | None) -> Scan:
+    """Check a file of lines, or without ``max_characters`` of runs of lines between blank ones."""
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"no file {str(path)!r}")
+    scan, digest, offset, blank = Scan(Path(path)), hashlib.sha256(), 0, True
     with open(path, "rb") as stream:
         for number, raw in enumerate(stream, 1):
-            empty = not decode_line(raw, path, number).strip()
-            if blank and not empty:
+            line = decode_line(raw, path, number)
+            if max_characters is not None or (blank and line.strip()):
                 if scan.lines % CHUNK_LINES == 0:
                     scan.offsets.append(offset)
                     scan.line_numbers.append(number)
                 scan.lines += 1
-            blank = empty
+            if max_characters is not None:
+                if len(line) > max_characters and scan.overlong is None:
+                    scan.overlong = (number, len(line))
+                scan.escaped += any(entity in raw for entity in MOSES_ENTITIES)
+            blank = not line.strip()
             offset += len(raw)
             digest.update(raw)
             tick(len(raw))
@@ -114,9 +110,3 @@ def check_parallel(source: Scan, other: Scan, unit: str = "lines") -> None:
         )
     if source.lines == 0:
         raise ValueError(f"{source.path} is empty")
-
-
-def _existing(path: Path) -> Path:
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"no file {str(path)!r}")
-    return Path(path)

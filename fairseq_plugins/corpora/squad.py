@@ -4,13 +4,13 @@ Versions 1.1 and 2.0 have one form: articles of paragraphs, each with its questi
 says of a question decides: ``answers`` that are there make it answerable, an empty list makes it
 unanswerable, and where neither ``answers`` nor ``is_impossible`` stand (official test files)
 nothing is known. ``is_impossible`` that contradicts ``answers`` is an error. Other keys, such as
-``plausible_answers``, are passed over.
+``plausible_answers``, are ignored.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -53,7 +53,7 @@ class Question:
 
     Args:
         id: its name, of which there is no second in the file.
-        text: what is asked.
+        text: the question itself.
         answers: its gold answers; empty: it has none in its paragraph; None: nothing is known.
     """
 
@@ -99,7 +99,7 @@ class Squad:
     @property
     def questions(self) -> Iterator[Question]:
         """All questions, in order."""
-        return (asked for paragraph in self.paragraphs for asked in paragraph.questions)
+        return (question for paragraph in self.paragraphs for question in paragraph.questions)
 
 
 def read(path: str | Path) -> Squad:
@@ -138,7 +138,7 @@ def dump(path: str | Path, paragraphs: Iterable[Paragraph], version: str = VERSI
         found = [
             {
                 "context": paragraph.context,
-                "qas": [_question_body(asked, version) for asked in paragraph.questions],
+                "qas": [_question_body(question, version) for question in paragraph.questions],
             }
             for paragraph in group
         ]
@@ -179,16 +179,11 @@ def _paragraphs(body: dict[str, Any], path: Path) -> Iterator[Paragraph]:
         title = _optional(article, "title", str, place, "")
         check_characters(title, place)
         for k, paragraph in enumerate(found):
-            yield _paragraph(paragraph, title, f"{place}.paragraphs[{k}]")
-
-
-def _paragraph(body: Any, title: str, place: str) -> Paragraph:
-    context = _text(body, "context", place)
-    asked = [
-        _question(question, f"{place}.qas[{k}]")
-        for k, question in enumerate(_required(body, "qas", list, place))
-    ]
-    return Paragraph(title, context, tuple(asked), place)
+            where = f"{place}.paragraphs[{k}]"
+            context = _text(paragraph, "context", where)
+            bodies = enumerate(_required(paragraph, "qas", list, where))
+            questions = tuple(_question(question, f"{where}.qas[{n}]") for n, question in bodies)
+            yield Paragraph(title, context, questions, where)
 
 
 def _question(body: Any, place: str) -> Question:
@@ -204,12 +199,12 @@ def _question(body: Any, place: str) -> Question:
         )
     if found is None:
         return Question(name, text)
-    answers = [_answer(answer, f"{place}: answers[{k}]") for k, answer in enumerate(found)]
+    answers = []
+    for k, answer in enumerate(found):
+        where = f"{place}: answers[{k}]"
+        marked = _text(answer, "text", where)
+        answers.append(Answer(marked, _required(answer, "answer_start", int, where)))
     return Question(name, text, tuple(answers))
-
-
-def _answer(body: Any, place: str) -> Answer:
-    return Answer(_text(body, "text", place), _required(body, "answer_start", int, place))
 
 
 def _text(body: Any, key: str, place: str) -> str:
@@ -225,7 +220,9 @@ def _required(body: Any, key: str, kind: type, place: str) -> Any:
     if not isinstance(body, dict):
         raise ValueError(f"{place} is {_shown(body)}, expected {_KINDS[dict]}")
     if key not in body:
-        raise ValueError(f"{place} has no {key!r}; it has {_listed(body)}")
+        raise ValueError(
+            f"{place} has no {key!r}; it has {named(map(quoted, body), none='nothing')}"
+        )
     if type(body[key]) is not kind:
         raise ValueError(f"{place}: {key!r} is {_shown(body[key])}, expected {_KINDS[kind]}")
     return body[key]
@@ -233,10 +230,6 @@ def _required(body: Any, key: str, kind: type, place: str) -> Any:
 
 def _optional(body: dict[str, Any], key: str, kind: type, place: str, default: Any) -> Any:
     return _required(body, key, kind, place) if key in body else default
-
-
-def _listed(names: Sequence[str] | dict[str, Any]) -> str:
-    return named(map(quoted, names), none="nothing")
 
 
 def _shown(value: Any) -> str:

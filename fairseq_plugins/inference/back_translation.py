@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from ..augment.seeded_random import dice_for
+from ..augment.seeded_random import random_for
 from ..augment.translators import Translate, chain
 from .attention import load
 from .text_checkpoints import find_checkpoints
@@ -51,7 +51,7 @@ def load_translator(
     def translate(sentences: Sequence[str]) -> list[str]:
         """Translate into the other language."""
         with torch.random.fork_rng():
-            torch.manual_seed(dice_for(seed, *sentences).getrandbits(63))
+            torch.manual_seed(random_for(seed, *sentences).getrandbits(63))
             return model.translate(list(sentences), beam=beam, **LONGEST, **drawing)
 
     return translate

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..corpora.conllu import Line, read_blocks
 from ..corpora.examples import Example
 from ..corpora.readers.labels import known_label
-from ..corpora.readers.reading import Line, blocks
 from ..messages import named, quoted
 from ..text_reading import numbered_lines
 
@@ -104,7 +104,7 @@ def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -
         return (_line(number, line, f"{name}:{number}", wanted) for number, line in lines)
     if not wanted.labels:
         raise ValueError("input format 'conll' is for models that label words; choices: text")
-    found = blocks(lines, (DOCUMENT_START,))
+    found = read_blocks(lines, (DOCUMENT_START,))
     return (_sentence(block, str(i), name, wanted) for i, block in enumerate(found))
 
 

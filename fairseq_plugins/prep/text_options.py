@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from .. import option_flags
 from ..corpora.datasets import DATASETS, Dataset, find_splits
 from ..corpora.own_files import OWN_FILES, check_some, listed, own_files
-from ..corpora.readers.options import HELP, ReadOptions
+from ..corpora.readers.options import ReadOptions
 from ..corpora.readers.own import read_plain
 from ..data.text_manifest import ANNOTATIONS, SIMILARITY, TOKENIZE
 from ..messages import named
@@ -79,7 +80,7 @@ class TextOptions:
             raise ValueError(
                 f"--labels: {self.dataset} has its own labels, {named(self.source.labels)}"
             )
-        if self.read.no_header and self.source.read is not read_plain:
+        if self.read.no_header and self.source.reader is not read_plain:
             raise ValueError(f"--no-header is for your own tables, not for {self.dataset}")
         if self.read.labels and self.source.target == "score":
             raise ValueError(f"--labels: {self.dataset} has scores and no labels")
@@ -215,19 +216,7 @@ def kind_of(split: str) -> str:
 def add_text_flags(parser: argparse.ArgumentParser) -> None:
     """Add all flags: the preparation's and the readers'."""
     add_flags(parser, TextOptions, FLAGS)
-    group = parser.add_argument_group("reading")
-    for spec in fields(ReadOptions):
-        if spec.type == "bool":
-            flag = f"--{spec.name.replace('_', '-')}"
-            group.add_argument(flag, action="store_true", help=HELP[spec.name])
-            continue
-        default = "" if isinstance(spec.default, tuple) else spec.default
-        group.add_argument(
-            f"--{spec.name.replace('_', '-')}",
-            type=type(default),
-            default=default,
-            help=HELP[spec.name] + (f" (default: {default})" if default != "" else ""),
-        )
+    option_flags.add_flags(parser.add_argument_group("reading"), ReadOptions)
 
 
 def options_from(flags: Mapping[str, Any]) -> TextOptions:

@@ -10,7 +10,6 @@ import json
 import logging
 import os
 import shutil
-import tempfile
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from ..files import new_folder
 from ..messages import named
 from ..nn.attention import GlobalMixer
 from ..nn.bert import BertEncoder, BertShape
@@ -254,25 +254,27 @@ def export(
     """
     directory = check_free(directory)
     tensors = _their_tensors(state, shape)
+    _check_vocabulary(vocabulary, shape)
+    texts = tokenizer.tokenizer_files(settings, shape.positions)
+    texts[configuration.FILE_NAME] = json.dumps(configuration.config_of(shape), indent=2) + "\n"
+    temporary = new_folder(directory)
+    try:
+        for name, text in texts.items():
+            (temporary / name).write_text(text, encoding="utf-8")
+        (temporary / VOCABULARY).write_bytes(vocabulary)
+        _save(tensors, temporary / weights.SAFETENSORS)
+        os.rename(temporary, directory)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _check_vocabulary(vocabulary: bytes, shape: BertShape) -> None:
+    """Refuse more wordpieces than an encoder has embeddings for."""
     lines = _count_lines(vocabulary)
     if lines > shape.vocabulary:
         raise ValueError(
             f"the vocabulary has {lines} wordpieces, the encoder {shape.vocabulary} embeddings"
         )
-    texts = tokenizer.tokenizer_files(settings, shape.positions)
-    texts[configuration.FILE_NAME] = json.dumps(configuration.config_of(shape), indent=2) + "\n"
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
-    try:
-        for name, text in texts.items():
-            (temporary / name).write_text(text, encoding="utf-8")
-        (temporary / VOCABULARY).write_bytes(vocabulary)
-        save_file(tensors, temporary / weights.SAFETENSORS, metadata={"format": "pt"})
-        (temporary / weights.SAFETENSORS).chmod(0o666 & ~_umask())  # saved for this user alone
-        temporary.chmod(0o777 & ~_umask())
-        os.rename(temporary, directory)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _their_tensors(state: Mapping[str, Tensor], shape: BertShape) -> dict[str, Tensor]:
@@ -289,8 +291,9 @@ def _their_tensors(state: Mapping[str, Tensor], shape: BertShape) -> dict[str, T
     return tensors
 
 
-def _umask() -> int:
-    """Return the file mode mask (results are for sharing, temporary ones are private)."""
+def _save(tensors: dict[str, Tensor], path: Path) -> None:
+    """Write tensors to a file with usual permissions; safetensors makes it private."""
+    save_file(tensors, path, metadata={"format": "pt"})
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    path.chmod(0o666 & ~mask)

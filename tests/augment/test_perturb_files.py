@@ -13,7 +13,7 @@ from raw_datasets import find_splits_of, write_raw
 from raw_formats import TABLES
 
 from fairseq_plugins.augment.perturbation import perturb as running
-from fairseq_plugins.augment.perturbation.labels import pair_datasets, pair_labels, tables_of
+from fairseq_plugins.augment.perturbation.labels import pair_datasets, pair_labels
 from fairseq_plugins.augment.perturbation.options import PerturbOptions
 from fairseq_plugins.augment.perturbation.perturb import perturb
 from fairseq_plugins.augment.perturbation.rows import cell_of, file_name, members_edited, open_rows
@@ -96,7 +96,7 @@ def test_a_member_of_a_json_object_changes_alone(members, new, indent, ascii_onl
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_every_label_has_a_cell_that_reads_as_itself(name) -> None:
-    for table in tables_of(DATASETS[name]):
+    for table in DATASETS[name].tables:
         for label in DATASETS[name].labels or ("2.5",):
             assert table.to_label(cell_of(table, label)) == label
 

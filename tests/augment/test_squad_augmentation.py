@@ -18,7 +18,6 @@ from fairseq_plugins.augment.squad_augmentation_options import AugmentOptions, S
 from fairseq_plugins.augment.squad_augmentation_rules import (
     MARKS,
     REASONS,
-    Asked,
     choose,
     clean,
     fault,
@@ -31,9 +30,9 @@ TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
 LIMITS = {"max_ratio": 3.0, "max_characters": 500}
 
 
-def made(count: int) -> list[Asked]:
+def made(count: int) -> list[squad.Question]:
     """Return questions."""
-    return [Asked(k // 3, f"id{k}", f"What is {k % 7}?") for k in range(count)]
+    return [squad.Question(f"id{k}", f"What is {k % 7}?") for k in range(count)]
 
 
 @given(st.integers(0, 60), st.floats(0, 1), st.floats(0, 1), st.integers(0, 5), st.randoms())

@@ -16,7 +16,6 @@ from fairseq_plugins.corpora.datasets import (
     input_files,
     read_split,
 )
-from fairseq_plugins.corpora.readers.options import HELP
 
 
 def said(example) -> Made:
@@ -89,10 +88,6 @@ def test_submissions_have_the_servers_names() -> None:
     files = {form["file"] for x in DATASETS.values() for form in x.submission.values()}
     names = "CoLA SST-2 MRPC STS-B QQP MNLI-m MNLI-mm QNLI RTE WNLI AX"
     assert files == {f"{name}.tsv" for name in names.split()}
-
-
-def test_every_option_is_explained() -> None:
-    assert set(HELP) == set(ReadOptions.__dataclass_fields__)
 
 
 def test_missing_files_are_named(tmp_path) -> None:

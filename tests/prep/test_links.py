@@ -14,7 +14,6 @@ from raw_corpora import contents
 from fairseq_plugins.augment.perturbation.record import (
     ORIGINAL,
     PerturbationRecord,
-    PerturbedSet,
     check_free,
     write_set,
 )
@@ -156,18 +155,18 @@ def test_perturbed_folders_replace_nothing_behind_a_link(elsewhere, tmp_path) ->
     record = PerturbationRecord(
         *("toy", "test", "SwapAnt", "Ant", 1, "precious.txt", {}, "both", 0, False, "kept")
     )
-    made = PerturbedSet(record, RawRows(Path("x"), None, (), b"head\n", {}), ())
+    rows = RawRows(Path("x"), None, (), b"head\n", {})
     out = tmp_path / "SwapAnt"
-    write_set(out, made)
+    write_set(out, record, rows, ())
     shutil.rmtree(out / ORIGINAL)
     (out / ORIGINAL).symlink_to(elsewhere)
-    for work in (lambda: check_free(out, record), lambda: write_set(out, made)):
+    for work in (lambda: check_free(out, record), lambda: write_set(out, record, rows, ())):
         with pytest.raises(ValueError, match="is a symbolic link"):
             work()
     assert precious(elsewhere)
     (out / ORIGINAL).unlink()
     (out / "precious.txt").unlink()
     (out / "precious.txt").symlink_to(elsewhere / "precious.txt")
-    write_set(out, made)
+    write_set(out, record, rows, ())
     assert precious(elsewhere)
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]

@@ -8,13 +8,14 @@ from typing import Any
 
 from ...prep.workers import run_jobs
 from ...syntax.annotation import Annotation
+from ..translators import chunks
 from .sentences import Sentence
 
 CHUNK = 512  # sentences of a job
 
 
-class Context:
-    """What a process needs beside its jobs."""
+class WorkerTools:
+    """What a process needs in addition to its jobs."""
 
     annotator: Any
 
@@ -24,35 +25,29 @@ def annotate_texts(texts: Iterable[str], annotator: Any, workers: int) -> dict[s
 
     Args:
         texts: any texts, in any order.
-        annotator: `text.annotate.Annotator`, or what annotates raw text like it.
+        annotator: `text.annotate.Annotator`, or what annotates raw text like it; None for
+            sentences without words.
         workers: processes.
 
     Returns:
         Text -> the sentence with its words.
     """
     distinct = list(dict.fromkeys(texts))
-    jobs = [distinct[i : i + CHUNK] for i in range(0, len(distinct), CHUNK)]
-    start = partial(_start, annotator)
-    done = run_jobs(
-        _annotate,
-        jobs,
-        workers,
-        start,
-        title="annotate",
-        sizes=[len(job) for job in jobs],
-        unit="sentences",
-    )
+    if annotator is None:
+        return {text: Sentence(text) for text in distinct}
+    jobs = list(chunks(distinct, CHUNK))
+    how = {"title": "annotate", "sizes": [len(job) for job in jobs], "unit": "sentences"}
+    done = run_jobs(_annotate, jobs, workers, partial(_start, annotator), **how)
     notes = (note for chunk in done for note in chunk)
-    return {text: _sentence(text, note) for text, note in zip(distinct, notes)}
+    return {
+        text: Sentence(text, tuple(note.words), tuple(note.upos), tuple(note.spans or ()))
+        for text, note in zip(distinct, notes)
+    }
 
 
 def _start(annotator: Any) -> None:
-    Context.annotator = annotator
+    WorkerTools.annotator = annotator
 
 
 def _annotate(texts: Sequence[str]) -> list[Annotation]:
-    return Context.annotator.annotate_text(texts)
-
-
-def _sentence(text: str, note: Annotation) -> Sentence:
-    return Sentence(text, tuple(note.words), tuple(note.upos), tuple(note.spans or ()))
+    return WorkerTools.annotator.annotate_text(texts)

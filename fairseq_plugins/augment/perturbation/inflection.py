@@ -1,7 +1,7 @@
 """A base form put into the form of another word: ``buy`` like ``sold`` is ``bought``.
 
 WordNet's exception lists know irregular forms, but not which of them is the past and which the
-participle; where nothing tells, there is no form rather than a wrong one.
+participle; where this is not known, there is no form rather than a wrong one.
 """
 
 from __future__ import annotations
@@ -9,7 +9,15 @@ from __future__ import annotations
 import re
 
 from ...text.wordnet import WordNet
-from ..english_forms import DOUBLING, ONE_SYLLABLE, VOWELS, ing_form, plural, third_person
+from ..english_forms import (
+    ONE_SYLLABLE,
+    VOWELS,
+    doubled,
+    i_for_y,
+    ing_form,
+    plural,
+    third_person,
+)
 
 UNCHANGED_PAST = frozenset(
     "beat bet bid burst bust cast cost cut hit hurt let put quit read rid set shed shut split "
@@ -77,11 +85,7 @@ def ed_form(lemma: str) -> str:
     """Return a regular verb's past."""
     if lemma.endswith("e"):
         return f"{lemma}d"
-    if lemma.endswith("y") and lemma[-2:-1] not in VOWELS:
-        return f"{lemma[:-1]}ied"
-    if lemma in DOUBLING or ONE_SYLLABLE.fullmatch(lemma):
-        return f"{lemma}{lemma[-1]}ed"
-    return f"{lemma}ed"
+    return f"{i_for_y(doubled(lemma))}ed"
 
 
 def _degree(lemma: str, form: str, irregular: tuple[str, ...]) -> str | None:
@@ -93,6 +97,6 @@ def _degree(lemma: str, form: str, irregular: tuple[str, ...]) -> str | None:
         return found
     if lemma.endswith("e"):
         return f"{lemma}{end[1:]}"
-    if lemma.endswith("y") and lemma[-2:-1] not in VOWELS:
-        return f"{lemma[:-1]}i{end}"
+    if i_for_y(lemma) != lemma:
+        return f"{i_for_y(lemma)}{end}"
     return f"{lemma}{lemma[-1]}{end}" if ONE_SYLLABLE.fullmatch(lemma) else f"{lemma}{end}"

@@ -10,7 +10,7 @@ import re
 import string
 from random import Random
 
-from .pairs import Rewriting
+from .pairs import Rewriting, exchanging
 from .sentences import Edit, Sentence, appending, as_written, inserting
 
 TAUTOLOGIES = (
@@ -52,38 +52,15 @@ ADVERBS = tuple(
 BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"), ('"', '"'), ("“", "”"), ("【", "】"))
 MARKS = ("...", ".", ",", ";", "!", "?!")
 CLOSING = ".,;:!?…"
-SHORT = {
-    "you": "u",
-    "your": "ur",
-    "are": "r",
-    "because": "bc",
-    "before": "b4",
-    "for": "4",
-    "great": "gr8",
-    "late": "l8",
-    "later": "l8r",
-    "people": "ppl",
-    "please": "plz",
-    "thanks": "thx",
-    "tomorrow": "tmrw",
-    "tonight": "2nite",
-    "with": "w/",
-    "without": "w/o",
-    "and": "&",
-    "about": "abt",
-    "between": "btwn",
-    "something": "sth",
-    "someone": "sb",
-    "government": "govt",
-    "years": "yrs",
-    "to": "2",
-    "too": "2",
-    "why": "y",
-    "see": "c",
-    "through": "thru",
-    "though": "tho",
-    "minutes": "mins",
-}
+SHORT = dict(
+    pair.split(":")
+    for pair in (
+        "you:u your:ur are:r because:bc before:b4 for:4 great:gr8 late:l8 later:l8r people:ppl "
+        "please:plz thanks:thx tomorrow:tmrw tonight:2nite with:w/ without:w/o and:& about:abt "
+        "between:btwn something:sth someone:sb government:govt years:yrs to:2 too:2 why:y see:c "
+        "through:thru though:tho minutes:mins"
+    ).split()
+)
 LOWERED = frozenset("ADP ADV AUX CCONJ DET PART PRON SCONJ".split())
 PLURAL = re.compile(r"[^sui]s$")  # behind "to" a noun, whatever the tagger says
 NO_SUBJECT = frozenset("ADJ ADP ADV DET NUM PUNCT SYM X".split())
@@ -158,16 +135,15 @@ def add_punctuation(sentence: Sentence, random: Random) -> Rewriting:
 
 def add_twitter(sentence: Sentence, random: Random) -> Rewriting:
     """Shorten words as in short messages, and add a mention, an address or a hashtag."""
-    hits = [i for i in range(len(sentence.words)) if sentence.lower(i) in SHORT]
-    edits = [Edit(*sentence.spans[i], SHORT[sentence.lower(i)]) for i in hits]
-    what = [f"{sentence.words[i]} -> {SHORT[sentence.lower(i)]}" for i in hits]
+    lower = map(str.lower, sentence.words)
+    short = exchanging(sentence, {i: SHORT[word] for i, word in enumerate(lower) if word in SHORT})
     added = _tag(sentence, random)
     text = sentence.text
     if random.random() < 0.5:
         place, put = len(text) - len(text.lstrip()), f"{added} "
     else:
         place, put = len(text.rstrip()), f" {added}"
-    return Rewriting([*edits, Edit(place, place, put)], [*dict.fromkeys(what), f"+ {added}"])
+    return Rewriting([*short.edits, Edit(place, place, put)], [*short.what, f"+ {added}"])
 
 
 def _tag(sentence: Sentence, random: Random) -> str:

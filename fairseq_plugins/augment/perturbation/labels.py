@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 from ...corpora.datasets import DATASETS
 from ...corpora.readers.dataset import Dataset
-from ...corpora.readers.tables import Table
 
 PARAPHRASE, INFERENCE, SCORE = "paraphrase", "inference", "score"
-QUESTION_FIRST = frozenset({"qnli"})  # the first sentence is a question, the second is none
+QUESTION_FIRST = ("question", "sentence")  # columns of which the second is no question
 
 
 @dataclass(frozen=True)
@@ -30,21 +28,13 @@ class PairLabels:
     alike: bool = True
 
 
-def tables_of(dataset: Dataset) -> tuple[Table, ...]:
-    """Return the tables that a dataset's official files may have; none for other forms."""
-    if isinstance(dataset.read, partial):
-        return tuple(dataset.read.keywords.get("tables", ()))
-    return ()
-
-
 def pair_datasets() -> list[str]:
     """Name the datasets of pairs of sentences in official files."""
     return [name for name, dataset in DATASETS.items() if _has_pairs(dataset)]
 
 
 def _has_pairs(dataset: Dataset) -> bool:
-    tables = tables_of(dataset)
-    return bool(tables) and all(len(table.texts) == 2 for table in tables)
+    return bool(dataset.tables) and all(len(table.texts) == 2 for table in dataset.tables)
 
 
 def pair_labels(dataset: Dataset) -> PairLabels:
@@ -66,4 +56,4 @@ def pair_labels(dataset: Dataset) -> PairLabels:
     opposed = [label for label in labels if label.lower() == "contradiction"]
     different = opposed[0] if opposed else next(label for label in labels if label != same)
     kind = INFERENCE if entailed else PARAPHRASE
-    return PairLabels(kind, same, different, dataset.name not in QUESTION_FIRST)
+    return PairLabels(kind, same, different, dataset.tables[0].texts != QUESTION_FIRST)

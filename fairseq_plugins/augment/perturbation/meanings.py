@@ -13,8 +13,8 @@ from typing import NamedTuple
 from ...text.wordnet import OF_UPOS, WordNet
 from ..english_forms import in_case_of
 from .inflection import inflect
-from .pairs import Change, Pair, Resources, Rewriting, changed
-from .sentences import Sentence, replacing, rewrite
+from .pairs import Change, Pair, Resources, Rewriting, changed, one_exchanged
+from .sentences import Sentence, replacing
 
 LIGHT = frozenset("be come do get give go have let make put say take tell use will".split())
 VAGUE = frozenset(
@@ -29,7 +29,7 @@ AUXILIARIES = ("AUX", "DET", "ADJ")
 MOST = 10  # words of a pair that get a synonym
 
 
-class Word(NamedTuple):
+class Lemma(NamedTuple):
     """A base form and its part of speech, as WordNet's letter."""
 
     base: str
@@ -43,17 +43,14 @@ def swap_antonym(
 
     Source: Naik et al. (2018), as in TextFlint's SwapAnt (inference) and SwapWord (matching).
     """
-    (first, second), wordnet = pair, resources.wordnet
-    places = list(range(len(first.words)))
-    random.shuffle(places)
-    for i in places:
+    first, wordnet = pair[0], resources.wordnet
+
+    def antonym(i: int) -> str | None:
         word = word_at(first, i, wordnet)
         options = wordnet.antonyms(*word) if word else ()
-        form = form_at(first, i, word, options[0], wordnet) if options else None
-        text = rewrite(first.text, replacing(first, i, form)) if form else second.text
-        if text != second.text:
-            return Change((first.text, text), (f"{first.words[i]} -> {form}",))
-    return None
+        return form_at(first, i, word, options[0], wordnet) if options else None
+
+    return one_exchanged(pair, list(range(len(first.words))), random, antonym)
 
 
 def swap_synonyms(
@@ -64,7 +61,7 @@ def swap_synonyms(
     A word that stands in both sentences gets the same synonym in both, where both are changed.
     """
     wordnet = resources.wordnet
-    places: dict[Word, list[tuple[int, int]]] = {}
+    places: dict[Lemma, list[tuple[int, int]]] = {}
     for number in numbers:
         for i in range(len(pair[number].words)):
             word = word_at(pair[number], i, wordnet)
@@ -88,7 +85,7 @@ def swap_synonyms(
     return changed(pair, found)
 
 
-def word_at(sentence: Sentence, i: int, wordnet: WordNet) -> Word | None:
+def word_at(sentence: Sentence, i: int, wordnet: WordNet) -> Lemma | None:
     """Look up a word.
 
     None for names, parts of compounds with a hyphen, verbs with a particle, and words with little
@@ -107,10 +104,10 @@ def word_at(sentence: Sentence, i: int, wordnet: WordNet) -> Word | None:
         return None
     if part == "v" and sentence.lower(i + 1) in PARTICLES and sentence.part(i + 1) != "PART":
         return None
-    return Word(base, part)
+    return Lemma(base, part)
 
 
-def form_at(sentence: Sentence, i: int, word: Word, option: str, wordnet: WordNet) -> str | None:
+def form_at(sentence: Sentence, i: int, word: Lemma, option: str, wordnet: WordNet) -> str | None:
     """Put ``option`` into the form and case of word ``i``; None where its form is not known."""
     before = [sentence.part(k) for k in (i - 3, i - 2)]
     participle = (

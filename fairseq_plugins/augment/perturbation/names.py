@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from random import Random
 
 from .name_lists import Name, runs
-from .pairs import Change, Pair, Resources, Rewriting, changed
-from .sentences import Edit, Sentence
+from .pairs import Change, Pair, Resources, Rewriting, changed, exchanging
+from .sentences import Sentence
 
 TRIES = 10  # to find a name that does not stand in the pair
 
@@ -43,7 +43,5 @@ def _other_name(options: Sequence[Name], taken: set[str], random: Random) -> Nam
 
 def _renamed(sentence: Sentence, exchange: dict[str, str]) -> Rewriting | None:
     """Exchange words wherever they stand, however they are tagged there."""
-    hits = [i for i, word in enumerate(sentence.words) if word in exchange]
-    edits = [Edit(*sentence.spans[i], exchange[sentence.words[i]]) for i in hits]
-    what = [f"{sentence.words[i]} -> {exchange[sentence.words[i]]}" for i in hits]
-    return Rewriting(edits, list(dict.fromkeys(what))) if hits else None
+    new = {i: exchange[word] for i, word in enumerate(sentence.words) if word in exchange}
+    return exchanging(sentence, new) if new else None

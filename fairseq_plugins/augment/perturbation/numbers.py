@@ -8,8 +8,8 @@ from random import Random
 
 from ..english_forms import in_case_of
 from .name_lists import MONTHS
-from .pairs import Change, Pair, Resources
-from .sentences import Sentence, replacing, rewrite
+from .pairs import Change, Pair, Resources, one_exchanged
+from .sentences import Sentence
 
 WORDS = (
     tuple("two three four five six seven eight nine ten eleven twelve".split()),
@@ -36,23 +36,15 @@ def change_number(
     Source: Naik et al. (2018). TextFlint's NumWord changes the first digit as well, leaves years
     alone, and in half of the cases writes ``more than`` or ``less than`` instead.
     """
-    first, second = pair
+    first = pair[0]
     places = [i for i, part in enumerate(first.upos) if part == "NUM"]
-    random.shuffle(places)
-    for i in places:
-        number = other_number(first, i, random)
-        if number is None:
-            continue
-        text = rewrite(first.text, replacing(first, i, number))
-        if text != second.text:
-            return Change((first.text, text), (f"{first.words[i]} -> {number}",))
-    return None
+    return one_exchanged(pair, places, random, lambda i: other_number(first, i, random))
 
 
 def other_number(sentence: Sentence, i: int, random: Random) -> str | None:
     """Return another number for word ``i``; None where it is none that can be changed.
 
-    ``one`` and ``1`` stay, and are not made: the noun beside them would have to change.
+    ``one`` and ``1`` stay, and are not made: the noun next to them would have to change.
     """
     word, written = sentence.lower(i), sentence.words[i]
     first, last = sentence.spans[i]
@@ -62,7 +54,7 @@ def other_number(sentence: Sentence, i: int, random: Random) -> str | None:
     joined = JOINED_BEFORE.search(sentence.text[:first]) or JOINED_BEHIND.match(sentence.text, last)
     if not DIGITS.fullmatch(word) or not word.isascii() or joined:
         return None
-    if word.isdigit() and not MONTHS.isdisjoint(_beside(sentence, i)):
+    if word.isdigit() and not MONTHS.isdisjoint(_next_to(sentence, i)):
         if int(word) <= 31:
             options = [str(day) for day in range(2, LAST_DAY + 1) if day != int(word)]
             return random.choice(options)
@@ -72,7 +64,7 @@ def other_number(sentence: Sentence, i: int, random: Random) -> str | None:
     return _other_digit(word, random)
 
 
-def _beside(sentence: Sentence, i: int) -> set[str]:
+def _next_to(sentence: Sentence, i: int) -> set[str]:
     """Return the words next to word ``i``, without the full stop of an abbreviation."""
     return {sentence.lower(i + k).rstrip(".") for k in (-2, -1, 1)}
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ...text.wordnet import WordNet
 from .name_lists import Names
-from .sentences import Edit, Sentence, rewrite
+from .sentences import Edit, Sentence, replacing, rewrite
 
 Pair = tuple[Sentence, Sentence]
 NUMBERS = {"first": (0,), "second": (1,), "both": (0, 1)}  # which sentences are changed
@@ -36,7 +36,7 @@ class Rewriting(NamedTuple):
 
 @dataclass(frozen=True)
 class Resources:
-    """What transformations draw on, beside the pair.
+    """What transformations draw on, in addition to the pair.
 
     Args:
         wordnet: for words of opposite and of equal meaning.
@@ -63,6 +63,32 @@ def changed(pair: Pair, rewritings: Mapping[int, Rewriting | None]) -> Change | 
             what += rewriting.what
     same = all(text == sentence.text for text, sentence in zip(texts, pair))
     return None if same else Change((texts[0], texts[1]), tuple(what))
+
+
+def one_exchanged(
+    pair: Pair, places: list[int], random: Random, other: Callable[[int], str | None]
+) -> Change | None:
+    """Set the second sentence to the first, but for a random one of its words.
+
+    Args:
+        places: of the words that may be exchanged.
+        other: place -> another word; None where there is none.
+    """
+    first, second = pair
+    random.shuffle(places)
+    for i in places:
+        word = other(i)
+        text = rewrite(first.text, replacing(first, i, word)) if word else second.text
+        if text != second.text:
+            return Change((first.text, text), (f"{first.words[i]} -> {word}",))
+    return None
+
+
+def exchanging(sentence: Sentence, words: Mapping[int, str]) -> Rewriting:
+    """Put other words in the places of some."""
+    edits = [Edit(*sentence.spans[i], word) for i, word in words.items()]
+    what = dict.fromkeys(f"{sentence.words[i]} -> {word}" for i, word in words.items())
+    return Rewriting(edits, list(what))
 
 
 def each(rule: SentenceRule) -> Rule:

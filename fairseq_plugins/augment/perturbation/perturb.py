@@ -22,7 +22,7 @@ from .back_translation import translate_all
 from .name_lists import Names, collect_names
 from .options import KEEP, PerturbOptions
 from .pairs import NUMBERS, Change, Resources
-from .record import PerturbationRecord, PerturbedSet, check_free, write_set
+from .record import PerturbationRecord, check_free, write_set
 from .rows import file_name, open_rows
 from .sentences import Sentence
 from .transformations import (
@@ -58,7 +58,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Report:
+class PerturbReport:
     """What a run came to.
 
     Args:
@@ -85,7 +85,9 @@ class Tools:
     translate: Translate | None
 
 
-def perturb(options: PerturbOptions, load_translator: LoadTranslator | None = None) -> Report:
+def perturb(
+    options: PerturbOptions, load_translator: LoadTranslator | None = None
+) -> PerturbReport:
     """Perturb a split as the options say.
 
     Args:
@@ -97,29 +99,24 @@ def perturb(options: PerturbOptions, load_translator: LoadTranslator | None = No
         ValueError, FileNotFoundError: see `choose`, `read_pairs`, `check_free`, `open_wordnet`,
             `text.annotate.Annotator`.
     """
-    chosen, left_out = choose(
-        options.transformations,
-        options.dataset,
-        options.labels,
-        wordnet=options.wordnet,
-        translates=options.translates,
-    )
+    there = {"wordnet": options.wordnet, "translates": options.translates}
+    chosen, left_out = choose(options.transformations, options.dataset, options.labels, **there)
     pairs = read_pairs(options)
     tools = load_tools(options, chosen, load_translator)
     records = [record_of(options, item, tools) for item in chosen]
     for record in records:
         check_free(Path(options.output) / record.transformation, record)
     times = [time.perf_counter()]
-    sentences = _sentences(pairs, tools.annotator, options.workers)
+    sentences = annotate_texts(
+        (t for pair in pairs for t in pair.texts), tools.annotator, options.workers
+    )
     times.append(time.perf_counter())
     resources = _resources(pairs, sentences, chosen, tools, options)
     times.append(time.perf_counter())
-    outcomes = [
-        _one(options, item, record, pairs=pairs, sentences=sentences, resources=resources)
-        for item, record in zip(chosen, records)
-    ]
-    count = len(sentences) if tools.annotator else 0
-    return Report(outcomes, left_out, count, times[1] - times[0], times[2] - times[1])
+    read = {"pairs": pairs, "sentences": sentences, "resources": resources}
+    outcomes = [_one(options, *both, **read) for both in zip(chosen, records)]
+    count, (start, annotated, translated) = len(sentences) if tools.annotator else 0, times
+    return PerturbReport(outcomes, left_out, count, annotated - start, translated - annotated)
 
 
 def read_pairs(options: PerturbOptions) -> list[Example]:
@@ -196,14 +193,6 @@ def record_of(options: PerturbOptions, item: Transformation, tools: Tools) -> Pe
     )
 
 
-def _sentences(pairs: Sequence[Example], annotator: Any, workers: int) -> dict[str, Sentence]:
-    """Return the sentence of every text, annotated if there is something to do it."""
-    texts = dict.fromkeys(text for pair in pairs for text in pair.texts)
-    if annotator is None:
-        return {text: Sentence(text) for text in texts}
-    return annotate_texts(texts, annotator, workers)
-
-
 def _resources(
     pairs: Sequence[Example],
     sentences: dict[str, Sentence],
@@ -249,6 +238,5 @@ def _one(
     if changed:
         record = replace(record, pairs=len(pairs), changed=changed, untouched=len(pairs) - changed)
         rows = open_rows(options.source, options.path)
-        done = PerturbedSet(record, rows, list(zip(pairs, made)))
-        write_set(Path(options.output) / item.name, done)
+        write_set(Path(options.output) / item.name, record, rows, list(zip(pairs, made)))
     return Outcome(item.name, len(pairs), changed, seconds)

@@ -13,8 +13,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from .pairs import Change
 from .rows import RawRows
 
 RECORD, CHANGES, ORIGINAL = "perturbation.json", "changes.jsonl", "original"
+PerturbedPair = tuple[Example, tuple[Change, str] | None]
 COUNTS = ("pairs", "changed", "untouched")  # what the rest of a record leads to
 
 
@@ -77,21 +78,6 @@ class PerturbationRecord:
         return {name: value for name, value in asdict(self).items() if name not in COUNTS}
 
 
-@dataclass(frozen=True)
-class PerturbedSet:
-    """A perturbed split, ready to be written.
-
-    Args:
-        record: from what and how.
-        rows: the split's file.
-        pairs: its examples; for each the change and the new label, or None.
-    """
-
-    record: PerturbationRecord
-    rows: RawRows
-    pairs: Sequence[tuple[Example, tuple[Change, str] | None]] = field(repr=False)
-
-
 def check_free(folder: Path, record: PerturbationRecord) -> None:
     """Refuse a folder that holds anything but the result of the same job.
 
@@ -119,36 +105,40 @@ def check_free(folder: Path, record: PerturbationRecord) -> None:
         raise ValueError(f"{folder} holds another perturbation ({said}): choose another --output")
 
 
-def write_set(folder: Path, made: PerturbedSet) -> None:
-    """Write the set's folder; every file of it is complete when it appears."""
+def write_set(
+    folder: Path, record: PerturbationRecord, rows: RawRows, pairs: Sequence[PerturbedPair]
+) -> None:
+    """Write the set's folder; every file of it is complete when it appears.
+
+    Args:
+        folder: where to.
+        record: from what and how.
+        rows: the split's file.
+        pairs: its examples; for each the change and the new label, or None.
+    """
     work = new_folder(folder)
     (work / ORIGINAL).mkdir()
     try:
-        head = made.rows.head
-        shown = [(pair, done) for pair, done in made.pairs if done or made.record.kept]
-        now = (
-            made.rows.edited(pair.line, done[0].texts, _if_other(done[1], pair.label))
-            if done
-            else made.rows.row(pair.line)
-            for pair, done in shown
-        )
-        before = (made.rows.row(pair.line) for pair, _ in shown)
-        name = made.record.file
-        (work / name).write_bytes(head + b"".join(now))
-        (work / ORIGINAL / name).write_bytes(head + b"".join(before))
-        lines = (_json(_described(pair, done)) + "\n" for pair, done in made.pairs)
-        (work / CHANGES).write_text("".join(lines), encoding="utf-8", newline="\n")
-        text = json.dumps(asdict(made.record), indent=2, ensure_ascii=False) + "\n"
-        (work / RECORD).write_text(text, encoding="utf-8", newline="\n")
-        names = (f"{ORIGINAL}/{name}", name, CHANGES, RECORD)
-        for path in (*names, ORIGINAL, "."):
-            sync(work / path)
-        _appear(work, folder, names)
+        shown = [(pair, done) for pair, done in pairs if done or record.kept]
+        before = [rows.row(pair.line) for pair, _ in shown]
+        now = [_row(rows, pair, done) for pair, done in shown]
+        changes = (json.dumps(_described(*pair), ensure_ascii=False) + "\n" for pair in pairs)
+        contents = {
+            f"{ORIGINAL}/{record.file}": rows.head + b"".join(before),
+            record.file: rows.head + b"".join(now),
+            CHANGES: "".join(changes).encode(),
+            RECORD: (json.dumps(asdict(record), indent=2, ensure_ascii=False) + "\n").encode(),
+        }
+        for name, content in contents.items():
+            (work / name).write_bytes(content)
+        for name in (*contents, ORIGINAL, "."):
+            sync(work / name)
+        _appear(work, folder, contents)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _appear(work: Path, folder: Path, names: Sequence[str]) -> None:
+def _appear(work: Path, folder: Path, names: Iterable[str]) -> None:
     """Put the files in their place: all at once, or one by one where they were before."""
     if not folder.exists():
         os.replace(work, folder)
@@ -159,8 +149,11 @@ def _appear(work: Path, folder: Path, names: Sequence[str]) -> None:
         os.replace(work / name, folder / name)
 
 
-def _if_other(label: str, old: str | None) -> str | None:
-    return None if label == old else label
+def _row(rows: RawRows, pair: Example, done: tuple[Change, str] | None) -> bytes:
+    if done is None:
+        return rows.row(pair.line)
+    change, label = done
+    return rows.edited(pair.line, change.texts, None if label == pair.label else label)
 
 
 def _described(pair: Example, done: tuple[Change, str] | None) -> dict[str, Any]:
@@ -176,7 +169,3 @@ def _described(pair: Example, done: tuple[Change, str] | None) -> dict[str, Any]
         "new_label": label,
         "what": change.what,
     }
-
-
-def _json(row: dict[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False)

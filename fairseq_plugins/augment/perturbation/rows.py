@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...corpora.readers.dataset import Dataset
-from ...corpora.readers.tables import JSON_SUFFIXES, Table
-from .labels import tables_of
+from ...corpora.readers.tables import JSON_SUFFIXES, Table, table_for
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-VOTES = {"0": "(0, 6)", "1": "(6, 6)"}  # labels of Twitter-URL, as six annotators would vote
 BLANKS = re.compile(r"[ \t\r\n]*")
 
 
@@ -65,28 +63,22 @@ class RawRows:
 
 def open_rows(dataset: Dataset, path: Path) -> RawRows:
     """Read the rows of a file; which table it is follows from its first line."""
-    tables = tables_of(dataset)
     with open(path, "rb") as stream:
         lines = dict(enumerate(stream, 1))
     if path.suffix in JSON_SUFFIXES:
-        return RawRows(path, tables[0], (), b"", lines)
+        return RawRows(path, dataset.tables[0], (), b"", lines)
     header = lines[1].removeprefix(BYTE_ORDER_MARK).decode("utf-8").rstrip("\r\n").split("\t")
-    table = next((table for table in tables if set(table.texts) <= set(header)), None)
-    if table is not None:
-        return RawRows(path, table, tuple(header), lines[1], lines)
-    table = next(table for table in tables if table.headerless)
-    return RawRows(path, table, table.headerless, b"", lines)
+    table, has_header = table_for(dataset.tables, header)
+    columns, head = (tuple(header), lines[1]) if has_header else (table.headerless, b"")
+    return RawRows(path, table, columns, head, lines)
 
 
 def cell_of(table: Table, label: str) -> str:
     """Return what stands for a label in a table's column."""
-    for cell in (label, VOTES.get(label, "")):
-        try:
-            if cell and table.to_label(cell) == label:
-                return cell
-        except ValueError:
-            continue
-    raise ValueError(f"no cell of column {table.label[0]!r} says {label!r}")
+    cell = table.cells.get(label, label)
+    if not table.to_label(cell) == label:
+        raise ValueError(f"no cell of column {table.label[0]!r} says {label!r}")
+    return cell
 
 
 def members_edited(body: str, cells: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...text.wordnet import find_wordnet
-from ..seeded_random import dice_for
+from ..seeded_random import random_for
 from .back_translation import swap_translation
 from .insertions import add_adverbs, add_irrelevant, add_punctuation, add_sentence, add_twitter
 from .labels import SCORE, PairLabels
@@ -21,6 +21,10 @@ from .pairs import NUMBERS, Change, Pair, Resources, Rule, each
 
 WORDS, WORDNET, NAMES, TRANSLATION = "words", "wordnet", "names", "translation"
 ALL = "all"
+TRANSLATORS = (
+    "something that translates: --forward and --backward checkpoints of this project, or "
+    "--back-translate COMMAND (one sentence a line in, one a line out)"
+)
 
 
 @dataclass(frozen=True)
@@ -32,8 +36,8 @@ class Transformation:
         short: as the paper's Table 3 has it.
         rule: what it does to a pair.
         needs: of `WORDS` (annotated), `WORDNET`, `NAMES`, `TRANSLATION`.
-        fields: which sentences it changes unless told otherwise.
-        fixed: whether it cannot be told otherwise, as its label holds for these alone.
+        fields: which sentences it changes by default.
+        fixed: whether it can change no others, as its label holds for these alone.
         differs: whether the sentences mean different things afterwards.
         from_same: whether it starts from pairs that mean the same alone.
         note: what a reader of figures should know.
@@ -111,60 +115,43 @@ def choose(
 
     Raises:
         ValueError: an unknown name, or a transformation that the dataset rules out.
-        FileNotFoundError: no WordNet where a transformation that is asked for needs it.
+        FileNotFoundError: no WordNet where a transformation that is named needs it.
     """
-    names = _named(text)
+    everything = text.strip() == ALL
+    names = [*TRANSFORMATIONS] if everything else [*filter(None, map(str.strip, text.split(",")))]
+    if not names or not TRANSFORMATIONS.keys() >= {*names}:
+        choices = ", ".join(TRANSFORMATIONS)
+        raise ValueError(f"--transformations {text!r}: choices are {choices}, or {ALL}")
     chosen, left_out = [], {}
     for item in (item for name, item in TRANSFORMATIONS.items() if name in names):
-        reason = why_not(item, dataset, labels)
-        if text.strip() != ALL:
-            _require(item, dataset, reason, wordnet=wordnet, translates=translates)
-        else:
-            reason = reason or _lacking(item, wordnet=wordnet, translates=translates)
-        if reason:
-            left_out[item.name] = reason
-        else:
+        try:
+            name = "" if everything else item.name
+            _check(item, name, dataset, labels, wordnet=wordnet, translates=translates)
             chosen.append(item)
+        except (ValueError, FileNotFoundError) as error:
+            if not everything:
+                raise
+            left_out[item.name] = str(error)
     return chosen, left_out
 
 
-def _named(text: str) -> list[str]:
-    """Split names with commas; ``all`` names all."""
-    given = [name.strip() for name in text.split(",") if name.strip()]
-    names = list(TRANSFORMATIONS) if given == [ALL] else given
-    if not names or not TRANSFORMATIONS.keys() >= set(names):
-        choices = ", ".join(TRANSFORMATIONS)
-        raise ValueError(f"--transformations {text!r}: choices are {choices}, or {ALL}")
-    return names
-
-
-def _require(
-    item: Transformation, dataset: str, reason: str, *, wordnet: str, translates: bool
+def _check(
+    item: Transformation,
+    name: str,
+    dataset: str,
+    labels: PairLabels,
+    *,
+    wordnet: str,
+    translates: bool,
 ) -> None:
+    """Refuse a transformation that a dataset rules out, or that needs what is not here."""
+    reason = why_not(item, dataset, labels)
     if reason:
-        raise ValueError(f"{item.name} does not apply to {dataset}: {reason}")
+        raise ValueError(f"{name} does not apply to {dataset}: {reason}" if name else reason)
     if WORDNET in item.needs:
         find_wordnet(wordnet or None)
     if TRANSLATION in item.needs and not translates:
-        raise ValueError(f"{item.name} needs {TRANSLATORS}")
-
-
-TRANSLATORS = (
-    "something that translates: --forward and --backward checkpoints of this project, or "
-    "--back-translate COMMAND (one sentence a line in, one a line out)"
-)
-
-
-def _lacking(item: Transformation, *, wordnet: str, translates: bool) -> str:
-    """Say what is missing here; empty where nothing is."""
-    if TRANSLATION in item.needs and not translates:
-        return f"it needs {TRANSLATORS}"
-    if WORDNET in item.needs:
-        try:
-            find_wordnet(wordnet or None)
-        except FileNotFoundError as error:
-            return str(error)
-    return ""
+        raise ValueError(f"{name or 'it'} needs {TRANSLATORS}")
 
 
 def perturb_pair(
@@ -193,11 +180,11 @@ def perturb_pair(
     """
     if item.from_same and label != labels.same:
         return None
-    random = dice_for(seed, item.name, *(sentence.text for sentence in pair))
+    random = random_for(seed, item.name, *(sentence.text for sentence in pair))
     found = item.rule(pair, NUMBERS[fields_of(item, fields)], random, resources)
     return found and (found, labels.different if item.differs else label)
 
 
 def fields_of(item: Transformation, fields: str) -> str:
-    """Return which sentences are changed: as asked for, where that is a choice."""
+    """Return which sentences are changed: those of the user, where that is a choice."""
     return item.fields if item.fixed else fields or item.fields

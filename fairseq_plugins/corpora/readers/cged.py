@@ -1,10 +1,10 @@
 """Chinese grammatical error diagnosis (CGED, NLPTEA 2016 and later): characters that are wrong.
 
 Training files hold ``<DOC>`` blocks with ``<TEXT id=…>``, ``<CORRECTION>`` and ``<ERROR start_off
-end_off type/>``; test files hold ``(sid=ID)<TAB>text`` (or ``ID<TAB>text``), with the errors in a
-truth file beside them, as ``ID, first, last, type`` or ``ID, correct``. Offsets count characters
-from 1, both ends included. Types are R (redundant), M (missing), S (selection), W (order); M
-marks the character before which something lacks.
+end_off type/>``; test files hold ``(sid=ID)<TAB>text`` (or ``ID<TAB>text``), and a truth file in
+the same folder the errors, as ``ID, first, last, type`` or ``ID, correct``. Offsets count
+characters from 1, both ends included. Types are R (redundant), M (missing), S (selection), W
+(order); M marks the character before which something lacks.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from xml.sax.saxutils import unescape
 
 from ...messages import quoted
 from ...text_reading import numbered_lines
+from ..conllu import Line
 from ..examples import Example
 from .m2 import CORRECT, INCORRECT
-from .reading import EMPTY, MALFORMED, UNLABELLED, Line, Reading, Unusable, tagged, usable
+from .split_file import MALFORMED, UNLABELLED, SplitFile, Unusable, tagged
 
 Error = tuple[int, int, int, str]  # line, first and last character, type
 
@@ -38,33 +39,32 @@ TRUTHS = {  # inputs whose truth has another name than theirs with Truth for Inp
 
 
 def truth_file(path: Path) -> Path | None:
-    """Return the truth file that lies beside a test file, if any."""
+    """Return the truth file of a test file, which lies in its folder, if there is one."""
     names = [TRUTHS.get(path.name, ""), path.name.replace("Input", "Truth")]
     names.append(path.name.replace("input", "truth"))
     found = (path.with_name(name) for name in names if name and name != path.name)
     return next((truth for truth in found if truth.is_file()), None)
 
 
-def read_cged(reading: Reading) -> Iterator[Example]:
-    """Read a training file, or a test file with the truth beside it.
+def read_cged(file: SplitFile) -> Iterator[Example]:
+    """Read a training file, or a test file with its truth file.
 
     Raises:
         ValueError: a block or line of another form, an error outside its text, a truth that
             names none of the sentences; with file and line.
     """
-    first = next((line for _, line in reading.lines() if line.strip()), "")
-    if first.lstrip().startswith("<"):
-        return usable(_documents(reading), lambda block: _document(reading, block), reading)
-    return _read_test(reading)
+    if file.first_line().lstrip().startswith("<"):
+        return file.examples(_documents(file), lambda block: _document(file, block))
+    return _read_test(file)
 
 
-def _documents(reading: Reading) -> Iterator[list[Line]]:
+def _documents(file: SplitFile) -> Iterator[list[Line]]:
     """Yield the lines of each ``<DOC>``."""
     block: list[Line] | None = None
-    for number, line in reading.lines():
+    for number, line in file.lines():
         if "<DOC>" in line:
             if block is not None:
-                raise reading.malformed(number, f"<DOC> within the <DOC> of line {block[0][0]}")
+                raise file.malformed(number, f"<DOC> within the <DOC> of line {block[0][0]}")
             block = []
         if block is not None:
             block.append((number, line))
@@ -72,10 +72,10 @@ def _documents(reading: Reading) -> Iterator[list[Line]]:
             yield block
             block = None
     if block is not None:
-        raise reading.malformed(block[0][0], "<DOC> without its end")
+        raise file.malformed(block[0][0], "<DOC> without its end")
 
 
-def _document(reading: Reading, block: list[Line]) -> Example:
+def _document(file: SplitFile, block: list[Line]) -> Example:
     identifier, text, inside = "", "", False
     errors: list[Error] = []
     for number, line in block:
@@ -87,50 +87,46 @@ def _document(reading: Reading, block: list[Line]) -> Example:
             piece, end, _ = line.partition("</TEXT>")
             text += piece.strip()  # a long text may go on in the next line
             inside = not end
-        errors.extend(_error(reading, number, found.group(1)) for found in ERROR.finditer(line))
+        errors.extend(_error(file, number, found.group(1)) for found in ERROR.finditer(line))
     if not identifier or inside:
-        raise reading.malformed(block[0][0], "<DOC> without a <TEXT id=…> … </TEXT>")
-    return _labelled(reading, (block[0][0], unescape(text, ENTITIES)), identifier, errors)
+        raise file.malformed(block[0][0], "<DOC> without a <TEXT id=…> … </TEXT>")
+    return _labelled(file, (block[0][0], unescape(text, ENTITIES)), identifier, errors)
 
 
-def _error(reading: Reading, number: int, attributes: str) -> Error:
+def _error(file: SplitFile, number: int, attributes: str) -> Error:
     found = OFFSETS.search(attributes)
     if not found or found.group(3) not in TYPES:
-        raise reading.malformed(
-            number,
-            f"expected <ERROR start_off end_off type> with a type of {', '.join(TYPES)}, "
-            f"found {quoted(attributes.strip())}",
-        )
+        expected = f"<ERROR start_off end_off type> with a type of {', '.join(TYPES)}"
+        raise file.malformed(number, f"expected {expected}, found {quoted(attributes.strip())}")
     return number, int(found.group(1)), int(found.group(2)), found.group(3)
 
 
-def _read_test(reading: Reading) -> Iterator[Example]:
-    path = truth_file(reading.path)
+def _read_test(file: SplitFile) -> Iterator[Example]:
+    path = truth_file(file.path)
     truth = _truth(path) if path else None
-    if truth is None and reading.must_have_labels:
-        raise ValueError(
-            f"{reading.path}: no truth file beside it, but split {reading.split!r} must have labels"
-        )
-    seen = 0
+    if truth is None and file.must_have_labels:
+        what = f"no truth file beside it, but split {file.split!r} must have labels"
+        raise ValueError(f"{file.path}: {what}")
+    seen: set[str] = set()
 
     def make(line: Line) -> Example:
-        nonlocal seen
-        identifier, text = _input(reading, line)
+        identifier, text = _input(file, line)
         errors = None if truth is None else truth.get(identifier)
-        seen += errors is not None
-        if truth is not None and errors is None:
-            reading.dropped[UNLABELLED] += 1
-        return _labelled(reading, (line[0], text), identifier, errors, path)
+        if errors is not None:
+            seen.add(identifier)
+        elif truth is not None:
+            file.dropped[UNLABELLED] += 1
+        return _labelled(file, (line[0], text), identifier, errors, path)
 
-    yield from usable((line for line in reading.lines() if line[1].strip()), make, reading)
+    yield from file.examples((line for line in file.lines() if line[1].strip()), make)
     if truth and not seen:
-        raise ValueError(f"{path} names none of the sentences of {reading.path}")
+        raise ValueError(f"{path} names none of the sentences of {file.path}")
 
 
-def _input(reading: Reading, line: Line) -> tuple[str, str]:
+def _input(file: SplitFile, line: Line) -> tuple[str, str]:
     found = INPUT.fullmatch(line[1])
     if not found:
-        raise reading.malformed(line[0], f"expected (sid=ID)<TAB>text, found {quoted(line[1])}")
+        raise file.malformed(line[0], f"expected (sid=ID)<TAB>text, found {quoted(line[1])}")
     identifier, text = (found.group(1) or found.group(3) or ""), found.group(2) or found.group(4)
     return identifier.strip(), (text or "").strip()
 
@@ -156,7 +152,7 @@ def _truth(path: Path) -> Mapping[str, list[Error]]:
 
 
 def _labelled(
-    reading: Reading,
+    file: SplitFile,
     text: Line,
     identifier: str,
     errors: Sequence[Error] | None,
@@ -166,13 +162,13 @@ def _labelled(
     number, characters = text
     places = [i for i, character in enumerate(characters) if not character.isspace()]
     if not places:
-        raise Unusable(EMPTY, f"{reading.path}:{number}: empty text {quoted(identifier)}")
+        raise file.empty(number, f"empty text {quoted(identifier)}")
     wrong: set[int] = set()
     for line, first, last, kind in errors or ():
         end = len(characters) + (kind == "M")  # something may lack at the very end
         if not 1 <= first <= last <= end:
             message = f"error {first} to {last} of a text of {len(characters)} characters"
-            raise Unusable(MALFORMED, f"{truth or reading.path}:{line}: {message}")
+            raise Unusable(MALFORMED, f"{truth or file.path}:{line}: {message}")
         covered = [i for i in places if first <= i + 1 <= last]
         after = next((i for i in places if i + 1 >= first), places[-1])
         wrong.update(covered or [after])

@@ -8,46 +8,68 @@ from pathlib import Path
 from typing import Any
 
 from ..examples import Example
-from .reading import Reading
+from .split_file import SplitFile
+from .tables import Table, read_table
 
-
-def _none(path: Path) -> None:
-    """Say that a file has no companion."""
+Files = Mapping[str, tuple[str, ...]]  # split -> paths below the raw folder that may hold it
+Reader = Callable[[SplitFile], Iterator[Example]]
+SPLITS = {"train": "train", "valid": "dev", "test": "test"}  # ours -> as most files are called
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset in its official form.
+    """A dataset in its official form; a new one is one more value of `GLUE`, `MATCHING`, `TAGGING`.
 
     Args:
         name: what users call it.
-        task: ``text_classification`` or ``sequence_labeling``.
+        splits: its files; of a split the first that exists counts.
+        tables: columns that its files may have, where they are tables with fixed columns.
+        reader: a split's file to examples, where they are not.
         target: ``classes``, ``score`` or ``word_labels``.
-        read: a split's file to examples.
-        splits: our split name -> paths below the raw folder that may hold it; the first
-            that exists counts.
         labels: closed set in id order; None: those of the training split, as `collect_labels`
             orders them.
         positive: the positive class, or the label of a wrong word; empty for none.
         metric: the headline metric, by its name in the logs.
         submission: split -> ``{"file": …, "labels": {ours: the server's}}``.
-        companion: a split's file -> further file that its reader takes from beside it.
+        companion: a split's file -> further file that its reader reads with it, or None.
     """
 
     name: str
-    task: str
-    target: str
-    read: Callable[[Reading], Iterator[Example]]
-    splits: Mapping[str, tuple[str, ...]]
-    labels: tuple[str, ...] | None
-    positive: str
-    metric: str
+    splits: Files
+    tables: tuple[Table, ...] = ()
+    reader: Reader | None = None
+    target: str = "classes"
+    labels: tuple[str, ...] | None = None
+    positive: str = ""
+    metric: str = "accuracy"
     submission: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    companion: Callable[[Path], Path | None] = _none
+    companion: Callable[[Path], Path | None] = lambda path: None
+
+    @property
+    def task(self) -> str:
+        """``text_classification`` or ``sequence_labeling``."""
+        return "sequence_labeling" if self.target == "word_labels" else "text_classification"
+
+    def read(self, file: SplitFile) -> Iterator[Example]:
+        """Read the examples of a file.
+
+        Raises:
+            ValueError: a row that is no example, with file and line.
+        """
+        return self.reader(file) if self.reader else read_table(file, self.tables)
 
 
-def below(folder: str, names: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Accept files in the raw folder itself and in ``folder`` within it."""
-    return {
-        split: (*files, *(f"{folder}/{name}" for name in files)) for split, files in names.items()
-    }
+def official(*patterns: str, folder: str = "", **more: tuple[str, ...]) -> Files:
+    """Name the files of a dataset, in the raw folder itself or in ``folder`` within it.
+
+    Args:
+        patterns: names in which ``{}`` is ``train``, ``dev`` or ``test``.
+        folder: a folder that they may lie in; empty for none.
+        more: split -> further names.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for split in {**(SPLITS if patterns else {}), **more}:
+        names = [pattern.format(SPLITS[split]) for pattern in patterns if split in SPLITS]
+        names += more.get(split, ())
+        found[split] = (*names, *(f"{folder}/{name}" for name in names if folder))
+    return found

@@ -1,4 +1,4 @@
-"""What a model reads and answers: the measure that files of other hands are checked against.
+"""What a model reads and answers: the measure that files from elsewhere are checked against.
 
 The same class has several names: ``entailment`` is ``entails`` in SciTail and ``ENTAILMENT`` in
 SICK, ``not_entailment`` is ``non-entailment`` in TextFlint. For a model of two classes, one of
@@ -8,15 +8,15 @@ which is entailment, whatever is no entailment is the other one.
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ...messages import named, quoted
+from ...text_reading import read_text
 from ..examples import Example
-from .labels import Respelled, known_label, log_respelled
+from .labels import Respelled, checked_score, known_label, log_respelled
 
 ENTAILMENT = "entailment"
 MEANINGS = {
@@ -86,9 +86,10 @@ class Expected:
         if not text:
             raise ValueError(f"{where}: no gold label: robustness needs one for every example")
         if self.target == "score":
-            if not _is_number(text):
-                raise ValueError(f"{where}: score {quoted(text)} is no finite number")
-            return text
+            try:
+                return checked_score(text)
+            except ValueError as error:
+                raise ValueError(f"{where}: {error}") from None
         found = known_label(text, self.labels) or self._of_like_meaning(text)
         if found is None:
             raise ValueError(
@@ -99,8 +100,8 @@ class Expected:
             self.respelled[text, found] += 1
         return found
 
-    def tell_respelled(self, path: Path) -> None:
-        """Log which labels of a file stand for others of the model, and count anew."""
+    def log_respelled(self, path: Path) -> None:
+        """Log which labels of a file stand for others of the model; reset the counts."""
         log_respelled(path, self.respelled)
         self.respelled.clear()
 
@@ -108,7 +109,7 @@ class Expected:
         """Return the model's label that means the same as a label of inference, if there is one."""
         meaning = MEANINGS.get(text.lower())
         ours = {MEANINGS.get(label.lower()): label for label in self.labels}
-        if meaning in ours and meaning is not None:
+        if meaning is not None and meaning in ours:
             return ours[meaning]
         if meaning is None or len(ours) != 2 or ENTAILMENT not in ours:
             return None
@@ -128,6 +129,18 @@ def json_object(text: str, where: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError(f"{where}: expected a JSON object, found {quoted(text.strip())}")
     return found
+
+
+def json_file(path: Path) -> dict[str, Any]:
+    """Read a file of one JSON object.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: see `json_object`.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file")
+    return json_object(read_text(path), str(path))
 
 
 def check_same_pairs(
@@ -150,10 +163,3 @@ def check_same_pairs(
             f"{after} has {len(perturbed)} examples, {before} {len(originals)}: they must hold "
             "the same ones, before and after"
         )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text)) and "_" not in text
-    except ValueError:
-        return False

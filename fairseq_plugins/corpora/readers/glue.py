@@ -5,67 +5,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from typing import Any
 
-from .dataset import Dataset, below
-from .tables import Table, read_table
+from .dataset import Dataset, official
+from .tables import Table
 
 BINARY = ("0", "1")
 ENTAILMENT = ("entailment", "not_entailment")
 INFERENCE = ("entailment", "neutral", "contradiction")
 PAIR = ("sentence1", "sentence2")
-
-USUAL = {"train": ("train.tsv",), "valid": ("dev.tsv",), "test": ("test.tsv",)}
-PARAPHRASES = {
-    "train": ("train.tsv", "msr_paraphrase_train.txt"),
-    "valid": ("dev.tsv",),
-    "test": ("test.tsv", "msr_paraphrase_test.txt"),
-}
 DIAGNOSTIC = ("diagnostic.tsv", "AX.tsv", "diagnostic-full.tsv")
 AX = (*DIAGNOSTIC, *(f"{folder}/{name}" for folder in ("diagnostic", "AX") for name in DIAGNOSTIC))
-MULTI = {
-    "train": ("train.tsv",),
-    "valid": ("dev_matched.tsv",),
-    "valid_mismatched": ("dev_mismatched.tsv",),
-    "test": ("test_matched.tsv",),
-    "test_mismatched": ("test_mismatched.tsv",),
-    "ax": (*AX, *(f"../{name}" for name in AX)),
-}
-
-COLA = Table(("sentence",), headerless=("source", "label", "mark", "sentence"))
-DIAGNOSTIC_TABLES = (Table(PAIR), Table(("Premise", "Hypothesis"), label=("Label",)))
+AX_FULL = Table(("Premise", "Hypothesis"), label=("Label",))
 
 
 def _task(
-    name: str,
-    folder: str,
-    tables: Table | tuple[Table, ...],
-    *,
-    labels: tuple[str, ...] | None,
-    positive: str = "",
-    metric: str = "accuracy",
-    splits: Mapping[str, tuple[str, ...]] = USUAL,
-    files: Mapping[str, str] | None = None,
+    name: str, folder: str, *tables: Table, served: dict[str, str] | None = None, **more: Any
 ) -> Dataset:
-    """Make a task; ``files`` names the submissions by split (default: the folder's name)."""
-    served = {"test": f"{folder}.tsv"} if files is None else files
-    names = {label: label for label in labels or ()}
-    return Dataset(
-        name=name,
-        task="text_classification",
-        target="score" if labels is None else "classes",
-        read=partial(read_table, tables=tables if isinstance(tables, tuple) else (tables,)),
-        splits=below(folder, splits) if folder else splits,
-        labels=labels,
-        positive=positive,
-        metric=metric,
-        submission={split: {"file": file, "labels": dict(names)} for split, file in served.items()},
-    )
+    """Make a task; ``served`` names the submissions by split (default: the folder's name)."""
+    labels = {label: label for label in more.get("labels", ())}
+    files = {"test": f"{folder}.tsv"} if served is None else served
+    more.setdefault("splits", official("{}.tsv", folder=folder))
+    submission = {split: {"file": file, "labels": dict(labels)} for split, file in files.items()}
+    return Dataset(name=name, tables=tables, submission=submission, **more)
 
 
 GLUE = (
-    _task("cola", "CoLA", COLA, labels=BINARY, positive="1", metric="mcc"),
+    _task(
+        "cola",
+        "CoLA",
+        Table(("sentence",), headerless=("source", "label", "mark", "sentence")),
+        labels=BINARY,
+        positive="1",
+        metric="mcc",
+    ),
     _task("sst2", "SST-2", Table(("sentence",)), labels=BINARY, positive="1"),
     _task(
         "mrpc",
@@ -74,9 +47,14 @@ GLUE = (
         labels=BINARY,
         positive="1",
         metric="f1",
-        splits=PARAPHRASES,
+        splits=official(
+            "{}.tsv",
+            folder="MRPC",
+            train=("msr_paraphrase_train.txt",),
+            test=("msr_paraphrase_test.txt",),
+        ),
     ),
-    _task("sts_b", "STS-B", Table(PAIR, label=("score",)), labels=None, metric="pearson"),
+    _task("sts_b", "STS-B", Table(PAIR, label=("score",)), target="score", metric="pearson"),
     _task(
         "qqp",
         "QQP",
@@ -88,10 +66,18 @@ GLUE = (
     _task(
         "mnli",
         "MNLI",
-        (Table(PAIR, label=("gold_label",)), DIAGNOSTIC_TABLES[1]),
+        *(Table(PAIR, label=("gold_label",)), AX_FULL),
         labels=INFERENCE,
-        splits=MULTI,
-        files={"test": "MNLI-m.tsv", "test_mismatched": "MNLI-mm.tsv", "ax": "AX.tsv"},
+        splits=official(
+            folder="MNLI",
+            train=("train.tsv",),
+            valid=("dev_matched.tsv",),
+            valid_mismatched=("dev_mismatched.tsv",),
+            test=("test_matched.tsv",),
+            test_mismatched=("test_mismatched.tsv",),
+            ax=(*AX, *(f"../{name}" for name in AX)),
+        ),
+        served={"test": "MNLI-m.tsv", "test_mismatched": "MNLI-mm.tsv", "ax": "AX.tsv"},
     ),
     _task(
         "qnli", "QNLI", Table(("question", "sentence")), labels=ENTAILMENT, positive="entailment"
@@ -101,10 +87,10 @@ GLUE = (
     _task(
         "ax",
         "",
-        DIAGNOSTIC_TABLES,
+        *(Table(PAIR), AX_FULL),
         labels=INFERENCE,
         metric="mcc",
-        splits={"test": AX},
-        files={"test": "AX.tsv"},
+        splits=official(test=AX),
+        served={"test": "AX.tsv"},
     ),
 )

@@ -8,6 +8,7 @@ each other by case alone (``US``, ``us``) stay two.
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
@@ -27,8 +28,23 @@ def known_label(written: str, labels: Collection[str]) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
+def checked_score(text: str) -> str:
+    """Return a score as it is written.
+
+    Raises:
+        ValueError: no finite number.
+    """
+    try:
+        finite = math.isfinite(float(text)) and "_" not in text
+    except ValueError:
+        finite = False
+    if not finite:
+        raise ValueError(f"score {quoted(text)} is no finite number")
+    return text
+
+
 def log_respelled(path: Path, respelled: Respelled) -> None:
-    """Say which labels of a file were taken for others, and how often."""
+    """Log which labels of a file were taken for others, and how often."""
     if respelled:
         taken = (
             f"{quoted(written)} as {quoted(label)} ({count:,})"

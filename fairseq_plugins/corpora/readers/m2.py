@@ -12,60 +12,52 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 
 from ...messages import named, quoted
+from ..conllu import Line, read_blocks
 from ..examples import Example
-from .reading import EMPTY, Line, Reading, Unusable, blocks, tagged, usable
-from .tokens import checked_word
+from .split_file import SplitFile, tagged
 
 CORRECT, INCORRECT = "c", "i"
 NO_EDIT = "noop"
 
 
-def read_m2(reading: Reading, ignored: Collection[str] = ()) -> Iterator[Example]:
+def read_m2(file: SplitFile, ignored: Collection[str] = ()) -> Iterator[Example]:
     """Read an M2 file with the edits of one annotator.
 
     Args:
-        reading: what to read.
-        ignored: types of edits that mark nothing, beside those of the options.
+        file: what to read.
+        ignored: types of edits that mark nothing, in addition to those of the options.
 
     Raises:
         ValueError: lines that are no M2, an edit outside its sentence, an annotator who is not
             in the file; with file and line.
     """
-    annotators: Counter[int] = Counter()
-    ignored = {NO_EDIT, *ignored, *reading.options.ignored_edits.split(",")}
+    seen: Counter[int] = Counter()
+    wanted, ignored = file.options.annotator, {*ignored, *file.options.ignored_edits.split(",")}
 
-    def make(item: tuple[int, list[Line]]) -> Example:
-        return _sentence(reading, item, annotators, ignored)
+    def make(row: tuple[int, list[Line]]) -> Example:
+        number, (sentence, *edits) = row
+        words = _words(file, *sentence)
+        labels = [CORRECT] * len(words)
+        for edit in edits:
+            first, last, annotator, kind = _edit(file, *edit, len(words))
+            seen[annotator] += 1
+            if annotator == wanted and kind not in {NO_EDIT, *ignored}:
+                mark(labels, first, last)
+        return tagged(words, labels, str(number), sentence[0])
 
-    yield from usable(enumerate(blocks(reading.lines())), make, reading)
-    if annotators and reading.options.annotator not in annotators:
-        there = named(sorted(annotators))
-        raise ValueError(
-            f"{reading.path}: no edits of annotator {reading.options.annotator}; those of "
-            f"{there} are there"
-        )
+    yield from file.examples(enumerate(read_blocks(file.lines())), make)
+    if seen and wanted not in seen:
+        there = named(sorted(seen))
+        raise ValueError(f"{file.path}: no edits of annotator {wanted}; those of {there} are there")
 
 
-def _sentence(
-    reading: Reading,
-    item: tuple[int, list[Line]],
-    annotators: Counter[int],
-    ignored: Collection[str],
-) -> Example:
-    number, ((line, source), *edits) = item
-    if source.split(" ", 1)[0] != "S":
-        raise reading.malformed(line, f"expected a sentence 'S …', found {quoted(source)}")
-    words = source.split(" ")[1:]
+def _words(file: SplitFile, number: int, line: str) -> list[str]:
+    letter, *words = line.split(" ")
+    if letter != "S":
+        raise file.malformed(number, f"expected a sentence 'S …', found {quoted(line)}")
     if not "".join(words).strip():
-        raise Unusable(EMPTY, f"{reading.path}:{line}: empty sentence")
-    words = [checked_word(reading, word, line) for word in words]
-    labels = [CORRECT] * len(words)
-    for edit in edits:
-        first, last, annotator, kind = _span(reading, edit, len(words))
-        annotators[annotator] += 1
-        if annotator == reading.options.annotator and kind not in ignored:
-            mark(labels, first, last)
-    return tagged(words, labels, str(number), line)
+        raise file.empty(number)
+    return [file.word(word, number) for word in words]
 
 
 def mark(labels: list[str], first: int, last: int) -> None:
@@ -76,19 +68,17 @@ def mark(labels: list[str], first: int, last: int) -> None:
     labels[first:last] = [INCORRECT] * (last - first)
 
 
-def _span(reading: Reading, line: Line, words: int) -> tuple[int, int, int, str]:
+def _edit(file: SplitFile, number: int, text: str, words: int) -> tuple[int, int, int, str]:
     """Read ``A first last|||type|||…|||annotator`` as (first, last, annotator, type)."""
-    number, text = line
-    fields = text.split("|||")
-    head = fields[0].split()
     try:
-        if len(fields) < 3 or len(head) != 3 or head[0] != "A":
+        head, kind, *_, annotator = text.split("|||")
+        letter, first, last = head.split()
+        found = int(first), int(last), int(annotator), kind
+        if letter != "A":
             raise ValueError
-        first, last, annotator = int(head[1]), int(head[2]), int(fields[-1])
     except ValueError:
-        raise reading.malformed(
-            number, f"expected an edit 'A first last|||type|||…|||annotator', found {quoted(text)}"
-        ) from None
-    if fields[1] != NO_EDIT and not 0 <= first <= last <= words:
-        raise reading.malformed(number, f"edit {first} {last} of a sentence of {words} words")
-    return first, last, annotator, fields[1]
+        what = f"expected an edit 'A first last|||type|||…|||annotator', found {quoted(text)}"
+        raise file.malformed(number, what) from None
+    if kind != NO_EDIT and not 0 <= found[0] <= found[1] <= words:
+        raise file.malformed(number, f"edit {found[0]} {found[1]} of a sentence of {words} words")
+    return found

@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import partial
 
 from ...messages import quoted
-from .dataset import Dataset, below
+from .dataset import Dataset, official
 from .glue import BINARY, INFERENCE, PAIR
-from .tables import Table, read_table, without_majority
+from .tables import Table
 
-SNLI_FILES = {
-    "train": ("snli_1.0_train.jsonl",),
-    "valid": ("snli_1.0_dev.jsonl",),
-    "test": ("snli_1.0_test.jsonl",),
-}
-SICK_FILES = {
-    "train": ("SICK.txt", "SICK_train.txt"),
-    "valid": ("SICK.txt", "SICK_trial.txt"),
-    "test": ("SICK.txt", "SICK_test_annotated.txt", "SICK_test.txt"),
-}
-SCITAIL_FILES = {
-    split: (f"scitail_1.0_{name}.tsv", f"tsv_format/scitail_1.0_{name}.tsv")
-    for split, name in (("train", "train"), ("valid", "dev"), ("test", "test"))
-}
-TWITTER_FILES = {
-    "train": ("Twitter_URL_Corpus_train.txt",),
-    "valid": ("Twitter_URL_Corpus_dev.txt",),
-    "test": ("Twitter_URL_Corpus_test.txt",),
-}
-USUAL = {"train": ("train.tsv",), "valid": ("dev.tsv",), "test": ("test.tsv",)}
+SICK_FILES = official(
+    folder="SICK",
+    train=("SICK.txt", "SICK_train.txt"),
+    valid=("SICK.txt", "SICK_trial.txt"),
+    test=("SICK.txt", "SICK_test_annotated.txt", "SICK_test.txt"),
+)
 SICK_SETS = {"train": "TRAIN", "valid": "TRIAL", "test": "TEST"}
 VOTES = re.compile(r"\(?\s*([0-6])\s*,\s*6\s*\)?")
 
@@ -50,84 +34,63 @@ def majority_of_votes(cell: str) -> str | None:
     return None if votes == 3 else "1" if votes > 3 else "0"
 
 
-def _sick(*label: str) -> Table:
-    return Table(
-        ("sentence_A", "sentence_B"),
-        label=label,
-        id=("pair_ID",),
-        split_column="SemEval_set",
-        split_names=SICK_SETS,
-    )
+def without_majority(cell: str) -> str | None:
+    """Read a gold label that is ``-`` where annotators disagree."""
+    return None if cell.strip() == "-" else cell.strip()
 
 
-def _set(
-    name: str,
-    table: Table,
-    splits: Mapping[str, tuple[str, ...]],
-    *,
-    labels: tuple[str, ...] | None,
-    positive: str = "",
-    metric: str = "accuracy",
-) -> Dataset:
-    return Dataset(
-        name=name,
-        task="text_classification",
-        target="score" if labels is None else "classes",
-        read=partial(read_table, tables=(table,)),
-        splits=splits,
-        labels=labels,
-        positive=positive,
-        metric=metric,
-    )
+def _sick(*label: str) -> tuple[Table]:
+    pair = ("sentence_A", "sentence_B")
+    return (Table(pair, label, ("pair_ID",), split_column="SemEval_set", split_names=SICK_SETS),)
 
 
 MATCHING = (
-    _set(
+    Dataset(
         "snli",
-        Table(PAIR, label=("gold_label",), id=("pairID",), to_label=without_majority),
-        below("snli_1.0", SNLI_FILES),
+        official("snli_1.0_{}.jsonl", folder="snli_1.0"),
+        (Table(PAIR, label=("gold_label",), id=("pairID",), to_label=without_majority),),
         labels=INFERENCE,
     ),
-    _set(
+    Dataset(
         "sick",
+        SICK_FILES,
         _sick("entailment_label", "entailment_judgment"),
-        below("SICK", SICK_FILES),
         labels=("ENTAILMENT", "NEUTRAL", "CONTRADICTION"),
     ),
-    _set(
-        "sick_r",
-        _sick("relatedness_score"),
-        below("SICK", SICK_FILES),
-        labels=None,
-        metric="pearson",
-    ),
-    _set(
+    Dataset("sick_r", SICK_FILES, _sick("relatedness_score"), target="score", metric="pearson"),
+    Dataset(
         "scitail",
-        Table(("premise", "hypothesis"), headerless=("premise", "hypothesis", "label")),
-        below("SciTailV1.1", SCITAIL_FILES),
+        official(*("scitail_1.0_{}.tsv", "tsv_format/scitail_1.0_{}.tsv"), folder="SciTailV1.1"),
+        (Table(("premise", "hypothesis"), headerless=("premise", "hypothesis", "label")),),
         labels=("entails", "neutral"),
         positive="entails",
     ),
-    _set(
+    Dataset(
         "twitter_url",
-        Table(
-            PAIR, label=("votes",), headerless=(*PAIR, "votes", "url"), to_label=majority_of_votes
+        official("Twitter_URL_Corpus_{}.txt"),
+        (
+            Table(
+                PAIR,
+                label=("votes",),
+                headerless=(*PAIR, "votes", "url"),
+                to_label=majority_of_votes,
+                cells={"0": "(0, 6)", "1": "(6, 6)"},
+            ),
         ),
-        TWITTER_FILES,
         labels=BINARY,
         positive="1",
     ),
-    _set(
+    Dataset(
         "paws_wiki",
-        Table(PAIR, id=("id",), headerless=("id", *PAIR, "label")),
-        below("final", USUAL),
+        official("{}.tsv", folder="final"),
+        (Table(PAIR, id=("id",), headerless=("id", *PAIR, "label")),),
         labels=BINARY,
         positive="1",
     ),
-    _set(
+    Dataset(
         "chnsenticorp",
-        Table(("text_a",), id=("qid",), headerless=("label", "text_a")),
-        below("chnsenticorp", USUAL),
+        official("{}.tsv", folder="chnsenticorp"),
+        (Table(("text_a",), id=("qid",), headerless=("label", "text_a")),),
         labels=BINARY,
         positive="1",
     ),

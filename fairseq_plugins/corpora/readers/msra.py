@@ -1,6 +1,6 @@
 """MSRA's named entities (SIGHAN 2006): characters with BIO labels.
 
-The corpus goes about as ``character<TAB>label`` lines (``msra_train_bio.txt``) and as a line a
+The corpus is found as ``character<TAB>label`` lines (``msra_train_bio.txt``) and as a line a
 sentence of ``word/tag`` with the tags o, nr (person), ns (place), nt (organisation).
 """
 
@@ -10,37 +10,37 @@ from collections.abc import Iterator
 
 from ...messages import quoted
 from ..examples import Example
-from .reading import EMPTY, Line, Reading, Unusable, tagged, usable
+from .split_file import SplitFile, tagged
 from .tokens import OUTSIDE, TokenLayout, read_tokens
 
 TYPES = {"o": "", "nr": "PER", "ns": "LOC", "nt": "ORG"}
 
 
-def read_msra(reading: Reading) -> Iterator[Example]:
-    """Read either form, told by the first line.
+def read_msra(file: SplitFile) -> Iterator[Example]:
+    """Read either form; which one it is follows from the first line.
 
     Raises:
         ValueError: a line of another form, with file and line.
     """
-    first = next((line for _, line in reading.lines() if line.strip()), "")
+    first = file.first_line()
     if "\t" in first or "/" not in first:
-        return read_tokens(reading, TokenLayout())
-    lines = enumerate(line for line in reading.lines() if line[1].strip())
-    return usable(lines, lambda item: _sentence(reading, *item), reading)
+        return read_tokens(file, TokenLayout())
+    lines = enumerate(line for line in file.lines() if line[1].strip())
+    return file.examples(lines, lambda row: _sentence(file, row[0], *row[1]))
 
 
-def _sentence(reading: Reading, number: int, line: Line) -> Example:
+def _sentence(file: SplitFile, number: int, line: int, text: str) -> Example:
     characters: list[str] = []
     labels: list[str] = []
-    for piece in line[1].split():
+    for piece in text.split():
         word, slash, tag = piece.rpartition("/")
         kind = TYPES.get(tag.lower())
         if not slash or kind is None:
             expected = f"word/tag with a tag of {', '.join(TYPES)}"
-            raise reading.malformed(line[0], f"expected {expected}, found {quoted(piece)}")
+            raise file.malformed(line, f"expected {expected}, found {quoted(piece)}")
         characters.extend(word)
         inside = [f"I-{kind}"] * (len(word) - 1)
         labels.extend([f"B-{kind}", *inside][: len(word)] if kind else [OUTSIDE] * len(word))
     if not characters:
-        raise Unusable(EMPTY, f"{reading.path}:{line[0]}: empty sentence")
-    return tagged(characters, labels, str(number), line[0])
+        raise file.empty(line)
+    return tagged(characters, labels, str(number), line)

@@ -2,135 +2,124 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
+from typing import Any
 
 from ..examples import Example
 from .cged import read_cged, truth_file
-from .dataset import Dataset, below
+from .dataset import Dataset, Files, Reader, official
 from .m2 import CORRECT, INCORRECT, read_m2
 from .msra import read_msra
-from .reading import Reading
+from .split_file import SplitFile
 from .tokens import OUTSIDE, TokenLayout, read_tokens
 
-ERRORS = (CORRECT, INCORRECT)
 CONLL_LAYOUT = TokenLayout(separator=None, iob1=True, ends=("-DOCSTART-",))
 
 
-def bio(types: Sequence[str]) -> tuple[str, ...]:
-    """Return the labels of entity types in IOB2: O, then B- and I- of each."""
-    return (OUTSIDE, *(f"{mark}-{kind}" for kind in types for mark in "BI"))
-
-
 def read_errors(
-    reading: Reading, layout: TokenLayout | None = None, ignored: Sequence[str] = ()
+    file: SplitFile, layout: TokenLayout | None = None, ignored: Sequence[str] = ()
 ) -> Iterator[Example]:
     """Read right and wrong words from M2, or from a token file of ``c`` and ``i``.
 
     Args:
-        reading: what to read.
+        file: what to read.
         layout: of a token file, or None for that of the options.
         ignored: types of M2 edits that mark no word.
     """
-    if reading.path.suffix == ".m2":
-        return read_m2(reading, ignored)
-    return read_tokens(reading, layout)
+    return read_m2(file, ignored) if file.path.suffix == ".m2" else read_tokens(file, layout)
 
 
-def _entities(
-    name: str,
-    read: Callable[[Reading], Iterator[Example]],
-    types: Sequence[str],
-    splits: Mapping[str, tuple[str, ...]],
-) -> Dataset:
-    task = "sequence_labeling"
-    return Dataset(name, task, "word_labels", read, splits, bio(types), "", "entity_f1")
+def _entities(name: str, types: Sequence[str], splits: Files, reader: Reader) -> Dataset:
+    """Make a dataset of entities; labels are those of IOB2: O, then B- and I- of each type."""
+    labels = (OUTSIDE, *(f"{mark}-{kind}" for kind in types for mark in "BI"))
+    how = {"target": "word_labels", "metric": "entity_f1"}
+    return Dataset(name, splits, reader=reader, labels=labels, **how)
 
 
-def _errors(
-    name: str,
-    read: Callable[[Reading], Iterator[Example]],
-    splits: Mapping[str, tuple[str, ...]],
-    *,
-    metric: str = "token_f0.5",
-    companion: Callable[[Path], Path | None] | None = None,
-) -> Dataset:
-    task, more = "sequence_labeling", {"companion": companion} if companion else {}
-    return Dataset(name, task, "word_labels", read, splits, ERRORS, INCORRECT, metric, **more)
-
-
-CONLL_FILES = {
-    "train": ("eng.train", "train.txt"),
-    "valid": ("eng.testa", "valid.txt", "dev.txt"),
-    "test": ("eng.testb", "test.txt"),
-}
-WNUT_FILES = {
-    "train": ("wnut17train.conll",),
-    "valid": ("emerging.dev.conll",),
-    "test": ("emerging.test.annotated", "emerging.test.conll"),
-}
-WNUT_TYPES = ("corporation", "creative-work", "group", "location", "person", "product")
-MSRA_FILES = {
-    "train": ("msra_train_bio.txt", "msra_train_bio", "train1.txt"),
-    "valid": ("msra_dev_bio.txt", "msra_dev_bio"),
-    "test": ("msra_test_bio.txt", "msra_test_bio", "testright1.txt"),
-}
-FCE_FILES = {
-    split: (
-        f"fce-public.{name}.original.tsv",
-        f"tsv/fce-public.{name}.original.tsv",
-        f"en_fce_{name}.tsv",
-        f"fce.{name}.gold.bea19.m2",
-        f"m2/fce.{name}.gold.bea19.m2",
+def error_dataset(name: str, splits: Files, reader: Reader, **more: Any) -> Dataset:
+    """Make a dataset of right and wrong words."""
+    how = {"target": "word_labels", "metric": "token_f0.5", **more}
+    return Dataset(
+        name, splits, reader=reader, labels=(CORRECT, INCORRECT), positive=INCORRECT, **how
     )
-    for split, name in (("train", "train"), ("valid", "dev"), ("test", "test"))
-}
-FCE_FILES["test"] += ("en_fce_test_unlabelled.tsv",)
-FALKO_MERLIN_FILES = {
-    "train": ("de_falko-merlin_train.tsv", "fm-train.m2"),
-    "valid": ("de_falko-merlin_dev.tsv", "fm-dev.m2"),
-    "test": ("fm-test.m2", "de_falko-merlin_test_unlabelled.tsv"),
-}
-# Several years as one training or test set: their files one after another, as train.xml or
-# test_input.txt with test_truth.txt.
-CGED_FILES = {
-    "train": (
-        "train.xml",
-        "train_CGED2018.xml",
-        *(
-            f"CGED{year}_HSK_TrainingSet.{suffix}"
-            for year in (18, 17, 16)
-            for suffix in ("xml", "txt")
-        ),
-    ),
-    "valid": ("valid.xml", "dev.xml"),
-    "test": ("test_input.txt", "test.xml"),
-    "test_2016": ("CGED16_HSK_Test_Input.txt", "CGED16_HSK_TEST_Input.txt"),
-    "test_2017": ("CGED17_HSK_Test_Input.txt", "test.HSK.Input.txt"),
-    "test_2018": ("test_CGED2018.xml",),
-    "test_2020": ("test_2020-m.txt",),
-    "test_2021": ("test_2021.txt",),
-}
+
 
 TAGGING = (
     _entities(
         "conll2003",
-        partial(read_tokens, layout=CONLL_LAYOUT),
         ("LOC", "MISC", "ORG", "PER"),
-        CONLL_FILES,
+        official(
+            train=("eng.train", "train.txt"),
+            valid=("eng.testa", "valid.txt", "dev.txt"),
+            test=("eng.testb", "test.txt"),
+        ),
+        partial(read_tokens, layout=CONLL_LAYOUT),
     ),
-    _entities("wnut17", partial(read_tokens, layout=TokenLayout()), WNUT_TYPES, WNUT_FILES),
-    _entities("msra_ner", read_msra, ("LOC", "ORG", "PER"), below("MSRA", MSRA_FILES)),
-    _errors(
+    _entities(
+        "wnut17",
+        ("corporation", "creative-work", "group", "location", "person", "product"),
+        official(
+            train=("wnut17train.conll",),
+            valid=("emerging.dev.conll",),
+            test=("emerging.test.annotated", "emerging.test.conll"),
+        ),
+        partial(read_tokens, layout=TokenLayout()),
+    ),
+    _entities(
+        "msra_ner",
+        ("LOC", "ORG", "PER"),
+        official(
+            *("msra_{}_bio.txt", "msra_{}_bio"),
+            folder="MSRA",
+            train=("train1.txt",),
+            test=("testright1.txt",),
+        ),
+        read_msra,
+    ),
+    error_dataset(
         "fce",
+        official(
+            "fce-public.{}.original.tsv",
+            "tsv/fce-public.{}.original.tsv",
+            "en_fce_{}.tsv",
+            "fce.{}.gold.bea19.m2",
+            "m2/fce.{}.gold.bea19.m2",
+            folder="fce-error-detection",
+            test=("en_fce_test_unlabelled.tsv",),
+        ),
         partial(read_errors, layout=TokenLayout()),
-        below("fce-error-detection", FCE_FILES),
     ),
-    _errors(
+    error_dataset(
         "falko_merlin",  # its token files, made from its M2 files, leave out missing punctuation
+        official(
+            train=("de_falko-merlin_train.tsv", "fm-train.m2"),
+            valid=("de_falko-merlin_dev.tsv", "fm-dev.m2"),
+            test=("fm-test.m2", "de_falko-merlin_test_unlabelled.tsv"),
+        ),
         partial(read_errors, layout=TokenLayout(), ignored=("M:PUNCT",)),
-        FALKO_MERLIN_FILES,
     ),
-    _errors("cged", read_cged, CGED_FILES, metric="detection_f1", companion=truth_file),
+    error_dataset(
+        "cged",
+        # Several years as one training or test set: their files one after another, as train.xml
+        # or test_input.txt with test_truth.txt.
+        official(
+            train=(
+                *("train.xml", "train_CGED2018.xml"),
+                *("CGED18_HSK_TrainingSet.xml", "CGED18_HSK_TrainingSet.txt"),
+                *("CGED17_HSK_TrainingSet.xml", "CGED17_HSK_TrainingSet.txt"),
+                *("CGED16_HSK_TrainingSet.xml", "CGED16_HSK_TrainingSet.txt"),
+            ),
+            valid=("valid.xml", "dev.xml"),
+            test=("test_input.txt", "test.xml"),
+            test_2016=("CGED16_HSK_Test_Input.txt", "CGED16_HSK_TEST_Input.txt"),
+            test_2017=("CGED17_HSK_Test_Input.txt", "test.HSK.Input.txt"),
+            test_2018=("test_CGED2018.xml",),
+            test_2020=("test_2020-m.txt",),
+            test_2021=("test_2021.txt",),
+        ),
+        read_cged,
+        metric="detection_f1",
+        companion=truth_file,
+    ),
 )

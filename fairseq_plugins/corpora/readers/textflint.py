@@ -39,7 +39,7 @@ def transformed_file(path: Path) -> Path | None:
 
 
 def transformation_of(path: Path) -> str:
-    """Return the name of the transformation that a file name tells."""
+    """Return the name of the transformation that stands in a file name."""
     name = NAME.fullmatch(path.name).group(2)
     return ALIASES.get(name, name)
 
@@ -48,7 +48,7 @@ def read_textflint(path: Path, expected: Expected) -> tuple[list[Example], list[
     """Read transformed samples and the original of each.
 
     Args:
-        path: ``trans_….json``; its originals lie beside it.
+        path: ``trans_….json``; its originals lie in the same folder.
         expected: what the model reads and answers.
 
     Returns:
@@ -63,17 +63,17 @@ def read_textflint(path: Path, expected: Expected) -> tuple[list[Example], list[
     for needed, what in ((path, "transformed"), (before, "original")):
         if not needed.is_file():
             raise FileNotFoundError(f"{needed}: no such file of {what} samples")
-    originals, perturbed = _read(before, expected), _read(path, expected)
-    if all(known for _, known in (*originals, *perturbed)):
-        return _joined(originals, perturbed, (before, path)), [sample for sample, _ in perturbed]
-    both = [sample for sample, _ in originals], [sample for sample, _ in perturbed]
-    check_same_pairs(*both, (before, path))
-    return both
+    (originals, known), (perturbed, all_known) = _read(before, expected), _read(path, expected)
+    if known and all_known:
+        originals = _joined(originals, perturbed, (before, path))
+    else:
+        check_same_pairs(originals, perturbed, (before, path))
+    return originals, perturbed
 
 
-def _read(path: Path, expected: Expected) -> list[tuple[Example, bool]]:
-    """Read samples, each with whether it has an id of its own."""
-    found = []
+def _read(path: Path, expected: Expected) -> tuple[list[Example], bool]:
+    """Read samples, and whether each has an id of its own."""
+    found, known = [], True
     for number, line in numbered_lines(path):
         if not line.strip():
             continue
@@ -81,42 +81,40 @@ def _read(path: Path, expected: Expected) -> list[tuple[Example, bool]]:
         sample = json_object(line, where)
         fields = next((names for names in FIELDS if {*names, "y"} <= sample.keys()), None)
         if fields is None:
-            known = "; ".join(", ".join(names) for names in FIELDS)
+            choices = "; ".join(", ".join(names) for names in FIELDS)
             raise ValueError(
                 f"{where}: no sample: found {named(sample, none='nothing')}, expected y and one "
-                f"of: {known}"
+                f"of: {choices}"
             )
         identifier = sample.get("sample_id")
+        known = known and identifier is not None
         name = str(len(found)) if identifier is None else str(identifier)
         row = name, tuple(sample[field] for field in fields), sample["y"]
-        found.append((expected.example(row, where, number), identifier is not None))
+        found.append(expected.example(row, where, number))
     if not found:
         raise ValueError(f"{path}: no samples")
-    expected.tell_respelled(path)
-    return found
+    expected.log_respelled(path)
+    return found, known
 
 
 def _joined(
-    originals: list[tuple[Example, bool]],
-    perturbed: list[tuple[Example, bool]],
-    paths: tuple[Path, Path],
+    originals: list[Example], perturbed: list[Example], paths: tuple[Path, Path]
 ) -> list[Example]:
     """Return the original of every transformed sample."""
     before, after = paths
     by_id: dict[str, Example] = {}
-    for sample, _ in originals:
-        if by_id.setdefault(sample.id, sample) is not sample:
-            raise ValueError(
-                f"{before}:{sample.line}: sample_id {sample.id} is that of line "
-                f"{by_id[sample.id].line}, too"
-            )
-    for sample, _ in perturbed:
-        if sample.id not in by_id:
-            raise ValueError(
-                f"{after}:{sample.line}: sample_id {sample.id} is in no line of {before}"
-            )
-    left = by_id.keys() - {sample.id for sample, _ in perturbed}
-    if left:
-        first = next(sample for sample, _ in originals if sample.id in left)
-        raise ValueError(f"{before}:{first.line}: sample_id {first.id} is in no line of {after}")
-    return [by_id[sample.id] for sample, _ in perturbed]
+    for sample in originals:
+        known = by_id.setdefault(sample.id, sample)
+        if known is not sample:
+            what = f"sample_id {sample.id} is that of line {known.line}, too"
+            raise ValueError(f"{before}:{sample.line}: {what}")
+    ours = {sample.id for sample in perturbed}
+    for samples, ids, path, other in (
+        (perturbed, by_id.keys(), after, before),
+        (originals, ours, before, after),
+    ):
+        for sample in samples:
+            if sample.id not in ids:
+                what = f"sample_id {sample.id} is in no line of {other}"
+                raise ValueError(f"{path}:{sample.line}: {what}")
+    return [by_id[sample.id] for sample in perturbed]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 
 from ...messages import quoted
+from ..conllu import Line, read_blocks
 from ..examples import Example
 from .options import SEPARATORS, ReadOptions
-from .reading import Line, Reading, blocks, tagged, usable
+from .split_file import SplitFile, tagged
 
 OUTSIDE = "O"
 
@@ -33,82 +33,64 @@ class TokenLayout:
     iob1: bool = False
     ends: tuple[str, ...] = ()
 
-    def fields(self, line: str) -> list[str]:
-        """Split a line into its columns."""
-        return line.split(self.separator)
+    @classmethod
+    def of(cls, options: ReadOptions) -> TokenLayout:
+        """Return the layout of the user's own files."""
+        numbers = [n - 1 if n > 0 else n for n in (options.token_column, options.tag_column)]
+        return cls(*numbers, SEPARATORS[options.separator])
 
 
-def layout_of(options: ReadOptions) -> TokenLayout:
-    """Return the layout of the user's own files."""
-    numbers = [n - 1 if n > 0 else n for n in (options.token_column, options.tag_column)]
-    return TokenLayout(*numbers, SEPARATORS[options.separator])
-
-
-def read_tokens(reading: Reading, layout: TokenLayout | None = None) -> Iterator[Example]:
+def read_tokens(file: SplitFile, layout: TokenLayout | None = None) -> Iterator[Example]:
     """Read a token file; a file of one column has no labels.
 
     Args:
-        reading: what to read.
+        file: what to read.
         layout: of the file, or None for that of the options.
 
     Raises:
         ValueError: other columns than the first line's, an unknown label, a word that is empty
             or has blanks inside; with file and line.
     """
-    layout = layout or layout_of(reading.options)
-    sentences = blocks(reading.lines(), layout.ends)
+    layout = layout or TokenLayout.of(file.options)
+    sentences = read_blocks(file.lines(), layout.ends)
     first = next(sentences, None)
     if first is None:
         return
-    columns = _checked_columns(reading, layout, first[0])
-    make = partial(_sentence, reading=reading, layout=layout, columns=columns)
-    yield from usable(enumerate(chain([first], sentences)), make, reading)
+    columns = _checked_columns(file, layout, first[0])
+    rows = enumerate(chain([first], sentences))
+    yield from file.examples(rows, lambda row: _sentence(*row, file, layout, columns))
 
 
-def _checked_columns(reading: Reading, layout: TokenLayout, line: Line) -> int:
+def _checked_columns(file: SplitFile, layout: TokenLayout, line: Line) -> int:
     """Return the number of columns that the first line has."""
-    columns = len(layout.fields(line[1]))
-    if columns == 1 and reading.must_have_labels:
-        what = f"found no label column, which split {reading.split!r} must have"
-        raise reading.malformed(line[0], f"{what}: {quoted(line[1])}")
+    columns = len(line[1].split(layout.separator))
+    if columns == 1 and file.must_have_labels:
+        what = f"found no label column, which split {file.split!r} must have"
+        raise file.malformed(line[0], f"{what}: {quoted(line[1])}")
     for column in (layout.token, layout.tag):
         if columns > 1 and not -columns <= column < columns:
-            raise reading.malformed(
-                line[0], f"found {columns} columns, so there is no column {column + (column >= 0)}"
-            )
+            what = f"found {columns} columns, so there is no column {column + (column >= 0)}"
+            raise file.malformed(line[0], what)
     return columns
 
 
 def _sentence(
-    item: tuple[int, list[Line]], reading: Reading, layout: TokenLayout, columns: int
+    number: int, block: list[Line], file: SplitFile, layout: TokenLayout, columns: int
 ) -> Example:
-    number, block = item
     words, labels = [], []
     for line, text in block:
-        fields = layout.fields(text)
+        fields = text.split(layout.separator)
         if len(fields) != columns:
-            raise reading.malformed(line, f"found {len(fields)} columns, expected {columns}")
-        words.append(checked_word(reading, fields[layout.token if columns > 1 else 0], line))
+            raise file.malformed(line, f"found {len(fields)} columns, expected {columns}")
+        words.append(file.word(fields[layout.token if columns > 1 else 0], line))
         if columns > 1:
             labels.append(fields[layout.tag].strip())
-    checked = [reading.label(label, line) for label, (line, _) in zip(labels, block)]
+    checked = [file.label(label, line) for label, (line, _) in zip(labels, block)]
     gold = [label for label in checked if label is not None]
     if gold and len(gold) != len(words):
-        line = block[checked.index(None)][0] if None in checked else block[0][0]
-        raise reading.malformed(line, "a word without a label in a sentence with labels")
+        line = block[checked.index(None)][0]
+        raise file.malformed(line, "a word without a label in a sentence with labels")
     return tagged(words, (iob2(gold) if layout.iob1 else gold) or None, str(number), block[0][0])
-
-
-def checked_word(reading: Reading, word: str, line: int) -> str:
-    """Refuse a word that is empty or has blanks inside.
-
-    Raises:
-        Unusable: such a word.
-    """
-    if not word or any(character.isspace() for character in word):
-        what = f"word {quoted(word)} has a blank inside" if word.strip() else f"empty word {word!r}"
-        raise reading.malformed(line, what)
-    return word
 
 
 def iob2(labels: Sequence[str]) -> list[str]:

@@ -1,12 +1,11 @@
-"""What every reader shares: what is read, which rows can be used, and what a gold label is.
+"""What every reader shares: the file, which of its rows can be used, and what a gold label is.
 
 A row that cannot be used raises `Unusable`, which names file and line. It ends the reading, unless
-the options or the dataset's own rules pass over rows of its kind; those are counted.
+the options or the dataset's own rules skip rows of its kind; those are counted.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,11 +14,11 @@ from typing import TypeVar
 
 from ...messages import named, quoted
 from ...text_reading import is_cell, numbered_lines
+from ..conllu import Line
 from ..examples import Example
-from .labels import Respelled, known_label
+from .labels import Respelled, checked_score, known_label
 from .options import ReadOptions
 
-Line = tuple[int, str]  # number from 1, text without its end
 Row = TypeVar("Row")
 
 EMPTY = "empty sentences"
@@ -42,7 +41,7 @@ class Unusable(ValueError):
 
 
 @dataclass(frozen=True)
-class Reading:
+class SplitFile:
     """One file read as one split.
 
     Args:
@@ -51,7 +50,7 @@ class Reading:
         options: of the user.
         target: ``classes``, ``score`` or ``word_labels``.
         labels: closed set, or empty when any label goes.
-        dropped: counts of rows passed over, by reason; grows while reading.
+        dropped: counts of skipped rows, by reason; grows while reading.
         respelled: counts of labels that stand for others; grows while reading.
     """
 
@@ -72,11 +71,42 @@ class Reading:
         """Yield the file's numbered lines; they end at ``\\n`` alone, a byte order mark is gone."""
         return numbered_lines(self.path)
 
+    def first_line(self) -> str:
+        """Return the first line that is not blank; an empty text if there is none."""
+        return next((line for _, line in self.lines() if line.strip()), "")
+
+    def examples(
+        self, rows: Iterable[Row], make: Callable[[Row], Example | None], also: Iterable[str] = ()
+    ) -> Iterator[Example]:
+        """Yield the example of each row, and count the rows that are none.
+
+        Args:
+            rows: raw rows.
+            make: row to example; None for a row of another split.
+            also: kinds of unusable rows to skip, in addition to those of the options.
+        """
+        policies = {EMPTY: self.options.on_empty, MALFORMED: self.options.on_bad_row}
+        skipped = {NO_MAJORITY, *also, *(kind for kind in policies if policies[kind] == "skip")}
+        for row in rows:
+            try:
+                example = make(row)
+            except Unusable as error:
+                if error.kind not in skipped:
+                    raise
+                self.dropped[error.kind] += 1
+                continue
+            if example is not None:
+                yield example
+
     def malformed(self, number: int, text: str) -> Unusable:
         """Return the error of a row that has not the form of its file."""
         header = number == 1 and self.options.no_header
         hint = "; if line 1 names the columns, leave out --no-header" if header else ""
         return Unusable(MALFORMED, f"{self.path}:{number}: {text}{hint}")
+
+    def empty(self, number: int, what: str = "empty sentence") -> Unusable:
+        """Return the error of a row without text."""
+        return Unusable(EMPTY, f"{self.path}:{number}: {what}")
 
     def label(self, text: str, number: int) -> str | None:
         """Return a label as it is called, or a score as written; None where none is written.
@@ -89,91 +119,31 @@ class Reading:
             if self.must_have_labels:
                 raise self.malformed(number, f"no label, which split {self.split!r} must have")
             return None
-        if self.target == "score":
-            return self._score(text, number)
+        try:
+            return checked_score(text) if self.target == "score" else self._class(text)
+        except ValueError as error:
+            raise self.malformed(number, str(error)) from None
+
+    def _class(self, text: str) -> str:
         if not is_cell(text) or (self.target == "word_labels" and text.split() != [text]):
-            what = f"label {quoted(text)} holds a tab, a line break or a blank"
-            raise self.malformed(number, what)
+            raise ValueError(f"label {quoted(text)} holds a tab, a line break or a blank")
         known = known_label(text, self.labels) if self.labels else text
         if known is None:
-            what = f"unknown label {quoted(text)}; choices are {named(self.labels)}"
-            raise self.malformed(number, what)
+            raise ValueError(f"unknown label {quoted(text)}; choices are {named(self.labels)}")
         if known != text:
             self.respelled[text, known] += 1
         return known
 
-    def _score(self, text: str, number: int) -> str:
-        try:
-            finite = math.isfinite(float(text)) and "_" not in text
-        except ValueError:
-            finite = False
-        if not finite:
-            raise self.malformed(number, f"score {quoted(text)} is no finite number")
-        return text
-
-    def text(self, text: str, number: int, name: str = "sentence") -> str:
-        """Refuse an empty sentence.
+    def word(self, word: str, number: int) -> str:
+        """Return a word that is given as such.
 
         Raises:
-            Unusable: nothing but blanks.
+            Unusable: it is empty or has blanks inside.
         """
-        if not text.strip():
-            raise Unusable(EMPTY, f"{self.path}:{number}: empty {name}")
-        return text
-
-    def passed_over(self) -> frozenset[str]:
-        """Return the kinds of unusable rows that do not end the reading."""
-        kinds = {NO_MAJORITY}
-        if self.options.on_empty == "skip":
-            kinds.add(EMPTY)
-        if self.options.on_bad_row == "skip":
-            kinds.add(MALFORMED)
-        return frozenset(kinds)
-
-
-def usable(
-    rows: Iterable[Row],
-    make: Callable[[Row], Example | None],
-    reading: Reading,
-    also: Iterable[str] = (),
-) -> Iterator[Example]:
-    """Yield the example of each row, and count the rows that are none.
-
-    Args:
-        rows: raw rows.
-        make: row to example; None for a row of another split.
-        reading: whose policy and counts.
-        also: further kinds to pass over.
-    """
-    kinds = reading.passed_over() | set(also)
-    for row in rows:
-        try:
-            example = make(row)
-        except Unusable as error:
-            if error.kind not in kinds:
-                raise
-            reading.dropped[error.kind] += 1
-            continue
-        if example is not None:
-            yield example
-
-
-def blocks(lines: Iterable[Line], ends: Sequence[str] = ()) -> Iterator[list[Line]]:
-    """Group lines into runs between blank ones (a lone tab is blank, too).
-
-    Args:
-        lines: numbered lines.
-        ends: lines that begin like one of these separate runs, too.
-    """
-    block: list[Line] = []
-    for number, line in lines:
-        if line.strip() and not line.startswith(tuple(ends)):
-            block.append((number, line))
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
+        if not word or any(character.isspace() for character in word):
+            inside = f"word {quoted(word)} has a blank inside"
+            raise self.malformed(number, inside if word.strip() else f"empty word {word!r}")
+        return word
 
 
 def tagged(
