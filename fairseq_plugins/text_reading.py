@@ -51,6 +51,18 @@ def lines_of(
         yield i, decode_line(raw, name, i)
 
 
+def read_lines(path: str | Path) -> list[str]:
+    """Read a whole file as lines, without their ends.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: see `decode_line`.
+    """
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"{path}: no such file")
+    return [line for _, line in numbered_lines(path)]
+
+
 def read_text(path: str | Path) -> str:
     """Read a whole file, its line ends as they are.
 

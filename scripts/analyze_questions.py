@@ -18,7 +18,7 @@ from pathlib import Path
 from fairseq_plugins import command
 from fairseq_plugins.evaluation import question_types
 from fairseq_plugins.evaluation.squad_files import check_known, read_ids, read_predictions
-from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.files import write_text
 from fairseq_plugins.lab.figures.drawing import check_stem
 from fairseq_plugins.lab.figures.question_plots import plot_errors
 from fairseq_plugins.prep.qa_examples import read_asked

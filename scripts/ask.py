@@ -17,12 +17,11 @@ import sys
 from collections.abc import Iterator
 
 from fairseq_plugins import command
-from fairseq_plugins.evaluation.text_files import read_lines
 from fairseq_plugins.inference.overrides import WINDOWS, add_overrides, given_overrides
 from fairseq_plugins.inference.question_answering import ENSEMBLES, Reader, load
 from fairseq_plugins.lab.figures.answer_display import as_text
 from fairseq_plugins.lab.figures.highlights import visible
-from fairseq_plugins.text_reading import lines_of
+from fairseq_plugins.text_reading import lines_of, read_lines
 
 PROMPT = "question> "
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from fairseq_plugins import command
 from fairseq_plugins.evaluation.comparison_report import short_names
-from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.files import write_text
 from fairseq_plugins.inference import difference_study, prediction, prediction_inputs
 from fairseq_plugins.inference.overrides import EXAMPLES, add_overrides, given_overrides
 from fairseq_plugins.inference.prediction_records import Prediction, ScorePrediction

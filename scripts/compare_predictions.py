@@ -35,7 +35,7 @@ from fairseq_plugins.evaluation.text_comparison_report import (
     compare_text_files,
     format_text_examples,
 )
-from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.files import write_text
 from fairseq_plugins.lab.figures.answer_examples import format_answer_examples
 from fairseq_plugins.prep.qa_examples import read_asked
 

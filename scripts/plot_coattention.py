@@ -19,11 +19,11 @@ import sys
 from pathlib import Path
 
 from fairseq_plugins import command
-from fairseq_plugins.evaluation.text_files import read_lines
 from fairseq_plugins.inference import coattention, question_answering
 from fairseq_plugins.inference.overrides import WINDOWS, add_overrides, given_overrides
 from fairseq_plugins.lab.figures.coattention_plots import STRIP, plot_coattention
 from fairseq_plugins.lab.figures.drawing import check_stem
+from fairseq_plugins.text_reading import read_lines
 
 MEAN = "mean"
 

@@ -19,7 +19,7 @@ from typing import Any
 from tqdm import tqdm
 
 from fairseq_plugins import command
-from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.files import write_text
 from fairseq_plugins.inference.gates import gated_runs, mean_gates
 from fairseq_plugins.inference.overrides import EXAMPLES, add_overrides, given_overrides
 from fairseq_plugins.inference.prediction import BATCH_SIZE, Predictor, load

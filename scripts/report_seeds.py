@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fairseq_plugins import command
-from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.files import write_text
 from fairseq_plugins.lab.results.seed_report import (
     comparisons_csv,
     format_markdown,

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairseq_plugins import command
-from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.files import write_text
 from fairseq_plugins.lab.results.tables import bertqa_models
 from fairseq_plugins.lab.results.tables.experiment_tables import (
     TABLES,

@@ -13,8 +13,8 @@ import sys
 from fairseq_plugins import command
 from fairseq_plugins.evaluation.inputs import TextForm
 from fairseq_plugins.evaluation.score_report import format_report, score_files
-from fairseq_plugins.evaluation.text_files import write_text
 from fairseq_plugins.evaluation.translation import SUBWORDS, TOKENIZED
+from fairseq_plugins.files import write_text
 
 
 def parse_args() -> argparse.Namespace:

@@ -24,7 +24,7 @@ import torch
 from tqdm import tqdm
 
 from fairseq_plugins import command
-from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.files import write_text
 from fairseq_plugins.lab.execution import rate_search, runner
 from fairseq_plugins.lab.execution.run import Run
 from fairseq_plugins.lab.figures.drawing import check_stem

@@ -22,7 +22,7 @@ from fairseq_plugins import __path__ as package
 from fairseq_plugins import command
 from fairseq_plugins.evaluation.inputs import TextForm
 from fairseq_plugins.evaluation.score_report import Report, format_report, score_files
-from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.files import write_text
 from fairseq_plugins.inference.text_checkpoints import recorded_options
 from fairseq_plugins.lab.results.split_files import EVALUATION, GENERATED, SCORE, of_split
 from fairseq_plugins.messages import named

@@ -18,7 +18,7 @@ from itertools import groupby
 
 from sacrebleu.metrics import BLEU, CHRF
 
-from .text_files import check_equal_counts
+from .translation import check_equal_counts
 
 Metric = Callable[[str, str], float]
 

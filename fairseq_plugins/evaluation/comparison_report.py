@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from ..text_reading import read_lines
 from .comparison import HIT, METRICS, MISS, SAME, Example, compare, mark_words
 from .inputs import TextForm, load
-from .text_files import read_lines
 from .translation import remove_subwords
 
 FORMATS = ("text", "markdown", "tsv")

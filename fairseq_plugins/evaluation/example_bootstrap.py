@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from ..messages import named
+from ..text_reading import read_lines
 from . import classification, labeling, metrics, squad
-from .text_files import read_lines
 
 # Examples with their weights (how often each was drawn), (n,) -> the metric.
 Statistic = Callable[[np.ndarray], float]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..messages import named
-from .text_files import read_lines
+from ..text_reading import read_lines
 
 _RECORD = re.compile(r"([STHDPA])-(\d+)\t(.*)", re.DOTALL)
 _TOTAL = re.compile(r"\bTranslated ([\d,]+) sentences\b")

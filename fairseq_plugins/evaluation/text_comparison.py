@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..messages import named, quoted
-from .text_files import read_lines
+from ..text_reading import read_lines
 
 BETTER = ("second", "first", "last", "both", "any")  # "both" and "any": whichever
 Texts = tuple[str, ...]

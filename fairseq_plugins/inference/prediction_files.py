@@ -17,7 +17,7 @@ from typing import Any
 from tqdm import tqdm
 
 from ..evaluation.metrics import score
-from ..evaluation.text_files import write_text
+from ..files import write_text
 from ..messages import named
 from ..text_reading import lines_of, numbered_lines
 from . import prediction_outputs as outputs

@@ -20,7 +20,7 @@ from fairseq_plugins.evaluation.comparison_report import (
     short_names,
 )
 from fairseq_plugins.evaluation.inputs import TextForm
-from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.files import write_text
 
 GOLD = ["Patek kann Berufung einlegen.", "Das ist gut.", "Er kommt | heute.", "Gleich."]
 FIRST = ["Patek kann anrufen.", "Das ist gut.", "Sie geht | morgen.", "Gleich."]

@@ -15,7 +15,8 @@ from fairseq_plugins.evaluation.generate_log import (
     read_generate_log,
     read_system,
 )
-from fairseq_plugins.evaluation.text_files import read_lines, write_text
+from fairseq_plugins.files import write_text
+from fairseq_plugins.text_reading import read_lines
 
 SENTENCES = ["das ist gut .", "ja", "", "nein , nie"]
 
