@@ -17,10 +17,10 @@ import sys
 from collections.abc import Iterator
 
 from fairseq_plugins import command
+from fairseq_plugins.evaluation.answer_display import as_text
+from fairseq_plugins.evaluation.shown_text import visible
 from fairseq_plugins.inference.overrides import WINDOWS, add_overrides, given_overrides
 from fairseq_plugins.inference.question_answering import ENSEMBLES, Reader, load
-from fairseq_plugins.lab.figures.answer_display import as_text
-from fairseq_plugins.lab.figures.highlights import visible
 from fairseq_plugins.text_reading import lines_of, read_lines
 
 PROMPT = "question> "

@@ -19,13 +19,13 @@ from itertools import islice
 from pathlib import Path
 
 from fairseq_plugins import command
-from fairseq_plugins.evaluation.comparison_report import short_names
+from fairseq_plugins.evaluation.contrast import short_names
+from fairseq_plugins.evaluation.highlights import Answer, Case, Sentence, as_page, as_text
 from fairseq_plugins.files import write_text
 from fairseq_plugins.inference import difference_study, prediction, prediction_inputs
 from fairseq_plugins.inference.overrides import EXAMPLES, add_overrides, given_overrides
 from fairseq_plugins.inference.prediction_records import Prediction, ScorePrediction
 from fairseq_plugins.inference.text_checkpoints import find_checkpoints, recorded_options
-from fairseq_plugins.lab.figures.highlights import Answer, Case, Sentence, as_page, as_text
 from fairseq_plugins.text_reading import lines_of, numbered_lines
 
 OF_A_SPLIT = 20

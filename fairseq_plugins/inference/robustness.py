@@ -17,7 +17,7 @@ from tqdm import tqdm
 from ..augment.perturbed_sets import WHOLE, PerturbedExamples, expected_of, read_sets
 from ..corpora.examples import Example
 from ..data.text_manifest import TextManifest
-from ..evaluation.comparison_report import short_names
+from ..evaluation.contrast import short_names
 from ..evaluation.example_bootstrap import Answers
 from ..evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
 from .overrides import EXAMPLES, given_overrides

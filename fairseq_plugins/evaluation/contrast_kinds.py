@@ -1,0 +1,302 @@
+"""Sentences, classes, scores, labels of words and answers as items of a contrast.
+
+What systems differ in is marked: words that one translation alone has right (the syntax-infused
+paper's Table 3), words in which the two sentences of a pair differ (Wang et al. 2022, Table 4), and
+the gold answer in its context (Chadha and Sood 2019, Figure 6). An answer is right where it is
+exactly a gold one, as SQuAD compares, or where there is none and the system gives none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import Protocol
+
+from sacrebleu.metrics import BLEU, CHRF
+
+from ..messages import named, quoted
+from .contrast import Item, View, best
+from .marked_words import HIT, MISS, SAME, Runs, mark_words, only
+from .prediction_lines import Predicted, check_same
+from .shown_text import NO_ANSWER, as_line, cropped
+from .squad import scores_of
+from .translation import check_equal_counts
+
+Metric = Callable[[str, str], float]
+Texts = tuple[str, ...]
+
+METRICS = {"chrf": CHRF, "bleu": partial(BLEU, effective_order=True)}
+FIRST, SECOND = "first", "second"  # marks of words that one sentence of a pair has alone
+SPAN, WRONG = "span", "wrong"  # of an answer in its context, of what is wrong as a whole
+
+
+def scorer(name: str) -> Metric:
+    """Return a score of (prediction, gold) for one sentence, 0 to 100, of `METRICS`."""
+    metric = METRICS[name]()
+    return cache(lambda prediction, gold: metric.sentence_score(prediction, [gold]).score)
+
+
+def sentence_items(
+    systems: Sequence[Sequence[str]],
+    gold: Sequence[str],
+    sources: Sequence[str] | None = None,
+    *,
+    names: Sequence[str] = ("first", "second"),
+    metric: tuple[str, Metric],
+) -> list[Item]:
+    """Return the sentences that two systems translate.
+
+    Args:
+        systems: the predictions of both.
+        gold: references.
+        sources: inputs, or None.
+        names: of the systems.
+        metric: name and score of (prediction, gold), higher is better.
+
+    Raises:
+        ValueError: unequal counts.
+    """
+    known = dict(zip(names, systems)) | ({} if sources is None else {"sources": sources})
+    for name, lines in known.items():
+        check_equal_counts((name, lines), ("gold", gold))
+    items = []
+    for number, (truth, *said) in enumerate(zip(gold, *systems)):
+        scores = [metric[1](one, truth) for one in said]
+        source = None if sources is None else sources[number]
+        view = partial(_sentence, number, source, truth, said, scores, names, metric[0])
+        items.append(Item(str(number), scores, best(scores), view))
+    return items
+
+
+def _sentence(
+    number: int,
+    source: str | None,
+    gold: str,
+    said: Sequence[str],
+    scores: Sequence[float],
+    names: Sequence[str],
+    metric: str,
+) -> View:
+    gap = scores[1] - scores[0]
+    marked = [mark_words(*pair, gold) for pair in (said, said[::-1])]
+    row = {"id": str(number), "gap": f"{gap:.2f}"}
+    row |= {f"{metric} {name}": f"{score:.2f}" for name, score in zip(names, scores)}
+    row |= {f"only {name} right": only(runs, HIT) for name, runs in zip(names, marked)}
+    row |= {"source": source or "", "reference": gold, **dict(zip(names, said))}
+    lines = {} if source is None else {"source": _plain(source)}
+    return View(
+        f"{metric} {gap:+.1f} for {names[1]}",
+        lines | {"reference": _plain(gold)},
+        [(runs, f"{score:.1f}") for runs, score in zip(marked, scores)],
+        row,
+    )
+
+
+def class_items(
+    systems: Mapping[str, Sequence[Predicted]],
+    texts: Mapping[str, Texts],
+    *,
+    names: Sequence[str],
+    positive: str = "",
+) -> list[Item]:
+    """Return the examples that systems put into classes; a score is the true one's probability.
+
+    Args:
+        systems: file -> its predictions.
+        texts: id -> texts, for predictions that do not hold them.
+        names: of the systems.
+        positive: class whose probability is shown (default: ``1`` where classes are 0 and 1, else
+            that of each answer).
+
+    Raises:
+        ValueError: other examples, no gold labels, or no such class.
+    """
+    check_same(systems)
+    classes = {label for made in systems.values() for one in made for label in one.probabilities}
+    if positive and positive not in classes:
+        raise ValueError(f"class {positive!r} is not one of {named(sorted(classes))}")
+    positive = positive or ("1" if classes == {"0", "1"} else "")
+    items = []
+    for said in zip(*systems.values()):
+        scores = [100 * one.probability(one.gold) for one in said]
+        right = [one.answer == one.gold for one in said]
+        view = partial(_class, said, _texts_of(said, texts), names, positive)
+        items.append(Item(said[0].id, scores, right, view))
+    return items
+
+
+def _class(said: Sequence[Predicted], texts: Texts, names: Sequence[str], positive: str) -> View:
+    gold, shown = said[0].gold, []
+    row = {"id": said[0].id, "gold": gold, "gap": ""}
+    heading = f"probability of {positive}" if positive else "probability"
+    for name, one in zip(names, said):
+        chance = one.probability(positive or one.answer)
+        row |= {f"{name} label": one.answer, f"{name} {heading}": f"{chance:.6f}"}
+        note = f"{positive}: {100 * chance:.2f}%" if positive else f"{100 * chance:.2f}%"
+        shown.append(([(one.answer, SAME if one.answer == gold else WRONG)], note))
+    lines = _lines(texts)
+    row |= {"S1": "", "S2": ""} | dict(zip(("S1", "S2"), texts))
+    row |= {"only S1": "", "only S2": ""}
+    if len(texts) == 2:
+        for label, other, mark in (("S1", "S2", FIRST), ("S2", "S1", SECOND)):
+            lines[label] = _differing(row[label], row[other], mark)
+            row[f"only {label}"] = only(lines[label], mark)
+    return View(f"gold {gold}", lines, shown, row)
+
+
+def score_items(
+    systems: Mapping[str, Sequence[Predicted]], texts: Mapping[str, Texts], *, names: Sequence[str]
+) -> list[Item]:
+    """Return the examples that systems score; the nearer to the true score, the better.
+
+    Raises:
+        ValueError: other examples, or no gold scores.
+    """
+    check_same(systems)
+    items = []
+    for said in zip(*systems.values()):
+        scores = [-abs(one.answer - one.gold) for one in said]
+        view = partial(_score, said, _texts_of(said, texts), names)
+        items.append(Item(said[0].id, scores, best(scores), view))
+    return items
+
+
+def _score(said: Sequence[Predicted], texts: Texts, names: Sequence[str]) -> View:
+    row = {"id": said[0].id, "gold": f"{said[0].gold:g}", "gap": ""}
+    row |= {f"{name} score": f"{one.answer:.6f}" for name, one in zip(names, said)}
+    row |= dict(zip(("S1", "S2"), (*texts, "", "")))
+    shown = [(_plain(f"{one.answer:.3f}"), f"{one.answer - one.gold:+.3f}") for one in said]
+    return View(f"gold {said[0].gold:g}", _lines(texts), shown, row)
+
+
+def word_items(systems: Mapping[str, Sequence[Predicted]], *, names: Sequence[str]) -> list[Item]:
+    """Return the sentences whose words systems label; a score is the share of right labels in %.
+
+    Raises:
+        ValueError: other examples, or no gold labels.
+    """
+    check_same(systems)
+    items = []
+    for said in zip(*systems.values()):
+        hits = [[own == truth for own, truth in zip(one.answer, one.gold)] for one in said]
+        scores = [100 * sum(row) / max(1, len(row)) for row in hits]
+        items.append(Item(said[0].id, scores, best(scores), partial(_words, said, scores, names)))
+    return items
+
+
+def _words(said: Sequence[Predicted], scores: Sequence[float], names: Sequence[str]) -> View:
+    gold, words = said[0].gold, said[0].texts
+    row = {"id": said[0].id, "gap": "", "words": " ".join(words), "gold": " ".join(gold)}
+    row |= {f"{name} labels": " ".join(one.answer) for name, one in zip(names, said)}
+    shown = []
+    for one, score in zip(said, scores):
+        marks = [(own, SAME if own == truth else MISS) for own, truth in zip(one.answer, gold)]
+        runs = [part for run in marks for part in (run, (" ", SAME))][:-1]
+        shown.append((runs, f"{score:.1f}% right"))
+    lines = {"words": _plain(row["words"]), "gold": _plain(row["gold"])}
+    return View(f"{len(words)} words", lines, shown, row)
+
+
+class AskedQuestion(Protocol):
+    """What is shown of a question.
+
+    Args:
+        text: what is asked.
+        context: that it is asked about; empty if unknown.
+        golds: texts of its gold answers; none where it has none.
+        spans: begin and end of the gold answers in the context.
+    """
+
+    text: str
+    context: str
+
+    @property
+    def golds(self) -> Sequence[str]: ...
+
+    @property
+    def spans(self) -> Sequence[tuple[int, int]]: ...
+
+
+def answer_items(
+    questions: Mapping[str, AskedQuestion],
+    systems: Mapping[str, Mapping[str, str]],
+    *,
+    names: Sequence[str],
+) -> list[Item]:
+    """Return the questions that systems answer; a score is an answer's F1 in %.
+
+    Args:
+        questions: id -> question with gold answers.
+        systems: file -> id -> answer, empty for none.
+        names: of the systems.
+
+    Raises:
+        ValueError: a question without an answer of a system.
+    """
+    for system, answers in systems.items():
+        lacking = [name for name in questions if name not in answers]
+        if lacking:
+            raise ValueError(
+                f"{system}: {len(lacking):,} of {len(questions):,} questions have no prediction, "
+                f"{quoted(lacking[0])} among them"
+            )
+    items = []
+    for name, question in questions.items():
+        said = [answers[name] for answers in systems.values()]
+        exact, f1 = zip(*(scores_of(question.golds, text) for text in said))
+        view = partial(_answer, name, question, said, exact, f1, names)
+        items.append(Item(name, [100 * one for one in f1], [bool(one) for one in exact], view))
+    return items
+
+
+def _answer(
+    name: str,
+    question: AskedQuestion,
+    said: Sequence[str],
+    exact: Sequence[float],
+    f1: Sequence[float],
+    names: Sequence[str],
+) -> View:
+    golds = dict.fromkeys(question.golds)
+    row = {"id": name, "question": question.text, "gold": " | ".join(golds), "gap": ""}
+    shown = []
+    for system, text, right, overlap in zip(names, said, exact, f1):
+        row |= {f"{system} answer": text, f"{system} exact": f"{right:g}"}
+        row |= {f"{system} F1": f"{overlap:.4f}"}
+        run = as_line(text) if text else NO_ANSWER, SAME if right else WRONG
+        shown.append(([run], f"F1 {100 * overlap:.1f}"))
+    lines = {"context": _excerpt(question, said)} if question.context else {}
+    lines["gold"] = _plain(" | ".join(map(as_line, golds)) or NO_ANSWER)
+    return View(as_line(question.text), lines, shown, row | {"context": question.context})
+
+
+def _excerpt(question: AskedQuestion, said: Sequence[str]) -> Runs:
+    """Return the context around a gold answer, which is marked.
+
+    Where no gold answer stands in the context, what a system said decides where it is cut out.
+    """
+    for begin, end in question.spans:
+        parts = zip(cropped(question.context, begin, end), (SAME, SPAN, SAME))
+        return [(as_line(part), mark) for part, mark in parts if part]
+    found = next((text for text in said if text and text in question.context), "")
+    begin = question.context.index(found)
+    return _plain(as_line("".join(cropped(question.context, begin, begin + len(found)))))
+
+
+def _texts_of(said: Sequence[Predicted], texts: Mapping[str, Texts]) -> Texts:
+    return next((one.texts for one in said if one.texts), texts.get(said[0].id, ()))
+
+
+def _lines(texts: Texts) -> dict[str, Runs]:
+    """Return the lines of one sentence or two."""
+    labels = ["text"] if len(texts) == 1 else [f"S{n}" for n in range(1, len(texts) + 1)]
+    return dict(zip(labels, map(_plain, texts)))
+
+
+def _differing(text: str, other: str, mark: str) -> Runs:
+    """Mark the words that a sentence has alone."""
+    return [(part, mark if own == MISS else SAME) for part, own in mark_words(text, other, "")]
+
+
+def _plain(text: str) -> Runs:
+    return [(text, SAME)]
