@@ -46,7 +46,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument(
         "--names", nargs="+", help="what to call the systems (default: what tells paths apart)"
     )
-    add_flags(parser, ContrastOptions)
+    add_flags(parser, ContrastOptions, strict=True)
     return parser.parse_args()
 
 

@@ -15,9 +15,8 @@ import logging
 import sys
 
 from fairseq_plugins import command
-from fairseq_plugins.inference import prediction_inputs, prediction_outputs
-from fairseq_plugins.inference.overrides import EXAMPLES, add_overrides
 from fairseq_plugins.inference.prediction_files import PredictionOptions, predict_files
+from fairseq_plugins.option_flags import add_flags
 
 
 def parse_args() -> PredictionOptions:
@@ -25,32 +24,10 @@ def parse_args() -> PredictionOptions:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    add = parser.add_argument
-    add("checkpoint", help="run folder (its checkpoint_best.pt), or checkpoint files joined by ':'")
-    add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
-    add("--split", help="predict this split of the prepared folder")
-    add("--input", metavar="FILE", help="or predict raw text: a file, or - for standard input")
-    add(
-        "--input-format",
-        default="text",
-        choices=prediction_inputs.FORMATS,
-        help="text: one example a line, a TAB between the sentences of a pair; conll: one word a "
-        "line (first column; of several, the last is the gold label), an empty line between "
-        "sentences",
+    parser.add_argument(
+        "checkpoint", help="run folder (its checkpoint_best.pt), or checkpoint files joined by ':'"
     )
-    add(
-        "--output",
-        metavar="FILE",
-        help="where to write predictions (default: standard output, unless --submission-dir or "
-        "--metrics is all that is wanted)",
-    )
-    add("--format", default="jsonl", choices=prediction_outputs.FORMATS, help="of --output")
-    add("--submission-dir", metavar="DIR", help="write the GLUE server's file of this split there")
-    add("--metrics", metavar="FILE", help="write metrics as JSON; needs gold labels")
-    add("--batch-size", type=int, default=32, metavar="N", help="most examples of a batch")
-    add("--max-tokens", type=int, metavar="N", help="most wordpieces of a batch")
-    add_overrides(parser, EXAMPLES)
-    add("--cpu", action="store_true", help="use no GPU")
+    add_flags(parser, PredictionOptions, strict=True)
     return PredictionOptions(**vars(parser.parse_args()))
 
 

@@ -16,12 +16,13 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 from fairseq_plugins import command
 from fairseq_plugins.augment.perturbed_sets import PerturbedExamples
 from fairseq_plugins.files import write_text
-from fairseq_plugins.inference.overrides import EXAMPLES, add_overrides
+from fairseq_plugins.inference.overrides import ExampleOptions
 from fairseq_plugins.inference.robustness import RobustnessOptions, parse_systems, try_systems
 from fairseq_plugins.lab.results.tables.robustness_table import (
     Column,
@@ -30,6 +31,7 @@ from fairseq_plugins.lab.results.tables.robustness_table import (
     format_markdown,
     make_table,
 )
+from fairseq_plugins.option_flags import add_flags
 
 
 def parse_args() -> argparse.Namespace:
@@ -48,13 +50,9 @@ def parse_args() -> argparse.Namespace:
     add("--sets", nargs="+", required=True, metavar="SET", help="perturbed sets; see above")
     add("--output", required=True, metavar="STEM", help="STEM.md, .csv, .json, and folder STEM")
     add("--names", nargs="+", help="what to call the systems (default: what tells them apart)")
-    add("--data", metavar="DIR", help="prepared folder (default: the one of each training)")
-    add("--batch-size", type=int, default=32, metavar="N", help="most examples of a batch")
-    add("--max-tokens", type=int, metavar="N", help="most wordpieces of a batch")
-    add_overrides(parser, EXAMPLES)
+    add_flags(parser, ExampleOptions, strict=True)
     add("--samples", type=int, default=1000, help="resamples of the bootstrap, 0 for no test")
     add("--seed", type=int, default=12345, help="of the bootstrap")
-    add("--cpu", action="store_true", help="use no GPU")
     return parser.parse_args()
 
 
@@ -64,23 +62,11 @@ def report(args: argparse.Namespace) -> str:
     Raises:
         FileNotFoundError, ValueError: see `try_systems`; numbers below their least.
     """
-    for name, least in (("batch_size", 1), ("max_tokens", 1), ("samples", 0)):
-        value = getattr(args, name)
-        if value is not None and value < least:
-            flag = name.replace("_", "-")
-            raise ValueError(f"--{flag} is {value}, it must be at least {least}")
-    options = RobustnessOptions(
-        parse_systems(args.systems, args.names),
-        args.sets,
-        Path(args.output),
-        args.data,
-        args.batch_size,
-        args.max_tokens,
-        args.max_positions,
-        args.long_examples,
-        args.cpu,
-        args.spacy_model,
-    )
+    if args.samples < 0:
+        raise ValueError(f"--samples {args.samples}: must be at least 0")
+    given = {spec.name: getattr(args, spec.name) for spec in fields(ExampleOptions)}
+    systems = parse_systems(args.systems, args.names)
+    options = RobustnessOptions(systems, args.sets, Path(args.output), **given)
     trial = try_systems(options)
     columns = [_column(one) for one in trial.sets]
     draws = {"samples": args.samples, "seed": args.seed}

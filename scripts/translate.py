@@ -21,7 +21,7 @@ from pathlib import Path
 from fairseq_plugins import __path__ as package
 from fairseq_plugins import command
 from fairseq_plugins.evaluation.inputs import TextForm
-from fairseq_plugins.evaluation.score_report import Report, format_report, score_files
+from fairseq_plugins.evaluation.score_report import ScoreReport, format_report, score_files
 from fairseq_plugins.files import write_text
 from fairseq_plugins.inference.text_checkpoints import recorded_options
 from fairseq_plugins.lab.results.split_files import EVALUATION, GENERATED, SCORE, of_split
@@ -123,7 +123,7 @@ def main() -> None:
     write_text(args.run / of_split(EVALUATION, args.split), text)
 
 
-def summary(report: Report, split: str) -> dict:
+def summary(report: ScoreReport, split: str) -> dict:
     """Return what experiments read of the scores."""
     (scores,) = report.systems
     return {

@@ -45,31 +45,31 @@ class ContrastOptions(Criteria):
 
     systems: Sequence[str] = ()
     names: Sequence[str] | None = None
-    gold: str = option(
+    gold: str | None = option(
         "translation: references (default: T- lines); answers: SQuAD JSON with answers, or "
         "SPLIT.examples.jsonl of a prepared folder",
-        "",
+        None,
     )
-    src: str = option(
+    src: str | None = option(
         "translation: source sentences (default: S- lines, if any); predictions: the texts, where "
         "they do not hold them: SPLIT.examples.jsonl of a prepared folder, or one example a line "
         "with a TAB between its sentences",
-        "",
+        None,
     )
-    lang: str = option("translation: target language (default: de)", "")
-    tokenized: str = option(
-        "translation: whether systems are Moses tokens (default: auto)",
-        "",
-        choices=("", *TOKENIZED),
+    lang: str | None = option("translation: target language (default: de)", None)
+    tokenized: str | None = option(
+        "translation: systems are Moses tokens (default: auto)", None, choices=TOKENIZED
     )
-    metric: str = option("translation: sentence score (default: chrf)", "", choices=("", *METRICS))
-    positive: str = option(
-        "classes: whose probability is shown (default: 1 of 0 and 1, else the answer's)", ""
+    metric: str | None = option(
+        "translation: sentence score (default: chrf)", None, choices=tuple(METRICS)
+    )
+    positive: str | None = option(
+        "classes: whose probability is shown (default: 1 of 0 and 1, else the answer's)", None
     )
     max: int = option("how many to show", 10, least=0)
-    markdown: str = option("write a Markdown table here", "")
-    tsv: str = option("write tab-separated values here", "")
-    html: str = option("write a page here", "")
+    markdown: str | None = option("write a Markdown table here", None)
+    tsv: str | None = option("write tab-separated values here", None)
+    html: str | None = option("write a page here", None)
 
 
 @dataclass(frozen=True)
@@ -132,10 +132,10 @@ def kind_of(options: ContrastOptions) -> Kind:
     first, *others = options.systems
     kind = _kind_of_file(first)
     for path in others:
-        if _kind_of_file(path) is ANSWERS is not kind:
+        if kind is not ANSWERS and _kind_of_file(path) is ANSWERS:
             raise ValueError(f"{first} holds {kind.name}, {path} {ANSWERS.name}")
     for name in sorted(frozenset().union(*(one.options for one in KINDS)) - kind.options):
-        if getattr(options, name):
+        if getattr(options, name) is not None:
             raise ValueError(f"{flag_of(name)} is not for {kind.name}, which {first} holds")
     return kind
 
@@ -169,7 +169,7 @@ def _translations(options: ContrastOptions, names: Sequence[str], _: ReadQuestio
     if len(options.systems) != 2:
         raise ValueError(f"{len(options.systems)} systems: translations are compared two by two")
     form = TextForm(options.lang or "de", options.tokenized or "auto")
-    inputs = load(options.systems, options.gold or None, form)
+    inputs = load(options.systems, options.gold, form)
     sources = next((o.sources for o in inputs.outputs if o.sources is not None), None)
     if options.src:
         sources = read_lines(options.src)
@@ -195,7 +195,7 @@ def _predictions(options: ContrastOptions, names: Sequence[str], _: ReadQuestion
         raise ValueError(f"{options.src} holds no example {lacking.id!r}, which {first} predicts")
     if lines == SCORES:
         return score_items(systems, texts, names=names)
-    return class_items(systems, texts, names=names, positive=options.positive)
+    return class_items(systems, texts, names=names, positive=options.positive or "")
 
 
 def _answers(

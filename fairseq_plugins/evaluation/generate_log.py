@@ -46,7 +46,7 @@ class Hypothesis:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class LoggedSentence:
     """One sentence of the test set; ``hypotheses`` are best first and never empty."""
 
     id: int
@@ -93,7 +93,7 @@ def is_generate_log(lines: Iterable[str]) -> bool:
     return any(re.match(r"[HD]-\d+\t-?[\d.einfa+-]+\t", line) for line in lines)
 
 
-def read_generate_log(path: str | Path) -> list[Sentence]:
+def read_generate_log(path: str | Path) -> list[LoggedSentence]:
     """Read a generation log into records ordered by id.
 
     Raises:
@@ -103,7 +103,7 @@ def read_generate_log(path: str | Path) -> list[Sentence]:
     return parse_generate_log(read_lines(path), name=str(path))
 
 
-def parse_generate_log(lines: Sequence[str], *, name: str = "log") -> list[Sentence]:
+def parse_generate_log(lines: Sequence[str], *, name: str = "log") -> list[LoggedSentence]:
     """Parse the lines of a generation log into records ordered by id, 0 to n - 1.
 
     Raises:
@@ -200,7 +200,7 @@ def _check_ids(entries: dict[int, _Entry], total: int | None, name: str) -> None
         )
 
 
-def _sentence(sentence_id: int, entry: _Entry, kinds: set[str], name: str) -> Sentence:
+def _sentence(sentence_id: int, entry: _Entry, kinds: set[str], name: str) -> LoggedSentence:
     """Build one record, checking that its groups of lines are whole."""
     main = "H" if "H" in kinds else "D"
     count = len(entry.of(main))
@@ -221,7 +221,7 @@ def _sentence(sentence_id: int, entry: _Entry, kinds: set[str], name: str) -> Se
             )
     hypotheses = [_hypothesis(entry, k, sentence_id, name) for k in range(count)]
     hypotheses.sort(key=lambda hypothesis: -hypothesis.score)  # stable: ties stay as printed
-    return Sentence(sentence_id, entry.single("S"), entry.single("T"), tuple(hypotheses))
+    return LoggedSentence(sentence_id, entry.single("S"), entry.single("T"), tuple(hypotheses))
 
 
 def _hypothesis(entry: _Entry, k: int, sentence_id: int, name: str) -> Hypothesis:

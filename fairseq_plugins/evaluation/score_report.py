@@ -20,7 +20,7 @@ _HEADINGS = {
 
 
 @dataclass(frozen=True)
-class Report:
+class ScoreReport:
     """What one run of scoring found.
 
     Attributes:
@@ -53,7 +53,7 @@ def score_files(
     paired: bool = False,
     samples: int = 1000,
     seed: int = 12345,
-) -> Report:
+) -> ScoreReport:
     """Score systems against a reference.
 
     Args:
@@ -75,7 +75,7 @@ def score_files(
             inputs.systems, inputs.reference, lang=lang, samples=samples, seed=seed
         )
     count = len(inputs.reference.text)
-    return Report(
+    return ScoreReport(
         language=lang,
         reference=inputs.reference.name,
         sentences=count,
@@ -86,7 +86,7 @@ def score_files(
     )
 
 
-def format_report(report: Report) -> str:
+def format_report(report: ScoreReport) -> str:
     """Lay the report out for a terminal."""
     lines = [f"reference: {report.reference} ({report.sentences:,} sentences)"]
     if report.test_set:
@@ -102,7 +102,7 @@ def format_report(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(report: Report) -> list[str]:
+def _table(report: ScoreReport) -> list[str]:
     """Return one row a system, columns aligned."""
     rows = [["system", *_HEADINGS.values(), "n"]]
     for scores in report.systems:
@@ -111,7 +111,7 @@ def _table(report: Report) -> list[str]:
     return align(rows)
 
 
-def _paired_lines(report: Report) -> list[str]:
+def _paired_lines(report: ScoreReport) -> list[str]:
     """Return the paired bootstrap as a table with its signatures."""
     rows = [["system", "metric", "score", "difference", "p", "sacreBLEU's p", "95 % interval"]]
     for item in report.paired:

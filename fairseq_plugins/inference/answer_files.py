@@ -29,75 +29,55 @@ from ..evaluation import squad
 from ..evaluation.answers import Answered
 from ..evaluation.squad_files import check_known, read_ids
 from ..evaluation.squad_report import as_text
-from .overrides import WINDOWS, given_overrides
+from ..option_flags import check, option
+from .overrides import WINDOWS, ModelOptions, WindowOverrides, given_overrides
 from .prediction_outputs import opened
-from .question_answering import BATCH_SIZE, LOGITS, Reader, Reply, check_ensemble, load
+from .question_answering import ENSEMBLES, LOGITS, Reader, Reply, load
 
 logger = logging.getLogger(__name__)
 
 PREDICTIONS, ODDS, N_BEST = "predictions.json", "null_odds.json", "nbest_predictions.json"
 METRICS = "metrics.json"
-OVERRIDES = ("null_threshold", "n_best", "max_answer_length", *WINDOWS)
+OVERRIDES = ("null_threshold", "n_best", "max_answer_length")
 
 
 @dataclass(frozen=True)
-class AnswerOptions:
-    """What to answer with what, and where to.
+class AnswerOptions(ModelOptions, WindowOverrides):
+    """What to answer with what, and where to."""
 
-    Args:
-        path: run folder or checkpoint file; several joined by ``:``.
-        output_dir: folder for the files.
-        data: prepared folder (default: the one of the training).
-        split: split of that folder to answer, or
-        input: SQuAD file.
-        ids: file of the ids of the questions that are wanted (default: all).
-        null_threshold: no answer is given where the null odds exceed it (default: as in training,
-            like the five that follow).
-        n_best: how many answers a question has in ``nbest_predictions.json``.
-        max_answer_length: most wordpieces of an answer.
-        max_positions: most wordpieces of a row, specials included.
-        doc_stride: wordpieces from the begin of one window of a long context to the next.
-        max_query_length: wordpieces of a question that are read.
-        ensemble: how several checkpoints are one, of `question_answering.ENSEMBLES`.
-        batch_size: most rows of a batch.
-        cpu: compute on the CPU even where there is a GPU.
-        spacy_model: pipeline for raw text that the user names.
-    """
-
-    path: str
-    output_dir: str
-    data: str | None = None
-    split: str | None = None
-    input: str | None = None
-    ids: str | None = None
-    null_threshold: float | None = None
-    n_best: int | None = None
-    max_answer_length: int | None = None
-    max_positions: int | None = None
-    doc_stride: int | None = None
-    max_query_length: int | None = None
-    ensemble: str = LOGITS
-    batch_size: int = BATCH_SIZE
-    cpu: bool = False
-    spacy_model: str | None = None
+    path: str = option(
+        "run folder (its checkpoint_best.pt), or checkpoint files; an ensemble joined by ':'"
+    )
+    output_dir: str = option("where the files go")
+    split: str | None = option("answer this split of the prepared folder", None)
+    input: str | None = option("or a SQuAD file", None)
+    ids: str | None = option("only these questions: one id a line, or JSON that has them", None)
+    null_threshold: float | None = option(
+        "no answer where its score exceeds that of the best span by more (default: as in training)",
+        None,
+    )
+    n_best: int | None = option("answers listed for a question", None, least=1)
+    max_answer_length: int | None = option("most wordpieces of an answer", None, least=1)
+    ensemble: str = option(
+        "logits: the mean of all models' logits; paper: the most probable answer of one of them, "
+        "none if any says none",
+        LOGITS,
+        choices=ENSEMBLES,
+    )
 
     def check(self) -> None:
-        """Refuse options that do not go together.
+        """Refuse options that do not go together, before any long work.
 
         Raises:
             FileNotFoundError: there is no such input or file of ids.
             ValueError: anything else; names the option.
         """
-        check_ensemble(self.ensemble)
+        check(self)
         if (self.split is None) == (self.input is None):
             raise ValueError("give either --split or --input")
         for path in (self.input, self.ids):
             if path is not None and not Path(path).is_file():
                 raise FileNotFoundError(f"{path}: no such file")
-        for name in ("batch_size", "n_best", "max_answer_length", *WINDOWS):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"--{name.replace('_', '-')} is {value}, it must be at least 1")
         if self.null_threshold is not None and math.isnan(self.null_threshold):
             raise ValueError("--null-threshold is nan, it must be a number")
         if Path(self.output_dir).exists() and not Path(self.output_dir).is_dir():
@@ -106,11 +86,13 @@ class AnswerOptions:
     @property
     def overrides(self) -> dict[str, Any]:
         """Task options that were given."""
-        return given_overrides(self, OVERRIDES)
+        own = {name: getattr(self, name) for name in OVERRIDES}
+        given = {name: value for name, value in own.items() if value is not None}
+        return given | given_overrides(self, WINDOWS)
 
 
 @dataclass
-class Answers:
+class KeptAnswers:
     """What is kept of the replies for metrics.
 
     Args:
@@ -190,7 +172,7 @@ def _replies(
 
 def _write(replies: Iterable[Reply], reader: Reader, options: AnswerOptions) -> None:
     """Write three files as replies come, then the metrics; all appear together."""
-    folder, kept = Path(options.output_dir), Answers()
+    folder, kept = Path(options.output_dir), KeptAnswers()
     with ExitStack() as stack:
         add_text, add_odds, add_best = (
             stack.enter_context(_json_object(folder / name)) for name in (PREDICTIONS, ODDS, N_BEST)

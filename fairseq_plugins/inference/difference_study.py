@@ -27,7 +27,7 @@ from ..text_reading import numbered_lines
 from .attention_tables import DIFFERENCE, select_tables
 from .prediction import Predictor
 from .prediction_records import Prediction, mean_answer
-from .text_checkpoints import LABELLING, check, recorded_options
+from .text_checkpoints import LABELLING, check_checkpoint, recorded_options
 
 CONTINUED = "##"  # what a wordpiece begins with that goes on with a word
 
@@ -74,7 +74,7 @@ def check_difference(path: Path) -> None:
         FileNotFoundError: there is no such file.
         ValueError: a model without; names those that have it. Or one that is none of ours.
     """
-    check(path, LABELLING)
+    check_checkpoint(path, LABELLING)
     options = recorded_options(path)["model"]
     layers = options.get("dual_layers") or _dual_options.NO_LAYERS
     if layers != _dual_options.NO_LAYERS and options.get("ablate") != _dual_options.WITHOUT:

@@ -26,10 +26,10 @@ from ..text.text_encoder import EncodedSentence, TextEncoder
 from ..text.wordpiece import WordPieces
 from . import prediction_records as records
 from .folders import check_split, in_order, read_part
+from .overrides import BATCH_SIZE
 from .prediction_inputs import Wanted, examples_of, kept_examples
 from .text_checkpoints import DEFAULT, LABELLING, Paths, find_checkpoints, load_models
 
-BATCH_SIZE = 32
 BATCHES_AHEAD = 32  # sorted by length together, so that a batch holds examples of like length
 
 

@@ -19,11 +19,13 @@ from tqdm import tqdm
 from ..evaluation.metrics import score
 from ..files import write_text
 from ..messages import named
+from ..option_flags import check, option
 from ..text_reading import lines_of, numbered_lines
 from . import prediction_outputs as outputs
-from .overrides import EXAMPLES, given_overrides
-from .prediction import BATCH_SIZE, Predictor, check_split, load
-from .prediction_inputs import read_examples
+from .folders import check_split
+from .overrides import EXAMPLES, ExampleOptions, given_overrides
+from .prediction import Predictor, load
+from .prediction_inputs import FORMATS, read_examples
 from .prediction_records import Prediction
 
 logger = logging.getLogger(__name__)
@@ -34,63 +36,47 @@ FREE = (None, STANDARD)
 
 
 @dataclass(frozen=True)
-class PredictionOptions:
+class PredictionOptions(ExampleOptions):
     """What to predict with what, and where to.
 
     Args:
         checkpoint: run folder or checkpoint file; several joined by ``:``.
-        data: prepared folder (default: the one of the training).
-        split: split of that folder to predict, or
-        input: file of raw text; ``-`` is standard input.
-        input_format: one of `prediction_inputs.FORMATS`.
-        output: file to write; ``-`` is standard output (the default unless only a submission or
-            metrics are wanted).
-        format: one of `prediction_outputs.FORMATS`.
-        submission_dir: folder for the file of the benchmark's server.
-        metrics: JSON file for metrics.
-        batch_size: most examples of a batch.
-        max_tokens: most wordpieces of a batch.
-        max_positions, long_examples: most wordpieces of an example, and what becomes of longer ones
-            (default: as in training).
-        cpu: compute on the CPU even where there is a GPU.
-        spacy_model: pipeline for raw text that the user names.
     """
 
     checkpoint: str
-    data: str | None = None
-    split: str | None = None
-    input: str | None = None
-    input_format: str = "text"
-    output: str | None = None
-    format: str = "jsonl"
-    submission_dir: str | None = None
-    metrics: str | None = None
-    batch_size: int = BATCH_SIZE
-    max_tokens: int | None = None
-    max_positions: int | None = None
-    long_examples: str | None = None
-    cpu: bool = False
-    spacy_model: str | None = None
+    split: str | None = option("predict this split of the prepared folder", None)
+    input: str | None = option("or predict raw text: a file, or - for standard input", None)
+    input_format: str = option(
+        "text: one example a line, a TAB between the sentences of a pair; conll: one word a line "
+        "(first column; of several, the last is the gold label), an empty line between sentences",
+        "text",
+        choices=FORMATS,
+    )
+    output: str | None = option(
+        "where to write predictions (default: standard output, unless --submission-dir or "
+        "--metrics is all that is wanted)",
+        None,
+    )
+    format: str = option("of --output", "jsonl", choices=outputs.FORMATS)
+    submission_dir: str | None = option("write the GLUE server's file of this split there", None)
+    metrics: str | None = option("write metrics as JSON; needs gold labels", None)
 
     def check(self) -> None:
-        """Refuse options that do not go together.
+        """Refuse options that do not go together, before any long work.
 
         Raises:
             FileNotFoundError: there is no such input file.
             ValueError: anything else; names the options.
         """
+        check(self)
         if (self.split is None) == (self.input is None):
             raise ValueError("give either --split or --input")
+        if self.input not in FREE and not Path(self.input).is_file():
+            raise FileNotFoundError(f"{self.input}: no such file")
         if self.submission_dir and self.split is None:
             raise ValueError(
                 "--submission-dir goes with --split: the server wants its own test set"
             )
-        if self.input not in FREE and not Path(self.input).is_file():
-            raise FileNotFoundError(f"{self.input}: no such file")
-        for name in ("batch_size", "max_tokens"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"--{name.replace('_', '-')} is {value}, it must be at least 1")
         for path in (self.output, self.metrics):
             if path not in FREE and Path(path).is_dir():
                 raise ValueError(f"{path} is a folder, not a file to write")
@@ -163,24 +149,25 @@ def _submission(predictor: Predictor, options: PredictionOptions) -> dict[str, A
 
 def _job(predictor: Predictor, options: PredictionOptions) -> Job:
     """Open what is to be predicted."""
-    limits = {"batch_size": options.batch_size, "max_tokens": options.max_tokens}
     if options.split is not None:
         counts = predictor.manifest.splits[options.split]
         if options.metrics and not counts["labelled"]:
             raise _no_gold(f"split {options.split!r} of {predictor.folder}")
-        return Job(predictor.predict_split(options.split, **limits), counts["examples"])
+        return Job(predictor.predict_split(options.split, **options.limits), counts["examples"])
     if options.input == STANDARD:
         if options.metrics:
             raise ValueError("--metrics needs gold labels: give a file or a split, not '-'")
         lines = lines_of(sys.stdin.buffer, STDIN)
         examples = read_examples(lines, STDIN, options.input_format, predictor.wanted)
         buffer = 1 if sys.stdin.isatty() else options.batch_size
-        return Job(predictor.predict_examples(examples, buffer=buffer, **limits), None, live=True)
+        return Job(
+            predictor.predict_examples(examples, buffer=buffer, **options.limits), None, live=True
+        )
     lines = numbered_lines(Path(options.input))
     examples = [*read_examples(lines, options.input, options.input_format, predictor.wanted)]
     if options.metrics and not any(e.label or e.word_labels for e in examples):
         raise _no_gold(options.input)
-    return Job(predictor.predict_examples(examples, **limits), len(examples))
+    return Job(predictor.predict_examples(examples, **options.limits), len(examples))
 
 
 def _no_gold(what: str) -> ValueError:

@@ -28,12 +28,12 @@ from ..nn.span_search import best_spans
 from ..text.squad_encoder import check_visible, encode_paragraphs
 from ..text_reading import check_characters
 from .folders import in_order
+from .overrides import BATCH_SIZE
 from .prediction import BATCHES_AHEAD, Predictor, open_predictor
 from .text_checkpoints import ANSWERING, DEFAULT, Paths, find_checkpoints
 
 LOGITS, PAPER = "logits", "paper"
 ENSEMBLES = (LOGITS, PAPER)
-BATCH_SIZE = 32
 
 
 def load(

@@ -127,7 +127,7 @@ def test_options_reach_the_search(answer_runs, tmp_path, valid):
     assert not any(" " in row["text"] for rows in short[files.N_BEST].values() for row in rows)
 
 
-@pytest.mark.parametrize("name", files.WINDOWS)
+@pytest.mark.parametrize("name", WINDOWS)
 def test_windows_can_be_others_than_in_training(answer_runs, tmp_path, valid, name):
     size = {"max_positions": 20, "doc_stride": 3, "max_query_length": 2}[name]
     dev = str(answer_runs / "raw" / RAW["valid"])
@@ -135,9 +135,9 @@ def test_windows_can_be_others_than_in_training(answer_runs, tmp_path, valid, na
     raw = answers(answer_runs, tmp_path / "raw", input=dev, **{name: size})
     assert_alike(split, raw)
     assert split[files.ODDS] != valid[files.ODDS]
-    recorded = {key: valid[files.METRICS][key] for key in files.WINDOWS}
+    recorded = {key: valid[files.METRICS][key] for key in WINDOWS}
     assert recorded == WINDOWS
-    assert {key: split[files.METRICS][key] for key in files.WINDOWS} == recorded | {name: size}
+    assert {key: split[files.METRICS][key] for key in WINDOWS} == recorded | {name: size}
 
 
 @pytest.mark.parametrize("threshold", [float("inf"), float("-inf"), 1e308])
@@ -202,7 +202,7 @@ def test_ensembles_say_what_they_are(answer_runs, tmp_path):
     assert found["logits"] != found["paper"]
 
 
-@pytest.mark.parametrize("step", ["n_best_entries", "Answers.metrics"])
+@pytest.mark.parametrize("step", ["n_best_entries", "KeptAnswers.metrics"])
 def test_a_broken_off_job_leaves_the_older_files(answer_runs, tmp_path, monkeypatch, valid, step):
     before = answers(answer_runs, tmp_path, split="valid")
 
@@ -226,13 +226,13 @@ def test_a_broken_off_job_leaves_the_older_files(answer_runs, tmp_path, monkeypa
         ({"split": "dev"}, "no split 'dev'; choices: train, valid, test"),
         ({"input": "nowhere.json"}, r"nowhere\.json: no such file"),
         ({"split": "valid", "ids": "nowhere"}, "nowhere: no such file"),
-        ({"split": "valid", "n_best": 0}, "--n-best is 0, it must be at least 1"),
-        ({"split": "valid", "max_answer_length": -1}, "--max-answer-length is -1"),
-        ({"split": "valid", "batch_size": 0}, "--batch-size is 0"),
-        ({"split": "valid", "doc_stride": 0}, "--doc-stride is 0, it must be at least 1"),
+        ({"split": "valid", "n_best": 0}, "--n-best 0: must be at least 1"),
+        ({"split": "valid", "max_answer_length": -1}, "--max-answer-length -1: must be"),
+        ({"split": "valid", "batch_size": 0}, "--batch-size 0: must be"),
+        ({"split": "valid", "doc_stride": 0}, "--doc-stride 0: must be at least 1"),
         ({"split": "valid", "max_positions": 4}, "--max-positions 4: must be at least 5"),
         ({"split": "valid", "null_threshold": float("nan")}, "--null-threshold is nan"),
-        ({"split": "valid", "ensemble": "vote"}, "'vote' is unknown; choices: logits, paper"),
+        ({"split": "valid", "ensemble": "vote"}, "--ensemble 'vote': choices are logits, paper"),
     ],
 )
 def test_options_without_sense_are_refused(answer_runs, tmp_path, given, message):
