@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 from ..messages import named, quoted
 from . import classification as classes
@@ -82,7 +83,10 @@ def score(
         ids = {label: number for number, label in enumerate(labels)}
         matrix = classes.confusion(*(_ids(column, ids) for column in columns), len(ids))
         return class_metrics(matrix, ids[positive] if positive else None)
-    return _word_metrics(*columns, labels, positive)
+    scores: dict[str, float] = {}
+    for group in word_groups(labels, positive).values():
+        scores |= group.metrics(*group.counts(*columns))
+    return scores
 
 
 def class_metrics(matrix: classes.Matrix, positive: int | None = None) -> dict[str, float]:
@@ -152,25 +156,40 @@ def names_entities(labels: Iterable[str]) -> bool:
     return any(label[:2] in ("B-", "I-") for label in labels)
 
 
-def _word_metrics(
-    gold: labeling.Rows, predicted: labeling.Rows, labels: Sequence[str], positive: str
-) -> dict[str, float]:
-    """Return the metrics of rows of word labels."""
-    by_type = labeling.entity_counts(gold, predicted)  # checks the rows' lengths, too
-    same = sum(t == g for rows in zip(gold, predicted) for t, g in zip(*rows))
-    words = sum(map(len, gold))
-    scores = {"accuracy": float(same / words) if words else 0.0}
+class WordGroup(NamedTuple):
+    """Counts of labelled words that belong together.
+
+    Args:
+        size: how many numbers they are.
+        counts: makes them of gold and predicted rows; those of parts add up to those of the whole.
+        metrics: makes metrics of them.
+    """
+
+    size: int
+    counts: Callable[[labeling.Rows, labeling.Rows], Sequence[int]]
+    metrics: Callable[..., dict[str, float]]
+
+
+def word_groups(labels: Iterable[str], positive: str) -> dict[str, WordGroup]:
+    """Return what is counted of words with some labels, by the beginning of its metrics' names.
+
+    Args:
+        labels: of words; entities are counted where they name any.
+        positive: label of erroneous words; empty if there is none.
+    """
+    groups = {"accuracy": WordGroup(2, labeling.word_counts, _accuracy)}
     if names_entities(labels):
-        scores.update(entity_metrics(*(sum(column) for column in _columns(by_type.values()))))
+        groups["entity"] = WordGroup(3, labeling.all_entity_counts, entity_metrics)
     if positive:
-        scores.update(token_metrics(*labeling.token_counts(gold, predicted, positive)))
-        scores.update(detection_metrics(*labeling.detection_counts(gold, predicted, positive)))
-    return scores
+        token = partial(labeling.token_counts, positive=positive)
+        detection = partial(labeling.detection_counts, positive=positive)
+        groups["token"] = WordGroup(3, token, token_metrics)
+        groups["detection"] = WordGroup(4, detection, detection_metrics)
+    return groups
 
 
-def _columns(counts: Iterable[labeling.Counts]) -> Iterable[tuple[int, ...]]:
-    """Return counts by kind of count instead of by type; three zeros stand for no type."""
-    return zip((0, 0, 0), *counts)
+def _accuracy(right: int, words: int) -> dict[str, float]:
+    return {"accuracy": float(right / words) if words else 0.0}
 
 
 def _ids(column: Sequence[str], ids: Mapping[str, int]) -> list[int]:

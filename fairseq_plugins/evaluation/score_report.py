@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .inputs import TextForm, load
+from .shown_text import align
 from .significance import Comparison, paired_bootstrap
 from .translation import Scores, describe_test_set, score
 
@@ -124,13 +125,4 @@ def _paired_lines(report: ScoreReport) -> list[str]:
         *align(rows),
         *(f"{metric}: {signature}" for metric, signature in signatures.items()),
         "p is two-sided; sacreBLEU's own, one-sided in effect, is about half of it or less",
-    ]
-
-
-def align(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Pad cells into columns: the first to the left, the others to the right."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows)]
-    return [
-        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))])
-        for row in rows
     ]

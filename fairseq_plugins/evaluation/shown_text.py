@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 MARKS = (">>", "<<")  # around a span
 NO_ANSWER = "no answer"
@@ -46,6 +47,15 @@ def escape_markdown(text: str) -> str:
 def as_cell(text: str) -> str:
     """Return a text as a cell of a file can hold it: no breaks, no halves of characters."""
     return _BREAKS.sub(" ", text).encode("utf-8", "replace").decode()
+
+
+def align(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Pad cells into columns: the first to the left, the others to the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))])
+        for row in rows
+    ]
 
 
 def cropped(context: str, begin: int, end: int) -> tuple[str, str, str]:
