@@ -25,7 +25,7 @@ from .contrast_kinds import (
     sentence_items,
     word_items,
 )
-from .contrast_report import format_items
+from .contrast_report import format_items, format_tsv
 from .inputs import TextForm, load
 from .prediction_lines import CLASSES, LABELS, SCORES, kind_of_lines, read_predictions, read_texts
 from .squad_files import read_predictions as read_answers
@@ -111,10 +111,12 @@ def compare_files(options: ContrastOptions, read_questions: ReadQuestions) -> st
         raise ValueError(f"--names gives {len(names)} names for {len(options.systems)} systems")
     items = kind.items(options, names, read_questions)
     found = differing(items, options)
-    how = {"names": names, "noun": kind.noun, "is_judged": kind.is_judged}
-    how["headings"] = list(items[0].view().row) if items else []
     shown = found[: options.max]
-    for style in ("markdown", "tsv", "html"):
+    how = {"names": names, "noun": kind.noun, "is_judged": kind.is_judged}
+    if options.tsv:
+        headings = list(items[0].view().row) if items else []
+        write_text(options.tsv, format_tsv(shown, headings))
+    for style in ("markdown", "html"):
         if getattr(options, style):
             write_text(getattr(options, style), format_items(shown, style=style, **how))
     text = format_items(shown, **how)

@@ -111,18 +111,18 @@ def class_items(
     Raises:
         ValueError: other examples, no gold labels, or no such class.
     """
-    check_same(systems)
     classes = {label for made in systems.values() for one in made for label in one.probabilities}
     if positive and positive not in classes:
         raise ValueError(f"class {positive!r} is not one of {named(sorted(classes))}")
     positive = positive or ("1" if classes == {"0", "1"} else "")
-    items = []
-    for said in zip(*systems.values()):
+
+    def judged(said: Sequence[Predicted]) -> tuple[list[float], list[bool]]:
         scores = [100 * one.probability(one.gold) for one in said]
-        right = [one.answer == one.gold for one in said]
-        view = partial(_class, said, _texts_of(said, texts), names, positive)
-        items.append(Item(said[0].id, scores, right, view))
-    return items
+        return scores, [one.answer == one.gold for one in said]
+
+    return _items(
+        systems, judged, lambda said: _class(said, _texts_of(said, texts), names, positive)
+    )
 
 
 def _class(said: Sequence[Predicted], texts: Texts, names: Sequence[str], positive: str) -> View:
@@ -152,13 +152,12 @@ def score_items(
     Raises:
         ValueError: other examples, or no gold scores.
     """
-    check_same(systems)
-    items = []
-    for said in zip(*systems.values()):
+
+    def judged(said: Sequence[Predicted]) -> tuple[list[float], list[bool]]:
         scores = [-abs(one.answer - one.gold) for one in said]
-        view = partial(_score, said, _texts_of(said, texts), names)
-        items.append(Item(said[0].id, scores, best(scores), view))
-    return items
+        return scores, best(scores)
+
+    return _items(systems, judged, lambda said: _score(said, _texts_of(said, texts), names))
 
 
 def _score(said: Sequence[Predicted], texts: Texts, names: Sequence[str]) -> View:
@@ -175,24 +174,28 @@ def word_items(systems: Mapping[str, Sequence[Predicted]], *, names: Sequence[st
     Raises:
         ValueError: other examples, or no gold labels.
     """
-    check_same(systems)
-    items = []
-    for said in zip(*systems.values()):
-        hits = [[own == truth for own, truth in zip(one.answer, one.gold)] for one in said]
-        scores = [100 * sum(row) / max(1, len(row)) for row in hits]
-        items.append(Item(said[0].id, scores, best(scores), partial(_words, said, scores, names)))
-    return items
+    return _items(systems, _by_words, lambda said: _words(said, names))
 
 
-def _words(said: Sequence[Predicted], scores: Sequence[float], names: Sequence[str]) -> View:
+def _by_words(said: Sequence[Predicted]) -> tuple[list[float], list[bool]]:
+    scores = [100 * _right(one) / max(1, len(one.gold)) for one in said]
+    return scores, best(scores)
+
+
+def _right(one: Predicted) -> int:
+    """Return how many words have the right label."""
+    return sum(own == truth for own, truth in zip(one.answer, one.gold))
+
+
+def _words(said: Sequence[Predicted], names: Sequence[str]) -> View:
     gold, words = said[0].gold, said[0].texts
     row = {"id": said[0].id, "gap": "", "words": " ".join(words), "gold": " ".join(gold)}
     row |= {f"{name} labels": " ".join(one.answer) for name, one in zip(names, said)}
     shown = []
-    for one, score in zip(said, scores):
+    for one in said:
         marks = [(own, SAME if own == truth else MISS) for own, truth in zip(one.answer, gold)]
         runs = [part for run in marks for part in (run, (" ", SAME))][:-1]
-        shown.append((runs, f"{score:.1f}% right"))
+        shown.append((runs, f"{_right(one)} of {len(gold)} right"))
     lines = {"words": _plain(row["words"]), "gold": _plain(row["gold"])}
     return View(f"{len(words)} words", lines, shown, row)
 
@@ -281,6 +284,17 @@ def _excerpt(question: AskedQuestion, said: Sequence[str]) -> Runs:
     found = next((text for text in said if text and text in question.context), "")
     begin = question.context.index(found)
     return _plain(as_line("".join(cropped(question.context, begin, begin + len(found)))))
+
+
+def _items(
+    systems: Mapping[str, Sequence[Predicted]],
+    judged: Callable[[Sequence[Predicted]], tuple[list[float], list[bool]]],
+    view: Callable[[Sequence[Predicted]], View],
+) -> list[Item]:
+    """Return the examples that systems predict, judged by a function of what they say of each."""
+    check_same(systems)
+    examples = zip(*systems.values())
+    return [Item(said[0].id, *judged(said), partial(view, said)) for said in examples]
 
 
 def _texts_of(said: Sequence[Predicted], texts: Mapping[str, Texts]) -> Texts:

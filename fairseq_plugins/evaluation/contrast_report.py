@@ -17,13 +17,11 @@ from .marked_words import HIT, MISS, Runs
 from .shown_text import MARKS, as_cell, escape_markdown, straight
 from .templates import render
 
-STYLES = ("text", "markdown", "tsv", "html")
-
 _SIGNS = {HIT: ("{+", "+}"), MISS: ("[-", "-]"), FIRST: ("[-", "-]"), SECOND: ("{+", "+}")}
 _SIGNS |= {SPAN: MARKS}
 _TAGS = {mark: ("<b>", "</b>") for mark in (HIT, FIRST, SECOND, SPAN)}
 _TAGS |= {mark: ("<s>", "</s>") for mark in (MISS, WRONG)}
-_TEMPLATES = {  # style -> template, signs around what is marked, and what makes text safe there
+STYLES = {  # style -> template, signs around what is marked, and what makes text safe there
     "text": ("contrast.txt", _SIGNS, straight),
     "markdown": ("contrast.md", _TAGS, escape_markdown),
     "html": ("contrast.html", _TAGS, lambda text: escape(straight(text))),
@@ -37,7 +35,6 @@ def format_items(
     noun: str,
     is_judged: bool,
     style: str = "text",
-    headings: Sequence[str] = (),
 ) -> str:
     """Render items.
 
@@ -47,14 +44,9 @@ def format_items(
         noun: what one item is called.
         is_judged: whether systems are right or wrong, not better or worse.
         style: of `STYLES`.
-        headings: of TSV without items.
     """
     shown = [(item, item.view()) for item in items]
-    if style == "tsv":
-        rows = [{**view.row, "gap": view.row["gap"] or f"{i.gap:.2f}"} for i, view in shown]
-        table = [next(iter(rows), headings), *(row.values() for row in rows)]
-        return "".join("\t".join(map(as_cell, cells)) + "\n" for cells in table)
-    template, signs, clean = _TEMPLATES[style]
+    template, signs, clean = STYLES[style]
     labels = list(dict.fromkeys(label for _, view in shown for label in view.lines))
     return render(
         template,
@@ -66,6 +58,17 @@ def format_items(
         width=max(map(len, [*labels, *names])),
         marked=lambda runs: _marked(runs, signs, clean),
     )
+
+
+def format_tsv(items: Sequence[Item], headings: Sequence[str]) -> str:
+    """Render items as values, a line each; ``headings`` are those of every item."""
+    rows = [{"gap": f"{item.gap:.2f}", **_filled(item.view().row)} for item in items]
+    table = [headings, *([row[name] for name in headings] for row in rows)]
+    return "".join("\t".join(map(as_cell, cells)) + "\n" for cells in table)
+
+
+def _filled(row: dict[str, str]) -> dict[str, str]:
+    return {name: cell for name, cell in row.items() if cell or name != "gap"}
 
 
 def _marked(runs: Runs, signs: dict[str, tuple[str, str]], clean: Callable[[str], str]) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -80,13 +80,11 @@ def score(
     if target == "spans":
         return span_metrics([squad.scores_of(*pair) for pair in pairs], map(bool, columns[0]))
     if target == "classes":
-        ids = {label: number for number, label in enumerate(labels)}
-        matrix = classes.confusion(*(_ids(column, ids) for column in columns), len(ids))
-        return class_metrics(matrix, ids[positive] if positive else None)
-    scores: dict[str, float] = {}
-    for group in word_groups(labels, positive).values():
-        scores |= group.metrics(*group.counts(*columns))
-    return scores
+        matrix = classes.confusion(*(_ids(column, labels) for column in columns), len(labels))
+        return class_metrics(matrix, labels.index(positive) if positive else None)
+    groups = word_groups(labels, positive).values()
+    found = (group.metrics(*group.counts(*columns)) for group in groups)
+    return {name: value for part in found for name, value in part.items()}
 
 
 def class_metrics(matrix: classes.Matrix, positive: int | None = None) -> dict[str, float]:
@@ -192,8 +190,9 @@ def _accuracy(right: int, words: int) -> dict[str, float]:
     return {"accuracy": float(right / words) if words else 0.0}
 
 
-def _ids(column: Sequence[str], ids: Mapping[str, int]) -> list[int]:
+def _ids(column: Sequence[str], labels: Sequence[str]) -> list[int]:
     """Return the ids of class names."""
+    ids = {label: number for number, label in enumerate(labels)}
     unknown = next((label for label in column if label not in ids), None)
     if unknown is not None:
         raise ValueError(f"class {quoted(unknown)} is not one of {named(ids)}")

@@ -70,11 +70,9 @@ def score_files(
     inputs = load(systems, reference, form)
     lang = form.lang
     scores = [score(system, inputs.reference, lang=lang) for system in inputs.systems]
-    comparisons = []
-    if paired:
-        comparisons = paired_bootstrap(
-            inputs.systems, inputs.reference, lang=lang, samples=samples, seed=seed
-        )
+    draws = {"samples": samples, "seed": seed}
+    both = inputs.systems, inputs.reference
+    comparisons = paired_bootstrap(*both, lang=lang, **draws) if paired else []
     count = len(inputs.reference.text)
     return ScoreReport(
         language=lang,

@@ -11,7 +11,7 @@ from squad_files import paragraph, question, write_squad
 
 from fairseq_plugins.evaluation.contrast import Criteria, agreement, differing
 from fairseq_plugins.evaluation.contrast_kinds import answer_items
-from fairseq_plugins.evaluation.contrast_report import format_items
+from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
 from fairseq_plugins.evaluation.squad import exact_match
 from fairseq_plugins.prep.qa_examples import Asked, read_asked
 
@@ -126,6 +126,8 @@ def shown(asked, style, systems=SYSTEMS):
     names = ["BERT", "Ours"]
     found = differing(answer_items(asked, dict(enumerate(systems)), names=names))
     found.sort(key=lambda one: one.id)
+    if style == "tsv":
+        return format_tsv(found, list(found[0].view().row))
     return format_items(found, names=names, noun="question", is_judged=True, style=style)
 
 

@@ -17,7 +17,7 @@ from fairseq_plugins.evaluation.contrast_files import (
     holds_answers,
 )
 from fairseq_plugins.evaluation.contrast_kinds import class_items, score_items, word_items
-from fairseq_plugins.evaluation.contrast_report import format_items
+from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
 from fairseq_plugins.evaluation.prediction_lines import (
     LABELS,
     SCORES,
@@ -66,6 +66,8 @@ def compare(files, source=None, names=None, positive="", **criteria):
 
 
 def shown(found, names, style="text"):
+    if style == "tsv":
+        return format_tsv(found, list(found[0].view().row))
     return format_items(found, names=names, noun="example", is_judged=True, style=style)
 
 
@@ -257,7 +259,7 @@ def test_the_row_of_labels_with_fewer_errors_is_better(tmp_path):
     (item,) = differing(word_items(systems, names=("a", "b")))
     assert item.gap == 50
     text = printed(files, names=("a", "b"))
-    assert "  a      O [-O-]  (50.0% right)\n  b      O B-X  (100.0% right)\n" in text
+    assert "  a      O [-O-]  (1 of 2 right)\n  b      O B-X  (2 of 2 right)\n" in text
     write(files[1], [said("O")])
     with pytest.raises(ValueError, match="line 1: 2 and 1 and 2 words and labels"):
         printed(files)

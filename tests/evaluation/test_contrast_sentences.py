@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fairseq_plugins.evaluation.contrast import Criteria, differing, short_names
 from fairseq_plugins.evaluation.contrast_files import ContrastOptions, compare_files
 from fairseq_plugins.evaluation.contrast_kinds import METRICS, scorer, sentence_items
-from fairseq_plugins.evaluation.contrast_report import format_items
+from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
 from fairseq_plugins.evaluation.marked_words import HIT, MISS, SAME, mark_words
 from fairseq_plugins.files import write_text
 
@@ -109,6 +109,8 @@ def test_marks_keep_any_text(output: str, other: str, gold: str) -> None:
 
 
 def shown(found, style):
+    if style == "tsv":
+        return format_tsv(found, list(found[0].view().row))
     return format_items(
         found, names=("base", "syntax"), noun="sentence", is_judged=False, style=style
     )
