@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 PREDICTIONS, ODDS, N_BEST = "predictions.json", "null_odds.json", "nbest_predictions.json"
 METRICS = "metrics.json"
-OVERRIDES = ("null_threshold", "n_best", "max_answer_length")
+OVERRIDES = ("null_threshold", "n_best", "max_answer_length", *WINDOWS)
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,7 @@ class AnswerOptions(ModelOptions, WindowOverrides):
     @property
     def overrides(self) -> dict[str, Any]:
         """Task options that were given."""
-        own = {name: getattr(self, name) for name in OVERRIDES}
-        given = {name: value for name, value in own.items() if value is not None}
-        return given | given_overrides(self, WINDOWS)
+        return given_overrides(self, OVERRIDES)
 
 
 @dataclass

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from ..option_flags import add_flags, option
 
 BATCH_SIZE = 32
+PIPELINE = "spacy_model"
+EXAMPLES = ("max_positions", "long_examples")  # of classification and labelling
+WINDOWS = ("max_positions", "doc_stride", "max_query_length")  # of questions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,15 +80,18 @@ class ExampleOptions(ModelOptions, ExampleOverrides):
         return {"batch_size": self.batch_size, "max_tokens": self.max_tokens}
 
 
-EXAMPLES, WINDOWS = ExampleOverrides, WindowOverrides
+@dataclass(frozen=True, kw_only=True)
+class _AllOverrides(ExampleOverrides, WindowOverrides):
+    """All of them, from which commands take some."""
 
 
-def add_overrides(parser: argparse.ArgumentParser, record: type) -> None:
-    """Add the flags of one of these records, with what each may be."""
-    add_flags(parser, record, strict=True)
+def add_overrides(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
+    """Add flags of the pipeline and of some overrides: `EXAMPLES`, or `WINDOWS` for questions."""
+    others = {spec.name for spec in fields(_AllOverrides)} - {PIPELINE, *names}
+    add_flags(parser, _AllOverrides, leave_out=others, strict=True)
 
 
-def given_overrides(options: Any, record: type) -> dict[str, Any]:
-    """Return the fields of a record that were given, as overrides for `load`."""
-    values = {spec.name: getattr(options, spec.name) for spec in fields(record)}
+def given_overrides(options: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the pipeline and those of the names that were given, as overrides for `load`."""
+    values = {name: getattr(options, name) for name in (PIPELINE, *names)}
     return {name: value for name, value in values.items() if value is not None}
