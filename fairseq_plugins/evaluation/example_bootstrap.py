@@ -185,7 +185,9 @@ def _statistic(run: Answers, metric: str, labels: Sequence[str], positive: str) 
     if run.target == "classes":
         return _class_statistic(run, metric, labels, positive)
     if run.target == "spans":
-        return _span_statistic(run, metric)
+        scores = np.array([squad.scores_of(*pair) for pair in zip(run.gold, run.predicted)])
+        has_answer = np.array([bool(golds) for golds in run.gold])
+        return lambda w: metrics.span_metrics(scores, has_answer, w)[metric]
     group = metrics.word_groups(("B-",), positive or "none")[metric.partition("_")[0]]
     counts = np.array([group.counts([gold], [own]) for gold, own in zip(run.gold, run.predicted)])
     return lambda w: group.metrics(*(w @ counts).tolist())[metric]
@@ -201,23 +203,5 @@ def _class_statistic(run: Answers, metric: str, labels: Sequence[str], positive:
         matrix = np.bincount(cells, weights=weights, minlength=size * size).astype(int)
         matrix = matrix.reshape(size, size).tolist()
         return metrics.class_metrics(matrix, ids.get(positive)).get(metric, 0.0)
-
-    return value
-
-
-def _span_statistic(run: Answers, metric: str) -> Statistic:
-    """Return the mean of exact match or F1, of all questions or of one kind of them."""
-    column = int(metric.endswith("f1"))
-    scores = np.array([squad.scores_of(*pair)[column] for pair in zip(run.gold, run.predicted)])
-    answerable = np.array([bool(gold) for gold in run.gold])
-    counted = np.ones(len(scores), dtype=bool)
-    if metric.startswith("has_answer"):
-        counted = answerable
-    elif metric.startswith("no_answer"):
-        counted = ~answerable
-
-    def value(weights: np.ndarray) -> float:
-        kept = weights * counted
-        return float(kept @ scores / kept.sum()) if kept.any() else 0.0
 
     return value

@@ -34,15 +34,11 @@ class Hypothesis:
         score: length-normalised log-probability, base 2, as printed.
         tokens: the H- line; subwords unless fairseq removed them.
         text: the D- line, or the H- line where the log has no D- lines.
-        token_scores: log-probability of each token, base 2; empty without P- lines.
-        alignment: the A- line as printed, or None.
     """
 
     score: float
     tokens: str
     text: str
-    token_scores: tuple[float, ...] = ()
-    alignment: str | None = None
 
 
 @dataclass(frozen=True)
@@ -91,16 +87,6 @@ class _Entry:
 def is_generate_log(lines: Iterable[str]) -> bool:
     """Tell a generation log from plain text: one line like ``H-12<tab>-0.53<tab>...`` is enough."""
     return any(re.match(r"[HD]-\d+\t-?[\d.einfa+-]+\t", line) for line in lines)
-
-
-def read_generate_log(path: str | Path) -> list[LoggedSentence]:
-    """Read a generation log into records ordered by id.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: as :func:`parse_generate_log`.
-    """
-    return parse_generate_log(read_lines(path), name=str(path))
 
 
 def parse_generate_log(lines: Sequence[str], *, name: str = "log") -> list[LoggedSentence]:
@@ -225,7 +211,7 @@ def _sentence(sentence_id: int, entry: _Entry, kinds: set[str], name: str) -> Lo
 
 
 def _hypothesis(entry: _Entry, k: int, sentence_id: int, name: str) -> Hypothesis:
-    """Join the k-th H, D, P and A lines of a sentence."""
+    """Join the k-th H and D lines of a sentence."""
     scored = {
         kind: _scored(entry.of(kind)[k], kind, sentence_id, name)
         for kind in _SCORED
@@ -238,8 +224,7 @@ def _hypothesis(entry: _Entry, k: int, sentence_id: int, name: str) -> Hypothesi
         )
     score, tokens = scored.get("H", scored.get("D", (0.0, "")))
     text = scored["D"][1] if "D" in scored else tokens
-    alignment = entry.of("A")[k][1] if entry.of("A") else None
-    return Hypothesis(score, tokens, text, _token_scores(entry, k, sentence_id, name), alignment)
+    return Hypothesis(score, tokens, text)
 
 
 def _scored(line: tuple[int, str], kind: str, sentence_id: int, name: str) -> tuple[float, str]:
@@ -254,17 +239,4 @@ def _scored(line: tuple[int, str], kind: str, sentence_id: int, name: str) -> tu
         raise ValueError(
             f"{name}, line {number}: expected '{kind}-{sentence_id}<tab>score<tab>text', "
             f"got {payload[:60]!r}"
-        ) from None
-
-
-def _token_scores(entry: _Entry, k: int, sentence_id: int, name: str) -> tuple[float, ...]:
-    """Read the k-th P- line of a sentence."""
-    if not entry.of("P"):
-        return ()
-    number, payload = entry.of("P")[k]
-    try:
-        return tuple(float(value) for value in payload.split())
-    except ValueError:
-        raise ValueError(
-            f"{name}, line {number}: P-{sentence_id} holds something other than numbers"
         ) from None

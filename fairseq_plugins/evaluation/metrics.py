@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..messages import named, quoted
 from . import classification as classes
 from . import labeling, squad
@@ -78,7 +80,8 @@ def score(
     if target == "score":
         return score_metrics(*columns)
     if target == "spans":
-        return span_metrics([squad.scores_of(*pair) for pair in pairs], map(bool, columns[0]))
+        scores = np.array([squad.scores_of(*pair) for pair in pairs])
+        return span_metrics(scores, np.array([bool(golds) for golds in columns[0]]))
     if target == "classes":
         matrix = classes.confusion(*(_ids(column, labels) for column in columns), len(labels))
         return class_metrics(matrix, labels.index(positive) if positive else None)
@@ -109,21 +112,21 @@ def score_metrics(gold: Sequence[float], predicted: Sequence[float]) -> dict[str
 
 
 def span_metrics(
-    scores: Sequence[tuple[float, float]], has_answer: Iterable[bool]
+    scores: np.ndarray, has_answer: np.ndarray, weights: np.ndarray | None = None
 ) -> dict[str, float]:
     """Return the metrics of answers.
 
     Args:
-        scores: exact match and F1 of each question.
-        has_answer: whether it has an answer.
+        scores: exact match and F1 of each question, (n, 2).
+        has_answer: whether it has an answer, (n,).
+        weights: how often it counts, (n,) (default: once).
     """
-    rows = list(zip(has_answer, scores))
+    weights = np.ones(len(scores)) if weights is None else weights
     found = {}
-    for part, group in (("", (True, False)), ("has_answer_", (True,)), ("no_answer_", (False,))):
-        columns = [row for answerable, row in rows if answerable in group]
-        for k, name in enumerate(("exact", "f1")):
-            values = [row[k] for row in columns]
-            found[f"{part}{name}"] = statistics.fmean(values) if values else 0.0
+    for part, group in (("", True), ("has_answer_", has_answer), ("no_answer_", ~has_answer)):
+        kept = weights * group  # (n,)
+        means = (kept @ scores / kept.sum()).tolist() if kept.any() else (0.0, 0.0)
+        found |= {f"{part}{name}": mean for name, mean in zip(("exact", "f1"), means)}
     return found
 
 
