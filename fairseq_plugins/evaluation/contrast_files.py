@@ -15,10 +15,9 @@ from ..files import write_text
 from ..option_flags import flag_of, option
 from ..text_reading import read_lines
 from .contrast import Criteria, Item, agreement, differing, short_names
+from .contrast_answers import AskedQuestion, answer_items
 from .contrast_kinds import (
     METRICS,
-    AskedQuestion,
-    answer_items,
     class_items,
     score_items,
     scorer,

@@ -1,33 +1,26 @@
-"""Sentences, classes, scores, labels of words and answers as items of a contrast.
+"""Translated sentences, and predicted classes, scores and labels of words, as items of a contrast.
 
 What systems differ in is marked: words that one translation alone has right (the syntax-infused
-paper's Table 3), words in which the two sentences of a pair differ (Wang et al. 2022, Table 4), and
-the gold answer in its context (Chadha and Sood 2019, Figure 6). An answer is right where it is
-exactly a gold one, as SQuAD compares, or where there is none and the system gives none.
+paper's Table 3), and words in which the two sentences of a pair differ (Wang et al. 2022, Table 4).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import Protocol
 
 from sacrebleu.metrics import BLEU, CHRF
 
-from ..messages import named, quoted
+from ..messages import named
 from .contrast import Item, View, best
-from .marked_words import HIT, MISS, SAME, Runs, mark_words, only
+from .marked_words import FIRST, HIT, MISS, SAME, SECOND, WRONG, Runs, mark_words, only, plain
 from .prediction_lines import Predicted, check_same
-from .shown_text import NO_ANSWER, as_line, cropped
-from .squad import scores_of
 from .translation import check_equal_counts
 
 Metric = Callable[[str, str], float]
 Texts = tuple[str, ...]
 
 METRICS = {"chrf": CHRF, "bleu": partial(BLEU, effective_order=True)}
-FIRST, SECOND = "first", "second"  # marks of words that one sentence of a pair has alone
-SPAN, WRONG = "span", "wrong"  # of an answer in its context, of what is wrong as a whole
 
 
 def scorer(name: str) -> Metric:
@@ -62,31 +55,30 @@ def sentence_items(
     items = []
     for number, (truth, *said) in enumerate(zip(gold, *systems)):
         scores = [metric[1](one, truth) for one in said]
-        source = None if sources is None else sources[number]
-        view = partial(_sentence, number, source, truth, said, scores, names, metric[0])
+        texts = None if sources is None else sources[number], truth, said
+        view = partial(_sentence, number, texts, scores, names, metric[0])
         items.append(Item(str(number), scores, best(scores), view))
     return items
 
 
 def _sentence(
     number: int,
-    source: str | None,
-    gold: str,
-    said: Sequence[str],
+    texts: tuple[str | None, str, Sequence[str]],
     scores: Sequence[float],
     names: Sequence[str],
     metric: str,
 ) -> View:
+    source, gold, said = texts
     gap = scores[1] - scores[0]
     marked = [mark_words(*pair, gold) for pair in (said, said[::-1])]
     row = {"id": str(number), "gap": f"{gap:.2f}"}
     row |= {f"{metric} {name}": f"{score:.2f}" for name, score in zip(names, scores)}
     row |= {f"only {name} right": only(runs, HIT) for name, runs in zip(names, marked)}
     row |= {"source": source or "", "reference": gold, **dict(zip(names, said))}
-    lines = {} if source is None else {"source": _plain(source)}
+    lines = {} if source is None else {"source": plain(source)}
     return View(
         f"{metric} {gap:+.1f} for {names[1]}",
-        lines | {"reference": _plain(gold)},
+        lines | {"reference": plain(gold)},
         [(runs, f"{score:.1f}") for runs, score in zip(marked, scores)],
         row,
     )
@@ -164,7 +156,7 @@ def _score(said: Sequence[Predicted], texts: Texts, names: Sequence[str]) -> Vie
     row = {"id": said[0].id, "gold": f"{said[0].gold:g}", "gap": ""}
     row |= {f"{name} score": f"{one.answer:.6f}" for name, one in zip(names, said)}
     row |= dict(zip(("S1", "S2"), (*texts, "", "")))
-    shown = [(_plain(f"{one.answer:.3f}"), f"{one.answer - one.gold:+.3f}") for one in said]
+    shown = [(plain(f"{one.answer:.3f}"), f"{one.answer - one.gold:+.3f}") for one in said]
     return View(f"gold {said[0].gold:g}", _lines(texts), shown, row)
 
 
@@ -196,94 +188,8 @@ def _words(said: Sequence[Predicted], names: Sequence[str]) -> View:
         marks = [(own, SAME if own == truth else MISS) for own, truth in zip(one.answer, gold)]
         runs = [part for run in marks for part in (run, (" ", SAME))][:-1]
         shown.append((runs, f"{_right(one)} of {len(gold)} right"))
-    lines = {"words": _plain(row["words"]), "gold": _plain(row["gold"])}
+    lines = {"words": plain(row["words"]), "gold": plain(row["gold"])}
     return View(f"{len(words)} words", lines, shown, row)
-
-
-class AskedQuestion(Protocol):
-    """What is shown of a question.
-
-    Args:
-        text: what is asked.
-        context: that it is asked about; empty if unknown.
-        golds: texts of its gold answers; none where it has none.
-        spans: begin and end of the gold answers in the context.
-    """
-
-    text: str
-    context: str
-
-    @property
-    def golds(self) -> Sequence[str]: ...
-
-    @property
-    def spans(self) -> Sequence[tuple[int, int]]: ...
-
-
-def answer_items(
-    questions: Mapping[str, AskedQuestion],
-    systems: Mapping[str, Mapping[str, str]],
-    *,
-    names: Sequence[str],
-) -> list[Item]:
-    """Return the questions that systems answer; a score is an answer's F1 in %.
-
-    Args:
-        questions: id -> question with gold answers.
-        systems: file -> id -> answer, empty for none.
-        names: of the systems.
-
-    Raises:
-        ValueError: a question without an answer of a system.
-    """
-    for system, answers in systems.items():
-        lacking = [name for name in questions if name not in answers]
-        if lacking:
-            raise ValueError(
-                f"{system}: {len(lacking):,} of {len(questions):,} questions have no prediction, "
-                f"{quoted(lacking[0])} among them"
-            )
-    items = []
-    for name, question in questions.items():
-        said = [answers[name] for answers in systems.values()]
-        exact, f1 = zip(*(scores_of(question.golds, text) for text in said))
-        view = partial(_answer, name, question, said, exact, f1, names)
-        items.append(Item(name, [100 * one for one in f1], [bool(one) for one in exact], view))
-    return items
-
-
-def _answer(
-    name: str,
-    question: AskedQuestion,
-    said: Sequence[str],
-    exact: Sequence[float],
-    f1: Sequence[float],
-    names: Sequence[str],
-) -> View:
-    golds = dict.fromkeys(question.golds)
-    row = {"id": name, "question": question.text, "gold": " | ".join(golds), "gap": ""}
-    shown = []
-    for system, text, right, overlap in zip(names, said, exact, f1):
-        row |= {f"{system} answer": text, f"{system} exact": f"{right:g}"}
-        row |= {f"{system} F1": f"{overlap:.4f}"}
-        run = as_line(text) if text else NO_ANSWER, SAME if right else WRONG
-        shown.append(([run], f"F1 {100 * overlap:.1f}"))
-    lines = {"context": _excerpt(question, said)} if question.context else {}
-    lines["gold"] = _plain(" | ".join(map(as_line, golds)) or NO_ANSWER)
-    return View(as_line(question.text), lines, shown, row | {"context": question.context})
-
-
-def _excerpt(question: AskedQuestion, said: Sequence[str]) -> Runs:
-    """Return the context around a gold answer, which is marked.
-
-    Where no gold answer stands in the context, what a system said decides where it is cut out.
-    """
-    for begin, end in question.spans:
-        parts = zip(cropped(question.context, begin, end), (SAME, SPAN, SAME))
-        return [(as_line(part), mark) for part, mark in parts if part]
-    found = next((text for text in said if text and text in question.context), "")
-    begin = question.context.index(found)
-    return _plain(as_line("".join(cropped(question.context, begin, begin + len(found)))))
 
 
 def _items(
@@ -304,13 +210,9 @@ def _texts_of(said: Sequence[Predicted], texts: Mapping[str, Texts]) -> Texts:
 def _lines(texts: Texts) -> dict[str, Runs]:
     """Return the lines of one sentence or two."""
     labels = ["text"] if len(texts) == 1 else [f"S{n}" for n in range(1, len(texts) + 1)]
-    return dict(zip(labels, map(_plain, texts)))
+    return dict(zip(labels, map(plain, texts)))
 
 
 def _differing(text: str, other: str, mark: str) -> Runs:
     """Mark the words that a sentence has alone."""
     return [(part, mark if own == MISS else SAME) for part, own in mark_words(text, other, "")]
-
-
-def _plain(text: str) -> Runs:
-    return [(text, SAME)]

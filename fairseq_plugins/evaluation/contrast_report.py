@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from markupsafe import Markup, escape
 
 from .contrast import Item
-from .contrast_kinds import FIRST, SECOND, SPAN, WRONG
-from .marked_words import HIT, MISS, Runs
+from .marked_words import FIRST, HIT, MISS, SECOND, SPAN, WRONG, Runs
 from .shown_text import MARKS, as_cell, escape_markdown, straight
 from .templates import render
 

@@ -13,6 +13,8 @@ from difflib import SequenceMatcher
 from itertools import groupby
 
 HIT, MISS, SAME = "hit", "miss", "same"
+FIRST, SECOND = "first", "second"  # of words that one sentence of a pair has alone
+SPAN, WRONG = "span", "wrong"  # of an answer in its context, of what is wrong as a whole
 Runs = Sequence[tuple[str, str]]  # stretches of a text, each with its mark
 
 _PIECES = re.compile(r"\s+|\w+(?:[-'\u2019]\w+)*|[^\w\s]")
@@ -71,3 +73,8 @@ def _join(pieces: Sequence[str], marks: Sequence[str]) -> list[tuple[str, str]]:
 def only(runs: Runs, mark: str) -> str:
     """Return the stretches of one mark."""
     return " ".join(text for text, own in runs if own == mark)
+
+
+def plain(text: str) -> Runs:
+    """Return a text without marks."""
+    return [(text, SAME)]
