@@ -72,15 +72,11 @@ def score(
         raise ValueError(f"target {target!r} is not one of {', '.join(NAMES)}")
     if positive and positive not in labels:
         raise ValueError(f"positive label {positive!r} is not one of {named(labels)}")
-    classes.check_equal(gold, predicted)
-    pairs = [(truth, guess) for truth, guess in zip(gold, predicted) if truth is not None]
-    if not pairs:
-        raise ValueError("no example has a gold label: there is nothing to score")
-    columns = [truth for truth, _ in pairs], [guess for _, guess in pairs]
+    columns = _with_gold(gold, predicted)
     if target == "score":
         return score_metrics(*columns)
     if target == "spans":
-        scores = np.array([squad.scores_of(*pair) for pair in pairs])
+        scores = np.array([squad.scores_of(*pair) for pair in zip(*columns)])
         return span_metrics(scores, np.array([bool(golds) for golds in columns[0]]))
     if target == "classes":
         matrix = classes.confusion(*(_ids(column, labels) for column in columns), len(labels))
@@ -88,6 +84,15 @@ def score(
     groups = word_groups(labels, positive).values()
     found = (group.metrics(*group.counts(*columns)) for group in groups)
     return {name: value for part in found for name, value in part.items()}
+
+
+def _with_gold(gold: Sequence[Any], predicted: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Return gold and predictions of the examples that have gold."""
+    classes.check_equal(gold, predicted)
+    pairs = [(truth, guess) for truth, guess in zip(gold, predicted) if truth is not None]
+    if not pairs:
+        raise ValueError("no example has a gold label: there is nothing to score")
+    return [truth for truth, _ in pairs], [guess for _, guess in pairs]
 
 
 def class_metrics(matrix: classes.Matrix, positive: int | None = None) -> dict[str, float]:

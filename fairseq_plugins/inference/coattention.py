@@ -147,10 +147,9 @@ def attend(
     if direction not in DIRECTIONS:
         raise ValueError(f"unknown direction {direction!r}; choices: {', '.join(DIRECTIONS)}")
     (reply,) = reader.answer_dataset(dataset, [number])
-    windows = reply.passage.windows
-    check_choice("window", window, len(windows))
+    check_choice("window", window, len(reply.passage.windows))
     window = _window_of(reply) if window is None else window
-    kept, begin, end = (int(size) for size in windows[window][:3])
+    kept, begin, end = (int(size) for size in reply.passage.windows[window][:3])
     sides = (kept + 2, end - begin + 1)  # [CLS] question [SEP]; context [SEP]
     sample = reader.predictor.batch(dataset, [number])
     _, extra = reader.predictor.outputs(sample, need_weights=True)[0]
@@ -164,7 +163,7 @@ def attend(
         direction=direction,
         span=_span(reply, begin, end),
         reply=reply,
-        window=(window, len(windows)),
+        window=(window, len(reply.passage.windows)),
     )
 
 
