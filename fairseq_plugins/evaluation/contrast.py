@@ -50,13 +50,13 @@ class View:
         title: what its first line says.
         lines: what is shown of it, by labels.
         said: by each system, and what is shown behind that.
-        row: the same as values: heading -> cell; an empty ``gap`` is filled in.
+        row: the same as values, each with its heading; an empty ``gap`` is filled in.
     """
 
     title: str
     lines: dict[str, Runs]
     said: Sequence[tuple[Runs, str]]
-    row: dict[str, str]
+    row: list[tuple[str, str]]
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class AskedQuestion(Protocol):
 
 def answer_items(
     questions: Mapping[str, AskedQuestion],
-    systems: Mapping[str, Mapping[str, str]],
+    systems: Sequence[tuple[str, Mapping[str, str]]],
     *,
     names: Sequence[str],
 ) -> list[Item]:
@@ -47,13 +47,13 @@ def answer_items(
 
     Args:
         questions: id -> question with gold answers.
-        systems: file -> id -> answer, empty for none.
+        systems: files, each with its answers by id, empty for none.
         names: of the systems.
 
     Raises:
         ValueError: a question without an answer of a system.
     """
-    for system, answers in systems.items():
+    for system, answers in systems:
         lacking = [name for name in questions if name not in answers]
         if lacking:
             raise ValueError(
@@ -62,7 +62,7 @@ def answer_items(
             )
     items = []
     for name, question in questions.items():
-        texts = [answers[name] for answers in systems.values()]
+        texts = [answers[name] for _, answers in systems]
         said = [(text, *scores_of(question.golds, text)) for text in texts]
         scores, right = [100 * f1 for *_, f1 in said], [bool(exact) for _, exact, _ in said]
         items.append(Item(name, scores, right, partial(_answer, name, question, said, names)))
@@ -76,17 +76,17 @@ def _answer(
     names: Sequence[str],
 ) -> View:
     golds = dict.fromkeys(question.golds)
-    row = {"id": name, "question": question.text, "gold": " | ".join(golds), "gap": ""}
+    row = [("id", name), ("question", question.text), ("gold", " | ".join(golds)), ("gap", "")]
     shown = []
     for system, (text, exact, f1) in zip(names, said):
-        row |= {f"{system} answer": text, f"{system} exact": f"{exact:g}"}
-        row |= {f"{system} F1": f"{f1:.4f}"}
+        row += [(f"{system} answer", text), (f"{system} exact", f"{exact:g}")]
+        row += [(f"{system} F1", f"{f1:.4f}")]
         run = as_line(text) if text else NO_ANSWER, SAME if exact else WRONG
         shown.append(([run], f"F1 {100 * f1:.1f}"))
     said_texts = [text for text, *_ in said]
     lines = {"context": _excerpt(question, said_texts)} if question.context else {}
     lines["gold"] = plain(" | ".join(map(as_line, golds)) or NO_ANSWER)
-    return View(as_line(question.text), lines, shown, row | {"context": question.context})
+    return View(as_line(question.text), lines, shown, [*row, ("context", question.context)])
 
 
 def _excerpt(question: AskedQuestion, said: Sequence[str]) -> Runs:

@@ -113,7 +113,7 @@ def compare_files(options: ContrastOptions, read_questions: ReadQuestions) -> st
     shown = found[: options.max]
     how = {"names": names, "noun": kind.noun, "is_judged": kind.is_judged}
     if options.tsv:
-        headings = list(items[0].view().row) if items else []
+        headings = [heading for heading, _ in items[0].view().row] if items else []
         write_text(options.tsv, format_tsv(shown, headings))
     for style in ("markdown", "html"):
         if getattr(options, style):
@@ -186,11 +186,11 @@ def _translations(options: ContrastOptions, names: Sequence[str], _: ReadQuestio
 
 def _predictions(options: ContrastOptions, names: Sequence[str], _: ReadQuestions) -> list[Item]:
     lines = kind_of_lines(options.systems[0])
-    systems = {path: read_predictions(path, lines) for path in options.systems}
+    systems = [(path, read_predictions(path, lines)) for path in options.systems]
     if lines == LABELS:
         return word_items(systems, names=names)
     texts = read_texts(options.src) if options.src else {}
-    (first, made), *_ = systems.items()
+    (first, made), *_ = systems
     lacking = next((one for one in made if not one.texts and one.id not in texts), None)
     if options.src and lacking is not None:
         raise ValueError(f"{options.src} holds no example {lacking.id!r}, which {first} predicts")
@@ -204,7 +204,7 @@ def _answers(
 ) -> list[Item]:
     if not options.gold:
         raise ValueError(f"{options.systems[0]} holds answers: --gold names the questions")
-    systems = {path: read_answers(path) for path in options.systems}
+    systems = [(path, read_answers(path)) for path in options.systems]
     return answer_items(read_questions(options.gold), systems, names=names)
 
 

@@ -14,7 +14,7 @@ from sacrebleu.metrics import BLEU, CHRF
 from ..messages import named
 from .contrast import Item, View, best
 from .marked_words import FIRST, HIT, MISS, SAME, SECOND, WRONG, Runs, mark_words, only, plain
-from .prediction_lines import Predicted, check_same
+from .prediction_lines import Predicted, Systems, check_same
 from .translation import check_equal_counts
 
 Metric = Callable[[str, str], float]
@@ -49,8 +49,8 @@ def sentence_items(
     Raises:
         ValueError: unequal counts.
     """
-    known = dict(zip(names, systems)) | ({} if sources is None else {"sources": sources})
-    for name, lines in known.items():
+    known = [*zip(names, systems), *([] if sources is None else [("sources", sources)])]
+    for name, lines in known:
         check_equal_counts((name, lines), ("gold", gold))
     items = []
     for number, (truth, *said) in enumerate(zip(gold, *systems)):
@@ -71,10 +71,10 @@ def _sentence(
     source, gold, said = texts
     gap = scores[1] - scores[0]
     marked = [mark_words(*pair, gold) for pair in (said, said[::-1])]
-    row = {"id": str(number), "gap": f"{gap:.2f}"}
-    row |= {f"{metric} {name}": f"{score:.2f}" for name, score in zip(names, scores)}
-    row |= {f"only {name} right": only(runs, HIT) for name, runs in zip(names, marked)}
-    row |= {"source": source or "", "reference": gold, **dict(zip(names, said))}
+    row = [("id", str(number)), ("gap", f"{gap:.2f}")]
+    row += [(f"{metric} {name}", f"{score:.2f}") for name, score in zip(names, scores)]
+    row += [(f"only {name} right", only(runs, HIT)) for name, runs in zip(names, marked)]
+    row += [("source", source or ""), ("reference", gold), *zip(names, said)]
     lines = {} if source is None else {"source": plain(source)}
     return View(
         f"{metric} {gap:+.1f} for {names[1]}",
@@ -85,7 +85,7 @@ def _sentence(
 
 
 def class_items(
-    systems: Mapping[str, Sequence[Predicted]],
+    systems: Systems,
     texts: Mapping[str, Texts],
     *,
     names: Sequence[str],
@@ -94,7 +94,7 @@ def class_items(
     """Return the examples that systems put into classes; a score is the true one's probability.
 
     Args:
-        systems: file -> its predictions.
+        systems: files, each with its predictions.
         texts: id -> texts, for predictions that do not hold them.
         names: of the systems.
         positive: class whose probability is shown (default: ``1`` where classes are 0 and 1, else
@@ -103,7 +103,7 @@ def class_items(
     Raises:
         ValueError: other examples, no gold labels, or no such class.
     """
-    classes = {label for made in systems.values() for one in made for label in one.probabilities}
+    classes = {label for _, made in systems for one in made for label in one.probabilities}
     if positive and positive not in classes:
         raise ValueError(f"class {positive!r} is not one of {named(sorted(classes))}")
     positive = positive or ("1" if classes == {"0", "1"} else "")
@@ -119,25 +119,24 @@ def class_items(
 
 def _class(said: Sequence[Predicted], texts: Texts, names: Sequence[str], positive: str) -> View:
     gold, shown = said[0].gold, []
-    row = {"id": said[0].id, "gold": gold, "gap": ""}
+    row = [("id", said[0].id), ("gold", gold), ("gap", "")]
     heading = f"probability of {positive}" if positive else "probability"
     for name, one in zip(names, said):
         chance = one.probability(positive or one.answer)
-        row |= {f"{name} label": one.answer, f"{name} {heading}": f"{chance:.6f}"}
+        row += [(f"{name} label", one.answer), (f"{name} {heading}", f"{chance:.6f}")]
         note = f"{positive}: {100 * chance:.2f}%" if positive else f"{100 * chance:.2f}%"
         shown.append(([(one.answer, SAME if one.answer == gold else WRONG)], note))
     lines = _lines(texts)
-    row |= {"S1": "", "S2": ""} | dict(zip(("S1", "S2"), texts))
-    row |= {"only S1": "", "only S2": ""}
+    alone = ["", ""]
     if len(texts) == 2:
-        for label, other, mark in (("S1", "S2", FIRST), ("S2", "S1", SECOND)):
-            lines[label] = _differing(row[label], row[other], mark)
-            row[f"only {label}"] = only(lines[label], mark)
+        lines = {"S1": _differing(*texts, FIRST), "S2": _differing(*texts[::-1], SECOND)}
+        alone = [only(lines["S1"], FIRST), only(lines["S2"], SECOND)]
+    row += zip(("S1", "S2", "only S1", "only S2"), (*(*texts, "", "")[:2], *alone))
     return View(f"gold {gold}", lines, shown, row)
 
 
 def score_items(
-    systems: Mapping[str, Sequence[Predicted]], texts: Mapping[str, Texts], *, names: Sequence[str]
+    systems: Systems, texts: Mapping[str, Texts], *, names: Sequence[str]
 ) -> list[Item]:
     """Return the examples that systems score; the nearer to the true score, the better.
 
@@ -153,14 +152,14 @@ def score_items(
 
 
 def _score(said: Sequence[Predicted], texts: Texts, names: Sequence[str]) -> View:
-    row = {"id": said[0].id, "gold": f"{said[0].gold:g}", "gap": ""}
-    row |= {f"{name} score": f"{one.answer:.6f}" for name, one in zip(names, said)}
-    row |= dict(zip(("S1", "S2"), (*texts, "", "")))
+    row = [("id", said[0].id), ("gold", f"{said[0].gold:g}"), ("gap", "")]
+    row += [(f"{name} score", f"{one.answer:.6f}") for name, one in zip(names, said)]
+    row += zip(("S1", "S2"), (*texts, "", ""))
     shown = [(plain(f"{one.answer:.3f}"), f"{one.answer - one.gold:+.3f}") for one in said]
     return View(f"gold {said[0].gold:g}", _lines(texts), shown, row)
 
 
-def word_items(systems: Mapping[str, Sequence[Predicted]], *, names: Sequence[str]) -> list[Item]:
+def word_items(systems: Systems, *, names: Sequence[str]) -> list[Item]:
     """Return the sentences whose words systems label; a score is the share of right labels in %.
 
     Raises:
@@ -181,25 +180,25 @@ def _right(one: Predicted) -> int:
 
 def _words(said: Sequence[Predicted], names: Sequence[str]) -> View:
     gold, words = said[0].gold, said[0].texts
-    row = {"id": said[0].id, "gap": "", "words": " ".join(words), "gold": " ".join(gold)}
-    row |= {f"{name} labels": " ".join(one.answer) for name, one in zip(names, said)}
+    texts = [("words", " ".join(words)), ("gold", " ".join(gold))]
+    row = [("id", said[0].id), ("gap", ""), *texts]
+    row += [(f"{name} labels", " ".join(one.answer)) for name, one in zip(names, said)]
     shown = []
     for one in said:
         marks = [(own, SAME if own == truth else MISS) for own, truth in zip(one.answer, gold)]
         runs = [part for run in marks for part in (run, (" ", SAME))][:-1]
         shown.append((runs, f"{_right(one)} of {len(gold)} right"))
-    lines = {"words": plain(row["words"]), "gold": plain(row["gold"])}
-    return View(f"{len(words)} words", lines, shown, row)
+    return View(f"{len(words)} words", {name: plain(text) for name, text in texts}, shown, row)
 
 
 def _items(
-    systems: Mapping[str, Sequence[Predicted]],
+    systems: Systems,
     judged: Callable[[Sequence[Predicted]], tuple[list[float], list[bool]]],
     view: Callable[[Sequence[Predicted]], View],
 ) -> list[Item]:
     """Return the examples that systems predict, judged by a function of what they say of each."""
     check_same(systems)
-    examples = zip(*systems.values())
+    examples = zip(*(made for _, made in systems))
     return [Item(said[0].id, *judged(said), partial(view, said)) for said in examples]
 
 

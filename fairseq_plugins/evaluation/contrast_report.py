@@ -61,13 +61,11 @@ def format_items(
 
 def format_tsv(items: Sequence[Item], headings: Sequence[str]) -> str:
     """Render items as values, a line each; ``headings`` are those of every item."""
-    rows = [{"gap": f"{item.gap:.2f}", **_filled(item.view().row)} for item in items]
-    table = [headings, *([row[name] for name in headings] for row in rows)]
+    table = [headings]
+    for item in items:
+        gap = {("gap", ""): f"{item.gap:.2f}"}
+        table.append([gap.get(cell, cell[1]) for cell in item.view().row])
     return "".join("\t".join(map(as_cell, cells)) + "\n" for cells in table)
-
-
-def _filled(row: dict[str, str]) -> dict[str, str]:
-    return {name: cell for name, cell in row.items() if cell or name != "gap"}
 
 
 def _marked(runs: Runs, signs: dict[str, tuple[str, str]], clean: Callable[[str], str]) -> str:

@@ -53,6 +53,9 @@ class Predicted:
         return self.probabilities.get(label, 0.0)
 
 
+Systems = Sequence[tuple[str, Sequence[Predicted]]]  # files, each with its predictions
+
+
 def kind_of_lines(path: str | Path) -> str:
     """Return what a file of predictions holds, of `CLASSES`, `SCORES` and `LABELS`.
 
@@ -110,16 +113,16 @@ def read_texts(path: str | Path) -> dict[str, tuple[str, ...]]:
     return texts
 
 
-def check_same(systems: Mapping[str, Sequence[Predicted]]) -> None:
+def check_same(systems: Systems) -> None:
     """Refuse systems that predict other examples, or examples without gold.
 
     Args:
-        systems: file -> its predictions.
+        systems: files, each with its predictions.
 
     Raises:
         ValueError: names files and line.
     """
-    (first, made), *others = systems.items()
+    (first, made), *others = systems
     for name, other in others:
         if len(made) != len(other):
             raise ValueError(

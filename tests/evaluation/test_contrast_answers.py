@@ -33,7 +33,7 @@ class Plain:
 
 def items_of(gold, systems, names=None):
     questions = {name: Plain(golds) for name, golds in gold.items()}
-    return answer_items(questions, dict(systems), names=names or [name for name, _ in systems])
+    return answer_items(questions, systems, names=names or [name for name, _ in systems])
 
 
 def compare(gold, systems, **criteria):
@@ -124,10 +124,10 @@ SYSTEMS = (
 
 def shown(asked, style, systems=SYSTEMS):
     names = ["BERT", "Ours"]
-    found = differing(answer_items(asked, dict(enumerate(systems)), names=names))
+    found = differing(answer_items(asked, [*enumerate(systems)], names=names))
     found.sort(key=lambda one: one.id)
     if style == "tsv":
-        return format_tsv(found, list(found[0].view().row))
+        return format_tsv(found, [heading for heading, _ in found[0].view().row])
     return format_items(found, names=names, noun="question", is_judged=True, style=style)
 
 

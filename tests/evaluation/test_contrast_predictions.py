@@ -59,15 +59,17 @@ def files(tmp_path):
 
 def compare(files, source=None, names=None, positive="", **criteria):
     """Return the examples of which one system is right and another wrong."""
-    systems = {str(path): read_predictions(path) for path in files}
+    systems = [(str(path), read_predictions(path)) for path in files]
     texts = {} if source is None else read_texts(source)
-    items = class_items(systems, texts, names=names or [*systems], positive=positive)
+    items = class_items(
+        systems, texts, names=names or [name for name, _ in systems], positive=positive
+    )
     return differing(items, Criteria(**criteria))
 
 
 def shown(found, names, style="text"):
     if style == "tsv":
-        return format_tsv(found, list(found[0].view().row))
+        return format_tsv(found, [heading for heading, _ in found[0].view().row])
     return format_items(found, names=names, noun="example", is_judged=True, style=style)
 
 
@@ -137,7 +139,8 @@ def test_texts_may_stand_elsewhere(tmp_path):
     lines.write_text("a 0\tb 0\na 1\tb 1\n")
     for source in (kept, lines):
         (example,) = compare(files, source)
-        assert (example.view().row["S1"], example.view().row["S2"]) == ("a 1", "b 1")
+        row = dict(example.view().row)
+        assert (row["S1"], row["S2"]) == ("a 1", "b 1")
     (example,) = compare(files)
     assert not example.view().lines
     assert "example 1: gold 0" in shown([example], ("a", "b"))
@@ -208,6 +211,14 @@ def test_tables_stay_tables_whatever_the_texts_hold(texts):
     assert len(shown(found, ("a", "b")).split("\n")) == 7
 
 
+def test_a_system_may_stand_twice(files, tmp_path):
+    """Nothing differs then, and no column is lost, whatever systems are called."""
+    once, table = files[0], tmp_path / "x.tsv"
+    assert printed([once, once]).startswith("0 of 0 such examples shown")
+    printed([once, files[1], once], names=["gap", "gap", "id"], better="any", tsv=str(table))
+    assert {line.count("\t") for line in table.read_text().splitlines()} == {12}
+
+
 def test_identical_sentences_have_no_marks(tmp_path):
     rows = [record(0, chance, "0", texts=[PAIR[0]] * 2) for chance in (0.9, 0.1)]
     paths = [write(tmp_path / str(i), [row]) for i, row in enumerate(rows)]
@@ -223,7 +234,7 @@ def test_agreement_counts_every_example_once(tmp_path):
         write(tmp_path / str(i), [record(n, *pair) for n, pair in enumerate(row)])
         for i, row in enumerate(rows)
     ]
-    systems = {str(path): read_predictions(path) for path in files}
+    systems = [(str(path), read_predictions(path)) for path in files]
     found = agreement(class_items(systems, {}, names=("a", "b")), "example")
     assert found == "3 examples: 1 all right, 1 all wrong, systems differ on the rest"
     assert printed(files).endswith(f"0 of 0 such examples shown\n{found}\n")
@@ -246,7 +257,7 @@ def test_the_nearer_score_is_better(tmp_path):
     write(files[0], [{"id": "0", "score": float("nan"), "gold": 3}])
     with pytest.raises(ValueError, match="line 1: nan is no number"):
         printed(files)
-    systems = {"a": read_predictions(files[1], SCORES), "b": read_predictions(files[1], SCORES)}
+    systems = [(name, read_predictions(files[1], SCORES)) for name in "ab"]
     assert not differing(score_items(systems, {}, names=("a", "b")), Criteria("any"))
 
 
@@ -255,7 +266,7 @@ def test_the_row_of_labels_with_fewer_errors_is_better(tmp_path):
         return {"id": "0", "words": ["a", "b"], "labels": labels, "gold": ["O", "B-X"]}
 
     files = [write(tmp_path / str(n), [said("O", one)]) for n, one in enumerate(("O", "B-X"))]
-    systems = {str(path): read_predictions(path, LABELS) for path in files}
+    systems = [(str(path), read_predictions(path, LABELS)) for path in files]
     (item,) = differing(word_items(systems, names=("a", "b")))
     assert item.gap == 50
     text = printed(files, names=("a", "b"))

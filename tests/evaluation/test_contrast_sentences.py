@@ -110,7 +110,7 @@ def test_marks_keep_any_text(output: str, other: str, gold: str) -> None:
 
 def shown(found, style):
     if style == "tsv":
-        return format_tsv(found, list(found[0].view().row))
+        return format_tsv(found, [heading for heading, _ in found[0].view().row])
     return format_items(
         found, names=("base", "syntax"), noun="sentence", is_judged=False, style=style
     )
