@@ -132,7 +132,7 @@ def answer_files(options: AnswerOptions) -> None:
     paragraphs = None if options.input is None else squad_files.read(options.input).paragraphs
     ids = None if options.ids is None else read_ids(options.ids)
     if ids is not None and paragraphs is not None:
-        known = {asked.id for paragraph in paragraphs for asked in paragraph.questions}
+        known = {one.id for paragraph in paragraphs for one in paragraph.questions}
         check_known(ids, known, options.ids, options.input)
         paragraphs = _chosen(paragraphs, ids)
     reader = load(
@@ -147,7 +147,7 @@ def _chosen(paragraphs: Iterable[Paragraph], ids: Mapping[str, Any]) -> list[Par
     """Keep the questions of some ids, and the paragraphs that have any."""
     kept = []
     for paragraph in paragraphs:
-        questions = tuple(asked for asked in paragraph.questions if asked.id in ids)
+        questions = tuple(one for one in paragraph.questions if one.id in ids)
         kept += [replace(paragraph, questions=questions)] if questions else []
     return kept
 

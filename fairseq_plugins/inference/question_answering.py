@@ -134,8 +134,8 @@ class Reader:
             if not text.strip():
                 raise ValueError(f"the {name} is empty")
             check_characters(text, f"the {name}")
-        asked = (Question("0", question),)
-        return next(self.answer_paragraphs([Paragraph("", context, asked, "the given text")]))
+        given = (Question("0", question),)
+        return next(self.answer_paragraphs([Paragraph("", context, given, "the given text")]))
 
     def check_paragraphs(self, paragraphs: Iterable[Paragraph]) -> None:
         """Refuse raw paragraphs of which BERT sees nothing, before any of them is answered.
