@@ -66,13 +66,16 @@ def flag_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def add_flags(parser: Any, record: type, *, leave_out: Collection[str] = ()) -> None:
+def add_flags(
+    parser: Any, record: type, *, leave_out: Collection[str] = (), strict: bool = False
+) -> None:
     """Add one flag an option; defaults come from the record.
 
     Args:
         parser: of argparse, or a group of one.
         record: dataclass; its fields that are no `option` get no flag.
         leave_out: options that get no flag.
+        strict: whether the parser itself refuses what is no choice.
     """
     for spec in fields(record):
         if not spec.metadata or spec.name in leave_out:
@@ -87,6 +90,8 @@ def add_flags(parser: Any, record: type, *, leave_out: Collection[str] = ()) -> 
             continue
         kind = _KINDS.get(str(spec.type).removesuffix(" | None"), str)
         settings: dict[str, Any] = {"type": kind, "metavar": spec.metadata["metavar"]}
+        if strict and spec.metadata["choices"]:
+            settings["choices"] = [*filter(None, spec.metadata["choices"])]
         if spec.default is MISSING:
             settings["required"] = spec.metadata["required"]
         else:
@@ -96,16 +101,16 @@ def add_flags(parser: Any, record: type, *, leave_out: Collection[str] = ()) -> 
 
 
 def check(record: Any) -> None:
-    """Refuse values of a record that are no choice or too small.
+    """Refuse values of a record that are no choice or too small; None is no value.
 
     Raises:
         ValueError: names the flag, the value, and the choices or the limit.
     """
     for spec in fields(record):
         value = getattr(record, spec.name)
-        choices, least = spec.metadata.get("choices"), spec.metadata.get("least")
-        if value is None:
+        if value is None:  # not given
             continue
+        choices, least = spec.metadata.get("choices"), spec.metadata.get("least")
         most = spec.metadata.get("most")
         if choices and value not in choices:
             known = ", ".join(filter(None, choices))

@@ -10,9 +10,11 @@ can pass for UTF-8 full of zero bytes. A byte order mark is no part of the first
 from __future__ import annotations
 
 import codecs
+import json
 import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 BYTE_ORDER_MARK = "\ufeff"
 MARKS = {  # the longer ones first, for one begins like another
@@ -49,6 +51,32 @@ def lines_of(
     """
     for i, raw in enumerate(stream, number):
         yield i, decode_line(raw, name, i)
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """Read a whole file as lines, without their ends.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: see `decode_line`.
+    """
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"{path}: no such file")
+    return [line for _, line in numbered_lines(path)]
+
+
+def json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
+    """Yield (line number, what the line holds) of a file of JSON lines.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a line that is no JSON; names file and line.
+    """
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{path}, line {number}: no JSON ({error})") from None
 
 
 def read_text(path: str | Path) -> str:

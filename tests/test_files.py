@@ -9,7 +9,7 @@ import stat
 import pytest
 
 from fairseq_plugins import files
-from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.files import write_text
 
 
 def test_a_file_appears_when_it_is_complete(tmp_path):

@@ -75,7 +75,7 @@ MAY_USE = {
         "text/pipeline/scores.py",
     },
     "matplotlib": {"lab/figures"},
-    "jinja2": {"lab/report/html.py"},
+    "jinja2": {"evaluation/templates.py", "lab/report/html.py"},
     "markdown_it": {"lab/report/html.py", "lab/report/markdown.py"},
     "nltk": {"text/wordnet.py"},
     "submitit": {"lab/execution/job.py", "lab/execution/submission.py"},

@@ -64,3 +64,23 @@ def test_an_option_without_default_is_asked_for(capsys):
 def test_values_outside_choices_and_limits_are_refused(words, message):
     with pytest.raises(ValueError, match=message):
         _parsed("--destdir", "d", *words)
+
+
+def test_an_option_that_is_not_given_is_none_and_has_its_type_otherwise(capsys):
+    @dataclass
+    class Some:
+        most: int | None = option("most", None, least=1)
+        kind: str | None = option("kind", None, choices=("a", "b"))
+
+        def __post_init__(self) -> None:
+            check(self)
+
+    parser = argparse.ArgumentParser()
+    add_flags(parser, Some, strict=True)
+    assert Some(**vars(parser.parse_args([]))) == Some(None, None)
+    assert Some(**vars(parser.parse_args(["--most", "3", "--kind", "a"]))) == Some(3, "a")
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--kind", "c"])
+    assert "invalid choice: 'c'" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="--most 0: must be at least 1"):
+        Some(0)

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
     """Count, write, draw and print."""
     from ..evaluation import question_types
     from ..evaluation.squad_files import check_known, read_ids, read_predictions
-    from ..evaluation.text_files import write_text
+    from ..files import write_text
     from ..lab.figures.drawing import check_stem
     from ..lab.figures.question_plots import plot_errors
     from ..prep.qa_examples import read_asked

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 
 from ..inference.options import AnswerOptions
-from ..inference.overrides import WINDOWS, add_overrides
 from ..option_flags import add_flags
 from . import command
 
@@ -22,8 +21,7 @@ PLACES = ("output_dir",)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_flags(parser, AnswerOptions)
-    add_overrides(parser, WINDOWS)
+    add_flags(parser, AnswerOptions, strict=True)
 
 
 def run(args: argparse.Namespace) -> None:

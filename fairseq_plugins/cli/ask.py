@@ -96,7 +96,7 @@ def read_context(path: str) -> str:
         FileNotFoundError: there is no such file.
         ValueError: it is no UTF-8, or empty.
     """
-    from ..evaluation.text_files import read_lines
+    from ..text_reading import read_lines
 
     text = "\n".join(read_lines(path))
     if not text.strip():
@@ -130,8 +130,8 @@ def questions(args: argparse.Namespace) -> Iterator[str]:
 
 def answered(reader: Reader, question: str, context: str, color: bool) -> str:
     """Return a question and what the model says about it."""
-    from ..lab.figures.answer_display import as_text
-    from ..lab.figures.highlights import visible
+    from ..evaluation.answer_display import as_text
+    from ..evaluation.shown_text import visible
 
     found = reader.answer(question, context).found
     shown = as_text(found, context, threshold=reader.threshold, color=color)

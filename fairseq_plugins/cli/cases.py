@@ -22,10 +22,10 @@ from ..inference.overrides import EXAMPLES, add_overrides, given_overrides
 from . import command
 
 if TYPE_CHECKING:
+    from ..evaluation.highlights import Answer, Case
     from ..inference.difference_study import StudiedPair
     from ..inference.prediction import Predictor
     from ..inference.prediction_records import Prediction
-    from ..lab.figures.highlights import Answer, Case
 
 PLACES = ("checkpoint",)
 OF_A_SPLIT = 20
@@ -64,11 +64,11 @@ def run(args: argparse.Namespace) -> None:
             refuse; a page that cannot be written.
     """
     check(args)
-    from ..evaluation.comparison_report import short_names
-    from ..evaluation.text_files import write_text
+    from ..evaluation.contrast import short_names
+    from ..evaluation.highlights import as_page, as_text
+    from ..files import write_text
     from ..inference import difference_study, prediction
     from ..inference.text_checkpoints import find_checkpoints
-    from ..lab.figures.highlights import as_page, as_text
 
     command.show_log()
     sys.stdout.reconfigure(encoding="utf-8")
@@ -147,8 +147,8 @@ def studied(predictor: Predictor, args: argparse.Namespace) -> Iterator[StudiedP
 
 def answer(system: str, made: Prediction, gold: object) -> Answer:
     """Say a prediction in words; ``gold`` is the first system's, as others read raw text."""
+    from ..evaluation.highlights import Answer
     from ..inference.prediction_records import ScorePrediction
-    from ..lab.figures.highlights import Answer
 
     if isinstance(made, ScorePrediction):
         return Answer(system, f"{made.score:.3f}")
@@ -158,7 +158,7 @@ def answer(system: str, made: Prediction, gold: object) -> Answer:
 
 def cases(args: argparse.Namespace, names: tuple[str, ...], predictors: list) -> Iterator[Case]:
     """Yield the pairs with the answers of one system or two."""
-    from ..lab.figures.highlights import Case, Sentence
+    from ..evaluation.highlights import Case, Sentence
 
     predictor, *others = predictors
     for pair in studied(predictor, args):

@@ -97,8 +97,8 @@ def look(args: argparse.Namespace) -> CoattentionMap:
     Raises:
         FileNotFoundError, ValueError: see `question_answering.load` and `coattention.attend`.
     """
-    from ..evaluation.text_files import read_lines
     from ..inference import coattention, question_answering
+    from ..text_reading import read_lines
 
     command.show_log()
     context = "\n".join(read_lines(args.context)) if args.context else None

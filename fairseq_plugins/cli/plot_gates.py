@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..inference.options import BATCH_SIZE, INPUT_FORMATS
-from ..inference.overrides import EXAMPLES, add_overrides, given_overrides
+from ..inference.options import INPUT_FORMATS
+from ..inference.overrides import BATCH_SIZE, EXAMPLES, add_overrides, given_overrides
 from . import command
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
         raise command.UsageError(named)
     if args.batch_size < 1:
         raise command.UsageError(f"--batch-size {args.batch_size}: must be at least 1")
-    from ..evaluation.text_files import write_text
+    from ..files import write_text
     from ..lab.figures.drawing import check_stem
     from ..lab.figures.gates import to_csv
     from ..lab.figures.plots import plot_gates

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 
 from ..inference.options import PredictionOptions
-from ..inference.overrides import EXAMPLES, add_overrides
 from ..option_flags import add_flags
 from . import command
 
@@ -22,8 +21,7 @@ PLACES = ("checkpoint",)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_flags(parser, PredictionOptions)
-    add_overrides(parser, EXAMPLES)
+    add_flags(parser, PredictionOptions, strict=True)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -14,11 +14,12 @@ Writes OUTPUT.md, OUTPUT.csv, OUTPUT.json, and predictions as OUTPUT/SYSTEM/RUN/
 from __future__ import annotations
 
 import argparse
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..inference.options import BATCH_SIZE
-from ..inference.overrides import EXAMPLES, add_overrides
+from ..inference.overrides import ExampleOptions
+from ..option_flags import add_flags
 from . import command
 
 if TYPE_CHECKING:
@@ -42,13 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--sets", nargs="+", required=True, metavar="SET", help="perturbed sets; see above")
     add("--output", required=True, metavar="STEM", help="STEM.md, .csv, .json, and folder STEM")
     add("--names", nargs="+", help="what to call the systems (default: what tells them apart)")
-    add("--data", metavar="DIR", help="prepared folder (default: the one of each training)")
-    add("--batch-size", type=int, default=BATCH_SIZE, metavar="N", help="most examples of a batch")
-    add("--max-tokens", type=int, metavar="N", help="most wordpieces of a batch")
-    add_overrides(parser, EXAMPLES)
+    add_flags(parser, ExampleOptions, strict=True)
     add("--samples", type=int, default=1000, help="resamples of the bootstrap, 0 for no test")
     add("--seed", type=int, default=12345, help="of the bootstrap")
-    add("--cpu", action="store_true", help="use no GPU")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -57,14 +54,11 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         FileNotFoundError, ValueError: see `try_systems`; numbers below their least.
     """
-    from ..evaluation.text_files import write_text
+    from ..files import write_text
     from ..lab.results.tables import robustness_table as tables
 
-    for name, least in (("batch_size", 1), ("max_tokens", 1), ("samples", 0)):
-        value = getattr(args, name)
-        if value is not None and value < least:
-            flag = name.replace("_", "-")
-            raise ValueError(f"--{flag} is {value}, it must be at least {least}")
+    if args.samples < 0:
+        raise ValueError(f"--samples {args.samples}: must be at least 0")
     trial = tried(args)
     draws = {"samples": args.samples, "seed": args.seed}
     columns = [column(one) for one in trial.sets]
@@ -83,18 +77,9 @@ def tried(args: argparse.Namespace) -> Trial:
     from ..inference.robustness import RobustnessOptions, parse_systems, try_systems
 
     command.show_log("INFO")
-    options = RobustnessOptions(
-        parse_systems(args.systems, args.names),
-        args.sets,
-        Path(args.output),
-        args.data,
-        args.batch_size,
-        args.max_tokens,
-        args.max_positions,
-        args.long_examples,
-        args.cpu,
-        args.spacy_model,
-    )
+    given = {spec.name: getattr(args, spec.name) for spec in fields(ExampleOptions)}
+    systems = parse_systems(args.systems, args.names)
+    options = RobustnessOptions(systems, args.sets, Path(args.output), **given)
     return try_systems(options)
 
 

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
     """Score, print, and write JSON if asked to."""
     from ..evaluation.inputs import TextForm
     from ..evaluation.score_report import format_report, score_files
-    from ..evaluation.text_files import write_text
+    from ..files import write_text
 
     form = TextForm(args.lang, args.tokenized, args.ref_tokenized, args.subwords)
     report = score_files(

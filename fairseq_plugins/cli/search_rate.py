@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 def write_reports(trials: list[Trial], examples: int, stem: Path) -> None:
     """Print the summary, and leave it as files and as a curve."""
-    from ..evaluation.text_files import write_text
+    from ..files import write_text
     from ..lab.execution import rate_search
     from ..lab.figures.rate_plots import plot_rates
 

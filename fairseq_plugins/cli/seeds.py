@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Compare the systems, write everything, print it."""
-    from ..evaluation.text_files import write_text
+    from ..files import write_text
     from ..lab.results.seed_report import (
         comparisons_csv,
         format_markdown,

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Lay out, print, write."""
-    from ..evaluation.text_files import write_text
+    from ..files import write_text
     from ..lab.results.tables.experiment_tables import (
         check_names,
         lay_out,

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from ..lab.run_files import USER_DIR
 
 if TYPE_CHECKING:
-    from ..evaluation.score_report import Report
+    from ..evaluation.score_report import ScoreReport
 
 BEAM = ["--beam", "4", "--lenpen", "0.6", "--max-tokens", "8000"]
 REST = "generate"
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
     """Translate, score, write."""
     from ..evaluation.inputs import TextForm
     from ..evaluation.score_report import format_report, score_files
-    from ..evaluation.text_files import write_text
+    from ..files import write_text
     from ..lab.results.split_files import EVALUATION, SCORE, of_split
 
     data, language = read_folder(args)
@@ -121,7 +121,7 @@ def remove_leftovers(folder: Path) -> None:
             path.unlink()
 
 
-def summary(report: Report, split: str) -> dict:
+def summary(report: ScoreReport, split: str) -> dict:
     """Return what experiments read of the scores."""
     (scores,) = report.systems
     return {

@@ -10,7 +10,6 @@ correlation it would be sure after one lucky example among eighty.)
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from ..messages import named
-from . import classification, labeling, metrics, squad
-from .text_files import read_lines
+from ..text_reading import json_lines
+from . import classification, metrics, squad
 
 # Examples with their weights (how often each was drawn), (n,) -> the metric.
 Statistic = Callable[[np.ndarray], float]
@@ -85,12 +84,11 @@ def read_answers(path: str | Path) -> Answers:
         FileNotFoundError, ValueError: no such file; a line that is no prediction; no gold at all.
     """
     records = []
-    for number, line in enumerate(read_lines(path), start=1):
+    for number, record in json_lines(path):
         try:
-            record = json.loads(line)
             key = next(key for key in _ANSWERS if key in record)
             records.append((_ANSWERS[key], str(record["id"]), record.get("gold"), record[key]))
-        except (ValueError, TypeError, KeyError, StopIteration, RecursionError):
+        except (TypeError, KeyError, AttributeError, StopIteration):
             raise ValueError(
                 f"{path}, line {number}: no prediction of fairseq-plugins predict"
             ) from None
@@ -137,11 +135,17 @@ def bootstrap(
         float(np.mean([run(weights) for run in better]) - np.mean([run(weights) for run in worse]))
         for weights in (np.ones(count, dtype=np.int64), *drawn)
     )
-    contrary = int((~(np.sign(observed) * np.array(resampled) > 0)).sum())  # nan is no evidence
-    is_tested = count > 1 and np.isfinite(observed)  # one example is drawn again and again
-    p_value = min(1.0, 2 * (contrary + 1) / (samples + 1)) if is_tested else math.nan
     low, high = np.percentile(resampled, [2.5, 97.5]).tolist()
+    p_value = _p_value(observed, np.array(resampled)) if count > 1 else math.nan
     return Bootstrap(observed, p_value, low, high, count, samples)
+
+
+def _p_value(observed: float, resampled: np.ndarray) -> float:
+    """Return twice the share of resamples that speak against the observed difference."""
+    if not math.isfinite(observed):
+        return math.nan
+    contrary = int((~(np.sign(observed) * resampled > 0)).sum())  # nan is no evidence
+    return min(1.0, 2 * (contrary + 1) / (len(resampled) + 1))
 
 
 def _check(runs: Sequence[Answers], metric: str, positive: str) -> Answers:
@@ -181,11 +185,12 @@ def _statistic(run: Answers, metric: str, labels: Sequence[str], positive: str) 
     if run.target == "classes":
         return _class_statistic(run, metric, labels, positive)
     if run.target == "spans":
-        return _span_statistic(run, metric)
-    counts = np.array(
-        [_row_counts(metric, *rows, positive) for rows in zip(run.gold, run.predicted)]
-    )
-    return lambda w: _from_counts(metric, (w @ counts).tolist())
+        scores = np.array([squad.scores_of(*pair) for pair in zip(run.gold, run.predicted)])
+        has_answer = np.array([bool(golds) for golds in run.gold])
+        return lambda w: metrics.span_metrics(scores, has_answer, w)[metric]
+    group = metrics.word_groups(("B-",), positive or "none")[metric.partition("_")[0]]
+    counts = np.array([group.counts([gold], [own]) for gold, own in zip(run.gold, run.predicted)])
+    return lambda w: group.metrics(*(w @ counts).tolist())[metric]
 
 
 def _class_statistic(run: Answers, metric: str, labels: Sequence[str], positive: str) -> Statistic:
@@ -200,47 +205,3 @@ def _class_statistic(run: Answers, metric: str, labels: Sequence[str], positive:
         return metrics.class_metrics(matrix, ids.get(positive)).get(metric, 0.0)
 
     return value
-
-
-def _span_statistic(run: Answers, metric: str) -> Statistic:
-    """Return the mean of exact match or F1, of all questions or of one kind of them."""
-    column = int(metric.endswith("f1"))
-    scores = np.array([squad.scores_of(*pair)[column] for pair in zip(run.gold, run.predicted)])
-    answerable = np.array([bool(gold) for gold in run.gold])
-    counted = np.ones(len(scores), dtype=bool)
-    if metric.startswith("has_answer"):
-        counted = answerable
-    elif metric.startswith("no_answer"):
-        counted = ~answerable
-
-    def value(weights: np.ndarray) -> float:
-        kept = weights * counted
-        return float(kept @ scores / kept.sum()) if kept.any() else 0.0
-
-    return value
-
-
-def _row_counts(
-    metric: str, gold: Sequence[str], predicted: Sequence[str], positive: str
-) -> tuple[int, ...]:
-    """Return the counts of one sentence that the metric is computed from."""
-    if metric == "accuracy":
-        return sum(t == g for t, g in zip(gold, predicted)), len(gold)
-    if metric.startswith("entity"):
-        by_type = labeling.entity_counts([gold], [predicted]).values()
-        return tuple(sum(column) for column in zip((0, 0, 0), *by_type))
-    if metric.startswith("token"):
-        return labeling.token_counts([gold], [predicted], positive)
-    return labeling.detection_counts([gold], [predicted], positive)
-
-
-def _from_counts(metric: str, counts: Sequence[int]) -> float:
-    if metric == "accuracy":
-        return counts[0] / counts[1] if counts[1] else 0.0
-    kind = metric.partition("_")[0]
-    of = {
-        "entity": metrics.entity_metrics,
-        "token": metrics.token_metrics,
-        "detection": metrics.detection_metrics,
-    }
-    return of[kind](*counts)[metric]

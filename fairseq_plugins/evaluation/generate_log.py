@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..messages import named
-from .text_files import read_lines
+from ..text_reading import read_lines
 
 _RECORD = re.compile(r"([STHDPA])-(\d+)\t(.*)", re.DOTALL)
 _TOTAL = re.compile(r"\bTranslated ([\d,]+) sentences\b")
@@ -34,19 +34,15 @@ class Hypothesis:
         score: length-normalised log-probability, base 2, as printed.
         tokens: the H- line; subwords unless fairseq removed them.
         text: the D- line, or the H- line where the log has no D- lines.
-        token_scores: log-probability of each token, base 2; empty without P- lines.
-        alignment: the A- line as printed, or None.
     """
 
     score: float
     tokens: str
     text: str
-    token_scores: tuple[float, ...] = ()
-    alignment: str | None = None
 
 
 @dataclass(frozen=True)
-class Sentence:
+class LoggedSentence:
     """One sentence of the test set; ``hypotheses`` are best first and never empty."""
 
     id: int
@@ -93,17 +89,7 @@ def is_generate_log(lines: Iterable[str]) -> bool:
     return any(re.match(r"[HD]-\d+\t-?[\d.einfa+-]+\t", line) for line in lines)
 
 
-def read_generate_log(path: str | Path) -> list[Sentence]:
-    """Read a generation log into records ordered by id.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: as :func:`parse_generate_log`.
-    """
-    return parse_generate_log(read_lines(path), name=str(path))
-
-
-def parse_generate_log(lines: Sequence[str], *, name: str = "log") -> list[Sentence]:
+def parse_generate_log(lines: Sequence[str], *, name: str = "log") -> list[LoggedSentence]:
     """Parse the lines of a generation log into records ordered by id, 0 to n - 1.
 
     Raises:
@@ -200,7 +186,7 @@ def _check_ids(entries: dict[int, _Entry], total: int | None, name: str) -> None
         )
 
 
-def _sentence(sentence_id: int, entry: _Entry, kinds: set[str], name: str) -> Sentence:
+def _sentence(sentence_id: int, entry: _Entry, kinds: set[str], name: str) -> LoggedSentence:
     """Build one record, checking that its groups of lines are whole."""
     main = "H" if "H" in kinds else "D"
     count = len(entry.of(main))
@@ -221,11 +207,11 @@ def _sentence(sentence_id: int, entry: _Entry, kinds: set[str], name: str) -> Se
             )
     hypotheses = [_hypothesis(entry, k, sentence_id, name) for k in range(count)]
     hypotheses.sort(key=lambda hypothesis: -hypothesis.score)  # stable: ties stay as printed
-    return Sentence(sentence_id, entry.single("S"), entry.single("T"), tuple(hypotheses))
+    return LoggedSentence(sentence_id, entry.single("S"), entry.single("T"), tuple(hypotheses))
 
 
 def _hypothesis(entry: _Entry, k: int, sentence_id: int, name: str) -> Hypothesis:
-    """Join the k-th H, D, P and A lines of a sentence."""
+    """Join the k-th H and D lines of a sentence."""
     scored = {
         kind: _scored(entry.of(kind)[k], kind, sentence_id, name)
         for kind in _SCORED
@@ -238,8 +224,7 @@ def _hypothesis(entry: _Entry, k: int, sentence_id: int, name: str) -> Hypothesi
         )
     score, tokens = scored.get("H", scored.get("D", (0.0, "")))
     text = scored["D"][1] if "D" in scored else tokens
-    alignment = entry.of("A")[k][1] if entry.of("A") else None
-    return Hypothesis(score, tokens, text, _token_scores(entry, k, sentence_id, name), alignment)
+    return Hypothesis(score, tokens, text)
 
 
 def _scored(line: tuple[int, str], kind: str, sentence_id: int, name: str) -> tuple[float, str]:
@@ -254,17 +239,4 @@ def _scored(line: tuple[int, str], kind: str, sentence_id: int, name: str) -> tu
         raise ValueError(
             f"{name}, line {number}: expected '{kind}-{sentence_id}<tab>score<tab>text', "
             f"got {payload[:60]!r}"
-        ) from None
-
-
-def _token_scores(entry: _Entry, k: int, sentence_id: int, name: str) -> tuple[float, ...]:
-    """Read the k-th P- line of a sentence."""
-    if not entry.of("P"):
-        return ()
-    number, payload = entry.of("P")[k]
-    try:
-        return tuple(float(value) for value in payload.split())
-    except ValueError:
-        raise ValueError(
-            f"{name}, line {number}: P-{sentence_id} holds something other than numbers"
         ) from None

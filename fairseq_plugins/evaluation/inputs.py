@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..text_reading import read_lines
 from .generate_log import SystemOutput, read_system
-from .text_files import check_equal_counts, read_lines
-from .translation import Corpus, prepare
+from .translation import Corpus, check_equal_counts, prepare
 
 _UNKNOWN = "<<unk>>"  # how fairseq prints a reference word outside the dictionary
 

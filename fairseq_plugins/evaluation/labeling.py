@@ -59,6 +59,23 @@ def entity_counts(gold_rows: Rows, predicted_rows: Rows) -> dict[str, Counts]:
     return {kind: tuple(counter[kind] for counter in counters) for kind in kinds}
 
 
+def all_entity_counts(gold_rows: Rows, predicted_rows: Rows) -> Counts:
+    """Count entities of all types together; see `entity_counts`."""
+    by_type = entity_counts(gold_rows, predicted_rows).values()
+    correct, predicted, gold = (sum(column) for column in zip((0, 0, 0), *by_type))
+    return correct, predicted, gold
+
+
+def word_counts(gold_rows: Rows, predicted_rows: Rows) -> tuple[int, int]:
+    """Count words: (those with the right label, all).
+
+    Raises:
+        ValueError: as `entity_counts`.
+    """
+    pairs = [pair for rows in _pairs(gold_rows, predicted_rows) for pair in zip(*rows)]
+    return sum(truth == guess for truth, guess in pairs), len(pairs)
+
+
 def token_counts(gold_rows: Rows, predicted_rows: Rows, positive: str) -> Counts:
     """Count words with the label ``positive``: (right ones, predicted ones, gold ones).
 

@@ -13,8 +13,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..messages import named, quoted
 from . import classification as classes
@@ -69,20 +72,27 @@ def score(
         raise ValueError(f"target {target!r} is not one of {', '.join(NAMES)}")
     if positive and positive not in labels:
         raise ValueError(f"positive label {positive!r} is not one of {named(labels)}")
+    columns = _with_gold(gold, predicted)
+    if target == "score":
+        return score_metrics(*columns)
+    if target == "spans":
+        scores = np.array([squad.scores_of(*pair) for pair in zip(*columns)])
+        return span_metrics(scores, np.array([bool(golds) for golds in columns[0]]))
+    if target == "classes":
+        matrix = classes.confusion(*(_ids(column, labels) for column in columns), len(labels))
+        return class_metrics(matrix, labels.index(positive) if positive else None)
+    groups = word_groups(labels, positive).values()
+    found = (group.metrics(*group.counts(*columns)) for group in groups)
+    return {name: value for part in found for name, value in part.items()}
+
+
+def _with_gold(gold: Sequence[Any], predicted: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Return gold and predictions of the examples that have gold."""
     classes.check_equal(gold, predicted)
     pairs = [(truth, guess) for truth, guess in zip(gold, predicted) if truth is not None]
     if not pairs:
         raise ValueError("no example has a gold label: there is nothing to score")
-    columns = [truth for truth, _ in pairs], [guess for _, guess in pairs]
-    if target == "score":
-        return score_metrics(*columns)
-    if target == "spans":
-        return span_metrics([squad.scores_of(*pair) for pair in pairs], map(bool, columns[0]))
-    if target == "classes":
-        ids = {label: number for number, label in enumerate(labels)}
-        matrix = classes.confusion(*(_ids(column, ids) for column in columns), len(ids))
-        return class_metrics(matrix, ids[positive] if positive else None)
-    return _word_metrics(*columns, labels, positive)
+    return [truth for truth, _ in pairs], [guess for _, guess in pairs]
 
 
 def class_metrics(matrix: classes.Matrix, positive: int | None = None) -> dict[str, float]:
@@ -107,21 +117,21 @@ def score_metrics(gold: Sequence[float], predicted: Sequence[float]) -> dict[str
 
 
 def span_metrics(
-    scores: Sequence[tuple[float, float]], has_answer: Iterable[bool]
+    scores: np.ndarray, has_answer: np.ndarray, weights: np.ndarray | None = None
 ) -> dict[str, float]:
     """Return the metrics of answers.
 
     Args:
-        scores: exact match and F1 of each question.
-        has_answer: whether it has an answer.
+        scores: exact match and F1 of each question, (n, 2).
+        has_answer: whether it has an answer, (n,).
+        weights: how often it counts, (n,) (default: once).
     """
-    rows = list(zip(has_answer, scores))
+    weights = np.ones(len(scores)) if weights is None else weights
     found = {}
-    for part, group in (("", (True, False)), ("has_answer_", (True,)), ("no_answer_", (False,))):
-        columns = [row for answerable, row in rows if answerable in group]
-        for k, name in enumerate(("exact", "f1")):
-            values = [row[k] for row in columns]
-            found[f"{part}{name}"] = statistics.fmean(values) if values else 0.0
+    for part, group in (("", True), ("has_answer_", has_answer), ("no_answer_", ~has_answer)):
+        kept = weights * group  # (n,)
+        means = (kept @ scores / kept.sum()).tolist() if kept.any() else (0.0, 0.0)
+        found |= {f"{part}{name}": mean for name, mean in zip(("exact", "f1"), means)}
     return found
 
 
@@ -152,29 +162,45 @@ def names_entities(labels: Iterable[str]) -> bool:
     return any(label[:2] in ("B-", "I-") for label in labels)
 
 
-def _word_metrics(
-    gold: labeling.Rows, predicted: labeling.Rows, labels: Sequence[str], positive: str
-) -> dict[str, float]:
-    """Return the metrics of rows of word labels."""
-    by_type = labeling.entity_counts(gold, predicted)  # checks the rows' lengths, too
-    same = sum(t == g for rows in zip(gold, predicted) for t, g in zip(*rows))
-    words = sum(map(len, gold))
-    scores = {"accuracy": float(same / words) if words else 0.0}
+class WordGroup(NamedTuple):
+    """Counts of labelled words that belong together.
+
+    Args:
+        size: how many numbers they are.
+        counts: makes them of gold and predicted rows; those of parts add up to those of the whole.
+        metrics: makes metrics of them.
+    """
+
+    size: int
+    counts: Callable[[labeling.Rows, labeling.Rows], Sequence[int]]
+    metrics: Callable[..., dict[str, float]]
+
+
+def word_groups(labels: Iterable[str], positive: str) -> dict[str, WordGroup]:
+    """Return what is counted of words with some labels, by the beginning of its metrics' names.
+
+    Args:
+        labels: of words; entities are counted where they name any.
+        positive: label of erroneous words; empty if there is none.
+    """
+    groups = {"accuracy": WordGroup(2, labeling.word_counts, _accuracy)}
     if names_entities(labels):
-        scores.update(entity_metrics(*(sum(column) for column in _columns(by_type.values()))))
+        groups["entity"] = WordGroup(3, labeling.all_entity_counts, entity_metrics)
     if positive:
-        scores.update(token_metrics(*labeling.token_counts(gold, predicted, positive)))
-        scores.update(detection_metrics(*labeling.detection_counts(gold, predicted, positive)))
-    return scores
+        token = partial(labeling.token_counts, positive=positive)
+        detection = partial(labeling.detection_counts, positive=positive)
+        groups["token"] = WordGroup(3, token, token_metrics)
+        groups["detection"] = WordGroup(4, detection, detection_metrics)
+    return groups
 
 
-def _columns(counts: Iterable[labeling.Counts]) -> Iterable[tuple[int, ...]]:
-    """Return counts by kind of count instead of by type; three zeros stand for no type."""
-    return zip((0, 0, 0), *counts)
+def _accuracy(right: int, words: int) -> dict[str, float]:
+    return {"accuracy": float(right / words) if words else 0.0}
 
 
-def _ids(column: Sequence[str], ids: Mapping[str, int]) -> list[int]:
+def _ids(column: Sequence[str], labels: Sequence[str]) -> list[int]:
     """Return the ids of class names."""
+    ids = {label: number for number, label in enumerate(labels)}
     unknown = next((label for label in column if label not in ids), None)
     if unknown is not None:
         raise ValueError(f"class {quoted(unknown)} is not one of {named(ids)}")

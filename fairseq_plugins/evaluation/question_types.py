@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 
 from ..messages import quoted
 from .example_bootstrap import Answers, bootstrap
+from .shown_text import align
 from .squad import scores_of
 
 QUESTION_WORDS = ("what", "who", "how", "when", "which", "where", "why")
@@ -132,11 +133,7 @@ def _of_type(
 def format_text(found: Sequence[TypeErrors]) -> str:
     """Lay errors out for a terminal."""
     rows = [["type", "questions", *_systems(found)], *_rows(found)]
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
-    ]
-    return "\n".join([*lines, "", *_notes(found)]) + "\n"
+    return "\n".join([*align(rows), "", *_notes(found)]) + "\n"
 
 
 def format_markdown(found: Sequence[TypeErrors]) -> str:

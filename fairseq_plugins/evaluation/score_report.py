@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .inputs import TextForm, load
+from .shown_text import align
 from .significance import Comparison, paired_bootstrap
 from .translation import Scores, describe_test_set, score
 
@@ -20,7 +21,7 @@ _HEADINGS = {
 
 
 @dataclass(frozen=True)
-class Report:
+class ScoreReport:
     """What one run of scoring found.
 
     Attributes:
@@ -53,7 +54,7 @@ def score_files(
     paired: bool = False,
     samples: int = 1000,
     seed: int = 12345,
-) -> Report:
+) -> ScoreReport:
     """Score systems against a reference.
 
     Args:
@@ -69,13 +70,11 @@ def score_files(
     inputs = load(systems, reference, form)
     lang = form.lang
     scores = [score(system, inputs.reference, lang=lang) for system in inputs.systems]
-    comparisons = []
-    if paired:
-        comparisons = paired_bootstrap(
-            inputs.systems, inputs.reference, lang=lang, samples=samples, seed=seed
-        )
+    draws = {"samples": samples, "seed": seed}
+    both = inputs.systems, inputs.reference
+    comparisons = paired_bootstrap(*both, lang=lang, **draws) if paired else []
     count = len(inputs.reference.text)
-    return Report(
+    return ScoreReport(
         language=lang,
         reference=inputs.reference.name,
         sentences=count,
@@ -86,7 +85,7 @@ def score_files(
     )
 
 
-def format_report(report: Report) -> str:
+def format_report(report: ScoreReport) -> str:
     """Lay the report out for a terminal."""
     lines = [f"reference: {report.reference} ({report.sentences:,} sentences)"]
     if report.test_set:
@@ -102,7 +101,7 @@ def format_report(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(report: Report) -> list[str]:
+def _table(report: ScoreReport) -> list[str]:
     """Return one row a system, columns aligned."""
     rows = [["system", *_HEADINGS.values(), "n"]]
     for scores in report.systems:
@@ -111,7 +110,7 @@ def _table(report: Report) -> list[str]:
     return align(rows)
 
 
-def _paired_lines(report: Report) -> list[str]:
+def _paired_lines(report: ScoreReport) -> list[str]:
     """Return the paired bootstrap as a table with its signatures."""
     rows = [["system", "metric", "score", "difference", "p", "sacreBLEU's p", "95 % interval"]]
     for item in report.paired:
@@ -124,13 +123,4 @@ def _paired_lines(report: Report) -> list[str]:
         *align(rows),
         *(f"{metric}: {signature}" for metric, signature in signatures.items()),
         "p is two-sided; sacreBLEU's own, one-sided in effect, is about half of it or less",
-    ]
-
-
-def align(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Pad cells into columns: the first to the left, the others to the right."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows)]
-    return [
-        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))])
-        for row in rows
     ]

@@ -23,8 +23,7 @@ from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import PairedTest, Result, _bootstrap_resample
 
-from .text_files import check_equal_counts
-from .translation import Corpus
+from .translation import Corpus, check_equal_counts
 
 METRICS = ("bleu", "chrf")
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from ..messages import named
+from ..text_reading import read_lines
 from .choices import MISSING
 from .squad import OFFICIAL_THRESHOLD, evaluate
-from .text_files import read_lines
 
 logger = logging.getLogger(__name__)
 

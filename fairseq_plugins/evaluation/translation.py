@@ -19,7 +19,6 @@ from sacrebleu.metrics import BLEU, CHRF
 from sacremoses import MosesDetokenizer, MosesTokenizer
 
 from .choices import SUBWORDS, TOKENIZED
-from .text_files import check_equal_counts
 
 FIGURES = ("bleu", "chrf", "tokenized_bleu", "compound_split_bleu")
 
@@ -67,6 +66,21 @@ class Scores:
     figures: dict[str, float]
     signatures: dict[str, str]
     tokens: str
+
+
+def check_equal_counts(first: tuple[str, Sequence[str]], second: tuple[str, Sequence[str]]) -> None:
+    """Refuse two named lists of sentences of different length.
+
+    Raises:
+        ValueError: the counts differ; names both and gives both counts.
+    """
+    (first_name, first_lines), (second_name, second_lines) = first, second
+    if len(first_lines) != len(second_lines):
+        raise ValueError(
+            f"unequal line counts: {first_name} has {len(first_lines):,}, "
+            f"{second_name} has {len(second_lines):,}; sentence i of one must answer "
+            "sentence i of the other"
+        )
 
 
 def remove_subwords(

@@ -39,7 +39,7 @@ METRICS = "metrics.json"
 
 
 @dataclass
-class Answers:
+class KeptAnswers:
     """What is kept of the replies for metrics.
 
     Args:
@@ -81,7 +81,7 @@ def answer_files(options: AnswerOptions) -> None:
     paragraphs = None if options.input is None else squad_files.read(options.input).paragraphs
     ids = None if options.ids is None else read_ids(options.ids)
     if ids is not None and paragraphs is not None:
-        known = {asked.id for paragraph in paragraphs for asked in paragraph.questions}
+        known = {one.id for paragraph in paragraphs for one in paragraph.questions}
         check_known(ids, known, options.ids, options.input)
         paragraphs = _chosen(paragraphs, ids)
     reader = load(
@@ -96,7 +96,7 @@ def _chosen(paragraphs: Iterable[Paragraph], ids: Mapping[str, Any]) -> list[Par
     """Keep the questions of some ids, and the paragraphs that have any."""
     kept = []
     for paragraph in paragraphs:
-        questions = tuple(asked for asked in paragraph.questions if asked.id in ids)
+        questions = tuple(one for one in paragraph.questions if one.id in ids)
         kept += [replace(paragraph, questions=questions)] if questions else []
     return kept
 
@@ -119,7 +119,7 @@ def _replies(
 
 def _write(replies: Iterable[Reply], reader: Reader, options: AnswerOptions) -> None:
     """Write three files as replies come, then the metrics; all appear together."""
-    folder, kept = Path(options.output_dir), Answers()
+    folder, kept = Path(options.output_dir), KeptAnswers()
     with ExitStack() as stack:
         add_text, add_odds, add_best = (
             stack.enter_context(_json_object(folder / name)) for name in (PREDICTIONS, ODDS, N_BEST)

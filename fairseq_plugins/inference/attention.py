@@ -66,14 +66,27 @@ def attend(
         )
     best = translator.generate(tokens, beam=beam)[0][0]["tokens"].cpu()  # (T,)
     dataset = task.build_dataset_for_inference(tokens, lengths)
-    inputs = dataset.collater([dataset[0]])["net_input"]
+    weights = _weights(translator, dataset.collater([dataset[0]])["net_input"], best, layer, head)
+    return Attention(
+        source=_symbols(tokens[0], task.source_dictionary),
+        target=_symbols(best, task.target_dictionary),
+        weights=weights.clamp_min(0).cpu().numpy(),
+        translation=translator.decode(best),
+    )
+
+
+def _weights(
+    translator, inputs: dict, target: torch.Tensor, layer: int | None, head: int | None
+) -> torch.Tensor:
+    """Return the attention of a translation, (T, S), in one layer, of one head or of their mean."""
     inputs = {k: v.to(translator.device) for k, v in inputs.items() if torch.is_tensor(v)}
+    dictionary = translator.task.target_dictionary
     previous = data_utils.collate_tokens(
-        [best], task.target_dictionary.pad(), task.target_dictionary.eos(), False, True
+        [target], dictionary.pad(), dictionary.eos(), False, True
     ).to(translator.device)  # (1, T)
 
     def mean_of(heads: int | None) -> torch.Tensor:
-        extra = model(
+        extra = translator.models[0](
             inputs["src_tokens"],
             inputs["src_lengths"],
             previous,
@@ -84,15 +97,9 @@ def attend(
         return extra["attn"][0][0].double()  # (T, S)
 
     if head is None:
-        weights = mean_of(None)
-    else:  # fairseq averages the first heads only; one head is a difference of two such sums
-        weights = mean_of(head + 1) * (head + 1) - (mean_of(head) * head if head else 0)
-    return Attention(
-        source=_symbols(tokens[0], task.source_dictionary),
-        target=_symbols(best, task.target_dictionary),
-        weights=weights.clamp_min(0).cpu().numpy(),
-        translation=translator.decode(best),
-    )
+        return mean_of(None)
+    # fairseq averages the first heads only; one head is a difference of two such sums
+    return mean_of(head + 1) * (head + 1) - (mean_of(head) * head if head else 0)
 
 
 def _symbols(ids: torch.Tensor, dictionary) -> list[str]:

@@ -145,15 +145,13 @@ def attend(
     if direction not in DIRECTIONS:
         raise ValueError(f"unknown direction {direction!r}; choices: {', '.join(DIRECTIONS)}")
     (reply,) = reader.answer_dataset(dataset, [number])
-    windows = reply.passage.windows
-    check_choice("window", window, len(windows))
+    check_choice("window", window, len(reply.passage.windows))
     window = _window_of(reply) if window is None else window
-    kept, begin, end = (int(size) for size in windows[window][:3])
+    kept, begin, end = (int(size) for size in reply.passage.windows[window][:3])
     sides = (kept + 2, end - begin + 1)  # [CLS] question [SEP]; context [SEP]
     sample = reader.predictor.batch(dataset, [number])
     _, extra = reader.predictor.outputs(sample, need_weights=True)[0]
-    table = _table(extra, direction, block, head, window)  # (T, S)
-    weights = table if direction == TO_CONTEXT else table.T
+    weights = _weights(extra, direction, block, head, window)
     symbols = reader.predictor.task.source_dictionary.symbols
     tokens = [symbols[token] for token in sample["net_input"]["src_tokens"][window].tolist()]
     return CoattentionMap(
@@ -163,14 +161,14 @@ def attend(
         direction=direction,
         span=_span(reply, begin, end),
         reply=reply,
-        window=(window, len(windows)),
+        window=(window, len(reply.passage.windows)),
     )
 
 
-def _table(
+def _weights(
     extra: Mapping[str, Any], direction: str, block: int | None, head: int | None, window: int
 ) -> np.ndarray:
-    """Return one block's weights in one direction and window, (T, S) with padding.
+    """Return one block's weights of question and context in one window, (Q, C) with padding.
 
     Raises:
         ValueError: there is no coattention, or no such block or head.
@@ -182,7 +180,8 @@ def _table(
     c2q, q2c = blocks[-1 if block is None else block]  # (K, H, T, S) each
     heads = (q2c if direction == TO_CONTEXT else c2q)[window].double()  # (H, T, S)
     check_choice("head", head, len(heads))
-    return (heads.mean(0) if head is None else heads[head]).cpu().numpy()
+    table = (heads.mean(0) if head is None else heads[head]).cpu().numpy()  # (T, S)
+    return table if direction == TO_CONTEXT else table.T
 
 
 def _window_of(reply: Reply) -> int:

@@ -12,7 +12,6 @@ wordpieces: punctuation stands for itself, so that it lends no word its strength
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
@@ -23,11 +22,11 @@ import numpy as np
 
 from ..corpora.examples import Example
 from ..models import _bert_config, _dual_options
-from ..text_reading import numbered_lines
 from .attention_tables import DIFFERENCE, select_tables
 from .prediction import Predictor
+from .prediction_inputs import kept_examples
 from .prediction_records import Prediction, mean_answer
-from .text_checkpoints import LABELLING, check, recorded_options
+from .text_checkpoints import LABELLING, check_checkpoint, recorded_options
 
 CONTINUED = "##"  # what a wordpiece begins with that goes on with a word
 
@@ -74,7 +73,7 @@ def check_difference(path: Path) -> None:
         FileNotFoundError: there is no such file.
         ValueError: a model without; names those that have it. Or one that is none of ours.
     """
-    check(path, LABELLING)
+    check_checkpoint(path, LABELLING)
     options = recorded_options(path)["model"]
     layers = options.get("dual_layers") or _dual_options.NO_LAYERS
     if layers != _dual_options.NO_LAYERS and options.get("ablate") != _dual_options.WITHOUT:
@@ -131,7 +130,8 @@ def study_split(
         ValueError: no such split or layer; no gold classes where wrong predictions are wanted.
     """
     dataset = predictor.load_split(split)
-    kept = _kept_texts(predictor.folder / f"{split}.examples.jsonl", len(dataset))
+    path = predictor.folder / f"{split}.examples.jsonl"
+    kept = kept_examples(path, len(dataset), pairs=True)
     if wrong_only and (predictor.target != "classes" or dataset.gold is None):
         lack = "scores" if predictor.target == "score" else "no gold labels"
         raise ValueError(
@@ -140,8 +140,8 @@ def study_split(
         )
     chosen = _wrong(predictor, split) if wrong_only else range(len(dataset))
     for index in islice(chosen, most):
-        name, texts = kept[index]
-        example = Example(name, texts, label=predictor.gold_of(dataset, index))
+        given = kept[index]
+        example = Example(given.id, given.texts, label=predictor.gold_of(dataset, index))
         yield _study(predictor, dataset, index, example, layer)
 
 
@@ -150,26 +150,6 @@ def _wrong(predictor: Predictor, split: str) -> Iterator[int]:
     for index, made in zip(count(), predictor.predict_split(split)):
         if made.gold is not None and made.answer != made.gold:
             yield index
-
-
-def _kept_texts(path: Path, size: int) -> list[tuple[str, tuple[str, ...]]]:
-    """Read the id and the texts of a split's examples.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: a line that is no pair, or another number of examples.
-    """
-    kept = []
-    for number, line in numbered_lines(path):
-        try:
-            row = json.loads(line)
-            first, second = map(str, row["texts"])
-            kept.append((str(row["id"]), (first, second)))
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise ValueError(f"{path}:{number}: no pair; prepare the folder again") from None
-    if len(kept) != size:
-        raise ValueError(f"{path} has {len(kept)} examples, the split {size}; prepare again")
-    return kept
 
 
 def _study(

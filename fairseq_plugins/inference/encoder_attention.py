@@ -84,13 +84,7 @@ def attend(
         ValueError: an empty sentence, another number of sentences, a text that is too long for
             the model, or no such layer, head or attention.
     """
-    (example,) = examples_of([texts[0] if len(texts) == 1 else tuple(texts)], predictor.wanted)
-    (sentences,) = predictor.encoder.encode([example])
-    length, limit = 1 + sum(len(s.tokens) + 1 for s in sentences), predictor.task.max_positions()
-    if length > limit:
-        raise ValueError(
-            f"the text has {length} wordpieces, [CLS] and [SEP] included; the model reads {limit}"
-        )
+    example, sentences = _encoded(predictor, texts)
     dataset = predictor.task.build_dataset_for_inference([sentences])
     (sample,) = predictor.batches(dataset)
     tables = select_tables(predictor.outputs(sample, need_weights=True)[0][1], kind, layer)
@@ -106,6 +100,20 @@ def attend(
         word_of=_counted_on([sentence.word_of for sentence in sentences], sentences),
         heads=_heads(predictor, example, sentences),
     )
+
+
+def _encoded(
+    predictor: Predictor, texts: Sequence[str]
+) -> tuple[Example, Sequence[EncodedSentence]]:
+    """Cut a text into wordpieces; refuse one that the model would not read whole."""
+    (example,) = examples_of([texts[0] if len(texts) == 1 else tuple(texts)], predictor.wanted)
+    (sentences,) = predictor.encoder.encode([example])
+    length, limit = 1 + sum(len(s.tokens) + 1 for s in sentences), predictor.task.max_positions()
+    if length > limit:
+        raise ValueError(
+            f"the text has {length} wordpieces, [CLS] and [SEP] included; the model reads {limit}"
+        )
+    return example, sentences
 
 
 def _shown(sentences: Sequence[EncodedSentence]) -> list[int]:

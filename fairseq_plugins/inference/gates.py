@@ -15,9 +15,8 @@ from typing import Any
 
 from ..data.text_manifest import TextManifest
 from ..models import _bert_config, _local_options
-from .options import BATCH_SIZE
-from .prediction import Predictor
-from .text_checkpoints import LABELLING, check, prepared_folder, recorded_options
+from .prediction import BATCH_SIZE, Predictor
+from .text_checkpoints import LABELLING, check_checkpoint, prepared_folder, recorded_options
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def gated_runs(
         ValueError: a checkpoint without gates, of another task or damaged; runs that are no seeds
             of one system.
     """
-    folders = [prepared_folder(path, check(path, LABELLING), data) for path in paths]
+    folders = [prepared_folder(path, check_checkpoint(path, LABELLING), data) for path in paths]
     options = [_gated_options(path) for path in paths]
     systems = names or [one["_name"] for one in options]
     found = [

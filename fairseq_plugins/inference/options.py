@@ -11,10 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from ..option_flags import check, option
-from .overrides import EXAMPLES, WINDOWS, given_overrides
+from .overrides import (
+    EXAMPLES,
+    WINDOWS,
+    ExampleOptions,
+    ModelOptions,
+    WindowOverrides,
+    given_overrides,
+)
 from .prediction_inputs import FORMATS as INPUT_FORMATS
 
-BATCH_SIZE = 32
 OUTPUT_FORMATS = ("jsonl", "tsv", "conll", "glue")  # see `prediction_outputs`
 LOGITS, PAPER = ENSEMBLES = ("logits", "paper")  # see `question_answering`
 COUNTED = ("epoch", "update")  # what checkpoints are counted in, see `averaging`
@@ -26,20 +32,13 @@ STANDARD = "-"  # input or output
 FREE = (None, STANDARD)
 
 _CHECKPOINT = "run folder (its checkpoint_best.pt), or checkpoint files joined by ':'"
-_DATA = "prepared folder (default: the one it was trained on)"
-_CPU = "use no GPU"
 
 
 @dataclass(frozen=True)
-class PredictionOptions:
-    """What to predict with what, and where to.
-
-    `max_positions`, `long_examples` and `spacy_model` replace those of the training, see
-    `overrides`.
-    """
+class PredictionOptions(ExampleOptions):
+    """What to predict with what, and where to."""
 
     checkpoint: str = option(_CHECKPOINT, positional=True)
-    data: str | None = option(_DATA, None, metavar="DIR")
     split: str | None = option("predict this split of the prepared folder", None)
     input: str | None = option(
         "or predict raw text: a file, or - for standard input", None, metavar="FILE"
@@ -62,12 +61,6 @@ class PredictionOptions:
         "write the GLUE server's file of this split there", None, metavar="DIR"
     )
     metrics: str | None = option("write metrics as JSON; needs gold labels", None, metavar="FILE")
-    batch_size: int = option("most examples of a batch", BATCH_SIZE, least=1, metavar="N")
-    max_tokens: int | None = option("most wordpieces of a batch", None, least=1, metavar="N")
-    cpu: bool = option(_CPU, False)
-    max_positions: int | None = None
-    long_examples: str | None = None
-    spacy_model: str | None = None
 
     def check(self) -> None:
         """Refuse options that do not go together.
@@ -106,18 +99,13 @@ class PredictionOptions:
 
 
 @dataclass(frozen=True)
-class AnswerOptions:
-    """What to answer with what, and where to.
-
-    `max_positions`, `doc_stride`, `max_query_length` and `spacy_model` replace those of the
-    training, see `overrides`.
-    """
+class AnswerOptions(ModelOptions, WindowOverrides):
+    """What to answer with what, and where to."""
 
     path: str = option(
         "run folder (its checkpoint_best.pt), or checkpoint files; an ensemble joined by ':'"
     )
     output_dir: str = option("where the files go", metavar="DIR")
-    data: str | None = option(_DATA, None, metavar="DIR")
     split: str | None = option("answer this split of the prepared folder", None)
     input: str | None = option("or a SQuAD file", None, metavar="FILE")
     ids: str | None = option(
@@ -138,12 +126,6 @@ class AnswerOptions:
         LOGITS,
         choices=ENSEMBLES,
     )
-    batch_size: int = option("most rows of a batch", BATCH_SIZE, least=1, metavar="N")
-    cpu: bool = option(_CPU, False)
-    max_positions: int | None = None
-    doc_stride: int | None = None
-    max_query_length: int | None = None
-    spacy_model: str | None = None
 
     def check(self) -> None:
         """Refuse options that do not go together.
@@ -158,10 +140,6 @@ class AnswerOptions:
         for path in (self.input, self.ids):
             if path is not None and not Path(path).is_file():
                 raise FileNotFoundError(f"{path}: no such file")
-        for name in WINDOWS:
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"--{name.replace('_', '-')} {value}: must be at least 1")
         if self.null_threshold is not None and math.isnan(self.null_threshold):
             raise ValueError("--null-threshold is nan, it must be a number")
         if Path(self.output_dir).exists() and not Path(self.output_dir).is_dir():

@@ -26,7 +26,7 @@ from ..text.text_encoder import EncodedSentence, TextEncoder
 from ..text.wordpiece import WordPieces
 from . import prediction_records as records
 from .folders import check_split, in_order, read_part
-from .options import BATCH_SIZE
+from .overrides import BATCH_SIZE
 from .prediction_inputs import Wanted, examples_of, kept_examples
 from .text_checkpoints import DEFAULT, LABELLING, Paths, find_checkpoints, load_models
 
@@ -200,8 +200,8 @@ class Predictor:
         counts = dataset.items.sentences[0].word_counts if self._by_word else None
         kept = kept_examples(self.folder / f"{split}.examples.jsonl", len(dataset), counts)
         answers = self._answers(dataset, batch_size, max_tokens)
-        for index, ((name, words), rows) in enumerate(zip(kept, answers)):
-            yield self.prediction(name, rows, words, self.gold_of(dataset, index))
+        for index, (one, rows) in enumerate(zip(kept, answers)):
+            yield self.prediction(one.id, rows, one.words, self.gold_of(dataset, index))
 
     def gold_of(self, dataset: Any, index: int) -> Any:
         """Return the gold label or labels of an example by name, or its score; None without."""

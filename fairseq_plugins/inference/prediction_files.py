@@ -17,7 +17,7 @@ from typing import Any
 from tqdm import tqdm
 
 from ..evaluation.metrics import score
-from ..evaluation.text_files import write_text
+from ..files import write_text
 from ..messages import named
 from ..text_reading import lines_of, numbered_lines
 from . import prediction_outputs as outputs
@@ -88,24 +88,25 @@ def _submission(predictor: Predictor, options: PredictionOptions) -> dict[str, A
 
 def _job(predictor: Predictor, options: PredictionOptions) -> Job:
     """Open what is to be predicted."""
-    limits = {"batch_size": options.batch_size, "max_tokens": options.max_tokens}
     if options.split is not None:
         counts = predictor.manifest.splits[options.split]
         if options.metrics and not counts["labelled"]:
             raise _no_gold(f"split {options.split!r} of {predictor.folder}")
-        return Job(predictor.predict_split(options.split, **limits), counts["examples"])
+        return Job(predictor.predict_split(options.split, **options.limits), counts["examples"])
     if options.input == STANDARD:
         if options.metrics:
             raise ValueError("--metrics needs gold labels: give a file or a split, not '-'")
         lines = lines_of(sys.stdin.buffer, STDIN)
         examples = read_examples(lines, STDIN, options.input_format, predictor.wanted)
         buffer = 1 if sys.stdin.isatty() else options.batch_size
-        return Job(predictor.predict_examples(examples, buffer=buffer, **limits), None, live=True)
+        return Job(
+            predictor.predict_examples(examples, buffer=buffer, **options.limits), None, live=True
+        )
     lines = numbered_lines(Path(options.input))
     examples = [*read_examples(lines, options.input, options.input_format, predictor.wanted)]
     if options.metrics and not any(e.label or e.word_labels for e in examples):
         raise _no_gold(options.input)
-    return Job(predictor.predict_examples(examples, **limits), len(examples))
+    return Job(predictor.predict_examples(examples, **options.limits), len(examples))
 
 
 def _no_gold(what: str) -> ValueError:

@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..corpora.conllu import Line, read_blocks
 from ..corpora.examples import Example
@@ -108,15 +108,24 @@ def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -
     return (_sentence(block, str(i), name, wanted) for i, block in enumerate(found))
 
 
+class KeptExample(NamedTuple):
+    """What a prepared folder keeps of an example as it was given; ``words`` for labels of words."""
+
+    id: str
+    texts: tuple[str, ...]
+    words: tuple[str, ...]
+
+
 def kept_examples(
-    path: Path, count: int, word_counts: Sequence[int] | None = None
-) -> list[tuple[str, tuple[str, ...]]]:
-    """Read what a prepared folder keeps of a split's examples: id and given words of each.
+    path: Path, count: int, word_counts: Sequence[int] | None = None, *, pairs: bool = False
+) -> list[KeptExample]:
+    """Read what a prepared folder keeps of a split's examples.
 
     Args:
         path: the split's ``examples.jsonl``.
         count: how many examples the split's streams have.
         word_counts: how many words each has there, for labels of words.
+        pairs: whether every example has to be a pair.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -126,19 +135,27 @@ def kept_examples(
     for number, line in numbered_lines(path):
         try:
             row = json.loads(line)
-            kept.append((str(row["id"]), tuple(map(str, row.get("words") or ()))))
+            texts, words = (tuple(map(str, row.get(key) or ())) for key in ("texts", "words"))
+            kept.append(KeptExample(str(row["id"]), texts, words))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise ValueError(f"{path}:{number}: no example; prepare the folder again") from None
+            raise _no_example(path, number, pairs) from None
+        if pairs and len(texts) != 2:
+            raise _no_example(path, number, pairs)
     if len(kept) != count:
         raise ValueError(f"{path} has {len(kept)} examples, the split {count}; prepare again")
     counts = () if word_counts is None else word_counts
-    for number, (wanted, (name, words)) in enumerate(zip(counts, kept), start=1):
-        if len(words) != wanted:
+    for number, (wanted, one) in enumerate(zip(counts, kept), start=1):
+        if len(one.words) != wanted:
             raise ValueError(
-                f"{path}:{number}: example {name!r} has {len(words)} words, the split's streams "
-                f"{wanted}; prepare again"
+                f"{path}:{number}: example {one.id!r} has {len(one.words)} words, the split's "
+                f"streams {wanted}; prepare again"
             )
     return kept
+
+
+def _no_example(path: Path, number: int, pairs: bool) -> ValueError:
+    what = "pair" if pairs else "example"
+    return ValueError(f"{path}:{number}: no {what}; prepare the folder again")
 
 
 def _line(number: int, line: str, where: str, wanted: Wanted) -> Example:

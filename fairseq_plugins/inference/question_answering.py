@@ -28,7 +28,8 @@ from ..nn.span_search import best_spans
 from ..text.squad_encoder import check_visible, encode_paragraphs
 from ..text_reading import check_characters
 from .folders import in_order
-from .options import BATCH_SIZE, ENSEMBLES, LOGITS
+from .options import ENSEMBLES, LOGITS
+from .overrides import BATCH_SIZE
 from .prediction import BATCHES_AHEAD, Predictor, open_predictor
 from .text_checkpoints import ANSWERING, DEFAULT, Paths, find_checkpoints
 
@@ -131,8 +132,8 @@ class Reader:
             if not text.strip():
                 raise ValueError(f"the {name} is empty")
             check_characters(text, f"the {name}")
-        asked = (Question("0", question),)
-        return next(self.answer_paragraphs([Paragraph("", context, asked, "the given text")]))
+        given = (Question("0", question),)
+        return next(self.answer_paragraphs([Paragraph("", context, given, "the given text")]))
 
     def check_paragraphs(self, paragraphs: Iterable[Paragraph]) -> None:
         """Refuse raw paragraphs of which BERT sees nothing, before any of them is answered.

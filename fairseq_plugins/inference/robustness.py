@@ -18,17 +18,17 @@ from ..augment.perturbed_folders import PerturbedExamples
 from ..augment.perturbed_sets import WHOLE, expected_of, read_sets
 from ..corpora.examples import Example
 from ..data.text_manifest import TextManifest
-from ..evaluation.comparison_report import short_names
+from ..evaluation.contrast import short_names
 from ..evaluation.example_bootstrap import Answers
 from ..evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
-from .options import BATCH_SIZE
-from .overrides import EXAMPLES, given_overrides
+from ..option_flags import check
+from .overrides import EXAMPLES, ExampleOptions, given_overrides
 from .prediction import Predictor, load
 from .prediction_outputs import opened
 from .prediction_records import Prediction, ScorePrediction
 from .text_checkpoints import (
     LABELLING,
-    check,
+    check_checkpoint,
     find_checkpoints,
     prepared_folder,
     recorded_options,
@@ -51,32 +51,21 @@ class System:
 
 
 @dataclass(frozen=True)
-class RobustnessOptions:
+class RobustnessOptions(ExampleOptions):
     """What to try on what.
 
     Args:
         systems: to be compared with the first.
         sets: folders and files of perturbed sets.
         output: predictions go into this folder.
-        data: prepared folder (default: the one of each training).
-        batch_size: most examples of a batch.
-        max_tokens: most wordpieces of a batch.
-        max_positions, long_examples: most wordpieces of an example, and what becomes of longer ones
-            (default: as in training).
-        cpu: compute on the CPU even where there is a GPU.
-        spacy_model: pipeline for raw text that the user names.
     """
 
     systems: Sequence[System]
     sets: Sequence[str]
     output: Path
-    data: str | None = None
-    batch_size: int = BATCH_SIZE
-    max_tokens: int | None = None
-    max_positions: int | None = None
-    long_examples: str | None = None
-    cpu: bool = False
-    spacy_model: str | None = None
+
+    def __post_init__(self) -> None:
+        check(self)
 
 
 @dataclass(frozen=True)
@@ -167,7 +156,7 @@ def _checked(path: str, data: str | None) -> tuple[TextManifest, str]:
         The manifest of its prepared folder, and its architecture (empty for an ablation).
     """
     found = find_checkpoints(path)
-    tasks = [check(checkpoint, LABELLING) for checkpoint in found]
+    tasks = [check_checkpoint(checkpoint, LABELLING) for checkpoint in found]
     manifest = TextManifest.load(prepared_folder(found[0], tasks[0], data))
     try:
         expected_of(manifest)
@@ -221,9 +210,7 @@ def _predict_all(
         for example in (*one.perturbed, *(one.originals or ())):
             named = f"{one.source}: example {example.id}"
             unique.setdefault(example.texts, Example(named, example.texts, line=example.line))
-    made = predictor.predict_examples(
-        unique.values(), batch_size=options.batch_size, max_tokens=options.max_tokens
-    )
+    made = predictor.predict_examples(unique.values(), **options.limits)
     bar = tqdm(made, name, len(unique), unit=" examples", disable=None)
     return dict(zip(unique, bar))
 
@@ -249,8 +236,7 @@ def _predict_whole(
     split = whole_split(predictor.manifest, sets)
     if split is None:
         return None
-    limits = {"batch_size": options.batch_size, "max_tokens": options.max_tokens}
-    made = predictor.predict_split(split, **limits)
+    made = predictor.predict_split(split, **options.limits)
     total = predictor.manifest.splits[split]["examples"]
     made = list(tqdm(made, f"whole {split}", total, unit=" examples", disable=None))
     return _write(folder / f"{WHOLE}.jsonl", made)

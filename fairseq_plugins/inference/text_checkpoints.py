@@ -71,7 +71,7 @@ def recorded_options(path: Path) -> dict[str, dict[str, Any]]:
     return {"task": found.task, "model": found.model}
 
 
-def check(path: Path, wanted: Sequence[str] = TASKS) -> dict[str, Any]:
+def check_checkpoint(path: Path, wanted: Sequence[str] = TASKS) -> dict[str, Any]:
     """Refuse a checkpoint that is not of our tasks and models, before anything of it is built.
 
     Args:

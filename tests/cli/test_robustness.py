@@ -72,7 +72,7 @@ def test_refusals_are_one_line(root, tmp_path):
     output = tmp_path / "out"
     (tmp_path / "x.json").write_text("{")
     for more, told in (
-        (["--samples", -1], "--samples is -1"),
+        (["--samples", -1], "--samples -1: must be"),
         (["--names", "one"], "--names gives 1 names for 2 systems"),
         (["--sets", tmp_path / "none"], "no such file or folder"),
         (["--sets", tmp_path / "x.json"], "x.json: no JSON"),

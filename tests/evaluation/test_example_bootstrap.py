@@ -143,7 +143,7 @@ def test_answers_are_read_from_prediction_files(tmp_path):
     [
         ('{"id": "1", "label": "a"}\n', "no example has a gold"),
         ('{"id": "1", "score": 1, "gold": 1}\n{"id": "2"}\n', "line 2: no prediction"),
-        ("x\n", "line 1: no prediction"),
+        ("x\n", "line 1: no JSON"),
         ("[1]\n", "line 1: no prediction"),
         ("", "no example has a gold"),
     ],

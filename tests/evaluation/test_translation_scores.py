@@ -19,9 +19,9 @@ from fairseq_plugins.evaluation import significance
 from fairseq_plugins.evaluation.inputs import TextForm, load
 from fairseq_plugins.evaluation.score_report import format_report, score_files
 from fairseq_plugins.evaluation.significance import paired_bootstrap, two_sided_p_value
-from fairseq_plugins.evaluation.text_files import check_equal_counts, write_text
 from fairseq_plugins.evaluation.translation import (
     Corpus,
+    check_equal_counts,
     describe_test_set,
     looks_tokenized,
     prepare,
@@ -30,6 +30,7 @@ from fairseq_plugins.evaluation.translation import (
     split_compounds,
     token_bleu,
 )
+from fairseq_plugins.files import write_text
 
 REFERENCE = [
     "Der kleine Hund jagt den roten Ball durch den Garten.",

@@ -204,7 +204,7 @@ def test_ensembles_say_what_they_are(answer_runs, tmp_path):
     assert found["logits"] != found["paper"]
 
 
-@pytest.mark.parametrize("step", ["n_best_entries", "Answers.metrics"])
+@pytest.mark.parametrize("step", ["n_best_entries", "KeptAnswers.metrics"])
 def test_a_broken_off_job_leaves_the_older_files(answer_runs, tmp_path, monkeypatch, valid, step):
     before = answers(answer_runs, tmp_path, split="valid")
 
@@ -229,8 +229,8 @@ def test_a_broken_off_job_leaves_the_older_files(answer_runs, tmp_path, monkeypa
         ({"input": "nowhere.json"}, r"nowhere\.json: no such file"),
         ({"split": "valid", "ids": "nowhere"}, "nowhere: no such file"),
         ({"split": "valid", "n_best": 0}, "--n-best 0: must be at least 1"),
-        ({"split": "valid", "max_answer_length": -1}, "--max-answer-length -1"),
-        ({"split": "valid", "batch_size": 0}, "--batch-size 0"),
+        ({"split": "valid", "max_answer_length": -1}, "--max-answer-length -1: must be"),
+        ({"split": "valid", "batch_size": 0}, "--batch-size 0: must be"),
         ({"split": "valid", "doc_stride": 0}, "--doc-stride 0: must be at least 1"),
         ({"split": "valid", "max_positions": 4}, "--max-positions 4: must be at least 5"),
         ({"split": "valid", "null_threshold": float("nan")}, "--null-threshold is nan"),

@@ -225,7 +225,7 @@ def test_spans_of_words():
 
 def test_checkpoints_without_difference_attention_are_refused(monkeypatch, tmp_path):
     """Before anything is built, from their recorded options alone."""
-    monkeypatch.setattr(difference_study, "check", lambda path, wanted: {})
+    monkeypatch.setattr(difference_study, "check_checkpoint", lambda path, wanted: {})
     recorded = {}
     monkeypatch.setattr(difference_study, "recorded_options", lambda path: {"model": recorded})
     for options, why in (

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -253,3 +255,14 @@ def test_a_split_without_all_its_examples_is_refused(runs, tmp_path, kind):
         path.write_text(json.dumps({**row, "words": [*row["words"], "x"]}) + "\n" + "".join(rest))
         with pytest.raises(ValueError, match=r"valid.examples.jsonl:1: example .* words"):
             next(predictor.predict_split("valid"))
+
+
+def test_loading_needs_no_other_import(runs):
+    """The first thing that a Python user does registers what a checkpoint needs."""
+    code = (
+        "from fairseq_plugins.inference import prediction\n"
+        f"made = prediction.load({str(runs / 'classes1')!r}, cpu=True).predict([('a', 'b')])\n"
+        "print(made[0].label in made[0].probabilities)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1:] == ["True"], done.stderr

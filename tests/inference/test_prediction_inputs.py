@@ -136,7 +136,7 @@ KEPT = ['{"id": "a", "texts": ["x y"], "words": ["x", "y"]}', '{"id": "b", "text
 def test_kept_examples_are_ids_and_words(tmp_path):
     path = tmp_path / "k.jsonl"
     path.write_text("\n".join(KEPT) + "\n")
-    assert kept_examples(path, 2) == [("a", ("x", "y")), ("b", ())]
+    assert kept_examples(path, 2) == [("a", ("x y",), ("x", "y")), ("b", ("z",), ())]
 
 
 @pytest.mark.parametrize(

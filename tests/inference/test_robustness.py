@@ -45,7 +45,7 @@ def root(tmp_path_factory):
 def options(root, runs, tmp_path):
     systems = [System("one", (str(runs / "classes1"),)), System("two", (str(runs / "classes2"),))]
     sets, data = [str(root / "sets")], str(root / "data")
-    return RobustnessOptions(systems, sets, tmp_path / "out", data, cpu=True)
+    return RobustnessOptions(systems, sets, tmp_path / "out", data=data, cpu=True)
 
 
 def records(path):

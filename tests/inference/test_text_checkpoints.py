@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 from prepared_text import batches, examples, prepare, train
 
 from fairseq_plugins.inference.text_checkpoints import (
-    check,
+    check_checkpoint,
     find_checkpoints,
     load_models,
     recorded_options,
@@ -57,7 +57,7 @@ def test_missing_files_are_named(tmp_path):
 
 
 def test_ours_pass(tmp_path):
-    assert check(write(tmp_path / "a.pt"))["data"] == "data-bin/gone"
+    assert check_checkpoint(write(tmp_path / "a.pt"))["data"] == "data-bin/gone"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_ours_pass(tmp_path):
 def test_others_are_refused(tmp_path, cfg, more):
     path = write(tmp_path / "a.pt", cfg, **more)
     with pytest.raises(ValueError, match=r"a\.pt holds model .* of task .*one of ours"):
-        check(path)
+        check_checkpoint(path)
 
 
 class Evil:
@@ -90,7 +90,7 @@ class Evil:
 def test_code_is_not_run(tmp_path):
     path = write(tmp_path / "a.pt", evil=Evil(tmp_path / "ran"))
     with pytest.raises(ValueError, match=r"a\.pt: refused: it asks for 'posix\.mkdir'"):
-        check(path)
+        check_checkpoint(path)
     assert not (tmp_path / "ran").exists()
 
 
@@ -98,7 +98,7 @@ def test_damaged_files_are_refused(tmp_path):
     path = tmp_path / "a.pt"
     path.write_bytes(b"\x80\x04nothing")
     with pytest.raises(ValueError, match=r"a\.pt"):
-        check(path)
+        check_checkpoint(path)
 
 
 def test_the_place_of_a_lost_folder_is_asked_for(tmp_path):
@@ -172,7 +172,7 @@ def test_options_are_a_closed_record(tmp_path, monkeypatch, part, name, value, m
         assert found["model"]["num_hidden_layers"] == 2  # as the architecture says
         return
     with pytest.raises(ValueError, match=rf"a\.pt: option '{name}'.*{message}") as caught:
-        check(path)
+        check_checkpoint(path)
     assert "s3cr3t" not in str(caught.value)
 
 

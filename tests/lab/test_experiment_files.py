@@ -24,7 +24,7 @@ from fairseq_plugins.cli.main import main, make_parser, parse
 from fairseq_plugins.evaluation.inputs import TextForm
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.evaluation.score_report import score_files
-from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.files import write_text
 from fairseq_plugins.lab.execution import selection
 from fairseq_plugins.lab.execution.experiment import write_description, write_rows
 from fairseq_plugins.lab.plan.experiment_file import read_experiment

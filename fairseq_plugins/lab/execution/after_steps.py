@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...evaluation.text_files import write_text
+from ...files import write_text
 from ...messages import quoted
 from ..plan.preparations import raw_folder
 from ..plan.step_arguments import SUBCOMMANDS, check_step

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...evaluation.text_files import write_text
+from ...files import write_text
 from ..plan.experiment_file import Experiment, Part
 from ..plan.prepared_data import TRANSLATION, PreparedData
 from ..plan.workers import ALONE, Workers, share_batches

@@ -21,7 +21,7 @@ from pathlib import Path
 from submitit import JobEnvironment
 from submitit.helpers import Checkpointable, DelayedSubmission
 
-from ...evaluation.text_files import write_text
+from ...files import write_text
 from ..run_files import LAST, LOG, RESULT
 from ..safe_files import open_file, read_tail
 from .run import Run, RunError

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ...evaluation.metrics import LOWER_IS_BETTER
-from ...evaluation.text_files import write_text
+from ...files import write_text
 from ..run_files import LOG, RESULT
 from ..safe_files import read_tail, read_text
 from .cluster import this_machine

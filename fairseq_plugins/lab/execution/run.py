@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ...evaluation.metrics import LOWER_IS_BETTER
-from ...evaluation.text_files import write_text
+from ...files import write_text
 from ..plan.grid import Cell, Grid
 from ..plan.prepared_data import SPANS, PreparedData
 from ..plan.recipes import command_line, settings

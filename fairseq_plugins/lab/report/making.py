@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...evaluation.text_files import write_text
+from ...files import write_text
 from ...messages import named
 from ..results.outcomes import Outcomes, read_outcomes
 from ..run_files import RESULT

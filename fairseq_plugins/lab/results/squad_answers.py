@@ -12,7 +12,8 @@ import json
 from pathlib import Path
 
 from ...evaluation.squad_files import read_json, read_predictions
-from ...evaluation.text_files import read_lines, write_text
+from ...files import write_text
+from ...text_reading import read_lines
 
 TUNED = "tuned_"
 ANSWERS, METRICS = "predictions.json", "metrics.json"

@@ -9,14 +9,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
-from .highlight_page import PAGE
+from .shown_text import visible
+from .templates import render
 
 HIT = ("{+", "+}")  # as in compare_predictions
 COLOR = ("\x1b[1;31m", "\x1b[0m")
-VERDICTS = {True: "right", False: "wrong", None: ""}
-UNSEEN = frozenset(("Cc", "Cs", "Zl", "Zp"))  # controls, halves of characters, line separators
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,11 @@ class Answer:
     system: str
     text: str
     right: bool | None = None
+
+    @property
+    def verdict(self) -> str:
+        """Whether it is right or wrong; empty where nobody knows."""
+        return "" if self.right is None else "right" if self.right else "wrong"
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,11 @@ class Case:
     sentences: Sequence[Sentence]
     gold: str | None = None
 
+    @property
+    def strongest(self) -> float:
+        """The strength of the strongest word, 1 where none has any."""
+        return max((value for s in self.sentences for value in s.strengths), default=0.0) or 1.0
+
 
 def as_text(case: Case, count: int, *, color: bool = False) -> str:
     """Render a case for a terminal: ``{+so+}`` marks a word.
@@ -104,7 +112,7 @@ def as_text(case: Case, count: int, *, color: bool = False) -> str:
     lines = [f"pair {visible(case.id)}{gold}"]
     width = max(len(answer.system) for answer in case.answers)
     for answer in case.answers:
-        told = [f"{answer.system:<{width}}", answer.text, VERDICTS[answer.right]]
+        told = [f"{answer.system:<{width}}", answer.text, answer.verdict]
         lines.append("  " + visible("  ".join(told)).rstrip())
     for number, sentence in enumerate(case.sentences, start=1):
         strengths = [f"{visible(word)} {100 * value:.2f}" for word, value in sentence.words()]
@@ -132,66 +140,8 @@ def as_page(cases: Sequence[Case], facts: Mapping[str, str], count: int) -> str:
         facts: what the header says, e.g. the checkpoint's path under ``Checkpoint``.
         count: how many words of a sentence to mark.
     """
-    rows = [f"<dt>{html(name)}</dt><dd>{html(value)}</dd>" for name, value in facts.items()]
-    return PAGE.substitute(
-        facts="\n".join(rows),
-        cases="\n".join(_case(case, count) for case in cases) or "<p>No pairs.</p>",
-    )
-
-
-def _case(case: Case, count: int) -> str:
-    """Return an article; its words are as dark as they are strong beside the strongest of them."""
-    top = max((value for s in case.sentences for value in s.strengths), default=0.0) or 1.0
-    gold = "" if case.gold is None else f"<li>gold <b>{html(case.gold)}</b></li>"
-    return "\n".join(
-        [
-            f"<article>\n<h2>Pair {html(case.id)}</h2>",
-            f'<ul class="answers">{"".join(map(_answer, case.answers))}{gold}</ul>',
-            *(_shaded(sentence, count, top) for sentence in case.sentences),
-            "<details><summary>All words</summary>",
-            *(_table(sentence) for sentence in case.sentences),
-            "</details>\n</article>",
-        ]
-    )
-
-
-def _answer(answer: Answer) -> str:
-    verdict = VERDICTS[answer.right]
-    said = f' <span class="{verdict}">{verdict}</span>' if verdict else ""
-    return f"<li>{html(answer.system)} <b>{html(answer.text)}</b>{said}</li>"
-
-
-def _shaded(sentence: Sentence, count: int, top: float) -> str:
-    marked = sentence.top(count)
-    found = []
-    for part, word in sentence.parts():
-        if word is None:
-            found.append(html(part))
-            continue
-        value = sentence.strengths[word]
-        name = "mark" if word in marked else "span"
-        style = f'style="--s:{value / top:.3f}" title="{100 * value:.2f} %"'
-        found.append(f"<{name} {style}>{html(part)}</{name}>")
-    return f'<p class="sentence" dir="auto">{"".join(found)}</p>'
-
-
-def _table(sentence: Sentence) -> str:
-    rows = (f"<tr><td>{html(w)}</td><td>{100 * v:.2f}</td></tr>" for w, v in sentence.words())
-    return f"<table><tr><th>word</th><th>%</th></tr>{''.join(rows)}</table>"
+    return render("highlights.html", cases=cases, facts=facts, count=count)
 
 
 def _punctuation(text: str) -> bool:
     return all(unicodedata.category(char).startswith("P") for char in text)
-
-
-def visible(text: str) -> str:
-    """Return text without anything that moves a cursor or ends a line."""
-    return "".join(
-        " " if char.isspace() else "\ufffd" if unicodedata.category(char) in UNSEEN else char
-        for char in text
-    )
-
-
-def html(text: str) -> str:
-    """Return text as HTML shows it."""
-    return escape(visible(text))

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.evaluation.text_comparison import (
-    TextPrediction,
-    agreement,
-    compare_predictions,
+from fairseq_plugins.evaluation.contrast import Criteria, agreement, differing
+from fairseq_plugins.evaluation.contrast_files import (
+    ContrastOptions,
+    compare_files,
     holds_answers,
-    holds_predictions,
-    read_predictions,
 )
-from fairseq_plugins.evaluation.text_comparison_report import (
-    compare_text_files,
-    format_text_examples,
+from fairseq_plugins.evaluation.contrast_kinds import class_items, score_items, word_items
+from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
+from fairseq_plugins.evaluation.prediction_lines import (
+    LABELS,
+    SCORES,
+    kind_of_lines,
+    read_predictions,
+    read_texts,
 )
 
 PAIR = ["How can I tell if this girl loves me?", "How can I tell if this boy loves me?"]
@@ -52,8 +57,29 @@ def files(tmp_path):
     ]
 
 
+def compare(files, source=None, names=None, positive="", **criteria):
+    """Return the examples of which one system is right and another wrong."""
+    systems = [(str(path), read_predictions(path)) for path in files]
+    texts = {} if source is None else read_texts(source)
+    items = class_items(
+        systems, texts, names=names or [name for name, _ in systems], positive=positive
+    )
+    return differing(items, Criteria(**criteria))
+
+
+def shown(found, names, style="text"):
+    if style == "tsv":
+        return format_tsv(found, [heading for heading, _ in found[0].view().row])
+    return format_items(found, names=names, noun="example", is_judged=True, style=style)
+
+
+def printed(files, **options):
+    """Return what the command prints."""
+    return compare_files(ContrastOptions(systems=[*map(str, files)], **options), dict)
+
+
 def ids(files, **criteria):
-    return [example.id for example in compare_text_files(files, **criteria)]
+    return [example.id for example in compare(files, **criteria)]
 
 
 def test_the_side_asked_for_is_right_and_most_others_wrong_come_first(files):
@@ -83,24 +109,24 @@ def test_refusals_name_file_line_and_value(files, tmp_path):
     for text, told in cases:
         path.write_text(text)
         with pytest.raises(ValueError, match=r".") as error:
-            compare_text_files(files)
+            compare(files)
         assert told in str(error.value)
         assert len(str(error.value)) < 500
     path.write_text(good)
     for criteria, told in (
-        ({"better": "third"}, "choose from second, first, last, both, any"),
-        ({"min_gap": -1}, "must not be negative"),
+        ({"better": "third"}, "choices are second, first, last, both, any"),
+        ({"min_gap": -1}, "must be at least 0"),
     ):
         with pytest.raises(ValueError, match=told):
-            compare_text_files(files, **criteria)
+            compare(files, **criteria)
     with pytest.raises(ValueError, match="two systems at least"):
-        compare_text_files(files[:1])
+        printed(files[:1])
     for path in files:
         write(path, [record(0, 0.3, None)])
     with pytest.raises(ValueError, match=r"line 1: no gold label"):
-        compare_text_files(files)
+        compare(files)
     with pytest.raises(FileNotFoundError):
-        compare_text_files([tmp_path / "none", files[0]])
+        compare([tmp_path / "none", files[0]])
 
 
 def test_texts_may_stand_elsewhere(tmp_path):
@@ -112,17 +138,18 @@ def test_texts_may_stand_elsewhere(tmp_path):
     lines = tmp_path / "valid.txt"
     lines.write_text("a 0\tb 0\na 1\tb 1\n")
     for source in (kept, lines):
-        (example,) = compare_text_files(files, source)
-        assert example.texts == ("a 1", "b 1")
-    (example,) = compare_text_files(files)
-    assert example.texts == ()
-    assert "example 1: gold 0" in format_text_examples([example], names=("a", "b"))
+        (example,) = compare(files, source)
+        row = dict(example.view().row)
+        assert (row["S1"], row["S2"]) == ("a 1", "b 1")
+    (example,) = compare(files)
+    assert not example.view().lines
+    assert "example 1: gold 0" in shown([example], ("a", "b"))
     write(kept, rows[1:])
     with pytest.raises(ValueError, match="holds no example '1'"):
-        compare_text_files(files, kept)
+        printed(files, src=str(kept))
     kept.write_text("[]\n")
     with pytest.raises(ValueError, match="line 1: no example with 'id' and 'texts'"):
-        compare_text_files(files, kept)
+        printed(files, src=str(kept))
 
 
 def test_a_class_without_a_probability_has_none(tmp_path):
@@ -131,20 +158,20 @@ def test_a_class_without_a_probability_has_none(tmp_path):
         write(tmp_path / "a.jsonl", [lacking]),
         write(tmp_path / "b.jsonl", [record(0, 0.9, "1")]),
     ]
-    found = compare_text_files(files)
-    for style, shown in (("text", "1: 0.00%"), ("markdown", "1: 0.00%"), ("tsv", "\t0.000000\t")):
-        assert shown in format_text_examples(found, names=("a", "b"), style=style)
+    found = compare(files)
+    for style, part in (("text", "1: 0.00%"), ("markdown", "1: 0.00%"), ("tsv", "\t0.000000\t")):
+        assert part in shown(found, ("a", "b"), style)
 
 
 def test_predictions_are_told_from_translations(files, tmp_path):
-    assert holds_predictions(files[0])
+    assert kind_of_lines(files[0])
     for text in ("", "S-0\thello\n", "12\n", '{"id": 3}\n', "[]\n"):
         (tmp_path / "x").write_text(text)
-        assert not holds_predictions(tmp_path / "x")
+        assert not kind_of_lines(tmp_path / "x")
 
 
 def test_text_shows_differing_words_and_every_system(files):
-    text = format_text_examples(compare_text_files(files), names=tuple(SAID))
+    text = shown(compare(files), tuple(SAID))
     first = text.split("\n\n")[0].splitlines()
     assert first[0] == "example 2: gold 0"
     assert first[1].endswith("if this [-girl-] loves me?")
@@ -154,58 +181,99 @@ def test_text_shows_differing_words_and_every_system(files):
         ["bert", "wrong", "1", "(1:", "90.00%)"],
         ["ours", "right", "0", "(1:", "20.00%)"],
     ]
-    other = format_text_examples(compare_text_files(files), names=tuple(SAID), positive="0")
-    assert "(0: 80.00%)" in other
+    assert "(0: 80.00%)" in shown(compare(files, positive="0"), tuple(SAID))
     with pytest.raises(ValueError, match="class 'x' is not one of 0, 1"):
-        format_text_examples(compare_text_files(files), names=tuple(SAID), positive="x")
-    with pytest.raises(ValueError, match="choose from text, markdown, tsv"):
-        format_text_examples([], names=tuple(SAID), style="html")
+        printed(files, positive="x")
 
 
 def test_labels_that_are_no_numbers_show_the_answers_probability(tmp_path):
     said = {"label": "yes", "probabilities": {"yes": 0.8, "no": 0.2}, "gold": "yes", "id": "0"}
     one = write(tmp_path / "a", [said])
     two = write(tmp_path / "b", [{**said, "label": "no", "probabilities": {"yes": 0.4, "no": 0.6}}])
-    text = format_text_examples(compare_text_files([two, one]), names=("b", "a"))
+    text = shown(compare([two, one]), ("b", "a"))
     assert "(80.00%)" in text
     assert "(60.00%)" in text
 
 
 @given(st.lists(st.text("ab*_|\\<\t\n\u2028 ", min_size=1), min_size=2, max_size=2))
 def test_tables_stay_tables_whatever_the_texts_hold(texts):
-    one, two = (_read([record(0, chance, "0", texts=texts)]) for chance in (0.9, 0.1))
-    found = compare_predictions([("a", one), ("b", two)])
-    tsv = format_text_examples(found, names=("a", "b"), style="tsv")
+    with TemporaryDirectory() as folder:
+        files = [
+            write(Path(folder) / f"{chance}.jsonl", [record(0, chance, "0", texts=texts)])
+            for chance in (0.9, 0.1)
+        ]
+        found = compare(files, names=("a", "b"))
+    tsv = shown(found, ("a", "b"), "tsv")
     assert [line.count("\t") for line in tsv.split("\n")[:-1]] == [10, 10]
-    markdown = format_text_examples(found, names=("a", "b"), style="markdown").split("\n")[:-1]
+    markdown = shown(found, ("a", "b"), "markdown").split("\n")[:-1]
     assert len(markdown) == 3
-    assert {line.replace("\\\\", "").replace("\\|", "").count("|") for line in markdown} == {6}
-    shown = format_text_examples(found, names=("a", "b")).split("\n")
-    assert len(shown) == 7
+    assert {line.replace("\\\\", "").replace("\\|", "").count("|") for line in markdown} == {7}
+    assert len(shown(found, ("a", "b")).split("\n")) == 7
 
 
-def _read(records):
-    """Read records as if they stood in a file."""
-    from fairseq_plugins.evaluation import text_comparison
-
-    return [text_comparison._prediction(one, i, "x") for i, one in enumerate(records, 1)]
+def test_a_system_may_stand_twice(files, tmp_path):
+    """Nothing differs then, and no column is lost, whatever systems are called."""
+    once, table = files[0], tmp_path / "x.tsv"
+    assert printed([once, once]).startswith("0 of 0 such examples shown")
+    printed([once, files[1], once], names=["gap", "gap", "id"], better="any", tsv=str(table))
+    assert {line.count("\t") for line in table.read_text().splitlines()} == {12}
 
 
 def test_identical_sentences_have_no_marks(tmp_path):
     rows = [record(0, chance, "0", texts=[PAIR[0]] * 2) for chance in (0.9, 0.1)]
     paths = [write(tmp_path / str(i), [row]) for i, row in enumerate(rows)]
-    text = format_text_examples(compare_text_files(paths), names=("a", "b"))
+    text = shown(compare(paths), ("a", "b"))
     assert "[-" not in text
     assert "{+" not in text
     assert read_predictions(paths[0])[0].texts == (PAIR[0],) * 2
 
 
-def test_agreement_counts_every_example_once():
-    def said(*labels):
-        return [TextPrediction(str(i), one, {one: 1.0}, "a", (), i) for i, one in enumerate(labels)]
-
-    found = agreement([said("a", "b", "a"), said("a", "b", "b")])
+def test_agreement_counts_every_example_once(tmp_path):
+    rows = [zip((0.9, 0.1, 0.9), "111"), zip((0.9, 0.1, 0.1), "111")]
+    files = [
+        write(tmp_path / str(i), [record(n, *pair) for n, pair in enumerate(row)])
+        for i, row in enumerate(rows)
+    ]
+    systems = [(str(path), read_predictions(path)) for path in files]
+    found = agreement(class_items(systems, {}, names=("a", "b")), "example")
     assert found == "3 examples: 1 all right, 1 all wrong, systems differ on the rest"
+    assert printed(files).endswith(f"0 of 0 such examples shown\n{found}\n")
+
+
+def test_the_nearer_score_is_better(tmp_path):
+    files = [
+        write(tmp_path / name, [{"id": str(n), "score": s, "gold": 3} for n, s in enumerate(row)])
+        for name, row in (("a", (3.5, 1, 3)), ("b", (2, 2.5, 3)))
+    ]
+    assert [kind_of_lines(path) for path in files] == [SCORES] * 2
+    text = printed(files, better="any")
+    assert text.splitlines()[:3] == [
+        "example 1: gold 3",
+        "  a  1.000  (-2.000)",
+        "  b  2.500  (-0.500)",
+    ]
+    assert text.endswith("2 of 2 such examples shown\n")
+    assert "0 of 0" in printed(files, min_gap=3)
+    write(files[0], [{"id": "0", "score": float("nan"), "gold": 3}])
+    with pytest.raises(ValueError, match="line 1: nan is no number"):
+        printed(files)
+    systems = [(name, read_predictions(files[1], SCORES)) for name in "ab"]
+    assert not differing(score_items(systems, {}, names=("a", "b")), Criteria("any"))
+
+
+def test_the_row_of_labels_with_fewer_errors_is_better(tmp_path):
+    def said(*labels):
+        return {"id": "0", "words": ["a", "b"], "labels": labels, "gold": ["O", "B-X"]}
+
+    files = [write(tmp_path / str(n), [said("O", one)]) for n, one in enumerate(("O", "B-X"))]
+    systems = [(str(path), read_predictions(path, LABELS)) for path in files]
+    (item,) = differing(word_items(systems, names=("a", "b")))
+    assert item.gap == 50
+    text = printed(files, names=("a", "b"))
+    assert "  a      O [-O-]  (1 of 2 right)\n  b      O B-X  (2 of 2 right)\n" in text
+    write(files[1], [said("O")])
+    with pytest.raises(ValueError, match="line 1: 2 and 1 and 2 words and labels"):
+        printed(files)
 
 
 def test_whole_json_objects_are_answers_to_questions(tmp_path):

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.lab.figures.highlights import Answer, Case, Sentence, as_page, as_text, visible
+from fairseq_plugins.evaluation.highlights import Answer, Case, Sentence, as_page, as_text
+from fairseq_plugins.evaluation.shown_text import visible
 
 TAGS = (
     "html head meta title style body header h1 dl dt dd p main article h2 ul li b span mark "

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.evaluation.comparison import (
-    HIT,
-    METRICS,
-    MISS,
-    SAME,
-    compare,
-    mark_words,
-)
-from fairseq_plugins.evaluation.comparison_report import (
-    compare_files,
-    format_examples,
-    short_names,
-)
-from fairseq_plugins.evaluation.inputs import TextForm
-from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.evaluation.contrast import Criteria, differing, short_names
+from fairseq_plugins.evaluation.contrast_files import ContrastOptions, compare_files
+from fairseq_plugins.evaluation.contrast_kinds import METRICS, scorer, sentence_items
+from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
+from fairseq_plugins.evaluation.marked_words import HIT, MISS, SAME, mark_words
+from fairseq_plugins.files import write_text
 
 GOLD = ["Patek kann Berufung einlegen.", "Das ist gut.", "Er kommt | heute.", "Gleich."]
 FIRST = ["Patek kann anrufen.", "Das ist gut.", "Sie geht | morgen.", "Gleich."]
@@ -28,42 +21,56 @@ SECOND = ["Patek mag Berufung einlegen.", "Das war so.", "Er kommt | heute.", "G
 SOURCES = ["Patek may appeal.", "That is good.", "He comes | today.", "At once."]
 
 
+def compare(
+    first, second, gold, sources=None, *, metric="chrf", names=("first", "second"), **criteria
+):
+    """Return the sentences of which one system is better."""
+    metric = (metric, scorer(metric)) if isinstance(metric, str) else ("m", metric)
+    items = sentence_items([first, second], gold, sources, names=names, metric=metric)
+    return differing(items, Criteria(**criteria))
+
+
 def test_better_chooses_the_side() -> None:
     ids = {
         side: [example.id for example in compare(FIRST, SECOND, GOLD, better=side)]
         for side in ("first", "second", "both")
     }
-    assert ids["first"] == [1]
-    assert sorted(ids["second"]) == [0, 2]
-    assert sorted(ids["both"]) == [0, 1, 2]
+    assert ids["first"] == ["1"]
+    assert sorted(ids["second"]) == ["0", "2"]
+    assert sorted(ids["both"]) == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize("name", METRICS)
 def test_swapping_the_systems_swaps_the_sides(name: str) -> None:
-    there = compare(FIRST, SECOND, GOLD, better="second", metric=METRICS[name])
-    back = compare(SECOND, FIRST, GOLD, better="first", metric=METRICS[name])
-    assert [(e.id, e.gap) for e in there] == [(e.id, -e.gap) for e in back]
+    there = compare(FIRST, SECOND, GOLD, better="second", metric=name)
+    back = compare(SECOND, FIRST, GOLD, better="first", metric=name)
+    assert [(e.id, e.gap) for e in there] == [(e.id, e.gap) for e in back]
     assert there
 
 
 def test_widest_gap_comes_first_and_min_gap_cuts() -> None:
     examples = compare(FIRST, SECOND, GOLD, better="both")
-    gaps = [abs(example.gap) for example in examples]
+    gaps = [example.gap for example in examples]
     assert gaps == sorted(gaps, reverse=True)
     assert len(compare(FIRST, SECOND, GOLD, better="both", min_gap=gaps[1])) == 2
 
 
 def test_any_metric_of_prediction_and_gold_serves() -> None:
     labels = compare("ABBA", "ABAB", "ABAA", metric=lambda p, g: float(p == g), better="both")
-    assert [(example.id, example.gap) for example in labels] == [(2, 1.0), (3, -1.0)]
+    assert [(one.id, one.gap, one.right) for one in labels] == [
+        ("2", 1.0, [False, True]),
+        ("3", 1.0, [True, False]),
+    ]
 
 
 def test_bad_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="second has 1, gold has 4"):
         compare(FIRST, SECOND[:1], GOLD)
-    with pytest.raises(ValueError, match="choose from second, first, both"):
+    with pytest.raises(
+        ValueError, match="--better 'third': choices are second, first, last, both, any"
+    ):
         compare(FIRST, SECOND, GOLD, better="third")
-    with pytest.raises(ValueError, match="must not be negative"):
+    with pytest.raises(ValueError, match="--min-gap -1: must be at least 0"):
         compare(FIRST, SECOND, GOLD, min_gap=-1)
 
 
@@ -101,10 +108,19 @@ def test_marks_keep_any_text(output: str, other: str, gold: str) -> None:
     assert "".join(text for text, _ in mark_words(output, other, gold)) == output
 
 
+def shown(found, style):
+    if style == "tsv":
+        return format_tsv(found, [heading for heading, _ in found[0].view().row])
+    return format_items(
+        found, names=("base", "syntax"), noun="sentence", is_judged=False, style=style
+    )
+
+
 def render(style: str) -> str:
     """Render the example sentences."""
-    found = compare(FIRST, SECOND, GOLD, SOURCES, better="both")
-    return format_examples(found, names=("base", "syntax"), metric="chrf", style=style)
+    return shown(
+        compare(FIRST, SECOND, GOLD, SOURCES, names=("base", "syntax"), better="both"), style
+    )
 
 
 def test_text_shows_everything() -> None:
@@ -123,10 +139,15 @@ def test_markdown_is_a_table_whatever_the_text_holds() -> None:
 
 def test_tsv_is_a_table_whatever_the_text_holds() -> None:
     found = compare(["a\tb\nc"], ["d"], ["d"], better="both")
-    text = format_examples(found, names=("base", "syntax"), metric="chrf", style="tsv")
-    assert [line.count("\t") for line in text.splitlines()] == [9, 9]
-    with pytest.raises(ValueError, match="choose from text, markdown, tsv"):
-        format_examples(found, names=("a", "b"), metric="chrf", style="html")
+    assert [line.count("\t") for line in shown(found, "tsv").splitlines()] == [9, 9]
+
+
+def test_a_page_escapes_every_text_and_needs_no_other_file() -> None:
+    page = shown(compare(["<a> & b"], ["<d> & b"], ["<d> & c"], ["<script>"]), "html")
+    assert "&lt;<b>d</b>&gt; &amp; <s>b</s>" not in page  # both have b
+    assert "&lt;<b>d</b>&gt; &amp; b" in page
+    assert "&lt;script&gt;" in page
+    assert not re.search(r"url\(|@import|<link|<script|<img|\b(src|href)=", page)
 
 
 def test_files_are_compared_with_sources_from_the_log(tmp_path) -> None:
@@ -136,14 +157,23 @@ def test_files_are_compared_with_sources_from_the_log(tmp_path) -> None:
     write_text(tmp_path / "a.log", "\n".join(lines) + "\n")
     write_text(tmp_path / "b.txt", "\n".join(SECOND) + "\n")
     write_text(tmp_path / "gold.txt", "\n".join(GOLD) + "\n")
-    files = tmp_path / "a.log", tmp_path / "b.txt", tmp_path / "gold.txt"
-    found = compare_files(*files, None, TextForm("de"), better="both")
-    assert found == compare(FIRST, SECOND, GOLD, SOURCES, better="both")
-    with pytest.raises(ValueError, match="choose from chrf, bleu"):
-        compare_files(*files, None, TextForm("de"), metric="comet")
+
+    def compared(**options):
+        files = [str(tmp_path / name) for name in ("a.log", "b.txt")]
+        given = {"names": ("base", "syntax"), "gold": str(tmp_path / "gold.txt"), **options}
+        return compare_files(ContrastOptions(systems=files, **given), dict)
+
+    assert compared(better="both") == render("text") + "3 of 3 such sentences shown\n"
+    assert compared(better="both", max=0) == "0 of 3 such sentences shown\n"
+    with pytest.raises(ValueError, match="--metric 'comet': choices are chrf, bleu"):
+        compared(metric="comet")
+    with pytest.raises(ValueError, match="--names gives 1 names for 2 systems"):
+        compared(names=["x"])
+    with pytest.raises(ValueError, match="--positive is not for translations, which"):
+        compared(positive="1")
     write_text(tmp_path / "src.txt", "one\n")
     with pytest.raises(ValueError, match="sources has 1, gold has 4"):
-        compare_files(*files, tmp_path / "src.txt", TextForm("de"))
+        compared(src=str(tmp_path / "src.txt"))
 
 
 def test_short_names_take_the_part_that_tells_systems_apart() -> None:

@@ -1,0 +1,126 @@
+"""Where systems differ: items that one system gets right, or better, and another does not.
+
+Sentences, classes, scores, labels of words and answers are all items (`contrast_kinds`): what
+systems read, what each says of it, and how good that is. Which items are telling, in which order
+they are shown and how far systems agree is decided here, for all of them alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..option_flags import check, option
+from .marked_words import Runs
+
+BETTER = ("second", "first", "last", "both", "any")  # "both" and "any": whichever
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """Which items are looked for.
+
+    Raises:
+        ValueError: a value outside choices or limits.
+    """
+
+    better: str = option(
+        "which system has to be better, or right; both and any: whichever", "last", choices=BETTER
+    )
+    min_gap: float = option(
+        "smallest difference in points, in % or in the unit of scores", 0.0, least=0
+    )
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def sides(self, systems: int) -> Sequence[int]:
+        """Return the numbers of the systems of which one has to be better."""
+        chosen = {"first": [0], "second": [1], "last": [systems - 1]}
+        return chosen.get(self.better, range(systems))
+
+
+@dataclass(frozen=True)
+class View:
+    """How an item is shown.
+
+    Args:
+        title: what its first line says.
+        lines: what is shown of it, by labels.
+        said: by each system, and what is shown behind that.
+        row: the same as values, each with its heading; an empty ``gap`` is filled in.
+    """
+
+    title: str
+    lines: dict[str, Runs]
+    said: Sequence[tuple[Runs, str]]
+    row: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something that systems were asked.
+
+    Args:
+        id: its name.
+        scores: how good each system is; higher is better.
+        right: whether each is right, or where nothing is quite right, the best of all.
+        view: makes what is shown of it, once it is.
+        gap: how much better the best system that was looked for is than the others on average.
+    """
+
+    id: str
+    scores: Sequence[float]
+    right: Sequence[bool]
+    view: Callable[[], View]
+    gap: float = 0.0
+
+    def lead(self, side: int) -> float:
+        """Return how much better a system is than the others on average."""
+        others = [score for number, score in enumerate(self.scores) if number != side]
+        return self.scores[side] - math.fsum(others) / len(others)
+
+
+def best(scores: Sequence[float]) -> list[bool]:
+    """Tell which scores are the best; none where all are equal."""
+    return [score == max(scores) > min(scores) for score in scores]
+
+
+def differing(items: Iterable[Item], criteria: Criteria = Criteria()) -> list[Item]:
+    """Return the items that one system gets right and another does not.
+
+    Those that most systems get wrong come first, then those with the widest gap, ties in order.
+
+    Args:
+        items: that two systems or more were asked.
+        criteria: which of the systems has to be right, and by how much.
+    """
+    found = []
+    for item in items:
+        wrong = len(item.right) - sum(item.right)
+        leads = [item.lead(side) for side in criteria.sides(len(item.right)) if item.right[side]]
+        if leads and wrong and max(leads) >= criteria.min_gap:
+            found.append((wrong, replace(item, gap=max(leads))))
+    return [item for _, item in sorted(found, key=lambda pair: (-pair[0], -pair[1].gap))]
+
+
+def agreement(items: Sequence[Item], noun: str) -> str:
+    """Say how many items there are, and how many all systems get right, or none."""
+    right = sum(all(item.right) for item in items)
+    wrong = sum(not any(item.right) for item in items)
+    return f"{len(items)} {noun}s: {right} all right, {wrong} all wrong, systems differ on the rest"
+
+
+def short_names(paths: Sequence[str | Path]) -> tuple[str, ...]:
+    """Name systems by the last parts of their paths that tell them apart.
+
+    Two logs of one name (``baseline/generate.log``, ``syntax/generate.log``) go by their folders.
+    """
+    parts = [Path(path).with_suffix("").parts for path in paths]
+    for i in range(1, max(map(len, parts)) + 1):
+        names = tuple(part[-i] if len(part) >= i else part[0] for part in parts)
+        if len(set(names)) == len(names):
+            return names
+    return tuple(map(str, paths))

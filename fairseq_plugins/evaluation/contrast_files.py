@@ -1,0 +1,187 @@
+"""Files of systems in, what they differ in out: printed, and written in any of four forms.
+
+What the first file holds decides what is compared: translations (generation logs, plain files),
+classes, scores or labels of words (JSON lines of predictions), or answers (one JSON object).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..files import write_text
+from ..option_flags import flag_of
+from ..text_reading import read_lines
+from .contrast import Item, agreement, differing, short_names
+from .contrast_answers import AskedQuestion, answer_items
+from .contrast_kinds import (
+    class_items,
+    score_items,
+    scorer,
+    sentence_items,
+    word_items,
+)
+from .contrast_options import ContrastOptions
+from .contrast_report import format_items, format_tsv
+from .inputs import TextForm, load
+from .prediction_lines import CLASSES, LABELS, SCORES, kind_of_lines, read_predictions, read_texts
+from .squad_files import read_predictions as read_answers
+from .translation import remove_subwords
+
+ReadQuestions = Callable[[str], Mapping[str, AskedQuestion]]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What systems may be compared on.
+
+    Args:
+        name: what files of it hold.
+        noun: what one item is called.
+        options: those that say something about it, and about other kinds perhaps.
+        items: makes items of files.
+        is_judged: whether systems are right or wrong, not better or worse.
+    """
+
+    name: str
+    noun: str
+    options: frozenset[str]
+    items: Callable[[ContrastOptions, Sequence[str], ReadQuestions], list[Item]]
+    is_judged: bool = False
+
+
+def compare_files(options: ContrastOptions, read_questions: ReadQuestions) -> str:
+    """Compare, write the files asked for, and return what is to be printed.
+
+    Args:
+        options: see there.
+        read_questions: reads questions with their gold answers and contexts by their ids.
+
+    Raises:
+        FileNotFoundError: a file is not there.
+        ValueError: one of another kind or damaged, systems of other items, options that are not
+            for the kind, or another number of names than of systems.
+    """
+    kind = kind_of(options)
+    names = tuple(options.names or short_names(options.systems))
+    if len(options.systems) < 2:
+        raise ValueError("a comparison needs the predictions of two systems at least")
+    if len(names) != len(options.systems):
+        raise ValueError(f"--names gives {len(names)} names for {len(options.systems)} systems")
+    items = kind.items(options, names, read_questions)
+    found = differing(items, options)
+    shown = found[: options.max]
+    how = {"names": names, "noun": kind.noun, "is_judged": kind.is_judged}
+    if options.tsv:
+        headings = [heading for heading, _ in items[0].view().row] if items else []
+        write_text(options.tsv, format_tsv(shown, headings))
+    for style in ("markdown", "html"):
+        if getattr(options, style):
+            write_text(getattr(options, style), format_items(shown, style=style, **how))
+    text = format_items(shown, **how)
+    text += f"{len(shown)} of {len(found)} such {kind.noun}s shown\n"
+    return text + (f"{agreement(items, kind.noun)}\n" if kind.is_judged else "")
+
+
+def kind_of(options: ContrastOptions) -> Kind:
+    """Return what the first system's file holds; that the others do is found as they are read.
+
+    Raises:
+        FileNotFoundError: one is not there.
+        ValueError: answers beside other things, or options that are not for the kind.
+    """
+    first, *others = options.systems
+    kind = _kind_of_file(first)
+    for path in others:
+        if kind is not ANSWERS and _kind_of_file(path) is ANSWERS:
+            raise ValueError(f"{first} holds {kind.name}, {path} {ANSWERS.name}")
+    for name in sorted(frozenset().union(*(one.options for one in KINDS)) - kind.options):
+        if getattr(options, name) is not None:
+            raise ValueError(f"{flag_of(name)} is not for {kind.name}, which {first} holds")
+    return kind
+
+
+def holds_answers(path: str | Path) -> bool:
+    """Tell whether a file holds answers to questions: it is one JSON object of ids with texts.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a JSON object of something else, which nothing here compares.
+    """
+    text = "\n".join(read_lines(path)).strip()
+    if not (text.startswith("{") and text.endswith("}")) or kind_of_lines(path):
+        return False
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    if not all(isinstance(answer, str) for answer in found.values()):
+        raise ValueError(f"{path} is one JSON object, but not of ids with answers")
+    return True
+
+
+def _kind_of_file(path: str) -> Kind:
+    if holds_answers(path):
+        return ANSWERS
+    return _OF_LINES.get(kind_of_lines(path), TRANSLATIONS)
+
+
+def _translations(options: ContrastOptions, names: Sequence[str], _: ReadQuestions) -> list[Item]:
+    if len(options.systems) != 2:
+        raise ValueError(f"{len(options.systems)} systems: translations are compared two by two")
+    form = TextForm(options.lang or "de", options.tokenized or "auto")
+    inputs = load(options.systems, options.gold, form)
+    sources = next((o.sources for o in inputs.outputs if o.sources is not None), None)
+    if options.src:
+        sources = read_lines(options.src)
+    metric = options.metric or "chrf"
+    return sentence_items(
+        [system.text for system in inputs.systems],
+        inputs.reference.text,
+        None if sources is None else remove_subwords(sources, form.subwords),
+        names=names,
+        metric=(metric, scorer(metric)),
+    )
+
+
+def _predictions(options: ContrastOptions, names: Sequence[str], _: ReadQuestions) -> list[Item]:
+    lines = kind_of_lines(options.systems[0])
+    systems = [(path, read_predictions(path, lines)) for path in options.systems]
+    if lines == LABELS:
+        return word_items(systems, names=names)
+    texts = read_texts(options.src) if options.src else {}
+    (first, made), *_ = systems
+    lacking = next((one for one in made if not one.texts and one.id not in texts), None)
+    if options.src and lacking is not None:
+        raise ValueError(f"{options.src} holds no example {lacking.id!r}, which {first} predicts")
+    if lines == SCORES:
+        return score_items(systems, texts, names=names)
+    return class_items(systems, texts, names=names, positive=options.positive or "")
+
+
+def _answers(
+    options: ContrastOptions, names: Sequence[str], read_questions: ReadQuestions
+) -> list[Item]:
+    if not options.gold:
+        raise ValueError(f"{options.systems[0]} holds answers: --gold names the questions")
+    systems = [(path, read_answers(path)) for path in options.systems]
+    return answer_items(read_questions(options.gold), systems, names=names)
+
+
+TRANSLATIONS = Kind(
+    "translations",
+    "sentence",
+    frozenset({"gold", "src", "lang", "tokenized", "metric"}),
+    _translations,
+)
+ANSWERS = Kind("answers", "question", frozenset({"gold"}), _answers, is_judged=True)
+_OF_LINES = {
+    CLASSES: Kind(
+        "classes", "example", frozenset({"src", "positive"}), _predictions, is_judged=True
+    ),
+    SCORES: Kind("scores", "example", frozenset({"src"}), _predictions),
+    LABELS: Kind("labels of words", "sentence", frozenset(), _predictions),
+}
+KINDS = (TRANSLATIONS, ANSWERS, *_OF_LINES.values())

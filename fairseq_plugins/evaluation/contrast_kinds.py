@@ -1,0 +1,218 @@
+"""Translated sentences, and predicted classes, scores and labels of words, as items of a contrast.
+
+What systems differ in is marked: words that one translation alone has right (the syntax-infused
+paper's Table 3), and words in which the two sentences of a pair differ (Wang et al. 2022, Table 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+
+from sacrebleu.metrics import BLEU, CHRF
+
+from ..messages import named
+from .choices import SENTENCE_METRICS
+from .contrast import Item, View, best
+from .marked_words import FIRST, HIT, MISS, SAME, SECOND, WRONG, Runs, mark_words, only, plain
+from .prediction_lines import Predicted, Systems, check_same
+from .translation import check_equal_counts
+
+Metric = Callable[[str, str], float]
+Texts = tuple[str, ...]
+
+METRICS = dict(zip(SENTENCE_METRICS, (CHRF, partial(BLEU, effective_order=True))))
+
+
+def scorer(name: str) -> Metric:
+    """Return a score of (prediction, gold) for one sentence, 0 to 100, of `METRICS`."""
+    metric = METRICS[name]()
+    return cache(lambda prediction, gold: metric.sentence_score(prediction, [gold]).score)
+
+
+def sentence_items(
+    systems: Sequence[Sequence[str]],
+    gold: Sequence[str],
+    sources: Sequence[str] | None = None,
+    *,
+    names: Sequence[str] = ("first", "second"),
+    metric: tuple[str, Metric],
+) -> list[Item]:
+    """Return the sentences that two systems translate.
+
+    Args:
+        systems: the predictions of both.
+        gold: references.
+        sources: inputs, or None.
+        names: of the systems.
+        metric: name and score of (prediction, gold), higher is better.
+
+    Raises:
+        ValueError: unequal counts.
+    """
+    known = [*zip(names, systems), *([] if sources is None else [("sources", sources)])]
+    for name, lines in known:
+        check_equal_counts((name, lines), ("gold", gold))
+    items = []
+    for number, (truth, *said) in enumerate(zip(gold, *systems)):
+        scores = [metric[1](one, truth) for one in said]
+        texts = None if sources is None else sources[number], truth, said
+        view = partial(_sentence, number, texts, scores, names, metric[0])
+        items.append(Item(str(number), scores, best(scores), view))
+    return items
+
+
+def _sentence(
+    number: int,
+    texts: tuple[str | None, str, Sequence[str]],
+    scores: Sequence[float],
+    names: Sequence[str],
+    metric: str,
+) -> View:
+    source, gold, said = texts
+    gap = scores[1] - scores[0]
+    marked = [mark_words(*pair, gold) for pair in (said, said[::-1])]
+    row = [("id", str(number)), ("gap", f"{gap:.2f}")]
+    row += [(f"{metric} {name}", f"{score:.2f}") for name, score in zip(names, scores)]
+    row += [(f"only {name} right", only(runs, HIT)) for name, runs in zip(names, marked)]
+    row += [("source", source or ""), ("reference", gold), *zip(names, said)]
+    lines = {} if source is None else {"source": plain(source)}
+    return View(
+        f"{metric} {gap:+.1f} for {names[1]}",
+        lines | {"reference": plain(gold)},
+        [(runs, f"{score:.1f}") for runs, score in zip(marked, scores)],
+        row,
+    )
+
+
+def class_items(
+    systems: Systems,
+    texts: Mapping[str, Texts],
+    *,
+    names: Sequence[str],
+    positive: str = "",
+) -> list[Item]:
+    """Return the examples that systems put into classes; a score is the true one's probability.
+
+    Args:
+        systems: files, each with its predictions.
+        texts: id -> texts, for predictions that do not hold them.
+        names: of the systems.
+        positive: class whose probability is shown (default: ``1`` where classes are 0 and 1, else
+            that of each answer).
+
+    Raises:
+        ValueError: other examples, no gold labels, or no such class.
+    """
+    classes = {label for _, made in systems for one in made for label in one.probabilities}
+    if positive and positive not in classes:
+        raise ValueError(f"class {positive!r} is not one of {named(sorted(classes))}")
+    positive = positive or ("1" if classes == {"0", "1"} else "")
+
+    def judged(said: Sequence[Predicted]) -> tuple[list[float], list[bool]]:
+        scores = [100 * one.probability(one.gold) for one in said]
+        return scores, [one.answer == one.gold for one in said]
+
+    return _items(
+        systems, judged, lambda said: _class(said, _texts_of(said, texts), names, positive)
+    )
+
+
+def _class(said: Sequence[Predicted], texts: Texts, names: Sequence[str], positive: str) -> View:
+    gold, shown = said[0].gold, []
+    row = [("id", said[0].id), ("gold", gold), ("gap", "")]
+    heading = f"probability of {positive}" if positive else "probability"
+    for name, one in zip(names, said):
+        chance = one.probability(positive or one.answer)
+        row += [(f"{name} label", one.answer), (f"{name} {heading}", f"{chance:.6f}")]
+        note = f"{positive}: {100 * chance:.2f}%" if positive else f"{100 * chance:.2f}%"
+        shown.append(([(one.answer, SAME if one.answer == gold else WRONG)], note))
+    lines = _lines(texts)
+    alone = ["", ""]
+    if len(texts) == 2:
+        lines = {"S1": _differing(*texts, FIRST), "S2": _differing(*texts[::-1], SECOND)}
+        alone = [only(lines["S1"], FIRST), only(lines["S2"], SECOND)]
+    row += zip(("S1", "S2", "only S1", "only S2"), (*(*texts, "", "")[:2], *alone))
+    return View(f"gold {gold}", lines, shown, row)
+
+
+def score_items(
+    systems: Systems, texts: Mapping[str, Texts], *, names: Sequence[str]
+) -> list[Item]:
+    """Return the examples that systems score; the nearer to the true score, the better.
+
+    Raises:
+        ValueError: other examples, or no gold scores.
+    """
+
+    def judged(said: Sequence[Predicted]) -> tuple[list[float], list[bool]]:
+        scores = [-abs(one.answer - one.gold) for one in said]
+        return scores, best(scores)
+
+    return _items(systems, judged, lambda said: _score(said, _texts_of(said, texts), names))
+
+
+def _score(said: Sequence[Predicted], texts: Texts, names: Sequence[str]) -> View:
+    row = [("id", said[0].id), ("gold", f"{said[0].gold:g}"), ("gap", "")]
+    row += [(f"{name} score", f"{one.answer:.6f}") for name, one in zip(names, said)]
+    row += zip(("S1", "S2"), (*texts, "", ""))
+    shown = [(plain(f"{one.answer:.3f}"), f"{one.answer - one.gold:+.3f}") for one in said]
+    return View(f"gold {said[0].gold:g}", _lines(texts), shown, row)
+
+
+def word_items(systems: Systems, *, names: Sequence[str]) -> list[Item]:
+    """Return the sentences whose words systems label; a score is the share of right labels in %.
+
+    Raises:
+        ValueError: other examples, or no gold labels.
+    """
+    return _items(systems, _by_words, lambda said: _words(said, names))
+
+
+def _by_words(said: Sequence[Predicted]) -> tuple[list[float], list[bool]]:
+    scores = [100 * _right(one) / max(1, len(one.gold)) for one in said]
+    return scores, best(scores)
+
+
+def _right(one: Predicted) -> int:
+    """Return how many words have the right label."""
+    return sum(own == truth for own, truth in zip(one.answer, one.gold))
+
+
+def _words(said: Sequence[Predicted], names: Sequence[str]) -> View:
+    gold, words = said[0].gold, said[0].texts
+    texts = [("words", " ".join(words)), ("gold", " ".join(gold))]
+    row = [("id", said[0].id), ("gap", ""), *texts]
+    row += [(f"{name} labels", " ".join(one.answer)) for name, one in zip(names, said)]
+    shown = []
+    for one in said:
+        marks = [(own, SAME if own == truth else MISS) for own, truth in zip(one.answer, gold)]
+        runs = [part for run in marks for part in (run, (" ", SAME))][:-1]
+        shown.append((runs, f"{_right(one)} of {len(gold)} right"))
+    return View(f"{len(words)} words", {name: plain(text) for name, text in texts}, shown, row)
+
+
+def _items(
+    systems: Systems,
+    judged: Callable[[Sequence[Predicted]], tuple[list[float], list[bool]]],
+    view: Callable[[Sequence[Predicted]], View],
+) -> list[Item]:
+    """Return the examples that systems predict, judged by a function of what they say of each."""
+    check_same(systems)
+    examples = zip(*(made for _, made in systems))
+    return [Item(said[0].id, *judged(said), partial(view, said)) for said in examples]
+
+
+def _texts_of(said: Sequence[Predicted], texts: Mapping[str, Texts]) -> Texts:
+    return next((one.texts for one in said if one.texts), texts.get(said[0].id, ()))
+
+
+def _lines(texts: Texts) -> dict[str, Runs]:
+    """Return the lines of one sentence or two."""
+    labels = ["text"] if len(texts) == 1 else [f"S{n}" for n in range(1, len(texts) + 1)]
+    return dict(zip(labels, map(plain, texts)))
+
+
+def _differing(text: str, other: str, mark: str) -> Runs:
+    """Mark the words that a sentence has alone."""
+    return [(part, mark if own == MISS else SAME) for part, own in mark_words(text, other, "")]

@@ -1,0 +1,190 @@
+"""Predictions of classes, scores and labels of words: JSON lines, one an example, read strictly.
+
+``scripts/predict.py`` and ``scripts/robustness.py`` write them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..messages import named, quoted
+from ..text_reading import json_lines, read_lines
+
+CLASSES, SCORES, LABELS = "label", "score", "labels"  # what a line's prediction stands under
+_NONE = {
+    CLASSES: "no prediction of a class (id, label, probabilities)",
+    SCORES: "no prediction of a score (id, score)",
+    LABELS: "no prediction of labels of words (id, words, labels)",
+}
+_NEEDED = {
+    CLASSES: {"id", "label", "probabilities"},
+    SCORES: {"id", "score"},
+    LABELS: {"id", "words", "labels"},
+}
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What a system says about one example.
+
+    Args:
+        id: the example's.
+        answer: the most probable class, a score, or a label for every word.
+        gold: the true one; None if unknown.
+        texts: one or two sentences, or words; empty if unknown.
+        line: of the file, from 1.
+        probabilities: class -> probability.
+    """
+
+    id: str
+    answer: Any
+    gold: Any
+    texts: tuple[str, ...]
+    line: int
+    probabilities: Mapping[str, float] = field(default_factory=dict)
+
+    def probability(self, label: str) -> float:
+        """Return the probability of a class; 0 of one that the system does not name."""
+        return self.probabilities.get(label, 0.0)
+
+
+Systems = Sequence[tuple[str, Sequence[Predicted]]]  # files, each with its predictions
+
+
+def kind_of_lines(path: str | Path) -> str:
+    """Return what a file of predictions holds, of `CLASSES`, `SCORES` and `LABELS`.
+
+    Empty where its first line shows that it is none.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+    """
+    lines = read_lines(path)
+    try:
+        first = json.loads(lines[0])
+    except (IndexError, ValueError, RecursionError):
+        return ""
+    if not isinstance(first, dict) or "id" not in first:
+        return ""
+    return next((key for key in (CLASSES, LABELS, SCORES) if key in first), "")
+
+
+def read_predictions(path: str | Path, kind: str = CLASSES) -> list[Predicted]:
+    """Read predictions of one kind.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a line that is none; names file and line.
+    """
+    made = []
+    for number, record in json_lines(path):
+        where = f"{path}, line {number}"
+        if not isinstance(record, dict) or not _NEEDED[kind] <= record.keys():
+            raise ValueError(f"{where}: {_NONE[kind]}")
+        made.append(_READ[kind](record, number, where))
+    return made
+
+
+def read_texts(path: str | Path) -> dict[str, tuple[str, ...]]:
+    """Read the texts of examples by their ids.
+
+    Args:
+        path: JSON lines with ``id`` and ``texts`` (a prepared folder's ``SPLIT.examples.jsonl``),
+            or one example a line, a TAB between its sentences, whose ids count from 0.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a line that is no example; names file and line.
+    """
+    if Path(path).suffix != ".jsonl":
+        lines = enumerate(read_lines(path))
+        return {str(number): tuple(line.split("\t")) for number, line in lines}
+    texts = {}
+    for number, record in json_lines(path):
+        try:
+            texts[str(record["id"])] = tuple(map(str, record["texts"]))
+        except (KeyError, TypeError):
+            raise ValueError(f"{path}, line {number}: no example with 'id' and 'texts'") from None
+    return texts
+
+
+def check_same(systems: Systems) -> None:
+    """Refuse systems that predict other examples, or examples without gold.
+
+    Args:
+        systems: files, each with its predictions.
+
+    Raises:
+        ValueError: names files and line.
+    """
+    (first, made), *others = systems
+    for name, other in others:
+        if len(made) != len(other):
+            raise ValueError(
+                f"{name} has {len(other):,} predictions, {first} {len(made):,}: they must be of "
+                "the same examples"
+            )
+        for one, two in zip(made, other):
+            for what in ("id", "gold"):
+                if getattr(one, what) != getattr(two, what):
+                    raise ValueError(
+                        f"{name}, line {two.line}: {what} {quoted(getattr(two, what))}, but "
+                        f"{first} has {quoted(getattr(one, what))}: they must be of the same "
+                        "examples"
+                    )
+    lacking = next((one for one in made if one.gold is None), None)
+    if lacking is not None:
+        raise ValueError(f"{first}, line {lacking.line}: no gold label: nobody is right or wrong")
+
+
+def _class(record: dict[str, Any], line: int, where: str) -> Predicted:
+    probabilities, gold = record["probabilities"], record.get("gold")
+    if not isinstance(probabilities, dict) or record["label"] not in probabilities:
+        raise ValueError(f"{where}: no probability of label {quoted(record['label'])}")
+    if not all(map(_is_number, probabilities.values())):
+        raise ValueError(f"{where}: probabilities are {named(probabilities.values())}")
+    gold, texts = None if gold is None else str(gold), _texts(record, where)
+    return Predicted(str(record["id"]), str(record["label"]), gold, texts, line, probabilities)
+
+
+def _score(record: dict[str, Any], line: int, where: str) -> Predicted:
+    gold = record.get("gold")
+    for value in (record["score"], *([] if gold is None else [gold])):
+        if not _is_number(value):
+            raise ValueError(f"{where}: {quoted(value)} is no number")
+    return Predicted(str(record["id"]), record["score"], gold, _texts(record, where), line)
+
+
+def _labels(record: dict[str, Any], line: int, where: str) -> Predicted:
+    gold = record.get("gold")
+    keys = ("words", "labels", *([] if gold is None else ["gold"]))
+    rows = [_row(record, key, where) for key in keys]
+    if len({len(row) for row in rows}) > 1:
+        raise ValueError(f"{where}: {named(map(len, rows), between=' and ')} words and labels")
+    words, labels, *truth = rows
+    return Predicted(str(record["id"]), labels, truth[0] if truth else None, words, line)
+
+
+_READ = {CLASSES: _class, SCORES: _score, LABELS: _labels}
+
+
+def _texts(record: dict[str, Any], where: str) -> tuple[str, ...]:
+    return _row(record, "texts", where) if record.get("texts") else ()
+
+
+def _row(record: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
+    """Return a list of texts."""
+    values = record[key]
+    if not isinstance(values, list | tuple) or not all(isinstance(text, str) for text in values):
+        wanted = "sentences" if key == "texts" else "texts"
+        raise ValueError(f"{where}: {key!r} are {quoted(values)}, expected a list of {wanted}")
+    return tuple(values)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float | int) and math.isfinite(value)

@@ -1,0 +1,98 @@
+"""Texts from anywhere as a terminal, a table or a page can show them, and cut to what is read.
+
+Of a long text the paragraph around a span is shown, of a long paragraph the sentences around it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+MARKS = (">>", "<<")  # around a span
+NO_ANSWER = "no answer"
+LONGEST = 500  # characters of a text that are shown
+UNSEEN = frozenset(("Cc", "Cs", "Zl", "Zp"))  # controls, halves of characters, line separators
+TURNS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
+
+_MARKDOWN = re.compile(r"([\\`*_|~<>\[\]])")
+_BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
+_PARAGRAPH_END = re.compile(r"\n\s*\n")
+_SENTENCE_END = re.compile(r"[.!?。！？][\"'”’)\]]*\s+")
+
+
+def visible(text: str) -> str:
+    """Return text without anything that moves a cursor or ends a line."""
+    return "".join(
+        " " if char.isspace() else "\ufffd" if unicodedata.category(char) in UNSEEN else char
+        for char in text
+    )
+
+
+def straight(text: str) -> str:
+    """Return visible text without marks that turn the rest of a line round."""
+    return visible("".join(c for c in text if unicodedata.bidirectional(c) not in TURNS))
+
+
+def as_line(text: str) -> str:
+    """Return a text in one line, with nothing that a terminal would obey or turn round."""
+    return straight(re.sub(r"\s+", " ", text))
+
+
+def escape_markdown(text: str) -> str:
+    """Make text safe inside a Markdown table."""
+    return _MARKDOWN.sub(r"\\\1", straight(text))
+
+
+def as_cell(text: str) -> str:
+    """Return a text as a cell of a file can hold it: no breaks, no halves of characters."""
+    return _BREAKS.sub(" ", text).encode("utf-8", "replace").decode()
+
+
+def align(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Pad cells into columns: the first to the left, the others to the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))])
+        for row in rows
+    ]
+
+
+def cropped(context: str, begin: int, end: int) -> tuple[str, str, str]:
+    """Return what is shown before a span, the span, and what is shown behind it.
+
+    Args:
+        context: the text.
+        begin: of the span.
+        end: of the span.
+    """
+    left, right = surroundings(context, begin, end)
+    head, tail = ("… " if context[:left].strip() else "", " …" if context[right:].strip() else "")
+    return head + context[left:begin], context[begin:end], context[end:right] + tail
+
+
+def surroundings(context: str, begin: int, end: int, longest: int = LONGEST) -> tuple[int, int]:
+    """Return begin and end of what is shown around a span of a text.
+
+    Args:
+        context: the text.
+        begin: of the span.
+        end: of the span.
+        longest: most characters; a longer span is shown whole.
+    """
+    left, right = _between(context, begin, end, _PARAGRAPH_END)
+    if right - left > longest:
+        first, last = _between(context, begin, end, _SENTENCE_END)
+        left, right = max(left, first), min(right, last)
+    if right - left > longest:
+        room = max(0, (longest - (end - begin)) // 2)
+        left, right = max(left, begin - room), min(right, end + room)
+    inside = context[left:right]
+    return left + len(inside) - len(inside.lstrip()), left + len(inside.rstrip())
+
+
+def _between(context: str, begin: int, end: int, border: re.Pattern[str]) -> tuple[int, int]:
+    """Return what of the text lies between the borders around a span."""
+    left = max((found.end() for found in border.finditer(context, 0, begin)), default=0)
+    right = border.search(context, end)
+    return left, right.end() if right else len(context)
