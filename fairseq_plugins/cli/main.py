@@ -9,14 +9,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from types import ModuleType
+from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..installation import FAIRSEQ_MISSING
 from . import command, subcommands
 from .subcommands import PROGRAM
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
 
 USAGE_ERROR = 2
 HEAD = f"""usage: {PROGRAM} SUBCOMMAND [arguments]
@@ -59,7 +61,7 @@ def print_user_dir() -> int:
     if find_spec("fairseq") is None:
         print(FAIRSEQ_MISSING, file=sys.stderr)
         return command.FAILED
-    print(Path(__file__).resolve().parents[1])
+    print(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
     return 0
 
 

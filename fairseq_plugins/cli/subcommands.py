@@ -13,22 +13,27 @@ what to say to whoever interrupts it (`STOPPED`), and the argument that takes al
 
 from __future__ import annotations
 
-import ast
 import importlib
-from collections.abc import Sequence
-from pathlib import Path
-from types import ModuleType
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the command starts in milliseconds: what costs some is imported where needed
+    from collections.abc import Sequence
+    from types import ModuleType
+
 
 PROGRAM = "fairseq-plugins"
 GROUPS = ("augment", "plot", "prepare")
 MACHINERY = frozenset({"__init__", "command", "completion", "main", "subcommands"})
+
+FOLDER = os.path.dirname(__file__)
 
 Words = tuple[str, ...]
 
 
 def subcommands() -> dict[Words, str]:
     """Return the words of every subcommand -> the name of its module, sorted."""
-    names = {path.stem for path in Path(__file__).parent.glob("*.py")} - MACHINERY
+    names = {name[:-3] for name in os.listdir(FOLDER) if name.endswith(".py")} - MACHINERY
     return dict(sorted((words_of(name), name) for name in names))
 
 
@@ -74,7 +79,10 @@ def load(name: str) -> ModuleType:
 
 def summary(name: str) -> str:
     """Return the first line of a subcommand's docstring, without importing it."""
-    source = (Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8")
+    import ast
+
+    with open(os.path.join(FOLDER, f"{name}.py"), encoding="utf-8") as stream:
+        source = stream.read()
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
 
 

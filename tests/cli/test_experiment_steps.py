@@ -28,9 +28,9 @@ TEXT = "--task text_classification --criterion text_classification --pretrained 
 
 
 def launch(command, log):
-    """Run a script as a step does."""
+    """Run a subcommand as a step does."""
     try:
-        done = run(command[1], *command[2:])
+        done = run(command[3], *command[4:])
     except AssertionError as error:
         log.write_text(str(error))
         raise RunError("failed") from None

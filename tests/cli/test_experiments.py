@@ -1,4 +1,4 @@
-"""Experiments from the command line: run_experiment.py, report_seeds.py, report_table.py."""
+"""Experiments from the command line: `run`, `seeds`, `table`."""
 
 from __future__ import annotations
 

@@ -42,14 +42,14 @@ def commands(folder, *arguments, **variables):
     given = {"VENV": str(folder / "environment"), **variables}
     words = sweep(*arguments, **given)[0].splitlines()
     kinds = {"--data": [], "--reference": [], "--options": [], "--generate": [], "--runs": []}
-    for word in words[2:]:
+    for word in words[4:]:
         if word in kinds:
             name = word
         else:
             kinds[name].append(word)
     for name in ("--options", "--generate"):
         kinds[name] = read_assignments(kinds[name])
-    (part,) = read_experiment(words[1]).parts
+    (part,) = read_experiment(words[3]).parts
     return part, kinds
 
 

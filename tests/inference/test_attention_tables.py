@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from fairseq_plugins.inference.attention_tables import KINDS, select_tables
+from fairseq_plugins.inference.attention_tables import select_tables
+from fairseq_plugins.inference.options import ATTENTIONS
 
 HEADS, LENGTH, LAYERS = 3, 5, 3
 
@@ -64,7 +65,7 @@ def test_what_is_shown_unless_said_otherwise():
     same(select_tables({"attention": plain["attention"]}), select_tables(plain))
 
 
-@pytest.mark.parametrize("kind", KINDS[1:])
+@pytest.mark.parametrize("kind", ATTENTIONS[1:])
 def test_impossible_choices_name_the_choices(kind):
     with pytest.raises(ValueError, match=f"no {kind} attention.*choices: affinity$"):
         select_tables(told(), kind)

@@ -60,7 +60,7 @@ class SmokeData:
             more += ["--tokenize", "characters"]
         bert = "" if part.grid.dataset == TRANSLATION else str(self.bert)
         for command in preparation(replace(part, data=str(folder)), raw, bert, more):
-            run(command[1], *command[2:])
+            run(command[3], *command[4:])
         return folder
 
     def _raw(self, part: Part) -> Path:
