@@ -23,6 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairseq_plugins import command
+from fairseq_plugins.lab.commands import command as program
 from fairseq_plugins.lab.execution import after_steps
 from fairseq_plugins.lab.execution.cluster import Machine, add_flags, machine_of
 from fairseq_plugins.lab.execution.cost import costs, format_costs
@@ -58,8 +59,6 @@ from fairseq_plugins.lab.results.tables.experiment_tables import check_names
 from fairseq_plugins.messages import named
 from fairseq_plugins.prep.subset import write_subset
 
-HERE = Path(__file__).resolve().parent
-PREDICT, PREDICT_SPANS, TRANSLATE = "predict.py", "predict_squad.py", "translate.py"
 STOPPED = "stopped; the same command goes on"
 
 
@@ -128,7 +127,6 @@ def selected(args: argparse.Namespace) -> Experiment:
     ]
     sized = [part.resized(size) for part in some]
     chosen = [replace(part, grid=selected_grid(args, part.grid)) for part in sized]
-    after_steps.read_steps(experiment.after)  # what is wrong is said before long work
     check_names(experiment.tables)
     mark = "smoke" if args.smoke else args.size  # nobody takes the one for the other
     name = args.name or "_".join(filter(None, [experiment.name, mark]))
@@ -188,8 +186,8 @@ def predict_command(args: argparse.Namespace, data: PreparedData) -> tuple[str, 
     """Return the command that predicts with a run."""
     if args.no_predictions:
         return ()
-    usual = PREDICT_SPANS if data.manifest["target"] == SPANS else PREDICT
-    return sys.executable, str(HERE / (TRANSLATE if data.translates else usual))
+    usual = "answer" if data.manifest["target"] == SPANS else "predict"
+    return tuple(program("translate" if data.translates else usual))
 
 
 def planned(args: argparse.Namespace) -> tuple[Plan, Machine, dict[str, str]]:
@@ -230,7 +228,7 @@ def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) 
         if run.grid.evaluate:
             line = f"then, of each run of {name}: {shlex.join(run.evaluate_command())}"
             print(line, file=sys.stderr)
-    for step in after_steps.read_steps(plan.experiment.after) if after else ():
+    for step in plan.experiment.after if after else ():
         print(step, file=sys.stderr)
 
 
@@ -258,13 +256,12 @@ def run_all(plan: Plan, machine: Machine) -> int:
 def show_results(plan: Plan) -> int:
     """Print the tables of an experiment, or of a grid the report over its seeds; 0 if it could."""
     experiment, root = plan.experiment, plan.root
+    words = program("seeds", str(experiment.runs_of(experiment.parts[0], root)))
     if experiment.tables:
-        words = ["report_table.py", str(root), "--layout", *experiment.tables]
+        words = program("table", str(root), "--layout", *experiment.tables)
         words += ["--output", str(root / "tables")]
-    else:
-        words = ["report_seeds.py", str(experiment.runs_of(experiment.parts[0], root))]
     sys.stdout.flush()
-    done = subprocess.run([sys.executable, str(HERE / words[0]), *words[1:]], check=False)
+    done = subprocess.run(words, check=False)
     print(f"a page to look at: python scripts/report.py {root}", file=sys.stderr)
     return done.returncode
 

@@ -22,6 +22,7 @@ from fairseq_plugins.evaluation.inputs import TextForm
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.evaluation.score_report import score_files
 from fairseq_plugins.evaluation.text_files import write_text
+from fairseq_plugins.lab.commands import written
 from fairseq_plugins.lab.execution.experiment import write_description, write_rows
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
 from fairseq_plugins.lab.plan.grid_selection import preset, resize
@@ -222,8 +223,8 @@ def test_every_file_passes_a_dry_run_without_data(path, tmp_path, monkeypatch, c
     monkeypatch.setattr(sys, "argv", ["run_experiment.py", str(path), "--dry-run"])
     assert RUNNER.main() == 0
     told = capsys.readouterr().err
-    for step in read_experiment(path).after or ():
-        assert f"after: {step['name']}: python scripts/{step['script']} " in told
+    for step in read_experiment(path).after:
+        assert f"after: {step.name}: {written(step.command)} " in told
     for part in read_experiment(path).parts:
         assert "prepare the data first" in told
         assert part.name in told

@@ -43,8 +43,8 @@ def test_systems_are_known_with_and_without_their_size():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"fractions": [1.5]}, "fractions: .* at most 1"),
-        ({"fractions": [0.0]}, "fractions: .* above 0"),
+        ({"fractions": [1.5]}, "fractions: .* less than or equal to 1"),
+        ({"fractions": [0.0]}, "fractions: .* greater than 0"),
         ({"seeds": [1, 1]}, "seeds: .* twice"),
         ({"seeds": [-1]}, "seeds: "),
         ({"updates": -5}, "updates: "),

@@ -134,7 +134,7 @@ def describe(plan: Plan, command: str) -> dict[str, Any]:
         "parts": parts,
         "runs": [str(planned.run.folder.relative_to(plan.root)) for planned in plan.runs],
         "tables": list(experiment.tables),
-        "after": list(experiment.after),
+        "after": [step.model_dump() for step in experiment.after],
         "versions": versions(),
     }
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ...evaluation.text_files import write_text
+from ..commands import command
 from ..plan.grid import Cell, Grid
 from ..plan.prepared_data import SPANS, PreparedData
 from ..plan.recipes import command_line, settings
@@ -62,8 +63,7 @@ class Run:
         data: the prepared folder.
         root: folder of all runs of the grid.
         predict: command that predicts with a run's folder, if predictions are wanted; of question
-            answering ``scripts/predict_squad.py``, of translation ``scripts/translate.py``, else
-            ``scripts/predict.py``.
+            answering ``answer``, of translation ``translate``, else ``predict``.
         cpu: whether to train without a GPU.
         workers: processes that train it.
     """
@@ -136,8 +136,7 @@ class Run:
         """Return the command that averages the last checkpoints."""
         options = {"dir": self.folder, "last": self.grid.average, "by": "updates"}
         options["output"] = self.folder / AVERAGE
-        script = str(SCRIPTS / "average_checkpoints.py")
-        return [sys.executable, script, *command_line(options)]
+        return command("average", *command_line(options))
 
     def _translate(self) -> list[str]:
         """Return the command that translates the split of the evaluation and scores that."""

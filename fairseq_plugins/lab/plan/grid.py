@@ -1,5 +1,7 @@
 """Grids of training runs, and their cells; what a cell trains with is in `recipes`.
 
+The types of a grid's fields say what its file may hold (`grid_values`); `grid_file` reads by them.
+
 A system is an architecture, or a name for one with options of its own: a variant is a value. An
 option that is a list is a choice to be made, as the learning rate is: every value is run. A cell is
 one run: system, choice, learning rate, length, share of the training data, seed. Two options of a
@@ -11,27 +13,42 @@ validation set.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from .grid_values import (
+    OWN_RATE,
+    Amount,
+    Amounts,
+    Count,
+    Counts,
+    Generation,
+    Lengths,
+    MaybeName,
+    MaybePath,
+    Name,
+    OptionsOfAll,
+    Positive,
+    Preparation,
+    Shares,
+    Systems,
+)
+from .option_values import Options
+from .train_options import OWN_DATA
+
 SIZES = ("tiny", "minilm", "base", "large")  # ends of architectures' names
-
-SQUAD, TRANSLATION = "squad", "translation"  # datasets that are prepared in their own way
-OWN_DATA, OWN_RATE = "data", "lr"  # options of a system that the grid reads itself
-
-Options = dict[str, Any]
 Choice = tuple[tuple[str, Any], ...]  # the values of a system's options that are lists
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What to run.
+    """What to run; the types are checked where a file is read.
 
     Args:
-        dataset: its name in the manifest, that of ``scripts/prepare_text.py``; `squad`, or
+        dataset: its name in the manifest, that of ``prepare text``; `squad`, or
             `translation`.
         systems: name -> options of ``fairseq-train``, ``arch`` among them; a list is a choice.
             `OWN_RATE` and `OWN_DATA` may be among them.
@@ -59,25 +76,25 @@ class Grid:
             is a choice.
     """
 
-    dataset: str
-    systems: Mapping[str, Options]
-    learning_rates: tuple[float, ...] = (5e-5, 4e-5, 3e-5, 2e-5)
-    epochs: tuple[int, ...] = (3,)
-    updates: int = 0
-    fractions: tuple[float, ...] = (1.0,)
-    seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
-    batch_size: int = 32
-    warmup_ratio: float = 0.1
-    weight_decay: float = 0.01
-    clip_norm: float = 1.0
-    validate_every: int = 0
-    metric: str = ""
-    evaluate: str = ""
-    prepare: Options = field(default_factory=dict)
-    generate: Options = field(default_factory=dict)
-    reference: str = ""
-    average: int = 0
-    options: Options = field(default_factory=dict)
+    dataset: Name
+    systems: Systems
+    learning_rates: Amounts = (5e-5, 4e-5, 3e-5, 2e-5)
+    epochs: Lengths = (3,)
+    updates: Count = 0
+    fractions: Shares = (1.0,)
+    seeds: Counts = (1, 2, 3, 4, 5)
+    batch_size: Positive = 32
+    warmup_ratio: Amount = 0.1
+    weight_decay: Amount = 0.01
+    clip_norm: Amount = 1.0
+    validate_every: Count = 0
+    metric: MaybeName = ""
+    evaluate: MaybeName = ""
+    prepare: Preparation = field(default_factory=dict)
+    generate: Generation = field(default_factory=dict)
+    reference: MaybePath = ""
+    average: Count = 0
+    options: OptionsOfAll = field(default_factory=dict)
 
     @property
     def validation(self) -> str:

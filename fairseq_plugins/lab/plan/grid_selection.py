@@ -8,7 +8,8 @@ from typing import Any
 
 from ...messages import named
 from .grid import OWN_RATE, SIZES, Grid, Options, variant
-from .grid_file import read_values, refuse_owned
+from .grid_file import read_values
+from .grid_values import refuse_owned
 from .prepared_data import TRANSLATION
 
 _SMALLEST = {"arch": "syntax_transformer_tiny"}

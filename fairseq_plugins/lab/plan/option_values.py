@@ -1,17 +1,44 @@
-"""Read options of fairseq and their values, of a grid's file or a command line."""
+"""Read options and their values, of a file or a command line."""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ...messages import quoted
-from .grid import Options
 from .strict_yaml import parse_yaml
 
+Options = dict[str, Any]
 _NAME = re.compile(r"[A-Za-z][\w-]*")
+
+
+class _Checks(Protocol):
+    def check(self, value: Any) -> Any: ...
+
+
+def check_option(key: Any, value: Any, known: Mapping[str, _Checks], otherwise: str) -> None:
+    """Refuse an option that is none of those that a file may give, or has another kind of value.
+
+    Args:
+        key, value: as the file gives it.
+        known: name -> what checks its values.
+        otherwise: what to do instead, for the message.
+
+    Raises:
+        ValueError: names the option, the value and what would do.
+    """
+    if key not in known:
+        like = difflib.get_close_matches(str(key)[:100], known, 3)
+        hint = f" (like it: {', '.join(like)})" if like else ""
+        name = quoted(str(key), 100)
+        raise ValueError(f"option {name}: not among those that a file may give{hint}; {otherwise}")
+    try:
+        known[key].check(value)
+    except ValueError as error:
+        raise ValueError(f"option {key!r}: {error}") from None
 
 
 def check_choice(key: Any, values: list[Any]) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..run_files import SCRIPTS
+from ..commands import command
 from .experiment_file import Part
-from .prepare_options import words_of
-from .prepared_data import SQUAD, TRANSLATION
+from .prepare_options import SQUAD, TRANSLATION, words_of
 
 _DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
 
@@ -39,13 +37,13 @@ def preparation(
         raise FileNotFoundError(f"--raw {raw}: no such folder")
     own = [*words_of(part.grid.prepare, raw), *more]
     if part.grid.dataset == TRANSLATION:
-        return [_command("prepare_translation.py", part.folder, own)]
+        return [_prepare("translation", part.folder, own)]
     own = [*(["--pretrained", pretrained] if pretrained else []), *own]
     if part.grid.dataset != SQUAD:
         start = ["--dataset", part.grid.dataset, "--raw-dir", str(raw)]
-        return [_command("prepare_text.py", part.folder, [*start, *own])]
+        return [_prepare("text", part.folder, [*start, *own])]
     return [
-        _command("prepare_squad.py", part.folder, ["--raw-dir", str(raw), *own]),
+        _prepare("questions", part.folder, ["--raw-dir", str(raw), *own]),
         *_augmented(part, raw, own),
     ]
 
@@ -59,9 +57,9 @@ def _augmented(part: Part, raw: Path, own: Sequence[str]) -> list[list[str]]:
         if share.isdigit() and valid:
             files = ["--train-file", str(train), "--valid-file", str(valid)]
             folder = part.folder.with_name(f"{part.folder.name}_{share}")
-            found.append(_command("prepare_squad.py", folder, [*files, *own]))
+            found.append(_prepare("questions", folder, [*files, *own]))
     return found
 
 
-def _command(script: str, folder: Path, options: Sequence[str]) -> list[str]:
-    return [sys.executable, str(SCRIPTS / script), "--destdir", str(folder), *options]
+def _prepare(kind: str, folder: Path, options: Sequence[str]) -> list[str]:
+    return command(f"prepare {kind}", "--destdir", str(folder), *options)

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from ...messages import quoted
-from .grid import SQUAD, TRANSLATION, Options
+from .option_values import Options, check_option
 from .plain_values import FLAG, NUMBER, PATH, TEXT, WHOLE, WORD, Kind
 
+SQUAD, TRANSLATION = "squad", "translation"  # datasets that are prepared in their own way
 _WORDS = (  # options with a text that is a word, or several with commas
     "source_lang target_lang features tokenizer normalizer subwords on_misalignment annotations "
     "tokenize long_questions separator labels on_empty on_bad_row"
@@ -59,16 +60,9 @@ def check_prepare(options: Mapping[Any, Any], dataset: str) -> None:
     """
     kinds = _kinds_of(dataset)
     for key, value in options.items():
-        if key not in kinds:
-            hint = "" if value is not None else "; a value with commas wants quotes"
-            raise ValueError(
-                f"option {quoted(str(key))}: not in a file (on the command line: --prepare){hint}; "
-                f"choices: {', '.join(kinds)}"
-            )
-        try:
-            kinds[key].check(value)
-        except ValueError as error:
-            raise ValueError(f"option {quoted(key)}: {error}") from None
+        hint = "" if value is not None else "; a value with commas wants quotes"
+        otherwise = f"on the command line: --prepare{hint}; choices: {', '.join(kinds)}"
+        check_option(key, value, kinds, otherwise)
 
 
 def words_of(options: Mapping[str, Any], raw: Path) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import Any
 
 from ...evaluation.metrics import NAMES
 from ...messages import named
-from .grid import SQUAD, TRANSLATION, Grid
-from .prepare_options import words_of
+from ..commands import written
+from .grid import Grid
+from .prepare_options import SQUAD, TRANSLATION, words_of
 
 SPANS = "spans"  # target of question answering; that of translation is called as its dataset
 # target -> what may choose a checkpoint; of translation what fairseq logs
@@ -68,8 +68,8 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
     """
     path = Path(folder) / "manifest.json"
     if not path.is_file():
-        own = shlex.join(words_of(grid.prepare, Path("DIR")))
-        words = f"python {_preparation(grid)} --destdir {folder} {own}".rstrip()
+        own = ["--destdir", str(folder), *words_of(grid.prepare, Path("DIR"))]
+        words = written(*_preparation(grid), *own)
         raise FileNotFoundError(
             f"{path}: no such file; prepare the data first: name the folder of the raw data with "
             f"--raw DIR, or run {words}"
@@ -101,13 +101,13 @@ def _of_translation(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {**manifest, **own, "metric": "loss", "positive": "", "splits": splits}
 
 
-def _preparation(grid: Grid) -> str:
+def _preparation(grid: Grid) -> list[str]:
     """Return the beginning of the command that prepares a grid's dataset."""
     if grid.dataset == TRANSLATION:
-        return "scripts/prepare_translation.py"
+        return ["prepare translation"]
     if grid.dataset == SQUAD:
-        return "scripts/prepare_squad.py --raw-dir DIR"
-    return f"scripts/prepare_text.py --dataset {grid.dataset} --raw-dir DIR"
+        return ["prepare questions", "--raw-dir", "DIR"]
+    return ["prepare text", "--dataset", grid.dataset, "--raw-dir", "DIR"]
 
 
 def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
