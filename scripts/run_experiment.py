@@ -205,7 +205,7 @@ def planned(args: argparse.Namespace) -> tuple[Plan, Machine, dict[str, str]]:
         root,
         folders,
         lambda data: predict_command(args, data),
-        cpu=args.cpu or not machine.gpus,
+        cpu=args.cpu or not machine.gpus_per_node,
         workers=Workers(machine.nodes, machine.processes),
     )
     check_plan(plan)

@@ -40,6 +40,7 @@ from fairseq_plugins.lab.plan.grid_selection import (
 )
 from fairseq_plugins.lab.plan.option_values import read_assignments
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_folders
+from fairseq_plugins.lab.results import rate_trials
 from fairseq_plugins.prep.subset import write_subset
 
 RANGE = (1e-6, 1e-3, 7)
@@ -167,7 +168,7 @@ def search(args: argparse.Namespace) -> int:
     stem = check_stem(args.output or runs[0].root / "rates", "md", "csv", "json")
     trials, failures = rate_search.search(
         runs,
-        lambda trial: tqdm.write(rate_search.format_trial(trial), file=sys.stdout),
+        lambda trial: tqdm.write(rate_trials.format_trial(trial), file=sys.stdout),
         jobs=args.jobs,
         keep=args.keep_checkpoints,
     )
@@ -177,12 +178,12 @@ def search(args: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
-def write_reports(trials: list[rate_search.Trial], examples: int, stem: Path) -> None:
+def write_reports(trials: list[rate_trials.Trial], examples: int, stem: Path) -> None:
     """Print the summary, and leave it as files and as a curve."""
-    text = rate_search.format_summary(trials, examples)
+    text = rate_trials.format_summary(trials, examples)
     write_text(f"{stem}.md", text)
-    write_text(f"{stem}.csv", rate_search.to_csv(trials))
-    write_text(f"{stem}.json", rate_search.to_json(trials, examples))
+    write_text(f"{stem}.csv", rate_trials.to_csv(trials))
+    write_text(f"{stem}.json", rate_trials.to_json(trials, examples))
     plot_rates(trials, stem)
     print(f"\n{text}", end="")
 
