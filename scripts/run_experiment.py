@@ -27,15 +27,8 @@ from fairseq_plugins.lab.commands import command as program
 from fairseq_plugins.lab.execution import after_steps
 from fairseq_plugins.lab.execution.cluster import Machine, add_flags, machine_of
 from fairseq_plugins.lab.execution.cost import costs, format_costs
-from fairseq_plugins.lab.execution.experiment import (
-    JOBS,
-    Plan,
-    check_plan,
-    make_plan,
-    messages_by_folder,
-    write_description,
-    write_rows,
-)
+from fairseq_plugins.lab.execution.experiment import JOBS, Plan, check_plan, make_plan
+from fairseq_plugins.lab.execution.records import messages_by_folder, write_description, write_rows
 from fairseq_plugins.lab.execution.run import Run
 from fairseq_plugins.lab.execution.runner import execute
 from fairseq_plugins.lab.plan.experiment_file import Experiment, Part, read_experiment

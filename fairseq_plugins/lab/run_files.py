@@ -11,5 +11,5 @@ COMMAND = "command.txt"  # what trains it, as a person would type it
 BEST, LAST, PREDICTIONS = "checkpoint_best.pt", "checkpoint_last.pt", "predictions.jsonl"
 EVALUATED = "evaluation.jsonl"  # predictions and the metrics of `EVALUATION`
 AVERAGE = "checkpoint_average.pt"  # of translation
-DESCRIPTION = "experiment.json"
+DESCRIPTION, ROWS = "experiment.json", "rows.jsonl"
 AFTER = "after"  # folder of an experiment with what its further steps left

@@ -86,6 +86,15 @@ def parse_json(text: str) -> Any:
     return found
 
 
+def read_json(path: str | Path) -> dict[str, Any]:
+    """Read a JSON file of our own; an empty mapping if there is none.
+
+    Raises:
+        OSError, ValueError: see `read_text`; it is no JSON.
+    """
+    return json.loads(read_text(path)) if os.path.lexists(path) else {}
+
+
 def _whole(digits: str) -> int:
     if len(digits) > _DIGITS + 1:
         raise ValueError(f"a number of {len(digits):,} digits")

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from fairseq_plugins.lab.execution.cost import costs, format_costs
-from fairseq_plugins.lab.execution.experiment import (
-    check_plan,
+from fairseq_plugins.lab.execution.experiment import check_plan, make_plan
+from fairseq_plugins.lab.execution.records import (
     describe,
-    make_plan,
     messages_by_folder,
     read_rows,
     rows,

@@ -23,7 +23,7 @@ from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.evaluation.score_report import score_files
 from fairseq_plugins.evaluation.text_files import write_text
 from fairseq_plugins.lab.commands import written
-from fairseq_plugins.lab.execution.experiment import write_description, write_rows
+from fairseq_plugins.lab.execution.records import write_description, write_rows
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
 from fairseq_plugins.lab.plan.grid_selection import preset, resize
 from fairseq_plugins.lab.plan.prepared_data import TRANSLATION

@@ -18,7 +18,7 @@ from ...files import write_text
 from ..commands import command
 from ..plan.preparations import raw_folder
 from ..plan.steps import Step
-from ..safe_files import is_file, read_bytes, read_text, refuse_links, remove_folder
+from ..safe_files import is_file, read_bytes, read_json, read_text, refuse_links, remove_folder
 from .experiment import Plan
 from .job import Commands
 from .run import Launch, RunError
@@ -130,7 +130,7 @@ def _fingerprint(step: Step, sources: Sequence[Path], places: ExperimentPlaces) 
 def _mark_of(done: Path) -> str:
     """Return the fingerprint of a step that is done; empty for one that is not."""
     try:
-        return str(json.loads(read_text(done))["fingerprint"])
+        return str(read_json(done)["fingerprint"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
 

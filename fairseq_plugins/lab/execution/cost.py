@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
@@ -12,7 +11,7 @@ import pandas as pd
 
 from ..results.training_log import speed, updates_so_far
 from ..run_files import LOG, RESULT
-from ..safe_files import read_text
+from ..safe_files import read_json
 from .experiment import Plan
 from .run import Run
 
@@ -70,10 +69,8 @@ def _row(run: Run) -> dict[str, Any]:
 
 def _speed(run: Run) -> float | None:
     """Return a run's updates a second, if it has run or begun."""
-    path = run.folder / RESULT
-    if path.is_file():
-        return json.loads(read_text(path)).get("updates_per_second")
-    return speed(run.folder / LOG)
+    result = read_json(run.folder / RESULT)
+    return result.get("updates_per_second") if result else speed(run.folder / LOG)
 
 
 def _cost(name: str, runs: pd.DataFrame) -> Cost:

@@ -16,7 +16,7 @@ from typing import Any
 from ...files import write_text
 from ..results.rate_trials import Trial
 from ..run_files import LOG, RESULT
-from ..safe_files import read_tail, read_text
+from ..safe_files import read_json, read_tail
 from .cluster import this_machine
 from .run import Run
 from .runner import execute
@@ -94,8 +94,7 @@ def _remember(run: Run) -> None:
 
 def read_trial(run: Run) -> Trial | None:
     """Return what a finished run came to; None where it is still to be trained."""
-    if (run.folder / RESULT).is_file():
-        result = json.loads(read_text(run.folder / RESULT))
+    if result := read_json(run.folder / RESULT):
         best, last, metric = result["best"], result["last"], result["metric"]
         return _trial(
             run,
@@ -104,12 +103,9 @@ def read_trial(run: Run) -> Trial | None:
             last=float(last.get(metric, math.nan)),
             updates=int(result["best_updates"]),
         )
-    path = run.folder / BROKEN
-    if path.is_file():
-        found = json.loads(read_text(path))
-        if found["settings"] == run.settings:
-            return _trial(run, problem=found["problem"])
-    return None
+    broken = read_json(run.folder / BROKEN)
+    same = broken and broken["settings"] == run.settings
+    return _trial(run, problem=broken["problem"]) if same else None
 
 
 def _trial(run: Run, **found: Any) -> Trial:

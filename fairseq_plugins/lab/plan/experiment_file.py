@@ -26,8 +26,8 @@ from pydantic import BaseModel
 
 from ...messages import named, quoted
 from .grid import SIZES, Grid
-from .grid_file import KINDS, check_grid, grid_of, read_grid, read_mapping, read_values
-from .grid_selection import resize
+from .grid_file import KINDS, check_grid, grid_of, read_grid, read_mapping
+from .grid_selection import changed, resize
 from .grid_values import FOLDER, MaybeLine, MaybePath
 from .plain_values import one_of
 from .prepared_data import TRANSLATION
@@ -182,11 +182,7 @@ def _part(entry: Any, path: Path, number: int) -> Part:
 
 
 def _changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:
-    """Return a grid with what a part says instead.
-
-    Systems that are only named are those of the grid; options are added to the grid's, and those
-    without a value are taken away.
-    """
+    """Return a grid with what a part says instead; systems only named are those of the grid."""
     own = dict(own)
     names = own.get("systems")
     if isinstance(names, list) and all(isinstance(name, str) for name in names):
@@ -196,9 +192,4 @@ def _changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:
                 raise ValueError(f"{place}: no system {quoted(name)}; choices: {choices}")
         grid = replace(grid, systems={name: grid.systems[name] for name in names})
         del own["systems"]
-    values = read_values(own, place)
-    if "options" in values:
-        values["options"] = {**grid.options, **values["options"]}
-    if "epochs" in values and "updates" not in values:
-        values["updates"] = 0
-    return check_grid(replace(grid, **values), place)
+    return check_grid(changed(grid, own, place), place)
