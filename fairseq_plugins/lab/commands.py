@@ -17,6 +17,7 @@ _FILES = {
     "prepare questions": "prepare_squad",
     "perturb": "perturb",
     "average": "average_checkpoints",
+    "train-distributed": "train_distributed",
     "translate": "translate",
     "predict": "predict",
     "answer": "predict_squad",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fairseq_plugins.lab.commands import command, written
 from fairseq_plugins.lab.execution.cost import costs, format_costs
 from fairseq_plugins.lab.execution.experiment import check_plan, make_plan
 from fairseq_plugins.lab.execution.records import (
@@ -210,17 +211,16 @@ def test_processes_share_the_batches_of_an_update(plan):
         share_batches({"max-tokens": 4096, "update-freq": 8}, Workers(2, 8), "a")
 
 
-def test_several_processes_are_started_by_the_script(data, plan):
+def test_several_processes_are_started_by_a_command(data, plan):
     folders = {"toy": data["toy"][1]}
     two = make_plan(plan.experiment, plan.root, folders, lambda data: (), workers=Workers(1, 2))
     words = two.runs[0].run.train_command()
-    assert words[0] == "bash"
-    assert words[1].endswith("train_distributed.sh")
-    assert words[2] == "2"
+    start = command("train-distributed", "2")
+    assert words[: len(start)] == start
     assert words[words.index("--batch-size") + 1] == "16"
     assert "--distributed-world-size" not in words
     assert two.runs[0].run.settings == plan.runs[0].run.settings
-    assert two.runs[0].run.shown_command().startswith("bash scripts/train_distributed.sh 2 ")
+    assert two.runs[0].run.shown_command().startswith(written("train-distributed", "2") + " ")
     shown = plan.runs[0].run.shown_command()
     assert shown.startswith("fairseq-train ")
     assert '--user-dir "$(python -m fairseq_plugins)"' in shown

@@ -79,7 +79,7 @@ def perform(steps: Sequence[Step], places: ExperimentPlaces, launch: Launch) -> 
 
 
 def _perform(step: Step, places: ExperimentPlaces, launch: Launch) -> bool:
-    """Do a step unless it is done; tell whether it was."""
+    """Do a step unless it is done; return whether it was to be done."""
     folder = places.left_by(step.name)
     made = folder.with_name(f".{step.name}.tmp")
     words, sources = fill(step, places, made)

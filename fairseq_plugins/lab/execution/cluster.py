@@ -1,4 +1,4 @@
-"""Where runs are executed: this machine or Slurm, and how much of it each of them takes."""
+"""Where runs are executed: this machine or Slurm, and how much of the machine each run takes."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Cost:
         finished: of them.
         updates: of all.
         left: updates still to be done.
-        seconds: that these take one after another; None while nothing tells of the speed.
+        seconds: that these take one after another; None while the speed is unknown.
         space: mebibytes of all finished runs; None while there is none to judge from.
     """
 

@@ -1,9 +1,9 @@
 """What a job does: bring one run to its end, alone in the run's folder.
 
 A job is handed to submitit, which writes it to its folder and reads it again in a process of its
-own, on this machine or on the nodes of a cluster. Whoever is killed leaves a folder that the next
-job finishes. The lock on a run's folder is held by the commands of the run as well: one that has
-outlived its job keeps others out until it ends.
+own, on this machine or on the nodes of a cluster. A job that is killed leaves a folder that the
+next one finishes. The lock on a run's folder is held by the commands of the run as well: one that
+has outlived its job keeps others out until it ends.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from submitit import JobEnvironment
 from submitit.helpers import Checkpointable, DelayedSubmission
 
-from ...evaluation.text_files import write_text
+from ...files import write_text
 from ..run_files import LAST, LOG, RESULT
 from ..safe_files import open_file, read_tail
 from .run import Run, RunError
@@ -58,7 +58,7 @@ class RunJob(Checkpointable):
         """
         place = JobEnvironment()
         self.begun = (time.time(), _state_of(self.run))
-        if place.cluster == "local":  # no time limit there: whoever signals wants an end
+        if place.cluster == "local":  # no time limit there: a signal means an end
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.default_int_handler)
         report = error_file(place.paths.folder, place.job_id)
@@ -118,7 +118,7 @@ class RunJob(Checkpointable):
 
 
 class Signs:
-    """Files by which the first node of a job tells the others what it does.
+    """Files by which the first node of a job shows the others what it does.
 
     Args:
         place: the job; when Slurm has queued it again its signs are others.
@@ -130,7 +130,7 @@ class Signs:
         self.end = place.paths.folder / f"{stem}_end"
 
     def wait_for_training(self) -> bool:
-        """Wait until the first node trains; tell whether it does."""
+        """Wait until the first node trains; return whether it does."""
         while not (self.training.exists() or self.end.exists()):
             time.sleep(_LOOK)
         return not self.end.exists()
@@ -140,12 +140,13 @@ class Commands:
     """Starts commands, one at a time, and leaves none behind.
 
     Args:
-        environment: variables beside this process's own; None takes one away.
+        environment: variables in addition to this process's own; None takes one away.
         keep: an open file that the commands keep open as well.
     """
 
     def __init__(self, environment: Mapping[str, str | None], keep: int | None = None) -> None:
-        found = {"VENV": sys.prefix, **os.environ, **environment}
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+        found = {**os.environ, "PATH": path, **environment}
         self._environment = {name: value for name, value in found.items() if value is not None}
         self.keep = keep
 
@@ -225,7 +226,7 @@ def _state_of(run: Run) -> str:
 
 
 def _ends_within_a_line(log: Path) -> bool:
-    """Tell whether the last line of a log was broken off."""
+    """Return whether the last line of a log was broken off."""
     size = log.stat().st_size
     if not size:
         return False

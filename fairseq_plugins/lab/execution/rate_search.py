@@ -23,7 +23,7 @@ from .runner import execute
 
 BROKEN = "diverged.json"
 _BREAKDOWN = re.compile(r"nan/inf|Nan/Inf|FloatingPointError|Minimum loss scale reached")
-_TAIL = 20_000  # bytes of a log that tell why it ended
+_TAIL = 20_000  # bytes of a log that show why it ended
 
 
 def spaced(low: float, high: float, count: int) -> list[float]:
@@ -51,7 +51,7 @@ def search(
 
     Args:
         runs: one a rate and system.
-        report: is told each trial, finished ones at once and others as they end.
+        report: is called with each trial, finished ones at once and others as they end.
         jobs: how many at a time.
         keep: whether to keep their checkpoints.
 
@@ -113,5 +113,5 @@ def _trial(run: Run, **found: Any) -> Trial:
 
 
 def _broke_down(log: Path) -> bool:
-    """Tell whether a training ended since its numbers were none any more."""
+    """Return whether a training ended since its numbers were none any more."""
     return bool(_BREAKDOWN.search(read_tail(log, _TAIL)))

@@ -66,7 +66,7 @@ class Run(PlacedRun):
         return wanted and not (self.folder / PREDICTIONS).is_file()
 
     def is_finished(self) -> bool:
-        """Tell whether nothing is left to do.
+        """Return whether nothing is left to do.
 
         Raises:
             ValueError: the folder holds a run with other settings; names one that differs. It is

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..commands import command
+from ..commands import command, written
 from ..plan.grid import Cell, Grid
 from ..plan.prepared_data import SPANS, PreparedData
 from ..plan.recipes import command_line, settings
 from ..plan.workers import ALONE, Workers, share_batches
 from ..results import squad_answers
 from ..results.split_files import EVALUATION, evaluation_of
-from ..run_files import AVERAGE, BEST, EVALUATED, PREDICTIONS, SCRIPTS, USER_DIR
+from ..run_files import AVERAGE, BEST, EVALUATED, PREDICTIONS, USER_DIR
 
 
 @dataclass(frozen=True)
@@ -71,22 +71,21 @@ class PlacedRun:
             "cpu": self.cpu,
         }
         own = share_batches(self.settings["options"], self.workers, self.cell.system)
-        start = [sys.executable, "-m", "fairseq_cli.train", str(self.data.folder)]
+        start = [sys.executable, "-m", "fairseq_cli.train"]
         if self.workers.count == 1:
             options["distributed-world-size"] = 1
         else:
-            script = SCRIPTS / "train_distributed.sh"
-            start = ["bash", str(script), str(self.workers.processes), str(self.data.folder)]
-        return start + command_line({**own, **options})
+            start = command("train-distributed", str(self.workers.processes))
+        return [*start, str(self.data.folder), *command_line({**own, **options})]
 
     def shown_command(self) -> str:
         """Return the training command as a person would type it, anywhere."""
         words = self.train_command()
-        first = words.index(str(self.data.folder))
-        start = "fairseq-train"
-        if self.workers.count > 1:
-            start = f"bash scripts/{Path(words[1]).name} {self.workers.processes}"
-        text = f"{start} {shlex.join(words[first:])}"
+        text = shlex.join(words[words.index(str(self.data.folder)) :])
+        if self.workers.count == 1:
+            text = f"fairseq-train {text}"
+        else:
+            text = f"{written('train-distributed', str(self.workers.processes))} {text}"
         return text.replace(shlex.quote(str(USER_DIR)), '"$(python -m fairseq_plugins)"')
 
     def predict_command(self) -> list[str]:

@@ -1,7 +1,7 @@
 """Run many cells of grids, several at a time, with progress; finished ones are passed over.
 
 Every run is a job of submitit: a process of this machine, or a job of Slurm. What a job does is
-`job`; here jobs are submitted, watched, and their failures told. Nothing that a job has pickled is
+`job`; here jobs are submitted and watched, and failures reported. Nothing that a job has pickled is
 ever read: whether a run is finished is seen in its folder.
 """
 
@@ -38,7 +38,7 @@ def execute(
     Args:
         runs: of one grid or of several.
         machine: where, and how many at a time.
-        done: is told of every run that ended, with what went wrong, as soon as it has.
+        done: is called with every run that ended and what went wrong, as soon as it has.
 
     Returns:
         A message for every run that failed; a failure does not stop the others.
@@ -82,9 +82,9 @@ def _ended(pool: Pool, waiting: Sequence[Run], bar: tqdm) -> Iterator[Ticket]:
         running = [ticket for ticket in running if ticket not in ended]
         for ticket in [*running, *ended]:
             run = ticket.run
-            told = run.updates if ticket in ended else updates_so_far(run.folder / LOG)
-            bar.update(min(told, run.updates) - seen[run.folder])
-            seen[run.folder] = min(told, run.updates)
+            now = run.updates if ticket in ended else updates_so_far(run.folder / LOG)
+            bar.update(min(now, run.updates) - seen[run.folder])
+            seen[run.folder] = min(now, run.updates)
         for ticket in ended:
             pool.release(ticket)
             yield ticket
@@ -101,8 +101,8 @@ def _problems(ticket: Ticket, machine: Machine) -> list[str]:
             time.sleep(_LOOK)
         else:
             return []
-        told = report.is_file()
-        reason = report.read_text(encoding="utf-8").strip() if told else _silence(ticket)
+        said = report.is_file()
+        reason = report.read_text(encoding="utf-8").strip() if said else _silence(ticket)
     except ValueError as error:  # another run has come into its folder
         reason = str(error)
     logger.error("%s: %s", run.folder, reason)

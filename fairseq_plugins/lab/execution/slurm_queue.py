@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from ...evaluation.text_files import write_text
+from ...files import write_text
 from ..safe_files import read_json
 from .run import Run
 

@@ -41,7 +41,7 @@ class Ticket:
         run: that was submitted.
         job: what its executor calls the job.
         folder: of the job's files.
-        has_ended: tells whether the job is over.
+        has_ended: whether the job is over.
         slot: its place among the jobs at a time.
     """
 
@@ -122,7 +122,7 @@ class LocalPool(Pool):
         begun, asked = time.monotonic(), float("-inf")
         while left := [ticket for ticket in self._running.values() if not ticket.has_ended()]:
             now = time.monotonic()
-            if now - asked > _AGAIN:  # whoever is just starting hears nothing
+            if now - asked > _AGAIN:  # a job that is just starting hears nothing
                 name = signal.SIGTERM if now - begun < _FIRMLY else signal.SIGKILL
                 for ticket in left:
                     with contextlib.suppress(ProcessLookupError):
@@ -147,7 +147,7 @@ def _environment(machine: Machine, slot: int) -> dict[str, str | None]:
 
 
 class SlurmPool(Pool):
-    """Jobs of Slurm, in arrays, which it queues itself; they outlive whoever submits them."""
+    """Jobs of Slurm, in arrays that it queues itself; they outlive this process."""
 
     def __init__(self, machine: Machine) -> None:
         super().__init__(machine)

@@ -63,7 +63,7 @@ class Grid:
         warmup_ratio: share of the updates that warm up.
         weight_decay: of matrices.
         clip_norm: largest norm of the gradient.
-        validate_every: updates between validations beside those after every epoch; 0 for none.
+        validate_every: updates between validations, which also follow every epoch; 0 for none.
         metric: what chooses the best checkpoint; empty for the dataset's headline metric.
         evaluate: split that the best checkpoint is tried on at the end, if it has labels; empty for
             none. It chooses nothing.
@@ -180,7 +180,7 @@ class Cell:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What it is, for files; what a cell has not, such as choices, it does not tell of."""
+        """What it is, for files; what a cell does not have, such as choices, is left out."""
         usual = {"choice": {}, "fraction": 1.0, "updates": 0}
         own = asdict(self) | {"choice": dict(self.choice)}
         return {key: value for key, value in own.items() if usual.get(key) != value}

@@ -99,7 +99,7 @@ def read_values(content: Mapping[Any, Any], place: str) -> dict[str, Any]:
 
 
 def is_name(name: Any) -> bool:
-    """Tell whether an experiment can be called so: a folder that nothing else uses."""
+    """Return whether an experiment can be called so: a folder that nothing else uses."""
     return (
         isinstance(name, str)
         and Path(name).name == name

@@ -42,7 +42,7 @@ def check_option(key: Any, value: Any, known: Mapping[str, _Checks], otherwise: 
 
 
 def check_choice(key: Any, values: list[Any]) -> None:
-    """Refuse a choice whose values cannot be told apart, or cannot stand in a folder's name."""
+    """Refuse a choice whose values are not all different, or cannot stand in a folder's name."""
     names = [str(value) for value in values]
     single = all(isinstance(value, (str, int, float)) for value in values)
     if not single or not names or len(set(names)) < len(names) or str(key).startswith("-"):

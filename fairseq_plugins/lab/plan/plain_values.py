@@ -28,7 +28,7 @@ class Kind:
 
     Args:
         said: what fits, for messages.
-        fits: tells whether a value does.
+        fits: whether a value does.
     """
 
     said: str

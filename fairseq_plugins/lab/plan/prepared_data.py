@@ -116,7 +116,7 @@ def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
     Args:
         folder: of the grid.
         grid: whose systems may name data: a path, or what stands behind the grid's folder, so that
-            ``35`` is ``data-bin/squad2_35`` beside ``data-bin/squad2``.
+            ``35`` is ``data-bin/squad2_35`` for ``data-bin/squad2``.
 
     Returns:
         Name of the folder, empty for the grid's -> what it holds.

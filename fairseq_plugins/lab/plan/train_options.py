@@ -29,7 +29,7 @@ _REFUSED = (  # what starts processes, traces or loads more, or is about machine
     "tpu profile use_plasma_view azureml_logging model_parallel_size reset_logging num_workers "
     "write_checkpoints_asynchronously suppress_crashes no_save"
 ).split()
-_CRITERIONS = ("cross_entropy", "label_smoothed_cross_entropy")  # fairseq's, beside ours
+_CRITERIONS = ("cross_entropy", "label_smoothed_cross_entropy")  # fairseq's, in addition to ours
 _OPTIMIZERS = "adam nag bert_adamw".split()
 _GENERATION = (
     "beam nbest max_len_a max_len_b min_len match_source_len unnormalized no_early_stop "

@@ -1,4 +1,4 @@
-"""What came of trying learning rates: the best of them, and how it is told.
+"""What came of trying learning rates: the best of them, and how that is reported.
 
 A rate at which training breaks down is an answer as well.
 """
