@@ -28,7 +28,7 @@ from fairseq_plugins.lab.execution import after_steps
 from fairseq_plugins.lab.execution.cluster import Machine, add_flags, machine_of
 from fairseq_plugins.lab.execution.cost import costs, format_costs
 from fairseq_plugins.lab.execution.experiment import JOBS, Plan, check_plan, make_plan
-from fairseq_plugins.lab.execution.records import messages_by_folder, write_description, write_rows
+from fairseq_plugins.lab.execution.records import write_description, write_rows
 from fairseq_plugins.lab.execution.run import Run
 from fairseq_plugins.lab.execution.runner import execute
 from fairseq_plugins.lab.plan.experiment_file import Experiment, Part, read_experiment
@@ -234,8 +234,9 @@ def run_all(plan: Plan, machine: Machine) -> int:
     runs = [one.run for one in plan.runs]
     failures: dict[Path, str] = {}
 
-    def done(run: Run, messages: Sequence[str]) -> None:
-        failures.update(messages_by_folder([run], messages))
+    def done(run: Run, reason: str) -> None:
+        if reason:
+            failures[run.folder] = reason
         write_rows(plan, failures)
 
     write_rows(plan, failures)

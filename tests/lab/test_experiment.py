@@ -15,7 +15,6 @@ from fairseq_plugins.lab.execution.cost import costs, format_costs
 from fairseq_plugins.lab.execution.experiment import check_plan, make_plan
 from fairseq_plugins.lab.execution.records import (
     describe,
-    messages_by_folder,
     read_rows,
     rows,
     write_description,
@@ -133,7 +132,7 @@ def test_rows_are_those_of_runs_that_ended_in_the_plans_order(plan):
     finish(plan.runs[0], updates_per_second=2.0)
     failed = plan.runs[3].run
     failed.folder.mkdir(parents=True)
-    failures = messages_by_folder([failed], [f"{failed.folder}: it broke\n  here"])
+    failures = {failed.folder: "it broke\n  here"}
     write_rows(plan, failures)
     found = read_rows(plan.root)
     assert [row["status"] for row in found] == ["finished", "failed", "finished"]

@@ -216,7 +216,7 @@ def test_nothing_of_a_value_can_act(text) -> None:
         (part(name="-x"), "'-x' is not a name"),
         (part(size=["tiny"]), "size: \\['tiny'\\] is not one of tiny"),
         (part(systems=[{"arch": "bert_plain_tiny", "data": "/x"}]), "'data': '/x' is not a path"),
-        (part(systems=[{"arch": "bert_plain_tiny", "data": "--x"}]), "'data': '--x' is an option"),
+        (part(systems=[{"arch": "bert_plain_tiny", "data": "--x"}]), "'data': '--x' is not a path"),
         (part(systems=[{"arch": "bert_plain_tiny", "name": "a\nb"}]), "no name for a folder"),
         (part(options={"distributed-init-method": "tcp://x:1"}), "not among those that a file"),
         (part(grid="/etc/passwd"), "grid: '/etc/passwd' is not"),

@@ -69,11 +69,11 @@ GOOD = "dataset: cola\nsystems: [bert_plain_tiny]\n"
         ("dataset: c\nsystems: [{arch: a, window: []}]", "'window': .* no list of different"),
         ("dataset: c\nsystems: [{arch: a, window: [3, 3]}]", "'window': .* no list of different"),
         ("dataset: c\nsystems: [{arch: a, window: [[3]]}]", "'window': .* no list of different"),
-        ("dataset: c\nsystems: [{arch: a, --window: [3]}]", "'--window': .* no list"),
+        (GOOD + "options: {--window: [3]}", "'--window': not among those"),
         ("dataset: c\nsystems: [{arch: a, x: [b/c]}]", "'x': .* no name for a folder"),
         ("dataset: c\nsystems: [{arch: [a, b]}]", "neither an architecture"),
         (GOOD + "options: {window: [3, 3]}", "'window': .* no list of different"),
-        (GOOD + "options: {window: {a: 3}}", "'window': .* is no single value"),
+        (GOOD + "options: {window: {a: 3}}", "'window': .* is not a whole number"),
         (GOOD + "evaluate: [test]", r"evaluate: \['test'\] is not a name"),
     ],
 )

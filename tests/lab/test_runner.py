@@ -148,7 +148,7 @@ def test_every_end_is_told_at_once(make, execute):
     told = []
     runs = make()
     runs[1] = make(status=3)[1]
-    execute(runs, lambda run, messages: told.append((run.cell.seed, len(messages))))
-    assert told == [(1, 0), (2, 1), (3, 0)]
+    execute(runs, lambda run, reason: told.append((run.cell.seed, bool(reason))))
+    assert told == [(1, False), (2, True), (3, False)]
     execute(runs[:1], told.append)
     assert len(told) == 3  # finished ones are not told again

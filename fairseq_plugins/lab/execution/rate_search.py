@@ -22,6 +22,7 @@ from .run import Run
 from .runner import execute
 
 BROKEN = "diverged.json"
+DIVERGED, FAILED = "diverged", "failed"  # the latter for another reason than the rate
 _BREAKDOWN = re.compile(r"nan/inf|Nan/Inf|FloatingPointError|Minimum loss scale reached")
 _TAIL = 20_000  # bytes of a log that show why it ended
 
@@ -57,7 +58,7 @@ def search(
 
     Returns:
         The trials in the order of the runs; and messages of runs that failed for another reason
-        than the rate, which are tried again by the next search.
+        than the rate, which the next search tries again.
 
     Raises:
         ValueError: fewer than one job, or a folder with a run of other settings.
@@ -65,31 +66,30 @@ def search(
     trials: dict[Path, Trial] = {}
     failures: list[str] = []
 
-    def done(run: Run, messages: Sequence[str] = ()) -> None:
-        if messages and _broke_down(run.folder / LOG):
-            _remember(run)
-        else:
-            failures.extend(messages)
-        trial = read_trial(run)
-        for path in run.folder.glob("*.pt") if trial and not keep else ():
-            path.unlink()
-        trials[run.folder] = trial or _trial(run, problem="failed")
+    def done(run: Run, reason: str = "") -> None:
+        trials[run.folder] = _ended(run, reason, keep)
+        if reason and trials[run.folder].problem != DIVERGED:
+            failures.append(f"{run.folder}: {reason}")
         report(trials[run.folder])
 
-    is_waiting = [not run.is_finished() and read_trial(run) is None for run in runs]
-    for run, waits in zip(runs, is_waiting):
-        if not waits:
+    waiting = [run for run in runs if not run.is_finished() and read_trial(run) is None]
+    for run in runs:
+        if run not in waiting:
             done(run)
-    if any(is_waiting):
-        machine = this_machine(runs[0].root / "jobs", jobs, cpu=runs[0].cpu)
-        execute([run for run, waits in zip(runs, is_waiting) if waits], machine, done)
+    if waiting:
+        execute(waiting, this_machine(runs[0].root / "jobs", jobs, cpu=runs[0].cpu), done)
     return [trials[run.folder] for run in runs], failures
 
 
-def _remember(run: Run) -> None:
-    """Write down that training broke down, so that it is not tried again."""
-    text = json.dumps({"settings": run.settings, "problem": "diverged"}, indent=2)
-    write_text(run.folder / BROKEN, text + "\n")
+def _ended(run: Run, reason: str, keep: bool) -> Trial:
+    """Return what a run came to; its checkpoints are removed where there is nothing left to do."""
+    if reason and _BREAKDOWN.search(read_tail(run.folder / LOG, _TAIL)):
+        text = json.dumps({"settings": run.settings, "problem": DIVERGED}, indent=2)
+        write_text(run.folder / BROKEN, text + "\n")  # it is not tried again
+    trial = read_trial(run)
+    for path in run.folder.glob("*.pt") if trial and not keep else ():
+        path.unlink()
+    return trial or _trial(run, problem=FAILED)
 
 
 def read_trial(run: Run) -> Trial | None:
@@ -110,8 +110,3 @@ def read_trial(run: Run) -> Trial | None:
 
 def _trial(run: Run, **found: Any) -> Trial:
     return Trial(run.cell.system, run.cell.learning_rate, run.settings["metric"], **found)
-
-
-def _broke_down(log: Path) -> bool:
-    """Return whether a training ended since its numbers were none any more."""
-    return bool(_BREAKDOWN.search(read_tail(log, _TAIL)))

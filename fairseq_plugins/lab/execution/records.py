@@ -8,7 +8,7 @@ however often it was interrupted.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from ..plan.prepared_data import TRANSLATION
 from ..run_files import DESCRIPTION, RESULT, ROWS
 from ..safe_files import read_json, read_text
 from .experiment import Plan, PlannedRun
-from .run import Run
 from .versions import versions
 
 # of a result, what a row has under the same name; the rest is spelt in `_row`
@@ -149,13 +148,3 @@ def read_rows(folder: str | Path) -> list[dict[str, Any]]:
             raise ValueError(f"{path}:{number}: no row of an experiment")
         found.append(row)
     return found
-
-
-def messages_by_folder(runs: Sequence[Run], messages: Sequence[str]) -> dict[Path, str]:
-    """Return folder -> message of the runs that failed; a message begins with its folder."""
-    return {
-        run.folder: message.removeprefix(f"{run.folder}: ")
-        for run in runs
-        for message in messages
-        if message.startswith(f"{run.folder}: ")
-    }

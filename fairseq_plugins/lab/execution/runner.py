@@ -31,14 +31,14 @@ _SETTLE = 20.0  # seconds until files written on another machine are seen here
 def execute(
     runs: Sequence[Run],
     machine: Machine,
-    done: Callable[[Run, Sequence[str]], None] | None = None,
+    done: Callable[[Run, str], None] | None = None,
 ) -> list[str]:
     """Bring runs to their end.
 
     Args:
         runs: of one grid or of several.
         machine: where, and how many at a time.
-        done: is called with every run that ended and what went wrong, as soon as it has.
+        done: is called with every run that ended and what went wrong, empty if nothing did.
 
     Returns:
         A message for every run that failed; a failure does not stop the others.
@@ -60,10 +60,10 @@ def execute(
     with logging_redirect_tqdm(), tqdm(total=total, unit=" updates", disable=None) as bar:
         try:
             for ticket in _ended(pool, waiting, bar):
-                messages = _problems(ticket, machine)
-                failures += messages
+                reason = _problem(ticket, machine)
+                failures += [f"{ticket.run.folder}: {reason}"] if reason else []
                 if done:
-                    done(ticket.run, messages)
+                    done(ticket.run, reason)
         finally:
             pool.stop()  # only jobs of an interrupted grid are still there
     return failures
@@ -90,8 +90,8 @@ def _ended(pool: Pool, waiting: Sequence[Run], bar: tqdm) -> Iterator[Ticket]:
             yield ticket
 
 
-def _problems(ticket: Ticket, machine: Machine) -> list[str]:
-    """Return what went wrong with a run whose job has ended, if anything did."""
+def _problem(ticket: Ticket, machine: Machine) -> str:
+    """Return what went wrong with a run whose job has ended; empty if nothing did."""
     run, report = ticket.run, error_file(ticket.folder, ticket.job)
     until = time.monotonic() + (_SETTLE if machine.executor == SLURM else 0)
     try:
@@ -100,13 +100,13 @@ def _problems(ticket: Ticket, machine: Machine) -> list[str]:
                 break
             time.sleep(_LOOK)
         else:
-            return []
+            return ""
         said = report.is_file()
         reason = report.read_text(encoding="utf-8").strip() if said else _silence(ticket)
     except ValueError as error:  # another run has come into its folder
         reason = str(error)
     logger.error("%s: %s", run.folder, reason)
-    return [f"{run.folder}: {reason}"]
+    return reason
 
 
 def _silence(ticket: Ticket) -> str:

@@ -19,23 +19,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .grid_values import (
-    OWN_RATE,
-    Amount,
-    Amounts,
-    Count,
-    Counts,
-    Generation,
-    Lengths,
-    MaybeName,
-    MaybePath,
-    Name,
-    OptionsOfAll,
-    Positive,
-    Preparation,
-    Shares,
-    Systems,
-)
+from . import grid_values as of
+from .grid_values import OWN_RATE
 from .option_values import Options
 from .train_options import OWN_DATA
 
@@ -76,25 +61,25 @@ class Grid:
             is a choice.
     """
 
-    dataset: Name
-    systems: Systems
-    learning_rates: Amounts = (5e-5, 4e-5, 3e-5, 2e-5)
-    epochs: Lengths = (3,)
-    updates: Count = 0
-    fractions: Shares = (1.0,)
-    seeds: Counts = (1, 2, 3, 4, 5)
-    batch_size: Positive = 32
-    warmup_ratio: Amount = 0.1
-    weight_decay: Amount = 0.01
-    clip_norm: Amount = 1.0
-    validate_every: Count = 0
-    metric: MaybeName = ""
-    evaluate: MaybeName = ""
-    prepare: Preparation = field(default_factory=dict)
-    generate: Generation = field(default_factory=dict)
-    reference: MaybePath = ""
-    average: Count = 0
-    options: OptionsOfAll = field(default_factory=dict)
+    dataset: of.Name
+    systems: of.Systems
+    learning_rates: of.Amounts = (5e-5, 4e-5, 3e-5, 2e-5)
+    epochs: of.Lengths = (3,)
+    updates: of.Count = 0
+    fractions: of.Shares = (1.0,)
+    seeds: of.Counts = (1, 2, 3, 4, 5)
+    batch_size: of.Positive = 32
+    warmup_ratio: of.Amount = 0.1
+    weight_decay: of.Amount = 0.01
+    clip_norm: of.Amount = 1.0
+    validate_every: of.Count = 0
+    metric: of.MaybeName = ""
+    evaluate: of.MaybeName = ""
+    prepare: of.Preparation = field(default_factory=dict)
+    generate: of.Generation = field(default_factory=dict)
+    reference: of.MaybePath = ""
+    average: of.Count = 0
+    options: of.OptionsOfAll = field(default_factory=dict)
 
     @property
     def validation(self) -> str:

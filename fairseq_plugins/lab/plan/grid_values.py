@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from ...messages import quoted
-from .option_values import Options, check_choice, read_options
+from .option_values import Options, as_mapping, check_choice
 from .plain_values import LINE, NAME, NUMBER, PATH, Kind
 from .prepare_options import read_prepare
 from .train_options import check_generation, check_training
@@ -89,20 +89,18 @@ def refuse_owned(options: Options) -> None:
 
 def _open_options(value: Any) -> Options:
     """Read options, those with several values among them."""
-    if not isinstance(value, dict):
-        return read_options(value)  # which says what is wrong
-    refuse_owned(value)
-    choices = {str(key): given for key, given in value.items() if isinstance(given, list)}
-    for key, values in choices.items():
-        check_choice(key, values)
-    found = read_options({key: v for key, v in value.items() if str(key) not in choices}) | choices
+    found = as_mapping(value)
+    refuse_owned(found)
+    for key, given in found.items():
+        if isinstance(given, list):
+            check_choice(key, given)
     check_training(found)
     return found
 
 
 def _generation(value: Any) -> Options:
     """Read options of fairseq-generate."""
-    found = read_options(value)
+    found = as_mapping(value)
     check_generation(found)
     return found
 

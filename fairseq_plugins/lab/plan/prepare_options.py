@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ...messages import quoted
-from .option_values import Options, check_option
+from .option_values import Options, as_mapping, check_option
 from .plain_values import FLAG, NUMBER, PATH, TEXT, WHOLE, WORD, Kind
 
 SQUAD, TRANSLATION = "squad", "translation"  # datasets that are prepared in their own way
@@ -47,9 +47,7 @@ def read_prepare(value: Any) -> Options:
             f"{quoted(value)}: options are given by name, such as "
             '{annotations: "pos,heads", valid-fraction: 0.1}, not as words of a command line'
         )
-    if not isinstance(value or {}, dict):
-        raise ValueError(f"{quoted(value)} is no mapping of options to values")
-    return dict(value or {})
+    return as_mapping(value)
 
 
 def check_prepare(options: Mapping[Any, Any], dataset: str) -> None:
