@@ -14,7 +14,8 @@ import pytest
 from lab.fake_runs import make_runs
 
 from fairseq_plugins.lab.execution import job, run_lock
-from fairseq_plugins.lab.execution.job import Commands, RunJob, last_lines, rendezvous
+from fairseq_plugins.lab.execution.job import RunJob, rendezvous
+from fairseq_plugins.lab.execution.processes import Commands, last_lines
 from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.execution.run_lock import is_locked, locked
 

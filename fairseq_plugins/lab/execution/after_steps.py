@@ -20,7 +20,7 @@ from ..plan.preparations import raw_folder
 from ..plan.steps import Step
 from ..safe_files import is_file, read_bytes, read_json, read_text, refuse_links, remove_folder
 from .experiment import Plan
-from .job import Commands
+from .processes import Commands
 from .run import Launch, RunError
 from .step_places import DONE, ExperimentPlaces, NotThere, fill, places_of
 

@@ -18,7 +18,8 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 from ..results.training_log import updates_so_far
 from ..run_files import LOG
 from .cluster import SLURM, Machine
-from .job import error_file, last_lines
+from .job import error_file
+from .processes import last_lines
 from .run import Run
 from .submission import LocalPool, Pool, SlurmPool, Ticket
 

@@ -116,15 +116,9 @@ def fill(step: Step, places: ExperimentPlaces, out: Path) -> tuple[list[str], li
         if option.kind not in (PLACE, OUT):
             options[name] = value
             continue
-        words: list[str] = []
-        for word in value if isinstance(value, list) else [value]:
-            try:
-                own, behind = _filled(word.removeprefix(OPTIONAL), places, out)
-            except NotThere:
-                if not word.startswith(OPTIONAL):
-                    raise
-                continue
-            words, sources = words + own, sources + behind
+        found = [_filled(w, places, out) for w in (value if isinstance(value, list) else [value])]
+        words = [word for own, _ in found for word in own]
+        sources += [path for _, behind in found for path in behind]
         if words:
             options[name] = words if option.count == "+" else ",".join(words)
         elif option.is_required:
@@ -133,6 +127,16 @@ def fill(step: Step, places: ExperimentPlaces, out: Path) -> tuple[list[str], li
 
 
 def _filled(word: str, places: ExperimentPlaces, out: Path) -> tuple[list[str], list[Path]]:
+    """Return what a value becomes, and the files that it follows from; none if it may lack."""
+    try:
+        return _words_of(word.removeprefix(OPTIONAL), places, out)
+    except NotThere:
+        if word.startswith(OPTIONAL):
+            return [], []
+        raise
+
+
+def _words_of(word: str, places: ExperimentPlaces, out: Path) -> tuple[list[str], list[Path]]:
     """Return what a value becomes, and the files that it follows from."""
     sources: list[Path] = []
 
