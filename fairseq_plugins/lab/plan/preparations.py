@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..commands import command
 from .experiment_file import Part
-from .prepare_options import SQUAD, TRANSLATION, words_of
+from .prepare_options import SQUAD, TRANSLATION, preparing, words_of
 
 _DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
 
@@ -35,17 +35,10 @@ def preparation(
     raw = raw_folder(part, raw)
     if not raw.is_dir():
         raise FileNotFoundError(f"--raw {raw}: no such folder")
-    own = [*words_of(part.grid.prepare, raw), *more]
-    if part.grid.dataset == TRANSLATION:
-        return [_prepare("translation", part.folder, own)]
-    own = [*(["--pretrained", pretrained] if pretrained else []), *own]
-    if part.grid.dataset != SQUAD:
-        start = ["--dataset", part.grid.dataset, "--raw-dir", str(raw)]
-        return [_prepare("text", part.folder, [*start, *own])]
-    return [
-        _prepare("questions", part.folder, ["--raw-dir", str(raw), *own]),
-        *_augmented(part, raw, own),
-    ]
+    dataset, given = part.grid.dataset, ["--pretrained", pretrained] if pretrained else []
+    own = [*([] if dataset == TRANSLATION else given), *words_of(part.grid.prepare, raw), *more]
+    first = command(*preparing(dataset, raw), "--destdir", str(part.folder), *own)
+    return [first, *(_augmented(part, raw, own) if dataset == SQUAD else [])]
 
 
 def _augmented(part: Part, raw: Path, own: Sequence[str]) -> list[list[str]]:
@@ -57,9 +50,5 @@ def _augmented(part: Part, raw: Path, own: Sequence[str]) -> list[list[str]]:
         if share.isdigit() and valid:
             files = ["--train-file", str(train), "--valid-file", str(valid)]
             folder = part.folder.with_name(f"{part.folder.name}_{share}")
-            found.append(_prepare("questions", folder, [*files, *own]))
+            found.append(command("prepare questions", "--destdir", str(folder), *files, *own))
     return found
-
-
-def _prepare(kind: str, folder: Path, options: Sequence[str]) -> list[str]:
-    return command(f"prepare {kind}", "--destdir", str(folder), *options)

@@ -63,6 +63,14 @@ def check_prepare(options: Mapping[Any, Any], dataset: str) -> None:
         check_option(key, value, kinds, otherwise)
 
 
+def preparing(dataset: str, raw: Path) -> list[str]:
+    """Return the command that prepares a dataset, and where it reads raw data."""
+    if dataset == TRANSLATION:
+        return ["prepare translation"]  # whose options name every file
+    own = ["prepare questions"] if dataset == SQUAD else ["prepare text", "--dataset", dataset]
+    return [*own, "--raw-dir", str(raw)]
+
+
 def words_of(options: Mapping[str, Any], raw: Path) -> list[str]:
     """Spell options out for the preparing script.
 

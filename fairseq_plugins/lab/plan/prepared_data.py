@@ -13,7 +13,7 @@ from ...evaluation.metrics import NAMES
 from ...messages import named
 from ..commands import written
 from .grid import Grid
-from .prepare_options import SQUAD, TRANSLATION, words_of
+from .prepare_options import TRANSLATION, preparing, words_of
 
 SPANS = "spans"  # target of question answering; that of translation is called as its dataset
 # target -> what may choose a checkpoint; of translation what fairseq logs
@@ -68,8 +68,8 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
     """
     path = Path(folder) / "manifest.json"
     if not path.is_file():
-        own = ["--destdir", str(folder), *words_of(grid.prepare, Path("DIR"))]
-        words = written(*_preparation(grid), *own)
+        raw, place = Path("DIR"), ["--destdir", str(folder)]
+        words = written(*preparing(grid.dataset, raw), *place, *words_of(grid.prepare, raw))
         raise FileNotFoundError(
             f"{path}: no such file; prepare the data first: name the folder of the raw data with "
             f"--raw DIR, or run {words}"
@@ -99,15 +99,6 @@ def _of_translation(manifest: Mapping[str, Any]) -> dict[str, Any]:
     }
     own = {"dataset": TRANSLATION, "task": "syntax_translation", "target": TRANSLATION}
     return {**manifest, **own, "metric": "loss", "positive": "", "splits": splits}
-
-
-def _preparation(grid: Grid) -> list[str]:
-    """Return the beginning of the command that prepares a grid's dataset."""
-    if grid.dataset == TRANSLATION:
-        return ["prepare translation"]
-    if grid.dataset == SQUAD:
-        return ["prepare questions", "--raw-dir", "DIR"]
-    return ["prepare text", "--dataset", grid.dataset, "--raw-dir", "DIR"]
 
 
 def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:

@@ -40,7 +40,11 @@ _READ = (
     "input null-odds path predictions raw-dir ref sets src sys systems"
 ).split()
 _TEXTS = "id names pair positive question sentence text".split()
-_WORDS = "dataset fields head lang layout split transformations untouched".split()
+_WORDS = (
+    "attention better dataset direction fields first format head input-format lang layout "
+    "long-examples metric missing ref-tokenized split subwords test tokenized transformations "
+    "untouched"
+).split()
 _LEFT_OUT = ("help", "workers")
 
 _INNER = r"(?:/(?!\.)[^/\\{}:,=\x00-\x1f\x7f]+)*/?"  # behind a placeholder: goes down only
