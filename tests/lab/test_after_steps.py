@@ -112,7 +112,7 @@ def performed(context, *steps, failing=()):
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ("gates", "no list of steps"),
+        ("gates", "after: 'gates': .* valid list"),
         ([5], "step 1: 5 is no mapping"),
         ([{**step(), "shell": "x"}], "unknown key 'shell'; choices: name, command, options"),
         ([{"command": "score"}], "step 1: key 'name' is missing"),

@@ -83,6 +83,13 @@ def test_parts_replace_what_they_name_and_keep_the_rest(folder):
     assert first.resized("") == first
 
 
+def test_what_is_left_empty_is_not_there(folder):
+    part = "parts: [{grid: configs/cola.yaml, size: , data: , raw: }]"
+    found = experiment(folder, f"{part}\ntitle:\ntables:\nafter:\n")
+    assert replace(found, name="x") == replace(experiment(folder, part), name="x")
+    assert (found.title, found.tables, found.after, found.parts[0].size) == ("", (), (), "")
+
+
 def test_translation_has_no_size_and_wants_updates(folder):
     found = experiment(folder, TRANSLATION)
     assert found.parts[0].resized("base").grid == found.parts[0].grid

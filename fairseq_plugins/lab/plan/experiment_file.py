@@ -28,7 +28,7 @@ from ...messages import named, quoted
 from .grid import SIZES, Grid
 from .grid_file import KINDS, check_grid, grid_of, read_grid, read_mapping
 from .grid_selection import changed, resize
-from .grid_values import FOLDER, MaybeLine, MaybePath
+from .grid_values import FOLDER, MaybeLine, MaybePath, or_nothing
 from .plain_values import one_of
 from .prepared_data import TRANSLATION
 from .steps import Step, read_steps
@@ -45,8 +45,8 @@ class _ExperimentKeys(BaseModel):
     name: Annotated[str, FOLDER] = ""
     title: MaybeLine = ""
     parts: list[Any]
-    tables: list[str] = []
-    after: list[Any] = []
+    tables: list[str] | None = None
+    after: list[Any] | None = None
 
 
 class _PartKeys(BaseModel):
@@ -58,7 +58,7 @@ class _PartKeys(BaseModel):
     name: Annotated[str, FOLDER] = ""
     data: MaybePath = ""
     raw: MaybePath = ""
-    size: Annotated[str, one_of(("", *SIZES))] = ""
+    size: Annotated[str, or_nothing(one_of(SIZES))] = ""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def read_experiment(path: str | Path) -> Experiment:
         found.title,
         path,
         parts,
-        tuple(found.tables),
+        tuple(found.tables or ()),
         read_steps(found.after, f"{path}: after"),
     )
 

@@ -42,7 +42,7 @@ def _different(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def _or_nothing(kind: Kind) -> PlainValidator:
+def or_nothing(kind: Kind) -> PlainValidator:
     """Return what reads a text of a kind; nothing after the colon is an empty one."""
     return PlainValidator(lambda value: "" if value in (None, "") else kind.check(value))
 
@@ -106,9 +106,9 @@ def _generation(value: Any) -> Options:
 
 
 Name = Annotated[str, NAME]
-MaybeName = Annotated[str, _or_nothing(NAME)]
-MaybeLine = Annotated[str, _or_nothing(LINE)]
-MaybePath = Annotated[str, _or_nothing(PATH)]
+MaybeName = Annotated[str, or_nothing(NAME)]
+MaybeLine = Annotated[str, or_nothing(LINE)]
+MaybePath = Annotated[str, or_nothing(PATH)]
 Count = Annotated[int, Field(strict=True, ge=0, lt=2**53)]
 Positive = Annotated[int, Field(strict=True, ge=1, lt=2**53)]
 Amount = Annotated[float, BeforeValidator(NUMBER.check), Field(ge=0)]

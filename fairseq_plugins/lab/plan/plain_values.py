@@ -58,7 +58,7 @@ def one_of(names: Iterable[str], *, alone: bool = False) -> Kind:
     """Return the kind of some names; ``alone`` lets the option stand without a value as well."""
     names = tuple(names)
     return Kind(
-        f"one of {', '.join(filter(None, names))}",
+        f"one of {', '.join(names)}",
         lambda value: isinstance(value, str) and value in names or (alone and value is True),
     )
 

@@ -177,10 +177,8 @@ def read_steps(entries: Any, place: str) -> tuple[Step, ...]:
     Raises:
         ValueError: what is wrong with which step, and what could stand there.
     """
-    if not isinstance(entries or [], list):
-        raise ValueError(f"{place}: {quoted(entries)} is no list of steps")
     steps: list[Step] = []
-    for number, entry in enumerate(entries or [], start=1):
+    for number, entry in enumerate(read_as(list | None, entries, place) or [], start=1):
         where, earlier = f"{place}: step {number}", [step.name for step in steps]
         step = read_as(Step, entry, where)
         if step.name in earlier:
