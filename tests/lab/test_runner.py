@@ -23,7 +23,7 @@ def make(tmp_path):
 def execute(tmp_path, monkeypatch):
     """Return a function that executes runs in this process."""
     work_here(monkeypatch)
-    return lambda runs, done=None: runner.execute(runs, Machine(tmp_path / "jobs"), done)
+    return lambda runs, *done: runner.execute(runs, Machine(tmp_path / "jobs"), *done)
 
 
 def test_runs_leave_results_predictions_and_a_light_checkpoint(make, execute):

@@ -42,11 +42,7 @@ def spaced(low: float, high: float, count: int) -> list[float]:
 
 
 def search(
-    runs: Sequence[Run],
-    report: Callable[[Trial], None],
-    *,
-    jobs: int = 1,
-    keep: bool = False,
+    runs: Sequence[Run], report: Callable[[Trial], None], *, jobs: int = 1, keep: bool = False
 ) -> tuple[list[Trial], list[str]]:
     """Bring all runs to their end.
 

@@ -30,9 +30,7 @@ _SETTLE = 20.0  # seconds until files written on another machine are seen here
 
 
 def execute(
-    runs: Sequence[Run],
-    machine: Machine,
-    done: Callable[[Run, str], None] | None = None,
+    runs: Sequence[Run], machine: Machine, done: Callable[[Run, str], None] = lambda *_: None
 ) -> list[str]:
     """Bring runs to their end.
 
@@ -45,8 +43,7 @@ def execute(
         A message for every run that failed; a failure does not stop the others.
 
     Raises:
-        ValueError: a folder with a run of other settings; nothing was started then.
-        FileNotFoundError: Slurm is not here; nothing was started then.
+        FileNotFoundError, ValueError: Slurm is not here, or a folder holds a run of other settings.
         KeyboardInterrupt: local jobs have been ended; those of Slurm go on, and the same call
             waits for them again.
     """
@@ -56,15 +53,14 @@ def execute(
     if not waiting:
         return []
     failures = []
-    total = sum(run.updates for run in waiting)
     pool = (SlurmPool if machine.executor == SLURM else LocalPool)(machine)
+    total = sum(run.updates for run in waiting)
     with logging_redirect_tqdm(), tqdm(total=total, unit=" updates", disable=None) as bar:
         try:
             for ticket in _ended(pool, waiting, bar):
                 reason = _problem(ticket, machine)
                 failures += [f"{ticket.run.folder}: {reason}"] if reason else []
-                if done:
-                    done(ticket.run, reason)
+                done(ticket.run, reason)
         finally:
             pool.stop()  # only jobs of an interrupted grid are still there
     return failures
