@@ -31,7 +31,7 @@ from pathlib import Path
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
-from fairseq_plugins.lab.run_files import subcommand  # noqa: E402
+from fairseq_plugins.lab.commands import command as started  # noqa: E402
 from fairseq_plugins.prep.options import TranslationOptions  # noqa: E402
 from fairseq_plugins.prep.recipes.translation import prepare  # noqa: E402
 from fairseq_plugins.text.annotate import NEVER_NEEDED, load_pipeline  # noqa: E402
@@ -125,7 +125,7 @@ def resident(pid: int) -> int:
 def peak_memory(prefix: Path, codes: Path, workers: int) -> tuple[float, float]:
     """Run the command; return the peaks of its largest process and of all together, in MiB."""
     folder = prefix.parent / "out"
-    command = [*subcommand("prepare", "translation"), "-s", "en", "-t", "de"]
+    command = [*started("prepare translation"), "-s", "en", "-t", "de"]
     command += ["--trainpref", prefix, "--destdir", folder, "--bpe-codes", codes]
     command += ["--workers", workers]
     child = subprocess.Popen([*map(str, command)], stderr=subprocess.DEVNULL)

@@ -76,7 +76,7 @@ mkdir -p "$out"
     echo "    evaluate: $(quoted "${SUBSET:-test}")"
     echo "tables: [fractions]"
     echo "after:"
-    echo "  - {name: curve, script: plot_fractions.py, arguments: ['{runs}', --out, '{out}/curve']}"
+    echo "  - {name: curve, command: plot fractions, options: {folder: '{runs}', out: '{out}/curve'}}"
 } >"$out/.sweep.yaml.tmp"
 mv "$out/.sweep.yaml.tmp" "$out/sweep.yaml"
 # Places and options of fairseq may be any that the user gives, so they are said here, not in the file.

@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 
 import fairseq_plugins
 from fairseq_plugins.installation import FAIRSEQ_REQUIREMENT
-from fairseq_plugins.lab.run_files import subcommand
+from fairseq_plugins.lab.commands import command
 
 ROOT = Path(fairseq_plugins.__file__).resolve().parents[1]
 SCRIPT = (ROOT / "scripts" / "setup.sh").read_text(encoding="utf-8")
@@ -124,5 +124,5 @@ def test_the_package_brings_a_command(package):
 
 
 def test_what_experiments_call_lies_in_the_package():
-    assert subcommand("x") == [sys.executable, "-m", "fairseq_plugins", "x"]
+    assert command("x") == [sys.executable, "-m", "fairseq_plugins", "x"]
     assert not [*(ROOT / "scripts").glob("*.py")]

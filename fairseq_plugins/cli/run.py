@@ -17,13 +17,13 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..lab.commands import command as program
 from ..lab.execution.cluster import add_flags
 from ..lab.plan.grid import SIZES
-from ..lab.run_files import subcommand
 from . import command
 from .subcommands import PROGRAM
 
@@ -105,7 +105,6 @@ def run(args: argparse.Namespace) -> int:
 
 def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) -> None:
     """Print the commands of training, and beside them (stderr) cost and what else would run."""
-    from ..lab.execution import after_steps
     from ..lab.execution.cost import costs, format_costs
 
     parts = [part for part in plan.experiment.parts if part.name in missing]
@@ -122,14 +121,14 @@ def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) 
         if run.grid.evaluate:
             line = f"then, of each run of {name}: {shlex.join(run.evaluate_command())}"
             print(line, file=sys.stderr)
-    for step in after_steps.read_steps(plan.experiment.after) if after else ():
+    for step in plan.experiment.after if after else ():
         print(step, file=sys.stderr)
 
 
 def run_all(plan: Plan, machine: Machine) -> int:
     """Bring all runs to their end, keeping the rows up to date; return how many failed."""
     from ..lab.execution.cost import costs, format_costs
-    from ..lab.execution.experiment import messages_by_folder, write_description, write_rows
+    from ..lab.execution.records import write_description, write_rows
     from ..lab.execution.runner import execute
     from ..prep.subset import write_subset
 
@@ -140,8 +139,9 @@ def run_all(plan: Plan, machine: Machine) -> int:
     runs = [one.run for one in plan.runs]
     failures: dict[Path, str] = {}
 
-    def done(run: Run, messages: Sequence[str]) -> None:
-        failures.update(messages_by_folder([run], messages))
+    def done(run: Run, reason: str) -> None:
+        if reason:
+            failures[run.folder] = reason
         write_rows(plan, failures)
 
     write_rows(plan, failures)
@@ -155,12 +155,11 @@ def run_all(plan: Plan, machine: Machine) -> int:
 def show_results(plan: Plan) -> int:
     """Print the tables of an experiment, or of a grid the report over its seeds; 0 if it could."""
     experiment, root = plan.experiment, plan.root
+    words = program("seeds", str(experiment.runs_of(experiment.parts[0], root)))
     if experiment.tables:
-        words = ["table", str(root), "--layout", *experiment.tables]
+        words = program("table", str(root), "--layout", *experiment.tables)
         words += ["--output", str(root / "tables")]
-    else:
-        words = ["seeds", str(experiment.runs_of(experiment.parts[0], root))]
     sys.stdout.flush()
-    done = subprocess.run(subcommand(*words), check=False)
+    done = subprocess.run(words, check=False)
     print(f"a page to look at: {PROGRAM} report {root}", file=sys.stderr)
     return done.returncode

@@ -24,7 +24,7 @@ from ..lab.plan.grid import SIZES
 from . import command
 
 if TYPE_CHECKING:
-    from ..lab.execution.rate_search import Trial
+    from ..lab.results.rate_trials import Trial
 
 RANGE = (1e-6, 1e-3, 7)
 PLACES, STOPPED = ("grid",), "stopped; the same command goes on"
@@ -70,6 +70,7 @@ def run(args: argparse.Namespace) -> int:
     from ..lab.execution import rate_search, runner
     from ..lab.execution.rate_selection import planned
     from ..lab.figures.drawing import check_stem
+    from ..lab.results import rate_trials
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the trainings as well
     command.show_log()
@@ -79,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     stem = check_stem(args.output or runs[0].root / "rates", "md", "csv", "json")
     trials, failures = rate_search.search(
         runs,
-        lambda trial: tqdm.write(rate_search.format_trial(trial), file=sys.stdout),
+        lambda trial: tqdm.write(rate_trials.format_trial(trial), file=sys.stdout),
         jobs=args.jobs,
         keep=args.keep_checkpoints,
     )
@@ -92,12 +93,12 @@ def run(args: argparse.Namespace) -> int:
 def write_reports(trials: list[Trial], examples: int, stem: Path) -> None:
     """Print the summary, and leave it as files and as a curve."""
     from ..files import write_text
-    from ..lab.execution import rate_search
     from ..lab.figures.rate_plots import plot_rates
+    from ..lab.results import rate_trials
 
-    text = rate_search.format_summary(trials, examples)
+    text = rate_trials.format_summary(trials, examples)
     write_text(f"{stem}.md", text)
-    write_text(f"{stem}.csv", rate_search.to_csv(trials))
-    write_text(f"{stem}.json", rate_search.to_json(trials, examples))
+    write_text(f"{stem}.csv", rate_trials.to_csv(trials))
+    write_text(f"{stem}.json", rate_trials.to_json(trials, examples))
     plot_rates(trials, stem)
     print(f"\n{text}", end="")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 USER_DIR = Path(__file__).resolve().parents[1]
@@ -11,10 +10,5 @@ COMMAND = "command.txt"  # what trains it, as a person would type it
 BEST, LAST, PREDICTIONS = "checkpoint_best.pt", "checkpoint_last.pt", "predictions.jsonl"
 EVALUATED = "evaluation.jsonl"  # predictions and the metrics of `EVALUATION`
 AVERAGE = "checkpoint_average.pt"  # of translation
-DESCRIPTION = "experiment.json"
+DESCRIPTION, ROWS = "experiment.json", "rows.jsonl"
 AFTER = "after"  # folder of an experiment with what its further steps left
-
-
-def subcommand(*words: str) -> list[str]:
-    """Return the command that runs a subcommand of ``fairseq-plugins`` with this Python."""
-    return [sys.executable, "-m", "fairseq_plugins", *words]

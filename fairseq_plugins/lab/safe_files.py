@@ -86,6 +86,15 @@ def parse_json(text: str) -> Any:
     return found
 
 
+def read_json(path: str | Path) -> dict[str, Any]:
+    """Read a JSON file of our own; an empty mapping if there is none.
+
+    Raises:
+        OSError, ValueError: see `read_text`; it is no JSON.
+    """
+    return json.loads(read_text(path)) if os.path.lexists(path) else {}
+
+
 def _whole(digits: str) -> int:
     if len(digits) > _DIGITS + 1:
         raise ValueError(f"a number of {len(digits):,} digits")
@@ -108,7 +117,7 @@ def read_tail(path: str | Path, size: int, start: int = 0) -> str:
 
 
 def is_file(path: str | Path) -> bool:
-    """Tell whether there is a regular file, and no link to one."""
+    """Return whether there is a regular file, and no link to one."""
     try:
         return stat.S_ISREG(os.lstat(path).st_mode)
     except OSError:
@@ -120,7 +129,7 @@ def inner_folders(folder: Path, tell: Callable[[str], None] = logger.warning) ->
 
     Args:
         folder: may be a link itself.
-        tell: is told of every link to a folder, which is passed over.
+        tell: is called with a remark on every link to a folder, which is passed over.
     """
     found = []
     try:
@@ -142,7 +151,7 @@ def run_folders(
 
     Args:
         folder: of the runs.
-        names: of the files; links are found as well, so that whoever opens them says so.
+        names: of the files; links are found as well, so that opening them says so.
         tell: see `inner_folders`.
     """
     found = [folder]
@@ -152,7 +161,7 @@ def run_folders(
 
 
 def files_below(folder: Path, tell: Callable[[str], None] = logger.warning) -> list[Path]:
-    """Return all regular files in a folder and its folders, sorted; tells of links as above."""
+    """Return all regular files in a folder and its folders, sorted; `tell` as above."""
     found = []
     for place, folders, names in os.walk(folder):
         for path in (Path(place) / name for name in [*folders, *names]):
@@ -164,7 +173,7 @@ def files_below(folder: Path, tell: Callable[[str], None] = logger.warning) -> l
 
 
 def is_below(root: Path, folder: Path) -> bool:
-    """Tell whether a folder, which need not be there, lies below another and behind no link."""
+    """Return whether a folder, which need not be there, lies below another and behind no link."""
     try:
         refuse_links(root, folder)
     except (OSError, ValueError):  # of another path, a link, or no path at all

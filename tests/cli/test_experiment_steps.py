@@ -1,4 +1,4 @@
-"""The steps of the examples' experiment files, on small real runs: every script, end to end."""
+"""The steps of the examples' experiment files, on small real runs: every command, end to end."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from lab.translated_runs import translated
 from raw_datasets import write_raw
 from squad_files import write_toy_bert
 
-from fairseq_plugins.lab.execution.after_steps import perform, read_steps
+from fairseq_plugins.lab.execution.after_steps import perform
 from fairseq_plugins.lab.execution.run import RunError
-from fairseq_plugins.lab.execution.step_places import Context, places_of
+from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, places_of
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
 from fairseq_plugins.lab.results.tables import found_runs
 from fairseq_plugins.lab.results.tables.bertqa_models import with_ensemble
@@ -28,7 +28,7 @@ TEXT = "--task text_classification --criterion text_classification --pretrained 
 
 
 def launch(command, log):
-    """Run a subcommand as a step does."""
+    """Run a command as a step does."""
     try:
         done = run(command[3], *command[4:])
     except AssertionError as error:
@@ -39,8 +39,8 @@ def launch(command, log):
 
 def performed(file, root, parts):
     """Do the steps of an example on the parts given; return what they left, by step."""
-    steps = read_steps(read_experiment(ROOT / "examples" / file).after)
-    assert perform(steps, Context(root, parts, ROOT / "examples" / file), launch) == []
+    steps = read_experiment(ROOT / "examples" / file).after
+    assert perform(steps, ExperimentPlaces(root, parts, ROOT / "examples" / file), launch) == []
     return {
         step.name: {
             str(path.relative_to(root / "after" / step.name))

@@ -13,7 +13,7 @@ import pytest
 from cli.commands import LONGEST_RUN
 from prepared_text import examples, prepare
 
-from fairseq_plugins.lab.run_files import subcommand
+from fairseq_plugins.lab.commands import command
 
 SEED, KILLS = 6, 5
 GRID = """
@@ -35,7 +35,7 @@ def start(tmp_path):
     texts = {split: examples("classes", size, k) for k, (split, size) in enumerate(sizes.items())}
     prepare(tmp_path / "bin", "classes", texts)
     (tmp_path / "toy.yaml").write_text(GRID)
-    words = [*subcommand("run"), tmp_path / "toy.yaml", "--data", tmp_path / "bin"]
+    words = [*command("run"), tmp_path / "toy.yaml", "--data", tmp_path / "bin"]
     words += ["--jobs", 2, "--cpu", "--runs"]
 
     def begin(name):

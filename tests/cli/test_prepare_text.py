@@ -18,7 +18,7 @@ from fairseq_plugins.cli.main import main
 from fairseq_plugins.corpora.readers.options import ReadOptions
 from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.data.text_manifest import TextManifest
-from fairseq_plugins.lab.run_files import subcommand
+from fairseq_plugins.lab.commands import command as started
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.prep.text_options import FLAGS, TextOptions
@@ -188,7 +188,7 @@ def test_prepare_is_a_function_of_its_options(raw, run) -> None:
 def test_bundled_pipeline_all_the_way(raw) -> None:
     """One process, two, three, and one that is killed and started again: the same bytes."""
     write_raw("rte", raw / "raw", count=1200)
-    command = [*subcommand(*SCRIPT.split()), "--dataset", "rte", "--raw-dir", "raw"]
+    command = [*started(SCRIPT), "--dataset", "rte", "--raw-dir", "raw"]
 
     def start(destdir: str, workers: int) -> subprocess.Popen[bytes]:
         more = ["--pretrained", "bert", "--destdir", destdir, "--workers", workers]

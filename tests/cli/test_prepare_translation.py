@@ -13,7 +13,7 @@ from raw_corpora import contents, invented_pairs, stream_rows, write_lines, writ
 
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
-from fairseq_plugins.lab.run_files import subcommand
+from fairseq_plugins.lab.commands import command as started
 from fairseq_plugins.prep.options import FLAGS, TranslationOptions
 from fairseq_plugins.prep.recipes import translation
 
@@ -128,7 +128,7 @@ def test_bundled_pipeline_all_the_way(tmp_path) -> None:
     files = [*LOOK, "--trainpref", tmp_path / "t", "--validpref", tmp_path / "v"]
 
     def start(destdir: str, workers: int) -> subprocess.Popen[bytes]:
-        command = [*subcommand(*SCRIPT.split()), *files, "--destdir", tmp_path / destdir]
+        command = [*started(SCRIPT), *files, "--destdir", tmp_path / destdir]
         command += ["--bpe-size", 500, "--workers", workers]
         return subprocess.Popen([*map(str, command)], stderr=subprocess.DEVNULL)
 

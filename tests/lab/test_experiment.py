@@ -10,14 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from fairseq_plugins.cli.main import make_parser
-from fairseq_plugins.cli.subcommands import find, load
+from fairseq_plugins.lab.commands import command, parser_of, written
 from fairseq_plugins.lab.execution.cost import costs, format_costs
-from fairseq_plugins.lab.execution.experiment import (
-    check_plan,
+from fairseq_plugins.lab.execution.experiment import check_plan, make_plan
+from fairseq_plugins.lab.execution.records import (
     describe,
-    make_plan,
-    messages_by_folder,
     read_rows,
     rows,
     write_description,
@@ -28,7 +25,6 @@ from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_prepared
 from fairseq_plugins.lab.plan.recipes import total_updates, train_options
 from fairseq_plugins.lab.plan.workers import Workers, share_batches
-from fairseq_plugins.lab.run_files import subcommand
 
 TEXTS = {
     "dataset": "toy",
@@ -133,8 +129,7 @@ def test_translation_is_evaluated_by_a_command_with_the_grids_options(plan):
 
 def test_averaging_is_a_command_that_the_subcommand_takes(plan):
     run = with_grid(plan, 1, average=2).runs[0].run
-    words, name = find(run.average_command()[3:])
-    args = make_parser(words, load(name)).parse_args(run.average_command()[4:])
+    args = parser_of("average").parse_args(run.average_command()[4:])
     assert (args.dir, args.last, args.by) == (str(run.folder), 2, "update")
 
 
@@ -143,7 +138,7 @@ def test_rows_are_those_of_runs_that_ended_in_the_plans_order(plan):
     finish(plan.runs[0], updates_per_second=2.0)
     failed = plan.runs[3].run
     failed.folder.mkdir(parents=True)
-    failures = messages_by_folder([failed], [f"{failed.folder}: it broke\n  here"])
+    failures = {failed.folder: "it broke\n  here"}
     write_rows(plan, failures)
     found = read_rows(plan.root)
     assert [row["status"] for row in found] == ["finished", "failed", "finished"]
@@ -221,15 +216,16 @@ def test_processes_share_the_batches_of_an_update(plan):
         share_batches({"max-tokens": 4096, "update-freq": 8}, Workers(2, 8), "a")
 
 
-def test_several_processes_are_started_together(data, plan):
+def test_several_processes_are_started_by_a_command(data, plan):
     folders = {"toy": data["toy"][1]}
     two = make_plan(plan.experiment, plan.root, folders, lambda data: (), workers=Workers(1, 2))
     words = two.runs[0].run.train_command()
-    assert words[:5] == subcommand("train-distributed", "2")
+    start = command("train-distributed", "2")
+    assert words[: len(start)] == start
     assert words[words.index("--batch-size") + 1] == "16"
     assert "--distributed-world-size" not in words
     assert two.runs[0].run.settings == plan.runs[0].run.settings
-    assert two.runs[0].run.shown_command().startswith("fairseq-plugins train-distributed 2 ")
+    assert two.runs[0].run.shown_command().startswith(written("train-distributed", "2") + " ")
     shown = plan.runs[0].run.shown_command()
     assert shown.startswith("fairseq-train ")
     assert '--user-dir "$(python -m fairseq_plugins)"' in shown

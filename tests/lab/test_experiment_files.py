@@ -25,12 +25,12 @@ from fairseq_plugins.evaluation.inputs import TextForm
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.evaluation.score_report import score_files
 from fairseq_plugins.files import write_text
+from fairseq_plugins.lab.commands import written
 from fairseq_plugins.lab.execution import selection
-from fairseq_plugins.lab.execution.experiment import write_description, write_rows
+from fairseq_plugins.lab.execution.records import write_description, write_rows
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
 from fairseq_plugins.lab.plan.grid_selection import preset, resize
 from fairseq_plugins.lab.plan.prepared_data import TRANSLATION
-from fairseq_plugins.lab.plan.step_arguments import SUBCOMMANDS
 from fairseq_plugins.lab.results.split_files import EVALUATION, GENERATED, SCORE, of_split
 from fairseq_plugins.lab.results.tables.composition_tables import PARTS
 from fairseq_plugins.lab.results.tables.experiment_tables import check_names
@@ -215,9 +215,8 @@ def test_every_file_passes_a_dry_run_without_data(path, tmp_path, monkeypatch, c
     monkeypatch.chdir(tmp_path)
     assert main(["run", str(path), "--dry-run"]) == 0
     told = capsys.readouterr().err
-    for step in read_experiment(path).after or ():
-        words = " ".join(SUBCOMMANDS[step["script"]])
-        assert f"after: {step['name']}: fairseq-plugins {words} " in told
+    for step in read_experiment(path).after:
+        assert f"after: {step.name}: {written(step.command)} " in told
     for part in read_experiment(path).parts:
         assert "prepare the data first" in told
         assert part.name in told

@@ -83,6 +83,13 @@ def test_parts_replace_what_they_name_and_keep_the_rest(folder):
     assert first.resized("") == first
 
 
+def test_what_is_left_empty_is_not_there(folder):
+    part = "parts: [{grid: configs/cola.yaml, size: , data: , raw: }]"
+    found = experiment(folder, f"{part}\ntitle:\ntables:\nafter:\n")
+    assert replace(found, name="x") == replace(experiment(folder, part), name="x")
+    assert (found.title, found.tables, found.after, found.parts[0].size) == ("", (), (), "")
+
+
 def test_translation_has_no_size_and_wants_updates(folder):
     found = experiment(folder, TRANSLATION)
     assert found.parts[0].resized("base").grid == found.parts[0].grid
@@ -106,18 +113,21 @@ def test_epochs_of_a_part_come_in_place_of_the_grids_updates(folder):
         ("parts: [{grid: configs/cola.yaml, seed: 1}]", "part 1: unknown key 'seed'; choices: "),
         ("parts: [{grid: configs/cola.yaml, seeds: x}]", "part 1: seeds: "),
         ("parts: [{grid: configs/cola.yaml, systems: [other]}]", "no system 'other'; choices: b"),
-        ("parts: [{grid: configs/cola.yaml, size: huge}]", "size 'huge': choices are tiny, "),
-        ("parts: [{grid: configs/cola.yaml, name: ../x}]", "name of a part: '../x' is not a name"),
+        ("parts: [{grid: configs/cola.yaml, size: huge}]", "size: 'huge' is not one of tiny, "),
+        ("parts: [{grid: configs/cola.yaml, name: ../x}]", "part 1: name: '../x' is not a name"),
         ("parts: [{grid: configs/cola.yaml}]\nrows: 1", "unknown key 'rows'; choices: name, "),
-        ("parts: [{grid: configs/cola.yaml}]\ntables: sla1", "tables: 'sla1' is no list"),
-        ("parts: [{grid: configs/cola.yaml}]\nafter: [x]", "after: .* is no list of steps"),
+        ("parts: [{grid: configs/cola.yaml}]\ntables: sla1", "tables: 'sla1': .* valid list"),
+        (
+            "parts: [{grid: configs/cola.yaml}]\nafter: [x]",
+            "after: step 1: 'x' is no mapping of name, command, options",
+        ),
         (
             "parts: [{grid: configs/cola.yaml}, {grid: configs/cola.yaml}]",
             "two are called the same",
         ),
         ("systems: [a]", "key 'dataset' is missing"),
-        (GRID + "fractions: [0]", "fractions: .* above 0"),
-        (GRID + "fractions: [1.5]", "fractions: .* at most 1"),
+        (GRID + "fractions: [0]", "fractions: .* greater than 0"),
+        (GRID + "fractions: [1.5]", "fractions: .* less than or equal to 1"),
         (GRID + "seeds: .inf", "seeds: "),
         (GRID + "epochs: [.nan]", "epochs: "),
         ("dataset: cola\nsystems: []", "systems: there is none"),
@@ -133,13 +143,19 @@ def test_epochs_of_a_part_come_in_place_of_the_grids_updates(folder):
             TRANSLATION + "generate: {user-dir: /x}",
             "'user-dir': not among those that a file may give",
         ),
-        (GRID.replace("dropout: 0.1", "user-dir=/x: null"), "no name of an option"),
-        (GRID.replace("dropout: 0.1", "fp16: --user-dir=/x"), "is an option, not a value"),
+        (GRID.replace("dropout: 0.1", "user-dir=/x: null"), "'user-dir=/x': not among those"),
+        (
+            GRID.replace("dropout: 0.1", "fp16: --user-dir=/x"),
+            "'--user-dir=/x' is not true or false",
+        ),
         (GRID.replace("dropout: 0.1", "adam-betas: '(exec(1), 2)'"), "is not numbers such as"),
         (GRID.replace("dropout: 0.1", "adam-betas: ['(1)', f(x)]"), "is not numbers such as"),
         (TRANSLATION + "generate: {model-overrides: '{}'}", "'model-overrides': not among those"),
-        (GRID.replace("dropout: 0.1", "x: 2020-01-01"), "option 'x': .* is no single value"),
-        ("parts: [{grid: configs/cola.yaml, name: jobs}]", "'jobs' is no name for a folder"),
+        (GRID.replace("dropout: 0.1", "x: 2020-01-01"), "option 'x': not among those"),
+        (
+            "parts: [{grid: configs/cola.yaml, name: jobs}]",
+            "'jobs' is not a name for a folder: .* none of after, data, jobs",
+        ),
     ],
 )
 def test_bad_files_are_explained(folder, text, message):

@@ -10,6 +10,7 @@ import ast
 import contextlib
 import json
 import os
+import re
 import subprocess
 import time
 from dataclasses import replace
@@ -29,8 +30,7 @@ from hypothesis import strategies as st
 from submitit.slurm import slurm
 
 import fairseq_plugins.tasks  # noqa: F401  registers everything
-from fairseq_plugins.cli.main import make_parser
-from fairseq_plugins.cli.subcommands import find, load
+from fairseq_plugins.lab.commands import parser_of
 from fairseq_plugins.lab.execution.cluster import Machine
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
 from fairseq_plugins.lab.plan import strict_yaml
@@ -40,7 +40,7 @@ from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.plain_values import LINE, NAME, NUMBERS, PATH, TEXT, WORD
 from fairseq_plugins.lab.plan.prepare_options import check_prepare, read_prepare, words_of
 from fairseq_plugins.lab.plan.recipes import command_line
-from fairseq_plugins.lab.plan.step_arguments import _ARGUMENTS, _SPEC, SUBCOMMANDS, check_step
+from fairseq_plugins.lab.plan.steps import COMMANDS, OUT, PLACE, options_of, read_steps
 from fairseq_plugins.lab.plan.train_options import (
     _GENERATION,
     check_generation,
@@ -140,9 +140,9 @@ def test_other_options_are_not_in_a_file(name) -> None:
 
 
 def test_other_architectures_and_searches_are_not_in_a_file() -> None:
-    for options_of in ({"arch": "transformer"}, {"arch": "fconv"}, {"optimizer": "composite"}):
+    for own in ({"arch": "transformer"}, {"arch": "fconv"}, {"optimizer": "composite"}):
         with pytest.raises(ValueError, match="is not "):
-            check_training(options_of)
+            check_training(own)
     for name in ("replace-unk", "path", "model-overrides", "lm-path", "eos-token", "num-workers"):
         with pytest.raises(ValueError, match=f"option '{name}': not among those"):
             check_generation({name: "x"})
@@ -214,22 +214,22 @@ def test_nothing_of_a_value_can_act(text) -> None:
         (part(dataset="a\nb"), "dataset: 'a.*b' is not a name"),
         (part(name="a\nb"), "'a.*b' is not a name"),
         (part(name="-x"), "'-x' is not a name"),
-        (part(size=["tiny"]), "size \\['tiny'\\]: choices are"),
+        (part(size=["tiny"]), "size: \\['tiny'\\] is not one of tiny"),
         (part(systems=[{"arch": "bert_plain_tiny", "data": "/x"}]), "'data': '/x' is not a path"),
-        (part(systems=[{"arch": "bert_plain_tiny", "data": "--x"}]), "'data': '--x' is an option"),
+        (part(systems=[{"arch": "bert_plain_tiny", "data": "--x"}]), "'data': '--x' is not a path"),
         (part(systems=[{"arch": "bert_plain_tiny", "name": "a\nb"}]), "no name for a folder"),
         (part(options={"distributed-init-method": "tcp://x:1"}), "not among those that a file"),
         (part(grid="/etc/passwd"), "grid: '/etc/passwd' is not"),
         (part(grid="../../x.yaml"), "grid: '../../x.yaml' is not"),
-        ('{"title": ["x"], "parts": [{}]}', "part 1: key 'dataset' is missing"),
+        ('{"title": "x", "parts": [{}]}', "part 1: key 'dataset' is missing"),
         (
             '{"name": "a\\n#SBATCH x", "parts": [{"dataset": "c", "systems": "bertqa_tiny"}]}',
             "name",
         ),
         (part(prepare="--destdir ELSEWHERE --overwrite"), "options are given by name, such as"),
         (part(prepare=["x"]), "no mapping of options"),
-        (part(prepare={"destdir": "x"}), "prepare: option 'destdir': not in a file"),
-        (part(prepare={"spacy-model": "os"}), "prepare: option 'spacy-model': not in a file"),
+        (part(prepare={"destdir": "x"}), "prepare: option 'destdir': not among"),
+        (part(prepare={"spacy-model": "os"}), "prepare: option 'spacy-model': not among"),
         (part(prepare={"annotations": "pos", "heads": None}), "'heads': .* commas wants quotes"),
         (part(prepare={"annotations": "-x"}), "'annotations': '-x' is not a word"),
         (part(prepare={"train-file": "../x"}), "'train-file': '../x' is not a path"),
@@ -295,9 +295,9 @@ def test_preparations_take_their_own_options(tmp_path) -> None:
     assert words[4:] == ["--bpe-size", "50", "--parse"]
     check_prepare({"doc-stride": 64, "tokenize": "spacy"}, "squad")
     check_prepare({"text-column": "sentence 1", "labels": "no,yes", "tag-column": -1}, "plain")
-    for options_of, dataset in (({"bpe-size": 5}, "cola"), ({"text-column": "-x"}, "plain")):
+    for own, dataset in (({"bpe-size": 5}, "cola"), ({"text-column": "-x"}, "plain")):
         with pytest.raises(ValueError, match="option '(bpe-size|text-column)': "):
-            check_prepare(options_of, dataset)
+            check_prepare(own, dataset)
     assert read_prepare(None) == {}
     assert command_line({"x": True}) == ["--x"]
 
@@ -378,25 +378,22 @@ def test_messages_about_a_file_are_short(body, tmp_path) -> None:
     assert len(str(caught.value)) < 1500
 
 
-@pytest.mark.parametrize("script", sorted(_ARGUMENTS))
-def test_subcommands_take_what_steps_may_say(script) -> None:
-    _, name = find(SUBCOMMANDS[script])
-    parser = make_parser([name], load(name))
-    actions = {a.option_strings[0] if a.option_strings else a.dest: a for a in parser._actions}
-    specs = [_SPEC.fullmatch(spec).groups() for spec in _ARGUMENTS[script].split()]
-    ours = {name: (kind, count) for name, kind, count in specs}
-    places = [name for name in actions if not name.startswith("-")]
-    assert [name for name in ours if not name.startswith("-")] == places
-    for name, (kind, count) in ours.items():
-        nargs = actions[name].nargs
-        assert nargs == (0 if kind is None else int(count) if count == "2" else count or None), name
-        told = ("write", "draw", "written", "folder STEM", "without suffix", "files go", "to write")
-        writes = any(one in (actions[name].help or "") for one in told) and nargs != 0
-        assert (kind == "out") == (writes and name != "--fields"), name
-    left_out = {"perturb.py": "--wordnet --back-translate --workers"}
-    missing = {*actions} - {*ours, "--spacy-model"}  # which is code: on the command line alone
-    assert missing == {"-h", *left_out.get(script, "").split()}
-    assert "--spacy-model" not in ours
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_take_what_steps_may_give_and_more(command) -> None:
+    """What writes or reads is known by its name, so the helps of all commands have to agree."""
+    actions = {
+        (a.option_strings[0] if a.option_strings else a.dest).removeprefix("--"): a
+        for a in parser_of(command)._actions
+    }
+    ours = options_of(command)
+    told = ("write", "draw", "written", "folder STEM", "without suffix", "files go", "to write")
+    for name, option in ours.items():
+        writes = any(one in (actions[name].help or "") for one in told) and actions[name].nargs != 0
+        assert (option.kind is OUT) == (writes and name != "fields"), name
+    left_out = {"perturb": "wordnet back-translate workers"}
+    missing = {*actions} - {*ours, "spacy-model"}  # which is code: on the command line alone
+    assert missing == {"-h", *left_out.get(command, "").split()}
+    assert "spacy-model" not in ours
 
 
 def test_a_beginning_with_a_blank_would_be_an_option() -> None:
@@ -405,5 +402,22 @@ def test_a_beginning_with_a_blank_would_be_an_option() -> None:
     parser.add_argument("sentence", nargs="+")
     parser.add_argument("--out")
     assert parser.parse_args(["He reads.", "--ou=/x y"]).out == "/x y"
-    with pytest.raises(ValueError, match="'--ou': not for plot_attention.py"):
-        check_step("plot_attention.py", ["He reads.", "--ou=/x y"])
+    own = {"sentence": ["He reads.", "--ou=/x y"], "checkpoints": ["{out}"]}
+    with pytest.raises(ValueError, match="'sentence': '--ou=/x y' is not a line .* not begin with"):
+        read_steps([{"name": "x", "command": "plot attention", "options": own}], "after")
+
+
+@given(st.text(max_size=12) | st.text(st.sampled_from("{}runout:/.,=?-ab \n"), max_size=20))
+@example("{out}/../x")
+@example("{runs:a}/../x")
+@example("a={run:b}:/etc")
+def test_no_place_of_a_step_leaves_its_folder_or_is_an_option(text) -> None:
+    for kind in (PLACE, OUT):
+        if kind.fits(text):
+            assert "{" in text
+            assert not text.startswith("-")
+            assert text.isprintable()
+            assert ".." not in text.replace(":", "/").replace(",", "/").split("/")
+            assert all("{" in one for one in re.sub(r"\{[^}]*\}", "{}", text).split(":"))
+    if OUT.fits(text):
+        assert text.startswith("{out}")

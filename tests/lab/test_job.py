@@ -14,7 +14,8 @@ import pytest
 from lab.fake_runs import make_runs
 
 from fairseq_plugins.lab.execution import job, run_lock
-from fairseq_plugins.lab.execution.job import Commands, RunJob, last_lines, rendezvous
+from fairseq_plugins.lab.execution.job import RunJob, rendezvous
+from fairseq_plugins.lab.execution.processes import Commands, last_lines
 from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.execution.run_lock import is_locked, locked
 
@@ -26,8 +27,10 @@ def shell(script):
 def test_variables_of_commands_are_set_and_taken_away(tmp_path, monkeypatch):
     monkeypatch.setenv("GONE", "here")
     commands = Commands({"GONE": None, "OMP_NUM_THREADS": "3"})
-    commands.launch(shell("echo ${GONE-nothing} $OMP_NUM_THREADS $VENV"), tmp_path / "log")
-    assert (tmp_path / "log").read_text() == f"nothing 3 {sys.prefix}\n"
+    commands.launch(
+        shell("echo ${GONE-nothing} $OMP_NUM_THREADS; command -v python"), tmp_path / "log"
+    )
+    assert (tmp_path / "log").read_text() == f"nothing 3\n{sys.prefix}/bin/python\n"
 
 
 def test_what_follows_a_broken_line_begins_a_line(tmp_path):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from fairseq_plugins.lab.commands import command
 from fairseq_plugins.lab.plan.experiment_file import Part
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.preparations import preparation, raw_folder
-from fairseq_plugins.lab.run_files import subcommand
 
 TEXTS = Part("cola_base", Grid("cola", {}, prepare={"annotations": "pos,heads"}), raw="CoLA")
 PAIRS = Part("wmt", Grid("translation", {}, prepare={"source-lang": "en", "trainpref": "train"}))
@@ -30,7 +30,7 @@ def test_a_folder_of_the_parts_name_is_taken_before_the_whole(tmp_path):
 
 def test_texts_are_prepared_with_the_grids_options_and_those_given(tmp_path):
     (words,) = preparation(TEXTS, tmp_path, "bert", ["--workers", "1"])
-    assert words[:5] == subcommand("prepare", "text")
+    assert words[:5] == command("prepare text")
     assert options_of(words) == {
         "--destdir": "data-bin/cola_base",
         "--dataset": "cola",
@@ -43,7 +43,7 @@ def test_texts_are_prepared_with_the_grids_options_and_those_given(tmp_path):
 
 def test_parallel_text_stands_where_the_grid_says(tmp_path):
     (words,) = preparation(PAIRS, tmp_path, "bert")
-    assert words[:5] == subcommand("prepare", "translation")
+    assert words[:5] == command("prepare translation")
     assert options_of(words)["--trainpref"] == f"{tmp_path}/train"
     assert "--pretrained" not in words
 

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from lab.fake_runs import work_here
 from lab.toy_grids import MANIFEST
 
-from fairseq_plugins.lab.execution import rate_search
-from fairseq_plugins.lab.execution.rate_search import Trial, best_trial, search, spaced, verdict
+from fairseq_plugins.lab.execution.rate_search import search, spaced
 from fairseq_plugins.lab.execution.run import Run
 from fairseq_plugins.lab.figures.rate_plots import plot_rates
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData
+from fairseq_plugins.lab.results import rate_trials
+from fairseq_plugins.lab.results.rate_trials import Trial, best_trial, verdict
 
 RATES = (1e-5, 1e-4, 1e-3)
 # Stands for fairseq-train: the middle rate is best, the highest breaks down.
@@ -166,18 +167,18 @@ def test_a_best_rate_at_the_end_of_the_range_is_remarked():
 
 def test_reports_say_the_same(tmp_path):
     trials = [trial(1e-5, 0.4), trial(1e-4, 0.6), trial(1e-3, problem="diverged")]
-    text = rate_search.format_summary(trials, 1234)
+    text = rate_trials.format_summary(trials, 1234)
     order = [text.index(part) for part in ("| 0.0001 |", "| 1e-05 |", "| 0.001 | diverged |")]
     assert order == sorted(order)
     assert "1,234 training examples" in text
-    found = json.loads(rate_search.to_json(trials, 1234))
+    found = json.loads(rate_trials.to_json(trials, 1234))
     assert (found["best"], found["trials"][2]["score"]) == ({"a": 1e-4}, None)
-    rows = list(csv.DictReader(io.StringIO(rate_search.to_csv(trials))))
+    rows = list(csv.DictReader(io.StringIO(rate_trials.to_csv(trials))))
     assert [row["score"] for row in rows] == ["0.4", "0.6", ""]
     paths: list[Path] = plot_rates(trials, tmp_path / "curve")
     svg = paths[1].read_text()
     assert "learning rate" in svg
     assert "0.0001" in svg
-    assert "diverged" in rate_search.format_trial(trials[2])
+    assert "diverged" in rate_trials.format_trial(trials[2])
     with pytest.raises(ValueError, match="no trials"):
         plot_rates([], tmp_path / "none")

@@ -23,7 +23,7 @@ def make(tmp_path):
 def execute(tmp_path, monkeypatch):
     """Return a function that executes runs in this process."""
     work_here(monkeypatch)
-    return lambda runs, done=None: runner.execute(runs, Machine(tmp_path / "jobs"), done)
+    return lambda runs, *done: runner.execute(runs, Machine(tmp_path / "jobs"), *done)
 
 
 def test_runs_leave_results_predictions_and_a_light_checkpoint(make, execute):
@@ -148,7 +148,7 @@ def test_every_end_is_told_at_once(make, execute):
     told = []
     runs = make()
     runs[1] = make(status=3)[1]
-    execute(runs, lambda run, messages: told.append((run.cell.seed, len(messages))))
-    assert told == [(1, 0), (2, 1), (3, 0)]
+    execute(runs, lambda run, reason: told.append((run.cell.seed, bool(reason))))
+    assert told == [(1, False), (2, True), (3, False)]
     execute(runs[:1], told.append)
     assert len(told) == 3  # finished ones are not told again

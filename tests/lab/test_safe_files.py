@@ -16,13 +16,14 @@ from lab.finished_runs import finish
 from lab.report_runs import PLAIN, SLA, experiment
 
 from fairseq_plugins.lab import safe_files
-from fairseq_plugins.lab.execution.after_steps import perform, read_steps
+from fairseq_plugins.lab.execution.after_steps import perform
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
-from fairseq_plugins.lab.execution.job import Commands
+from fairseq_plugins.lab.execution.processes import Commands
 from fairseq_plugins.lab.execution.run_lock import is_locked, locked
-from fairseq_plugins.lab.execution.step_places import Context, places_of
+from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, places_of
 from fairseq_plugins.lab.plan.experiment_file import Experiment, Part
 from fairseq_plugins.lab.plan.grid import Grid
+from fairseq_plugins.lab.plan.steps import read_steps
 from fairseq_plugins.lab.report import steps
 from fairseq_plugins.lab.report.choice import ReportOptions
 from fairseq_plugins.lab.report.making import write_report
@@ -209,31 +210,32 @@ def test_no_step_empties_a_linked_folder(tmp_path, secret, name) -> None:
     (secret.parent / ".one.tmp").mkdir()
     (secret.parent / ".one.tmp" / "mine").touch()
     linked(root / name, secret.parent)
-    entry = {"name": "one", "script": "plot_gates.py", "arguments": ["{runs:cola}"]}
-    context = Context(root, {"cola": places_of(root / "cola", tmp_path / "data")})
-    (failure,) = perform(read_steps([entry]), context, lambda *_: None)
+    own = {"checkpoints": ["{runs:cola}"]}
+    steps = read_steps([{"name": "one", "command": "plot gates", "options": own}], "after")
+    context = ExperimentPlaces(root, {"cola": places_of(root / "cola", tmp_path / "data")})
+    (failure,) = perform(steps, context, lambda *_: None)
     assert f"{name}: a symbolic link" in failure
     assert secret.exists()
     assert (secret.parent / ".one.tmp" / "mine").exists()
     (root / name).unlink()  # an own folder of this name is emptied
     shutil.copytree(secret.parent, root / name)
-    assert perform(read_steps([entry]), context, lambda *_: None) == []
+    assert perform(steps, context, lambda *_: None) == []
     assert not (root / "after" / ".one.tmp").exists()
 
 
 def test_steps_read_no_file_behind_a_link(tmp_path, secret) -> None:
     root = tmp_path / "runs"
     finish(root / "cola", "bert_sla_base", 2e-5, 1, 0.5, right=5)
-    arguments = ["{run:cola/bert_sla}/predictions.jsonl", "{file}/own.txt"]
-    entry = {"name": "one", "script": "compare_predictions.py", "arguments": arguments}
+    own = {"systems": ["{run:cola/bert_sla}/predictions.jsonl", "{file}/own.txt"]}
+    steps = read_steps([{"name": "one", "command": "compare", "options": own}], "after")
     places = {"cola": places_of(root / "cola", tmp_path / "data")}
-    context = Context(root, places, tmp_path / "x" / "table.yaml")
+    context = ExperimentPlaces(root, places, tmp_path / "x" / "table.yaml")
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "own.txt").touch()
-    assert perform(read_steps([entry]), context, lambda *_: None) == []
+    assert perform(steps, context, lambda *_: None) == []
     linked(tmp_path / "x" / "own.txt", secret)
     shutil.rmtree(root / "after")
-    (failure,) = perform(read_steps([entry]), context, lambda *_: None)
+    (failure,) = perform(steps, context, lambda *_: None)
     assert "own.txt: lies outside" in failure
 
 

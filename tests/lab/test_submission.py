@@ -114,7 +114,7 @@ def test_a_killed_job_is_told_and_its_training_is_waited_for(make, tmp_path, mon
 
 def test_each_run_gets_gpus_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
-    machine = Machine(tmp_path, jobs=3, gpus=2)
+    machine = Machine(tmp_path, jobs=3, gpus_per_node=2)
 
     def devices(slot):
         return submission._environment(machine, slot)["CUDA_VISIBLE_DEVICES"]
@@ -148,7 +148,7 @@ def cluster(tmp_path, **given):
 def test_arrays_follow_each_other_and_failures_are_told(make, tmp_path, slurm):
     runs = make()
     runs[1] = make(status=3)[1]
-    failures = execute(runs, cluster(tmp_path, array=2, memory="2G", slurm={"constraint": "a"}))
+    failures = execute(runs, cluster(tmp_path, array_size=2, mem="2G", slurm={"constraint": "a"}))
     assert len(failures) == 1
     assert "exit status 3" in failures[0]
     assert [run.is_finished() for run in runs] == [True, False, True]

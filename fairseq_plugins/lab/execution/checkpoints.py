@@ -36,7 +36,7 @@ def updates_of(checkpoint: Path, mend: bool = True) -> int:
 
 
 def _is_broken(checkpoint: Path) -> bool:
-    """Tell whether a file is no archive, or one whose content differs from its checksums.
+    """Return whether a file is no archive, or one whose content differs from its checksums.
 
     Raises:
         ValueError: it cannot be looked at.
@@ -44,7 +44,7 @@ def _is_broken(checkpoint: Path) -> bool:
     try:
         with zipfile.ZipFile(checkpoint) as archive:
             return archive.testzip() is not None
-    except (zipfile.BadZipFile, EOFError, FileNotFoundError):  # replaced by whoever trains
+    except (zipfile.BadZipFile, EOFError, FileNotFoundError):  # replaced by a training
         return True
     except OSError as error:
         raise ValueError(f"{checkpoint}: {error.strerror or error}") from None
@@ -54,7 +54,7 @@ def mend(last: Path, best: Path) -> None:
     """Put right what a killed training left half done.
 
     fairseq writes one checkpoint under a temporary name and then copies it onto the others' names,
-    so that whoever is killed leaves a part of a copy, or a last checkpoint that is behind. The
+    so that a killed training leaves a part of a copy, or a last checkpoint that is behind. The
     newest whole one becomes the last, and the best if it is; whatever else is partial is removed.
 
     Args:

@@ -1,4 +1,4 @@
-"""Where runs are executed: this machine or Slurm, and how much of it each of them takes."""
+"""Where runs are executed: this machine or Slurm, and how much of the machine each run takes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import argparse
 import hashlib
 import re
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+
+from ... import option_flags
+from ...option_flags import flag_of, option
 
 LOCAL, SLURM = "local", "slurm"
 EXECUTORS = (LOCAL, SLURM)
@@ -16,15 +19,15 @@ MINUTES = 240  # of a Slurm job; a longer run is queued again and goes on
 LARGEST_ARRAY = 1000  # Slurm's own default
 _COMMANDS = ("sbatch", "srun", "squeue", "scontrol")
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
+_SAME = ("cpus_per_task", "gpus_per_node", "mem", "partition", "account", "qos")  # in sbatch
+_OF_SLURM = ("time", "mem", "partition", "account", "qos", "slurm")
+_BY_OTHERS = {  # options whose defaults on the command line follow from others
+    "jobs": f"runs at a time (default: 1; {SLURM}: all)",
+    "gpus_per_node": "of a run (default: 1 if there is one)",
+    "processes": "of a run on each node (default: one a GPU)",
+}
 _OURS = {  # parameter of sbatch -> what says it here; nothing if nobody may
-    "nodes": "--nodes",
-    "gpus_per_node": "--gpus-per-node",
-    "cpus_per_task": "--cpus-per-task",
-    "time": "--time",
-    "mem": "--mem",
-    "partition": "--partition",
-    "account": "--account",
-    "qos": "--qos",
+    **{name: flag_of(name) for name in ("nodes", "time", *_SAME)},
     "array": "--array-size and --jobs",
     **dict.fromkeys(("ntasks", "ntasks_per_node", "output", "error", "open_mode"), ""),
     **dict.fromkeys(("signal", "dependency", "job_name", "requeue", "no_requeue", "wrap"), ""),
@@ -36,84 +39,57 @@ _REFUSED = {  # parameter of sbatch -> why it is not to be said
 }
 
 
-def gpus_here() -> int:
-    """Return how many GPUs torch sees on this machine; loads it."""
-    import torch
-
-    return torch.cuda.device_count()
-
-
 @dataclass(frozen=True)
 class Machine:
     """What runs are executed on.
 
     Args:
         folder: of the executor's files, which this package alone writes and reads.
-        executor: one of `EXECUTORS`.
-        jobs: runs at a time; with Slurm of one array.
-        gpus: of a run, on each of its nodes.
-        processes: of a run, on each of its nodes.
-        nodes: of a run; more than one only with Slurm.
-        cpus: cores of a run on each node; 0 for an even share of this machine, or Slurm's default.
-        minutes: a Slurm job's time limit; a run that reaches it is queued again and goes on.
-        memory: of each node as Slurm writes it, such as 32G.
-        partition, account, qos: of Slurm; empty for its defaults.
-        array: largest number of runs that are submitted as one array.
         slurm: further parameters of ``sbatch``, such as ``constraint``; True is a bare flag.
+
+    The other arguments are options, with their help.
 
     Raises:
         ValueError: a number out of range, or something that this executor does not know.
     """
 
     folder: Path
-    executor: str = LOCAL
-    jobs: int = 1
-    gpus: int = 0
-    processes: int = 1
-    nodes: int = 1
-    cpus: int = 0
-    minutes: int = 0
-    memory: str = ""
-    partition: str = ""
-    account: str = ""
-    qos: str = ""
-    array: int = LARGEST_ARRAY
+    executor: str = option("where to run", LOCAL, choices=EXECUTORS)
+    jobs: int = option(f"runs at a time; with {SLURM} of one array", 1, least=1)
+    gpus_per_node: int = option("of a run", 0, least=0)
+    processes: int = option("of a run on each node", 1, least=1)
+    nodes: int = option(f"of a run; more than one with {SLURM}", 1, least=1)
+    cpus_per_task: int = option("cores of a run on each node; 0: a share, or Slurm's", 0, least=0)
+    time: str = option(f"limit of a job as Slurm writes it (default: {MINUTES} min.)", "")
+    mem: str = option("memory of each node, such as 32G", "")
+    partition: str = option(f"of {SLURM}", "")
+    account: str = option(f"of {SLURM}", "")
+    qos: str = option(f"of {SLURM}", "")
+    array_size: int = option(
+        "most runs that are submitted as one array; a further one waits for the one before",
+        LARGEST_ARRAY,
+        least=1,
+    )
     slurm: Mapping[str, str | bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.executor not in EXECUTORS:
-            raise ValueError(f"--executor {self.executor}: choices are {', '.join(EXECUTORS)}")
-        numbers = {
-            "--array-size": (self.array, 1),
-            "--jobs": (self.jobs, 1),
-            "--nodes": (self.nodes, 1),
-            "--processes": (self.processes, 1),
-            "--gpus-per-node": (self.gpus, 0),
-            "--cpus-per-task": (self.cpus, 0),
-        }
-        for name, (value, least) in numbers.items():
-            if value < least:
-                raise ValueError(f"{name} {value}: must be at least {least}")
-        if self.executor == LOCAL:
-            self._check_local()
-
-    def _check_local(self) -> None:
-        """Refuse what only Slurm can do."""
+        option_flags.check(self)
+        if self.time:
+            read_minutes(self.time)
+        if self.executor == SLURM:
+            return
         if self.nodes > 1:
             raise ValueError(f"--nodes {self.nodes}: several nodes need --executor {SLURM}")
-        given = {
-            "--time": self.minutes,
-            "--mem": self.memory,
-            "--partition": self.partition,
-            "--account": self.account,
-            "--qos": self.qos,
-            "--slurm": dict(self.slurm),
-        }
-        for name, value in given.items():
-            if value:
-                raise ValueError(f"{name}: needs --executor {SLURM}")
-        if self.gpus > gpus_here():
-            raise ValueError(f"--gpus-per-node {self.gpus}: this machine has {gpus_here()}")
+        for name in _OF_SLURM:
+            if getattr(self, name):
+                raise ValueError(f"{flag_of(name)}: needs --executor {SLURM}")
+        if self.gpus_per_node > (there := gpus_here()):
+            raise ValueError(f"--gpus-per-node {self.gpus_per_node}: this machine has {there}")
+
+    @property
+    def minutes(self) -> int:
+        """A Slurm job's time limit; a run that reaches it is queued again and goes on."""
+        return read_minutes(self.time) if self.time else MINUTES
 
     def check(self) -> None:
         """Look whether jobs can be submitted.
@@ -137,28 +113,27 @@ class Machine:
 
     @property
     def sbatch(self) -> dict[str, object]:
-        """What submitit is told about a job, in the words of ``sbatch``."""
-        several = self.nodes > 1
-        stated = {
-            "cpus_per_task": self.cpus or None,
-            "gpus_per_node": self.gpus or None,
-            "mem": self.memory or None,
-            "partition": self.partition or None,
-            "account": self.account or None,
-            "qos": self.qos or None,
-            # of several nodes none goes on alone
-            "srun_args": ["--kill-on-bad-exit=1"] if several else None,
-        }
+        """What submitit is given for a job, in the words of ``sbatch``."""
+        # of several nodes none goes on alone
+        several = {"srun_args": ["--kill-on-bad-exit=1"]} if self.nodes > 1 else {}
         return {
             "job_name": self.job_name,
             "nodes": self.nodes,
             "ntasks_per_node": 1,
-            "time": self.minutes or MINUTES,
+            "time": self.minutes,
             "array_parallelism": self.jobs,
             # Slurm itself queues a job again after a preemption or a broken node
             "additional_parameters": {**self.slurm, "requeue": True},
-            **{name: value for name, value in stated.items() if value is not None},
+            **{name: getattr(self, name) for name in _SAME if getattr(self, name)},
+            **several,
         }
+
+
+def gpus_here() -> int:
+    """Return how many GPUs this machine has."""
+    import torch  # which ``--help`` does without
+
+    return torch.cuda.device_count()
 
 
 def this_machine(folder: Path, jobs: int = 1, *, cpu: bool = False) -> Machine:
@@ -172,30 +147,16 @@ def this_machine(folder: Path, jobs: int = 1, *, cpu: bool = False) -> Machine:
     Raises:
         ValueError: fewer than one job.
     """
-    return Machine(folder, jobs=jobs, gpus=0 if cpu else min(1, gpus_here()))
+    return Machine(folder, jobs=jobs, gpus_per_node=0 if cpu else min(1, gpus_here()))
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add what `machine_of` reads, in the words of Slurm."""
-    add = parser.add_argument_group("where runs are executed").add_argument
-    add("--executor", choices=EXECUTORS, default=LOCAL, help=f"default: {LOCAL}")
-    add("--jobs", type=int, metavar="N", help=f"runs at a time (default: 1; {SLURM}: all)")
-    add("--gpus-per-node", type=int, metavar="N", help="of a run (default: 1 if there is one)")
-    add("--processes", type=int, metavar="N", help="of a run on each node (default: one a GPU)")
-    add("--nodes", type=int, default=1, metavar="N", help=f"of a run ({SLURM}; default: 1)")
-    add("--cpus-per-task", type=int, default=0, metavar="N", help="cores of a run on each node")
-    add("--time", default="", help=f"limit of a job as Slurm writes it (default: {MINUTES} min.)")
-    add("--mem", default="", metavar="SIZE", help="of each node, such as 32G")
-    for name in ("partition", "account", "qos"):
-        add(f"--{name}", default="", metavar="NAME", help=f"of {SLURM}")
-    add(
-        "--array-size",
-        type=int,
-        default=LARGEST_ARRAY,
-        metavar="N",
-        help="most runs that are submitted as one array; a further array waits for the one before",
-    )
-    add(
+    group = parser.add_argument_group("where runs are executed")
+    option_flags.add_flags(group, Machine, leave_out=_BY_OTHERS)
+    for name, text in _BY_OTHERS.items():
+        group.add_argument(flag_of(name), type=int, metavar="N", help=text)
+    group.add_argument(
         "--slurm",
         nargs="+",
         default=(),
@@ -214,27 +175,16 @@ def machine_of(args: argparse.Namespace, folder: Path) -> Machine:
     Raises:
         ValueError: no such number, time or parameter; names it.
     """
-    gpus, cluster = args.gpus_per_node, args.executor == SLURM
-    if gpus is None:
-        there = cluster or gpus_here() > 0
-        gpus = int(there and not getattr(args, "cpu", False))
-    jobs = args.array_size if cluster else 1
-    return Machine(
-        folder,
-        executor=args.executor,
-        jobs=jobs if args.jobs is None else args.jobs,
-        gpus=gpus,
-        processes=max(1, gpus) if args.processes is None else args.processes,
-        nodes=args.nodes,
-        cpus=args.cpus_per_task,
-        minutes=read_minutes(args.time) if args.time else 0,
-        memory=args.mem,
-        partition=args.partition,
-        account=args.account,
-        qos=args.qos,
-        array=args.array_size,
-        slurm=read_parameters(args.slurm),
-    )
+    own = {spec.name: getattr(args, spec.name) for spec in fields(Machine) if spec.metadata}
+    cluster = args.executor == SLURM
+    if own["gpus_per_node"] is None:
+        wanted = not getattr(args, "cpu", False)
+        own["gpus_per_node"] = int(wanted and (cluster or gpus_here() > 0))
+    if own["processes"] is None:
+        own["processes"] = max(1, own["gpus_per_node"])
+    if own["jobs"] is None:
+        own["jobs"] = (args.array_size if cluster else 1) or 1
+    return Machine(folder, **own, slurm=read_parameters(args.slurm))
 
 
 def read_minutes(text: str) -> int:
@@ -244,25 +194,20 @@ def read_minutes(text: str) -> int:
         ValueError: no such time, or none at all.
     """
     days, dash, rest = text.rpartition("-")
-    parts = rest.split(":")
-    if not all(part.isascii() and part.isdigit() for part in [*parts, *([days] if dash else [])]):
-        parts = []
-    numbers = [int(part) for part in parts]
-    if dash and 1 <= len(numbers) <= 3:
+    parts = [*([days] if dash else ["0"]), *rest.split(":")]
+    total = 0
+    if len(parts) <= 4 and all(part.isascii() and part.isdigit() for part in parts):
+        day, *numbers = map(int, parts)
+        if not dash and len(numbers) < 3:
+            numbers = [0, *numbers]  # minutes come first, where neither days nor hours are given
         hours, minutes, seconds = [*numbers, 0, 0][:3]
-    elif len(numbers) in (1, 2):
-        hours, minutes, seconds = 0, *[*numbers, 0][:2]
-    elif len(numbers) == 3:
-        hours, minutes, seconds = numbers
-    else:
-        hours, minutes, seconds = 0, 0, 0
-    total = (int(days) if dash and numbers else 0) * 1440 + hours * 60 + minutes + -(-seconds // 60)
+        total = day * 1440 + hours * 60 + minutes + -(-seconds // 60)
     if total < 1:
         raise ValueError(f"--time {text}: expected minutes, H:MM:SS or DAYS-HH:MM:SS, and some")
     return total
 
 
-def read_parameters(words: list[str] | tuple[str, ...]) -> dict[str, str | bool]:
+def read_parameters(words: Sequence[str]) -> dict[str, str | bool]:
     """Return name -> value of parameters of ``sbatch``; a name alone is a bare flag.
 
     Raises:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from statistics import fmean
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import pandas as pd
 
 from ..results.training_log import speed, updates_so_far
 from ..run_files import LOG, RESULT
-from ..safe_files import read_text
-from .experiment import Plan, PlannedRun
+from ..safe_files import read_json
+from .experiment import Plan
+from .run import Run
 
 _MEBI = 2**20
 
@@ -26,7 +28,7 @@ class Cost:
         finished: of them.
         updates: of all.
         left: updates still to be done.
-        seconds: that these take one after another; None while nothing tells of the speed.
+        seconds: that these take one after another; None while the speed is unknown.
         space: mebibytes of all finished runs; None while there is none to judge from.
     """
 
@@ -45,64 +47,39 @@ def costs(plan: Plan) -> list[Cost]:
     Raises:
         ValueError: a folder holds a run with other settings.
     """
-    return [
-        _cost(name, list(group)) for name, group in groupby(plan.runs, lambda one: one.part.name)
-    ]
+    frame = pd.DataFrame([{"part": one.part.name, **_row(one.run)} for one in plan.runs])
+    parts = frame.groupby("part", sort=False) if plan.runs else ()
+    return [_cost(str(name), runs) for name, runs in parts]
 
 
-def _cost(name: str, runs: Sequence[PlannedRun]) -> Cost:
-    finished = [planned.run.is_finished() for planned in runs]
-    left = [
-        0 if done else max(0, planned.run.updates - updates_so_far(planned.run.folder / LOG))
-        for planned, done in zip(runs, finished)
-    ]
-    rates = [_speed(planned) for planned in runs]
-    return Cost(
-        name,
-        len(runs),
-        sum(finished),
-        sum(planned.run.updates for planned in runs),
-        sum(left),
-        _seconds(runs, rates, left),
-        _space(runs, finished),
-    )
+def _row(run: Run) -> dict[str, Any]:
+    """Return what is known of a run; what is not yet known is nan."""
+    is_finished = run.is_finished()
+    rest = 0 if is_finished else max(0, run.updates - updates_so_far(run.folder / LOG))
+    sizes = [path.stat().st_size for path in run.folder.glob("*") if path.is_file()]
+    return {
+        "system": run.cell.system,
+        "finished": is_finished,
+        "updates": run.updates,
+        "left": rest,
+        "speed": _speed(run) or math.nan,
+        "space": sum(sizes) / _MEBI if is_finished else math.nan,
+    }
 
 
-def _speed(planned: PlannedRun) -> float | None:
+def _speed(run: Run) -> float | None:
     """Return a run's updates a second, if it has run or begun."""
-    path = planned.run.folder / RESULT
-    if path.is_file():
-        return json.loads(read_text(path)).get("updates_per_second")
-    return speed(planned.run.folder / LOG)
+    result = read_json(run.folder / RESULT)
+    return result.get("updates_per_second") if result else speed(run.folder / LOG)
 
 
-def _seconds(
-    runs: Sequence[PlannedRun], rates: Sequence[float | None], left: Sequence[int]
-) -> float | None:
-    """Return the time of what is left, each system by its own runs' speed or else by all runs'."""
-    known = [rate for rate in rates if rate]
-    if not any(left):
-        return 0.0
-    if not known:
-        return None
-    systems: dict[str, list[float]] = {}
-    for planned, rate in zip(runs, rates):
-        if rate:
-            systems.setdefault(planned.run.cell.system, []).append(rate)
-    return sum(
-        updates / fmean(systems.get(planned.run.cell.system, known))
-        for planned, updates in zip(runs, left)
-    )
-
-
-def _space(runs: Sequence[PlannedRun], finished: Sequence[bool]) -> float | None:
-    """Return what all runs will take, by what the finished ones do."""
-    sizes = [
-        sum(path.stat().st_size for path in planned.run.folder.iterdir() if path.is_file())
-        for planned, done in zip(runs, finished)
-        if done
-    ]
-    return fmean(sizes) * len(runs) / _MEBI if sizes else None
+def _cost(name: str, runs: pd.DataFrame) -> Cost:
+    """Sum up; each system goes on at the speed of its own runs, or else at that of all runs."""
+    own = runs.groupby("system")["speed"].transform("mean")
+    seconds = (runs["left"] / own.fillna(runs["speed"].mean())).where(runs["left"] > 0, 0.0)
+    counts = (int(runs[column].sum()) for column in ("finished", "updates", "left"))
+    known = (seconds.sum(skipna=False), runs["space"].mean() * len(runs))
+    return Cost(name, len(runs), *counts, *(None if math.isnan(v) else float(v) for v in known))
 
 
 def format_costs(found: Sequence[Cost], jobs: int, missing: Mapping[str, int] | None = None) -> str:
@@ -114,16 +91,8 @@ def format_costs(found: Sequence[Cost], jobs: int, missing: Mapping[str, int] | 
         missing: part whose data are not prepared -> how many runs it has.
     """
     lines = [f"{'part':<20} {'runs':>6} {'done':>6} {'updates':>10} {'left':>10}  time, space"]
-    whole = Cost(
-        "all",
-        *(
-            sum(getattr(one, key) for one in found)
-            for key in ("runs", "finished", "updates", "left")
-        ),
-        _sum([one.seconds for one in found]),
-        _sum([one.space for one in found]),
-    )
-    for one in [*found, *([whole] if len(found) > 1 else [])]:
+    sums = map(_sum, zip(*(astuple(one)[1:] for one in found)))
+    for one in [*found, *([Cost("all", *sums)] if len(found) > 1 else [])]:
         lines.append(
             f"{one.name:<20} {one.runs:>6,} {one.finished:>6,} {one.updates:>10,} {one.left:>10,}  "
             f"{_time(one.seconds, min(jobs, one.runs - one.finished))}, {_mebibytes(one.space)}"

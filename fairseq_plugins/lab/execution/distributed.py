@@ -1,8 +1,8 @@
 """``fairseq-train`` in several processes that work together, on one machine or many.
 
 torchrun starts them; here is what it and fairseq leave open. What cannot work is refused before
-training starts, rank and world size are handed over one by one, processes die with whoever started
-them, and an end before its time is explained in one sentence. docs/distributed.md has the recipes.
+training starts, rank and world size are handed over one by one, processes end with the one that
+started them, and an end before its time is explained in one sentence. Recipes: docs/distributed.md.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ GIVEN_HERE = (
 )
 MEETING_POINTS = ("--rdzv_endpoint", "--rdzv-endpoint", "--master_addr", "--master-addr")
 LAST = "checkpoint_last.pt"
-# Where fairseq sees one GPU or none it takes itself for the only process, unless it is told.
+# Where fairseq sees one GPU or none it takes itself for the only process by default.
 WORKER = (
     'exec {guard}fairseq-train "$@" --distributed-init-method env:// --distributed-no-spawn '
     '--distributed-world-size "$WORLD_SIZE" --distributed-rank "$RANK" --device-id "$LOCAL_RANK"'
 )
-GUARD = "setpriv --pdeathsig KILL "  # the kernel kills whoever lost its parent
+GUARD = "setpriv --pdeathsig KILL "  # the kernel kills a process that lost its parent
 
 
 def value_of(arguments: Sequence[str], option: str) -> str | None:
@@ -120,7 +120,7 @@ def _check_precision(arguments: Sequence[str], gpus: int) -> None:
 
 
 def options_of(arguments: Sequence[str], gpus: int, *, alone: bool = False) -> list[str]:
-    """Return what fairseq-train is told beside what the user says.
+    """Return what fairseq-train gets in addition to the user's arguments.
 
     Resuming needs every process to load the checkpoint: what fairseq would send around is no plain
     data, and torch refuses to load it.
@@ -148,8 +148,8 @@ def restart_of(arguments: Sequence[str]) -> str:
 def mend_last(save_dir: Path) -> Path | None:
     """Put the newest complete checkpoint in the place of a last one that is cut off.
 
-    fairseq writes one file under a temporary name and copies it to the other names, so whoever is
-    killed meanwhile leaves a part of ``checkpoint_last.pt`` beside the whole of what it is of.
+    fairseq writes one file under a temporary name and copies it to the other names, so a
+    process that is killed meanwhile leaves a part of ``checkpoint_last.pt``, and its source whole.
 
     Returns:
         What was put there; None if there was nothing to mend or to mend it with.

@@ -1,34 +1,20 @@
-"""An experiment on disk: the runs of all its parts, what is recorded of it, its rows.
-
-``experiment.json`` says what it is, ``rows.jsonl`` holds one line a run that came to an end, in the
-plan's order. Everything about time stands in a row's ``time``: the rest is the same whenever and
-however often it was interrupted.
-"""
+"""An experiment on disk: the runs of all its parts, and whether they can be done."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from ...files import write_text
 from ..plan.experiment_file import Experiment, Part
-from ..plan.prepared_data import TRANSLATION, PreparedData
+from ..plan.prepared_data import PreparedData
 from ..plan.workers import ALONE, Workers, share_batches
 from ..run_files import AFTER, RESULT
-from ..safe_files import read_text, refuse_links, run_folders
+from ..safe_files import read_json, refuse_links, run_folders
 from .run import Run
-from .versions import versions
 
-DESCRIPTION, ROWS = "experiment.json", "rows.jsonl"
 JOBS = "jobs"  # folder of the executor's files
-SUBSETS = "data"  # folder of the parts of training sets, beside the systems
-# of a result, what a row has under the same name; the rest is spelt in `_row`
-_SHARED = ("dataset", "system", "learning_rate", "metric", "validation", "best", "last")
-_MORE = ("best_updates", "parameters", "processes", "command", "versions")
+SUBSETS = "data"  # folder of the parts of training sets, where the systems lie
 
 
 @dataclass(frozen=True)
@@ -108,49 +94,6 @@ def make_plan(
     return Plan(experiment, root, tuple(runs), tuple(subsets.values()))
 
 
-def describe(plan: Plan, command: str) -> dict[str, Any]:
-    """Return what ``experiment.json`` says.
-
-    Args:
-        plan: all runs.
-        command: that runs the experiment.
-    """
-    experiment = plan.experiment
-    parts = [
-        {
-            "name": part.name,
-            "folder": "." if experiment.is_grid else part.name,
-            "dataset": part.grid.dataset,
-            "data": str(part.folder),
-            "kind": TRANSLATION if part.grid.dataset == TRANSLATION else "understanding",
-        }
-        for part in experiment.parts
-    ]
-    return {
-        "name": experiment.name,
-        "title": experiment.title,
-        "file": str(experiment.file),
-        "command": command,
-        "parts": parts,
-        "runs": [str(planned.run.folder.relative_to(plan.root)) for planned in plan.runs],
-        "tables": list(experiment.tables),
-        "after": list(experiment.after),
-        "versions": versions(),
-    }
-
-
-def write_description(plan: Plan, command: str) -> None:
-    """Write ``experiment.json``; what an earlier plan made and is still there stays in it."""
-    found, earlier = describe(plan, command), _read(plan.root / DESCRIPTION)
-    names = [part["name"] for part in found["parts"]]
-    found["parts"] += [part for part in earlier.get("parts", []) if part["name"] not in names]
-    others = [run for run in earlier.get("runs", []) if run not in found["runs"]]
-    found["runs"] += [run for run in others if (plan.root / run).is_dir()]
-    plan.root.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
-    write_text(plan.root / DESCRIPTION, text)
-
-
 def check_plan(plan: Plan) -> None:
     """Refuse before any work what would only go wrong after it.
 
@@ -186,107 +129,9 @@ def _check_data(plan: Plan, part: Part) -> None:
     runs = [one.run.settings for one in plan.runs if one.part.name == part.name]
     known = {run.get("validation_data", run["data"]) for run in runs}
     for folder in run_folders(plan.experiment.runs_of(part, plan.root), RESULT):
-        result = _read(folder / RESULT)
+        result = read_json(folder / RESULT)
         if result.get("validation_data", result.get("data")) not in known:
             raise ValueError(
                 f"{folder} is a run on other data than {part.folder}: name another folder "
                 "for the runs (--runs)"
             )
-
-
-def rows(plan: Plan, failures: Mapping[Path, str]) -> list[dict[str, Any]]:
-    """Return a row for every run that came to an end.
-
-    Args:
-        plan: all runs.
-        failures: folder -> what went wrong, of runs that failed.
-    """
-    found = []
-    for planned in plan.runs:
-        folder = planned.run.folder
-        result = _read(folder / RESULT)
-        if folder in failures:
-            result = {**planned.run.settings, **result, "error": failures[folder]}
-        if result:
-            found.append(_row(plan, planned, result))
-    return found
-
-
-def _row(plan: Plan, planned: PlannedRun, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay out what is known of a run."""
-    run = planned.run
-    tried = _read(run.evaluation)
-    speed = result.get("updates_per_second")
-    error = {"error": result["error"]} if "error" in result else {}
-    return {
-        "experiment": plan.experiment.name,
-        "part": planned.part.name,
-        **{name: result.get(name) for name in _SHARED},
-        "arch": result.get("options", {}).get("arch", ""),
-        "epochs": result.get("epochs", 0),
-        "updates": run.updates,
-        "fraction": run.cell.fraction,
-        "choice": dict(run.cell.choice),
-        "seed": run.cell.seed,
-        "status": "failed" if error else "finished",
-        "evaluated": tried.get("of", ""),
-        "evaluation": tried.get("metrics", {}),
-        **{name: result.get(name) for name in _MORE},
-        "folder": str(run.folder.relative_to(plan.root)),
-        **error,
-        "time": {
-            "updates_per_second": speed,
-            "seconds": round(run.updates / speed, 1) if speed else None,
-        },
-    }
-
-
-def write_rows(plan: Plan, failures: Mapping[Path, str]) -> None:
-    """Write ``rows.jsonl`` anew: the plan's runs, then others that were planned and done before."""
-    found = [*rows(plan, failures), *_earlier_rows(plan)]
-    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in found]
-    plan.root.mkdir(parents=True, exist_ok=True)
-    write_text(plan.root / ROWS, "".join(lines))
-
-
-def _earlier_rows(plan: Plan) -> list[dict[str, Any]]:
-    """Return the rows of finished runs that are not of this plan, such as those of other seeds."""
-    if not (plan.root / ROWS).is_file():
-        return []
-    planned = {str(one.run.folder.relative_to(plan.root)) for one in plan.runs}
-    others = [row for row in read_rows(plan.root) if row.get("folder") not in planned]
-    return [row for row in others if (plan.root / str(row.get("folder")) / RESULT).is_file()]
-
-
-def read_rows(folder: str | Path) -> list[dict[str, Any]]:
-    """Read the rows of an experiment.
-
-    Raises:
-        FileNotFoundError: it has none.
-        ValueError: a line that is no row; names file and line.
-    """
-    path, found = Path(folder) / ROWS, []
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        try:
-            row = json.loads(line)
-        except ValueError:
-            row = None
-        if not isinstance(row, dict):
-            raise ValueError(f"{path}:{number}: no row of an experiment")
-        found.append(row)
-    return found
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """Read a JSON file; an empty one if there is none."""
-    return json.loads(read_text(path)) if os.path.lexists(path) else {}
-
-
-def messages_by_folder(runs: Sequence[Run], messages: Sequence[str]) -> dict[Path, str]:
-    """Return folder -> message of the runs that failed; a message begins with its folder."""
-    return {
-        run.folder: message.removeprefix(f"{run.folder}: ")
-        for run in runs
-        for message in messages
-        if message.startswith(f"{run.folder}: ")
-    }

@@ -1,9 +1,9 @@
 """What a job does: bring one run to its end, alone in the run's folder.
 
 A job is handed to submitit, which writes it to its folder and reads it again in a process of its
-own, on this machine or on the nodes of a cluster. Whoever is killed leaves a folder that the next
-job finishes. The lock on a run's folder is held by the commands of the run as well: one that has
-outlived its job keeps others out until it ends.
+own, on this machine or on the nodes of a cluster. A job that is killed leaves a folder that the
+next one finishes. The lock on a run's folder is held by the commands of the run as well: one that
+has outlived its job keeps others out until it ends.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,14 +21,11 @@ from submitit.helpers import Checkpointable, DelayedSubmission
 
 from ...files import write_text
 from ..run_files import LAST, LOG, RESULT
-from ..safe_files import open_file, read_tail
+from .processes import Commands
 from .run import Run, RunError
 from .run_lock import locked
 
 _LOOK = 0.5  # seconds between looks
-_GRACE = 20.0  # seconds that a command has to end itself
-_LINES = 8  # of a failed command's log that are shown
-_TAIL = 100_000  # bytes that hold them
 _PORTS = (20_000, 10_000)  # rendezvous: first port, and how many
 
 
@@ -58,7 +53,7 @@ class RunJob(Checkpointable):
         """
         place = JobEnvironment()
         self.begun = (time.time(), _state_of(self.run))
-        if place.cluster == "local":  # no time limit there: whoever signals wants an end
+        if place.cluster == "local":  # no time limit there: a signal means an end
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.default_int_handler)
         report = error_file(place.paths.folder, place.job_id)
@@ -118,7 +113,7 @@ class RunJob(Checkpointable):
 
 
 class Signs:
-    """Files by which the first node of a job tells the others what it does.
+    """Files by which the first node of a job shows the others what it does.
 
     Args:
         place: the job; when Slurm has queued it again its signs are others.
@@ -130,68 +125,15 @@ class Signs:
         self.end = place.paths.folder / f"{stem}_end"
 
     def wait_for_training(self) -> bool:
-        """Wait until the first node trains; tell whether it does."""
+        """Wait until the first node trains; return whether it does."""
         while not (self.training.exists() or self.end.exists()):
             time.sleep(_LOOK)
         return not self.end.exists()
 
 
-class Commands:
-    """Starts commands, one at a time, and leaves none behind.
-
-    Args:
-        environment: variables beside this process's own; None takes one away.
-        keep: an open file that the commands keep open as well.
-    """
-
-    def __init__(self, environment: Mapping[str, str | None], keep: int | None = None) -> None:
-        found = {"VENV": sys.prefix, **os.environ, **environment}
-        self._environment = {name: value for name, value in found.items() if value is not None}
-        self.keep = keep
-
-    def launch(self, command: Sequence[str], log: Path) -> None:
-        """Run a command, its output added to ``log``.
-
-        Raises:
-            RunError: it failed; with the end of its output.
-        """
-        kept = () if self.keep is None else (self.keep,)
-        with open_file(log, "ab") as output:
-            if _ends_within_a_line(log):
-                output.write(b"\n")
-                output.flush()
-            start = output.tell()
-            process = subprocess.Popen(
-                command,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                env=self._environment,
-                pass_fds=kept,
-            )
-        try:
-            status = process.wait()
-        finally:
-            _end(process)
-        if status:
-            lines = [f"exit status {status}; the end of {log}:", *last_lines(log, start)]
-            raise RunError("\n  ".join(lines))
-
-
 def error_file(folder: Path, job: str) -> Path:
     """Return where a job that failed leaves the reason."""
     return folder / f"{job}_error.txt"
-
-
-def last_lines(log: Path, start: int = 0) -> list[str]:
-    """Return the last lines of a log that are not empty.
-
-    Args:
-        log: a text file, which may not be there.
-        start: byte at which to begin.
-    """
-    lines = [line.rstrip() for line in read_tail(log, _TAIL, start).splitlines() if line.strip()]
-    return lines[-_LINES:]
 
 
 def rendezvous(place: JobEnvironment) -> dict[str, str]:
@@ -222,23 +164,3 @@ def _state_of(run: Run) -> str:
         with contextlib.suppress(FileNotFoundError):
             found.append(f"{name} {(run.folder / name).stat().st_mtime_ns}")
     return ", ".join(found)
-
-
-def _ends_within_a_line(log: Path) -> bool:
-    """Tell whether the last line of a log was broken off."""
-    size = log.stat().st_size
-    if not size:
-        return False
-    with open_file(log) as stream:
-        stream.seek(size - 1)
-        return stream.read() != b"\n"
-
-
-def _end(process: subprocess.Popen) -> None:
-    """End a command that still runs."""
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(_GRACE)
-        except subprocess.TimeoutExpired:
-            process.kill()

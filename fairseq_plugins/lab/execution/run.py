@@ -1,4 +1,4 @@
-"""One run of a grid: its folder, its command, and what is left when it is done.
+"""One run of a grid, brought to its end: trained, predicted, evaluated, its result written.
 
 The folder holds ``settings.json`` (what decides the run), ``command.txt`` (what trains it),
 ``train.log`` and checkpoints while it trains; at its end ``checkpoint_best.pt`` without the
@@ -12,8 +12,6 @@ with a result is never trained again; one without goes on from its last checkpoi
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +19,8 @@ from typing import Any
 
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ...files import write_text
-from ..plan.grid import Cell, Grid
-from ..plan.prepared_data import SPANS, PreparedData
-from ..plan.recipes import command_line, settings
-from ..plan.workers import ALONE, Workers, share_batches
 from ..results import squad_answers
-from ..results.split_files import EVALUATION, evaluation_of
+from ..results.split_files import EVALUATION
 from ..results.training_log import best, gates, parameters, speed, validations
 from ..run_files import (
     AVERAGE,
@@ -38,11 +32,10 @@ from ..run_files import (
     PREDICTIONS,
     RESULT,
     SETTINGS,
-    USER_DIR,
-    subcommand,
 )
-from ..safe_files import read_text, refuse_links
+from ..safe_files import read_json, refuse_links
 from .checkpoints import mend, strip, updates_of
+from .run_commands import PlacedRun
 from .versions import versions
 
 # Runs a command with its output added to a file; raises RunError when it fails.
@@ -54,121 +47,8 @@ class RunError(Exception):
 
 
 @dataclass(frozen=True)
-class Run:
-    """A cell of a grid with its place on disk.
-
-    Args:
-        grid, cell: what to run.
-        data: the prepared folder.
-        root: folder of all runs of the grid.
-        predict: command that predicts with a run's folder, if predictions are wanted; of question
-            answering `answer`, of translation `translate`, else `predict`.
-        cpu: whether to train without a GPU.
-        workers: processes that train it.
-    """
-
-    grid: Grid
-    cell: Cell
-    data: PreparedData
-    root: Path
-    predict: tuple[str, ...] = ()
-    cpu: bool = True
-    workers: Workers = ALONE
-
-    @property
-    def folder(self) -> Path:
-        """The run's own folder."""
-        return self.root / self.cell.folder
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What decides the run."""
-        return settings(self.grid, self.cell, self.data)
-
-    @property
-    def updates(self) -> int:
-        """Number of updates in all."""
-        return self.settings["options"]["max-update"]
-
-    def train_command(self) -> list[str]:
-        """Return the command that trains, or goes on training."""
-        options = {
-            "user-dir": USER_DIR,
-            "save-dir": self.folder,
-            "no-epoch-checkpoints": True,
-            "keep-interval-updates": max(1, self.grid.average),
-            "log-format": "json",
-            "log-interval": 20,
-            "num-workers": 0,
-            "cpu": self.cpu,
-        }
-        own = share_batches(self.settings["options"], self.workers, self.cell.system)
-        start = [sys.executable, "-m", "fairseq_cli.train", str(self.data.folder)]
-        if self.workers.count == 1:
-            options["distributed-world-size"] = 1
-        else:
-            start = subcommand("train-distributed", str(self.workers.processes))
-            start += [str(self.data.folder)]
-        return start + command_line({**own, **options})
-
-    def shown_command(self) -> str:
-        """Return the training command as a person would type it, anywhere."""
-        words = self.train_command()
-        first = words.index(str(self.data.folder))
-        start = "fairseq-train"
-        if self.workers.count > 1:
-            start = f"fairseq-plugins train-distributed {self.workers.processes}"
-        text = f"{start} {shlex.join(words[first:])}"
-        return text.replace(shlex.quote(str(USER_DIR)), '"$(python -m fairseq_plugins)"')
-
-    def predict_command(self) -> list[str]:
-        """Return the command that predicts the validation set."""
-        return self._predict(self.grid.validation, PREDICTIONS)
-
-    def evaluate_command(self) -> list[str]:
-        """Return the command that tries the best checkpoint on the split of the evaluation."""
-        if self.data.translates:
-            return self._translate()
-        return self._predict(self.grid.evaluate, EVALUATED, EVALUATION)
-
-    def average_command(self) -> list[str]:
-        """Return the command that averages the last checkpoints."""
-        options = {"dir": self.folder, "last": self.grid.average, "by": "update"}
-        options["output"] = self.folder / AVERAGE
-        return [*subcommand("average"), *command_line(options)]
-
-    def _translate(self) -> list[str]:
-        """Return the command that translates the split of the evaluation and scores that."""
-        options = {
-            "data": self.data.folder,
-            "split": self.grid.evaluate,
-            "checkpoint": AVERAGE if self.grid.average else BEST,
-            "reference": self.grid.reference or None,
-            "cpu": self.cpu,
-        }
-        own = command_line(dict(self.grid.generate))
-        own = ["--", *own] if own else []
-        return [*self.predict, str(self.folder), *command_line(options), *own]
-
-    def _predict(self, split: str, rows: str, metrics: str = "") -> list[str]:
-        """Return the command that predicts a split and leaves rows, and metrics where named."""
-        options = {"data": self.data.folder, "cpu": self.cpu, "split": split}
-        if self.answers_questions:
-            options["output-dir"] = squad_answers.folder_of(self.folder / rows)
-            return [*self.predict, "--path", str(self.folder), *command_line(options)]
-        options |= {"metrics": self.folder / metrics} if metrics else {}
-        options["output"] = self.folder / rows
-        return [*self.predict, str(self.folder), *command_line(options)]
-
-    @property
-    def answers_questions(self) -> bool:
-        """Whether its task is question answering."""
-        return self.data.manifest["target"] == SPANS
-
-    @property
-    def evaluation(self) -> Path:
-        """The file with the metrics on the split of the evaluation."""
-        return evaluation_of(self.folder, self.settings)
+class Run(PlacedRun):
+    """A run of a grid."""
 
     @property
     def _lacks_evaluation(self) -> bool:
@@ -177,7 +57,7 @@ class Run:
         path = self.evaluation
         if not (self.predict and split.get("labelled")):
             return False
-        return not path.is_file() or json.loads(read_text(path))["of"] != self.grid.evaluate
+        return not path.is_file() or read_json(path)["of"] != self.grid.evaluate
 
     @property
     def _lacks_answers(self) -> bool:
@@ -186,22 +66,20 @@ class Run:
         return wanted and not (self.folder / PREDICTIONS).is_file()
 
     def is_finished(self) -> bool:
-        """Tell whether nothing is left to do.
+        """Return whether nothing is left to do.
 
         Raises:
             ValueError: the folder holds a run with other settings; names one that differs. It is
                 a link, or holds one: what is written there would be written elsewhere.
         """
         refuse_links(self.root, self.folder, within=True)
-        path = self.folder / SETTINGS
-        if path.is_file():
-            found = json.loads(read_text(path))
-            if found != self.settings:
-                raise ValueError(
-                    f"{self.folder} holds a run with other settings "
-                    f"({_difference(found, self.settings)}): name another folder for the runs, "
-                    "or remove this one"
-                )
+        found = read_json(self.folder / SETTINGS)
+        if found and found != self.settings:
+            raise ValueError(
+                f"{self.folder} holds a run with other settings "
+                f"({_difference(found, self.settings)}): name another folder for the runs, "
+                "or remove this one"
+            )
         if not (self.folder / RESULT).is_file():
             return False
         lacking = self._lacks_evaluation or self._lacks_answers

@@ -1,4 +1,4 @@
-"""The lock on a run's folder: whoever comes second waits for the first."""
+"""The lock on a run's folder: the second process waits for the first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 @contextlib.contextmanager
 def locked(folder: Path, patience: float = PATIENCE) -> Iterator[int]:
-    """Keep everybody else out of a run's folder; wait for whoever is at work there.
+    """Keep other processes out of a run's folder; wait for one that is at work there.
 
     Args:
         folder: is made if it is not there.
@@ -53,7 +53,7 @@ def locked(folder: Path, patience: float = PATIENCE) -> Iterator[int]:
 
 
 def is_locked(folder: Path) -> bool:
-    """Tell whether somebody is at work in a run's folder."""
+    """Return whether somebody is at work in a run's folder."""
     try:
         with open_file(folder / LOCK, "rb+") as stream:  # network disks lock no other
             return not _try_lock(stream.fileno())

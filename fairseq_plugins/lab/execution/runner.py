@@ -1,7 +1,7 @@
 """Run many cells of grids, several at a time, with progress; finished ones are passed over.
 
 Every run is a job of submitit: a process of this machine, or a job of Slurm. What a job does is
-`job`; here jobs are submitted, watched, and their failures told. Nothing that a job has pickled is
+`job`; here jobs are submitted and watched, and failures reported. Nothing that a job has pickled is
 ever read: whether a run is finished is seen in its folder.
 """
 
@@ -18,7 +18,8 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 from ..results.training_log import updates_so_far
 from ..run_files import LOG
 from .cluster import SLURM, Machine
-from .job import error_file, last_lines
+from .job import error_file
+from .processes import last_lines
 from .run import Run
 from .submission import LocalPool, Pool, SlurmPool, Ticket
 
@@ -29,23 +30,20 @@ _SETTLE = 20.0  # seconds until files written on another machine are seen here
 
 
 def execute(
-    runs: Sequence[Run],
-    machine: Machine,
-    done: Callable[[Run, Sequence[str]], None] | None = None,
+    runs: Sequence[Run], machine: Machine, done: Callable[[Run, str], None] = lambda *_: None
 ) -> list[str]:
     """Bring runs to their end.
 
     Args:
         runs: of one grid or of several.
         machine: where, and how many at a time.
-        done: is told of every run that ended, with what went wrong, as soon as it has.
+        done: is called with every run that ended and what went wrong, empty if nothing did.
 
     Returns:
         A message for every run that failed; a failure does not stop the others.
 
     Raises:
-        ValueError: a folder with a run of other settings; nothing was started then.
-        FileNotFoundError: Slurm is not here; nothing was started then.
+        FileNotFoundError, ValueError: Slurm is not here, or a folder holds a run of other settings.
         KeyboardInterrupt: local jobs have been ended; those of Slurm go on, and the same call
             waits for them again.
     """
@@ -55,15 +53,14 @@ def execute(
     if not waiting:
         return []
     failures = []
-    total = sum(run.updates for run in waiting)
     pool = (SlurmPool if machine.executor == SLURM else LocalPool)(machine)
+    total = sum(run.updates for run in waiting)
     with logging_redirect_tqdm(), tqdm(total=total, unit=" updates", disable=None) as bar:
         try:
             for ticket in _ended(pool, waiting, bar):
-                messages = _problems(ticket, machine)
-                failures += messages
-                if done:
-                    done(ticket.run, messages)
+                reason = _problem(ticket, machine)
+                failures += [f"{ticket.run.folder}: {reason}"] if reason else []
+                done(ticket.run, reason)
         finally:
             pool.stop()  # only jobs of an interrupted grid are still there
     return failures
@@ -82,16 +79,16 @@ def _ended(pool: Pool, waiting: Sequence[Run], bar: tqdm) -> Iterator[Ticket]:
         running = [ticket for ticket in running if ticket not in ended]
         for ticket in [*running, *ended]:
             run = ticket.run
-            told = run.updates if ticket in ended else updates_so_far(run.folder / LOG)
-            bar.update(min(told, run.updates) - seen[run.folder])
-            seen[run.folder] = min(told, run.updates)
+            now = run.updates if ticket in ended else updates_so_far(run.folder / LOG)
+            bar.update(min(now, run.updates) - seen[run.folder])
+            seen[run.folder] = min(now, run.updates)
         for ticket in ended:
             pool.release(ticket)
             yield ticket
 
 
-def _problems(ticket: Ticket, machine: Machine) -> list[str]:
-    """Return what went wrong with a run whose job has ended, if anything did."""
+def _problem(ticket: Ticket, machine: Machine) -> str:
+    """Return what went wrong with a run whose job has ended; empty if nothing did."""
     run, report = ticket.run, error_file(ticket.folder, ticket.job)
     until = time.monotonic() + (_SETTLE if machine.executor == SLURM else 0)
     try:
@@ -100,13 +97,13 @@ def _problems(ticket: Ticket, machine: Machine) -> list[str]:
                 break
             time.sleep(_LOOK)
         else:
-            return []
-        told = report.is_file()
-        reason = report.read_text(encoding="utf-8").strip() if told else _silence(ticket)
+            return ""
+        said = report.is_file()
+        reason = report.read_text(encoding="utf-8").strip() if said else _silence(ticket)
     except ValueError as error:  # another run has come into its folder
         reason = str(error)
     logger.error("%s: %s", run.folder, reason)
-    return [f"{run.folder}: {reason}"]
+    return reason
 
 
 def _silence(ticket: Ticket) -> str:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...messages import named
+from ..commands import command
 from ..plan.experiment_file import Experiment, Part, read_experiment
 from ..plan.grid import Grid
 from ..plan.grid_file import is_name
@@ -28,8 +29,6 @@ from ..plan.option_values import read_assignments, read_choices
 from ..plan.preparations import preparation
 from ..plan.prepared_data import SPANS, PreparedData, read_folders
 from ..plan.workers import Workers
-from ..run_files import subcommand
-from . import after_steps
 from .cluster import Machine, machine_of
 from .experiment import JOBS, Plan, check_plan, make_plan
 
@@ -40,8 +39,7 @@ def selected(args: argparse.Namespace) -> Experiment:
     """Return the part of the experiment that the command line asks for.
 
     Raises:
-        FileNotFoundError, ValueError: no such file, part, system or value; steps of `after` that
-            cannot be done.
+        FileNotFoundError, ValueError: no such file, part, system or value.
     """
     experiment = read_experiment(args.file)
     names = [part.name for part in experiment.parts]
@@ -60,7 +58,6 @@ def selected(args: argparse.Namespace) -> Experiment:
     ]
     sized = [part.resized(size) for part in some]
     chosen = [replace(part, grid=selected_grid(args, part.grid)) for part in sized]
-    after_steps.read_steps(experiment.after)  # what is wrong is said before long work
     mark = "smoke" if args.smoke else args.size  # nobody takes the one for the other
     name = args.name or "_".join(filter(None, [experiment.name, mark]))
     if not is_name(name):
@@ -120,7 +117,7 @@ def predict_command(args: argparse.Namespace, data: PreparedData) -> tuple[str, 
     if args.no_predictions:
         return ()
     usual = "answer" if data.manifest["target"] == SPANS else "predict"
-    return tuple(subcommand("translate" if data.translates else usual))
+    return tuple(command("translate" if data.translates else usual))
 
 
 def planned(
@@ -143,7 +140,7 @@ def planned(
         root,
         folders,
         lambda data: predict_command(args, data),
-        cpu=args.cpu or not machine.gpus,
+        cpu=args.cpu or not machine.gpus_per_node,
         workers=Workers(machine.nodes, machine.processes),
     )
     check_plan(plan)

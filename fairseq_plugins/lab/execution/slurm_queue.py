@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ...files import write_text
-from ..safe_files import read_text
+from ..safe_files import read_json
 from .run import Run
 
 SUBMITTED = "submitted.json"  # run -> job, kind; of jobs that may still be there
@@ -21,7 +21,7 @@ Record = dict[str, tuple[str, str]]
 def kind_of(run: Run) -> str:
     """Return a short name of all that a job does with a run, and with how many processes."""
     grid = run.grid
-    told = {
+    decides = {
         "settings": run.settings,
         "predict": run.predict[1:],  # the interpreter may be called otherwise
         "evaluate": [grid.validation, grid.evaluate, grid.reference, dict(grid.generate)],
@@ -29,15 +29,12 @@ def kind_of(run: Run) -> str:
         "workers": [run.workers.nodes, run.workers.processes],
         "cpu": run.cpu,
     }
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def read_record(folder: Path) -> Record:
     """Return what a folder's record says: run -> job and kind; nothing if there is none."""
-    try:
-        found = json.loads(read_text(folder / SUBMITTED))
-    except FileNotFoundError:
-        return {}
+    found = read_json(folder / SUBMITTED)
     return {str(run): (str(job), str(kind)) for run, (job, kind) in found.items()}
 
 

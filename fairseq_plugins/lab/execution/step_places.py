@@ -1,12 +1,12 @@
-"""What the placeholders in the arguments of an experiment's further steps stand for.
+"""What the placeholders in the options of an experiment's steps stand for.
 
 ==========================  ======================================================================
 ``{runs}``                  folder of the experiment
 ``{runs:PART}``             folder of a part's runs
 ``{run:PART/SYSTEM}``       run of a system: its first seed, at the setting chosen on the validation
                             set, on the largest share of the training data
-``{runs:PART/SYSTEM}``      all seeds of that setting: several arguments where it stands alone,
-                            otherwise joined by commas
+``{runs:PART/SYSTEM}``      all seeds of that setting: several values where it stands alone in an
+                            option that takes several, otherwise joined by commas
 ``{data:PART}``             prepared folder; of a run's part
 ``{raw:PART}``              folder of its raw files
 ``{after:STEP}``            what an earlier step left
@@ -15,19 +15,21 @@
 ==========================  ======================================================================
 
 ``PART`` may be left out of an experiment of one part. A system is called by its name in the file,
-or without its size, so that a step goes on working when all systems get another size. An argument
-that begins with ``?`` is left out where its runs are not there; without any other a whole step is.
+or without its size, so that a step goes on working when all systems get another size. A value that
+begins with ``?`` is left out where its runs are not there; without any other a whole step is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ...messages import named
 from ..plan.grid import SIZES
+from ..plan.steps import OPTIONAL, OUT, PLACE, Step, options_of
 from ..results.outcomes import Outcome, Outcomes, read_outcomes
 from ..results.seeds import chosen_settings, summarize
 from ..results.split_files import like
@@ -36,11 +38,7 @@ from ..safe_files import files_below, is_file, refuse_links
 
 DONE = "done.json"
 MANIFEST = "manifest.json"  # of a prepared folder
-PLACEHOLDER = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
-OPTIONAL = "?"
-_INNER = re.compile(r"/[^{}:,]*")  # behind a placeholder: a file of the folder
-KINDS = ("runs", "run", "data", "raw", "after", "file", "out")
-_ALONE, _WITH_NAME = ("file", "out"), ("run", "after")
+_PLACEHOLDER = re.compile(r"\{([a-z]+)(?::([^{}]*))?\}(/[^{}:,]*)?")
 
 
 class NotThere(LookupError):
@@ -78,8 +76,8 @@ def places_of(runs: str | Path, data: str | Path, raw: str | Path | None = None)
 
 
 @dataclass(frozen=True)
-class Context:
-    """What steps may speak of.
+class ExperimentPlaces:
+    """Where everything about an experiment lies.
 
     Args:
         folder: of the experiment.
@@ -96,82 +94,62 @@ class Context:
         return self.folder / AFTER / step
 
 
-@dataclass
-class Filled:
-    """Arguments without placeholders, and the files that they follow from."""
-
-    arguments: list[str] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)  # they were, with placeholders
-    sources: list[Path] = field(default_factory=list)
-
-
-def check(argument: str, earlier: Sequence[str]) -> None:
-    """Refuse an argument with a placeholder that is none.
+def fill(step: Step, places: ExperimentPlaces, out: Path) -> tuple[list[str], list[Path]]:
+    """Put paths in the place of a step's placeholders.
 
     Args:
-        argument: as the experiment's file gives it.
-        earlier: names of the steps before.
-
-    Raises:
-        ValueError: says what is wrong, and the choices.
-    """
-    for found in PLACEHOLDER.finditer(argument):
-        kind, name = found.groups()
-        if kind not in KINDS:
-            choices = ", ".join(f"{{{one}}}" for one in KINDS)
-            raise ValueError(f"{argument!r}: no placeholder {{{kind}}}; choices: {choices}")
-        if kind in _WITH_NAME and not name or kind in _ALONE and name is not None or name == "":
-            right = f"{{{kind}}}" if kind in _ALONE else f"{{{kind}:NAME}}"
-            raise ValueError(f"{argument!r}: {found[0]} should be {right}")
-        if kind == "after" and name not in earlier:
-            raise ValueError(
-                f"{argument!r}: no step {name!r} before this one; choices: {named(earlier)}"
-            )
-    if set(PLACEHOLDER.sub("", argument)) & set("{}"):
-        raise ValueError(f"{argument!r}: a brace belongs to no placeholder")
-
-
-def fill(arguments: Sequence[str], context: Context, out: Path) -> Filled:
-    """Put paths in the place of placeholders.
-
-    Args:
-        arguments: that `check` let pass.
-        context: what they are taken from.
+        step: what is to be done.
+        places: what paths are taken from.
         out: folder of the step.
+
+    Returns:
+        The words of its command, and the files that they follow from.
 
     Raises:
         NotThere: a part, system, raw folder or step that there is nothing of.
         ValueError: a name that several systems share.
     """
-    filled = Filled()
-    for argument in arguments:
-        try:
-            words, sources = _filled(argument.removeprefix(OPTIONAL), context, out)
-        except NotThere:
-            if argument.startswith(OPTIONAL):
-                continue
-            raise
-        filled.arguments += words
-        filled.words.append(argument.removeprefix(OPTIONAL))
-        filled.sources += sources
-    return filled
-
-
-def _filled(argument: str, context: Context, out: Path) -> tuple[list[str], list[Path]]:
-    """Return what an argument becomes, and the files that it follows from."""
+    options: dict[str, Any] = {}
     sources: list[Path] = []
-    if found := PLACEHOLDER.fullmatch(argument):
-        return [str(path) for path in _paths(found, context, out, sources)], sources
-    words = ""
-    end = 0
-    for found in PLACEHOLDER.finditer(argument):
-        paths = _paths(found, context, out, sources)
-        words, end = words + argument[end : found.start()], found.end()
-        if found[1] != "out" and (inner := _INNER.match(argument, end)):
-            paths = [_inside(path, inner[0], must_be=found[1] != "file") for path in paths]
-            end = inner.end()
-        words += ",".join(map(str, paths))
-    return [words + argument[end:]], sources
+    for name, value in step.options.items():
+        option = options_of(step.command)[name]
+        if option.kind not in (PLACE, OUT):
+            options[name] = value
+            continue
+        found = [_filled(w, places, out) for w in (value if isinstance(value, list) else [value])]
+        words = [word for own, _ in found for word in own]
+        sources += [path for _, behind in found for path in behind]
+        if words:
+            options[name] = words if option.count == "+" else ",".join(words)
+        elif option.is_required:
+            raise NotThere(f"there is nothing for {name!r}")
+    return step.words(options), sources
+
+
+def _filled(word: str, places: ExperimentPlaces, out: Path) -> tuple[list[str], list[Path]]:
+    """Return what a value becomes, and the files that it follows from; none if it may lack."""
+    try:
+        return _words_of(word.removeprefix(OPTIONAL), places, out)
+    except NotThere:
+        if word.startswith(OPTIONAL):
+            return [], []
+        raise
+
+
+def _words_of(word: str, places: ExperimentPlaces, out: Path) -> tuple[list[str], list[Path]]:
+    """Return what a value becomes, and the files that it follows from."""
+    sources: list[Path] = []
+
+    def paths(found: re.Match) -> list[str]:
+        kind, name, inner = found.groups()
+        folders = [out] if kind == "out" else _folders(kind, name, places, sources)
+        if inner is None or kind == "out":
+            return [f"{folder}{inner or ''}" for folder in folders]
+        return [str(_inside(folder, inner, must_be=kind != "file")) for folder in folders]
+
+    if found := _PLACEHOLDER.fullmatch(word):
+        return paths(found), sources
+    return [_PLACEHOLDER.sub(lambda found: ",".join(paths(found)), word)], sources
 
 
 def _inside(folder: Path, inner: str, must_be: bool) -> Path:
@@ -189,41 +167,40 @@ def _inside(folder: Path, inner: str, must_be: bool) -> Path:
     return path
 
 
-def _paths(found: re.Match, context: Context, out: Path, sources: list[Path]) -> list[Path]:
+def _folders(
+    kind: str, name: str | None, places: ExperimentPlaces, sources: list[Path]
+) -> list[Path]:
     """Return what a placeholder stands for; adds the files that it follows from to ``sources``."""
-    kind, name = found.groups()
-    if kind == "out":
-        return [out]
     if kind == "file":
-        return [context.file.parent]
+        return [places.file.parent]
     if kind == "after":
-        folder = context.left_by(name)
+        folder = places.left_by(name)
         if not (folder / DONE).is_file():
             raise NotThere(f"step {name!r} left nothing")
-        refuse_links(context.folder, folder)
+        refuse_links(places.folder, folder)
         sources.append(folder / DONE)
         return [folder]
     if kind == "runs" and name is None:
-        sources += _results(context.folder)
-        return [context.folder]
-    part, system = _split(kind, name, context)
-    places = context.parts[part]
+        sources += _results(places.folder)
+        return [places.folder]
+    part, system = _split(kind, name, places)
+    own = places.parts[part]
     if kind == "data":
-        sources.append(places.data / MANIFEST)
-        return [places.data]
+        sources.append(own.data / MANIFEST)
+        return [own.data]
     if kind == "raw":
-        if places.raw is None:
+        if own.raw is None:
             raise NotThere(f"the raw files of {part!r} were not given")
-        return [places.raw]
+        return [own.raw]
     if not system:
-        sources += _results(places.runs)
-        return [places.runs]
-    runs = chosen_runs(places.outcomes, system, part)[: 1 if kind == "run" else None]
+        sources += _results(own.runs)
+        return [own.runs]
+    runs = chosen_runs(own.outcomes, system, part)[: 1 if kind == "run" else None]
     sources += [path for run in runs for path in _files_of(run.folder)]
     return [run.folder for run in runs]
 
 
-def _split(kind: str, name: str | None, context: Context) -> tuple[str, str]:
+def _split(kind: str, name: str | None, places: ExperimentPlaces) -> tuple[str, str]:
     """Return part and system of a placeholder; the system may be empty.
 
     Raises:
@@ -231,12 +208,12 @@ def _split(kind: str, name: str | None, context: Context) -> tuple[str, str]:
         ValueError: no part is named, and there are several.
     """
     part, _, system = (name or "").partition("/")
-    if part not in context.parts:
-        if not part and len(context.parts) > 1:
-            raise ValueError(f"{{{kind}}}: name a part: {named(context.parts)}")
-        if system or len(context.parts) > 1 or (part and kind in ("data", "raw")):
+    if part not in places.parts:
+        if not part and len(places.parts) > 1:
+            raise ValueError(f"{{{kind}}}: name a part: {named(places.parts)}")
+        if system or len(places.parts) > 1 or (part and kind in ("data", "raw")):
             raise NotThere(f"no part {part!r} was run")
-        part, system = next(iter(context.parts)), part  # of the only part
+        part, system = next(iter(places.parts)), part  # of the only part
     if kind == "run" and not system:
         raise ValueError(f"{{{kind}:{name}}}: name a system of the part: {{{kind}:{part}/SYSTEM}}")
     return part, system

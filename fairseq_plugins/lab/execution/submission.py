@@ -8,16 +8,17 @@ import os
 import signal
 import time
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import Protocol
 
 import torch
 from submitit import LocalExecutor, SlurmExecutor
 from submitit.core.utils import FailedJobError
 
-from .cluster import MINUTES, Machine
+from .cluster import Machine
 from .job import RunJob
 from .run import Run
 from .run_lock import is_locked
@@ -40,7 +41,7 @@ class Ticket:
         run: that was submitted.
         job: what its executor calls the job.
         folder: of the job's files.
-        has_ended: tells whether the job is over.
+        has_ended: whether the job is over.
         slot: its place among the jobs at a time.
     """
 
@@ -51,49 +52,51 @@ class Ticket:
     slot: int = 0
 
 
-class Pool(Protocol):
+class Pool(ABC):
     """What jobs are submitted to.
 
-    Attributes:
-        room: how many runs may be submitted now.
+    Args:
+        machine: what a job gets, and how many run at a time.
     """
 
-    @property
-    def room(self) -> int: ...
+    room = 10**9  # how many runs may be submitted now
 
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._running: dict[str, Ticket] = {}
+
+    @abstractmethod
     def submit(self, runs: Sequence[Run]) -> list[Ticket]:
         """Start runs, or queue them."""
 
-    def look(self) -> None:
+    def look(self) -> None:  # noqa: B027  processes of this machine are asked one by one
         """Find out which jobs have ended."""
 
     def release(self, ticket: Ticket) -> None:
-        """Clear up after a job that has ended."""
+        """Forget a job that has ended, and remove what submitit has pickled."""
+        del self._running[ticket.job]
+        for path in ticket.folder.glob(f"{ticket.job}_*.pkl"):
+            path.unlink()
 
+    @abstractmethod
     def stop(self) -> None:
         """Let go of all jobs that have not ended."""
 
 
-class LocalPool:
-    """Processes of this machine.
-
-    Args:
-        machine: how many at a time, and what each of them gets.
-    """
+class LocalPool(Pool):
+    """Processes of this machine."""
 
     def __init__(self, machine: Machine) -> None:
-        self._machine = machine
+        super().__init__(machine)
         # A number of a process may come again, and with it the names of submitit's files.
         folder = machine.folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:6]}"
         self._executor = LocalExecutor(folder)
         self._executor.update_parameters(timeout_min=_FOREVER)
-        self._free = list(range(machine.jobs))
-        self._running: dict[str, Ticket] = {}
 
     @property
     def room(self) -> int:
         """How many runs may be submitted now."""
-        return len(self._free)
+        return self._machine.jobs - len(self._running)
 
     def submit(self, runs: Sequence[Run]) -> list[Ticket]:
         """Start runs."""
@@ -101,7 +104,8 @@ class LocalPool:
         for run in runs:
             if is_locked(run.folder):
                 logger.warning("%s: another process is at work there; waiting for it", run.folder)
-            slot = self._free.pop(0)
+            taken = {ticket.slot for ticket in self._running.values()}
+            slot = next(slot for slot in count() if slot not in taken)
             environment = _environment(self._machine, slot)
             job = self._executor.submit(RunJob(run, environment))
             ticket = Ticket(run, job.job_id, job.paths.folder, job.done, slot)
@@ -109,16 +113,6 @@ class LocalPool:
             logger.info("%s: %d updates", run.folder, run.updates)
             tickets.append(ticket)
         return tickets
-
-    def look(self) -> None:
-        """Do nothing: processes of this machine are asked one by one."""
-
-    def release(self, ticket: Ticket) -> None:
-        """Take another run in its place, and remove what submitit has pickled."""
-        self._free.append(ticket.slot)
-        del self._running[ticket.job]
-        for path in ticket.folder.glob(f"{ticket.job}_*.pkl"):
-            path.unlink()
 
     def stop(self) -> None:
         """End all jobs and wait for that.
@@ -128,7 +122,7 @@ class LocalPool:
         begun, asked = time.monotonic(), float("-inf")
         while left := [ticket for ticket in self._running.values() if not ticket.has_ended()]:
             now = time.monotonic()
-            if now - asked > _AGAIN:  # whoever is just starting hears nothing
+            if now - asked > _AGAIN:  # a job that is just starting hears nothing
                 name = signal.SIGTERM if now - begun < _FIRMLY else signal.SIGKILL
                 for ticket in left:
                     with contextlib.suppress(ProcessLookupError):
@@ -139,34 +133,27 @@ class LocalPool:
 
 def _environment(machine: Machine, slot: int) -> dict[str, str | None]:
     """Return the variables of a local job's commands: its share of the cores and of the GPUs."""
-    cores = machine.cpus or len(os.sched_getaffinity(0)) // machine.jobs
+    cores = machine.cpus_per_task or len(os.sched_getaffinity(0)) // machine.jobs
     found: dict[str, str | None] = {"CUDA_VISIBLE_DEVICES": os.environ.get("CUDA_VISIBLE_DEVICES")}
     if "OMP_NUM_THREADS" not in os.environ:
         found["OMP_NUM_THREADS"] = str(max(1, cores // machine.processes))
-    count = torch.cuda.device_count()
-    if machine.gpus and count > machine.gpus:
+    own, there = machine.gpus_per_node, torch.cuda.device_count()
+    if own and there > own:
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-        names = visible.split(",") if visible else [str(device) for device in range(count)]
-        chosen = [names[(slot * machine.gpus + k) % count] for k in range(machine.gpus)]
+        names = visible.split(",") if visible else [str(device) for device in range(there)]
+        chosen = [names[(slot * own + k) % there] for k in range(own)]
         found["CUDA_VISIBLE_DEVICES"] = ",".join(chosen)
     return found
 
 
-class SlurmPool:
-    """Jobs of Slurm, in arrays; they outlive whoever submits them.
-
-    Args:
-        machine: what a job gets, and how many run at a time.
-    """
+class SlurmPool(Pool):
+    """Jobs of Slurm, in arrays that it queues itself; they outlive this process."""
 
     def __init__(self, machine: Machine) -> None:
-        self._machine = machine
+        super().__init__(machine)
         self._executor = SlurmExecutor(machine.folder, max_num_timeout=_REQUEUES)
-        self._running: dict[str, Ticket] = {}
         self._missed: dict[str, int] = {}
         self._looked = float("-inf")
-
-    room = 10**9  # it queues them itself
 
     def submit(self, runs: Sequence[Run]) -> list[Ticket]:
         """Queue runs; those that an earlier call has queued are taken over.
@@ -179,8 +166,8 @@ class SlurmPool:
         record = read_record(self._machine.folder)
         known = {name: entry for name, entry in record.items() if entry[0] in alive}
         tickets, new = self._take_over(runs, known)
-        for start in range(0, len(new), self._machine.array):
-            part = new[start : start + self._machine.array]
+        for start in range(0, len(new), self._machine.array_size):
+            part = new[start : start + self._machine.array_size]
             jobs = self._submit_array(part, before)
             before = jobs[0].split("_")[0]
             known.update((self._name(r), (job, kind_of(r))) for r, job in zip(part, jobs))
@@ -216,12 +203,10 @@ class SlurmPool:
         if before:
             parameters["dependency"] = f"afterany:{before}"
         self._executor.update_parameters(**parameters)
-        minutes = machine.minutes or MINUTES
-        environment = {"OMP_NUM_THREADS": str(max(1, machine.cpus // machine.processes))}
-        if "OMP_NUM_THREADS" in os.environ or not machine.cpus:
-            environment = {}
+        threads = {"OMP_NUM_THREADS": str(max(1, machine.cpus_per_task // machine.processes))}
+        own = threads if machine.cpus_per_task and "OMP_NUM_THREADS" not in os.environ else {}
         try:
-            jobs = self._executor.submit_array([RunJob(run, environment, minutes) for run in runs])
+            jobs = self._executor.submit_array([RunJob(run, own, machine.minutes) for run in runs])
         except FailedJobError as error:
             raise ValueError(f"sbatch refused the jobs: {error}") from None
         return [job.job_id for job in jobs]
@@ -248,12 +233,6 @@ class SlurmPool:
             return
         for job in self._running:
             self._missed[job] = 0 if job in alive else self._missed[job] + 1
-
-    def release(self, ticket: Ticket) -> None:
-        """Forget a job, and remove what submitit has pickled."""
-        del self._running[ticket.job]
-        for path in ticket.folder.glob(f"{ticket.job}_*.pkl"):
-            path.unlink()
 
     def stop(self) -> None:
         """Say how to watch the jobs that go on."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from ..execution.rate_search import Trial, best_trial, systems_of
+from ..results.rate_trials import Trial, best_trial, systems_of
 from .drawing import COLORS, MARKERS, plain, save, style
 
 

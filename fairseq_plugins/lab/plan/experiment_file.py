@@ -2,12 +2,14 @@
 
     title: Single sentences (Li et al. 2020, Table 1)
     parts:
-      - {grid: configs/cola.yaml, size: base}               # a file beside this one, with changes
+      - {grid: configs/cola.yaml, size: base}               # a file of this folder, with changes
       - {grid: configs/sst2.yaml, size: base, seeds: [1, 2], systems: [bert_plain_minilm]}
       - {name: wmt, dataset: translation, systems: [...], updates: 100000}  # a grid of its own
     tables: [sla1]
     after:
-      - {name: gates, script: plot_gates.py, arguments: ["{runs:cola}", "--out", "{out}/gates"]}
+      - name: gates
+        command: plot gates
+        options: {checkpoints: ["{runs:cola}"], out: "{out}/gates"}
 
 A file with `dataset` at its top is a grid, and an experiment of this one part.
 """
@@ -15,21 +17,48 @@ A file with `dataset` at its top is a grid, and an experiment of this one part.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel
 
 from ...messages import named, quoted
 from .grid import SIZES, Grid
-from .grid_file import KEYS, check_grid, grid_of, is_name, read_grid, read_mapping, read_values
-from .grid_selection import resize
-from .plain_values import LINE, NAME, PATH, Kind
+from .grid_file import KINDS, check_grid, grid_of, read_grid, read_mapping
+from .grid_selection import changed, resize
+from .grid_values import FOLDER, MaybeLine, MaybePath, or_nothing
+from .plain_values import one_of
 from .prepared_data import TRANSLATION
+from .steps import Step, read_steps
+from .typed_reading import CLOSED, read_as, refuse_others
 
-_KEYS = ("name", "title", "parts", "tables", "after")
-_PART_KEYS = ("grid", "name", "data", "raw", "size")
 CONFIGS = "configs"  # folders of grids that are called by their file alone
+
+
+class _ExperimentKeys(BaseModel):
+    """What stands at the top of an experiment's file."""
+
+    model_config = CLOSED
+
+    name: Annotated[str, FOLDER] = ""
+    title: MaybeLine = ""
+    parts: list[Any]
+    tables: list[str] | None = None
+    after: list[Any] | None = None
+
+
+class _PartKeys(BaseModel):
+    """What a part of an experiment says of itself, rather than of its grid."""
+
+    model_config = CLOSED
+
+    grid: MaybePath = ""
+    name: Annotated[str, FOLDER] = ""
+    data: MaybePath = ""
+    raw: MaybePath = ""
+    size: Annotated[str, or_nothing(one_of(SIZES))] = ""
 
 
 @dataclass(frozen=True)
@@ -82,7 +111,7 @@ class Experiment:
         file: where it was read.
         parts: its grids.
         tables: layouts that show its results.
-        after: further steps, as `after_steps.read_steps` takes them.
+        after: further steps.
         is_grid: whether the file is a grid itself; its runs lie in the experiment's own folder.
     """
 
@@ -91,7 +120,7 @@ class Experiment:
     file: Path
     parts: tuple[Part, ...]
     tables: tuple[str, ...] = ()
-    after: tuple[Mapping[str, Any], ...] = ()
+    after: tuple[Step, ...] = ()
     is_grid: bool = False
 
     def runs_of(self, part: Part, root: Path) -> Path:
@@ -113,24 +142,19 @@ def read_experiment(path: str | Path) -> Experiment:
         grid, name = grid_of(content, str(path)), default_name(path)
         part = Part(name if path.resolve().parent.name == CONFIGS else grid.dataset, grid)
         return Experiment(name, "", path, (part,), is_grid=True)
-    for key in content:
-        if key not in _KEYS:
-            raise ValueError(f"{path}: unknown key {quoted(key)}; choices: {', '.join(_KEYS)}")
-    entries = content["parts"]
-    if not isinstance(entries, list) or not entries:
-        raise ValueError(f"{path}: parts: expected a list of grids")
-    parts = tuple(_part(entry, path, number) for number, entry in enumerate(entries, start=1))
+    found = read_as(_ExperimentKeys, content, str(path))
+    parts = tuple(_part(entry, path, number) for number, entry in enumerate(found.parts, start=1))
     names = [part.name for part in parts]
-    if len(set(names)) < len(names):
-        raise ValueError(f"{path}: parts: two are called the same ({named(names)}): name them")
-    title = _checked(LINE, content.get("title") or "", f"{path}: title")
+    if not parts or len(set(names)) < len(names):
+        wrong = f"two are called the same ({named(names)}): name them"
+        raise ValueError(f"{path}: parts: {wrong if parts else 'expected a list of grids'}")
     return Experiment(
-        _name(content.get("name", default_name(path)), path, "name"),
-        title,
+        found.name or default_name(path),
+        found.title,
         path,
         parts,
-        tuple(_texts(content.get("tables") or [], path, "tables")),
-        tuple(_mappings(content.get("after") or [], path, "after")),
+        tuple(found.tables or ()),
+        read_steps(found.after, f"{path}: after"),
     )
 
 
@@ -145,37 +169,20 @@ def default_name(path: Path) -> str:
 def _part(entry: Any, path: Path, number: int) -> Part:
     """Read a part."""
     place = f"{path}: part {number}"
-    if not isinstance(entry, dict):
-        raise ValueError(f"{place}: {quoted(entry)} is no mapping of keys to values")
-    known = (*_PART_KEYS, *KEYS)
-    for key in entry:
-        if key not in known:
-            raise ValueError(f"{place}: unknown key {quoted(key)}; choices: {', '.join(known)}")
-    own = {key: value for key, value in entry.items() if key in KEYS}
-    if "grid" in entry:
-        file = path.parent / _checked(PATH, entry["grid"], f"{place}: grid")
+    refuse_others(entry, {**_PartKeys.model_fields, **KINDS}, place)
+    own = {key: value for key, value in entry.items() if key in KINDS}
+    found = read_as(_PartKeys, {key: v for key, v in entry.items() if key not in own}, place)
+    if found.grid:
+        file = path.parent / found.grid
         grid, usual = _changed(read_grid(file), own, place), file.stem
     else:
         grid = grid_of(own, place)
         usual = grid.dataset
-    size = entry.get("size") or ""
-    if size not in ("", *SIZES):
-        raise ValueError(f"{place}: size {quoted(size)}: choices are {', '.join(SIZES)}")
-    name = _name(entry.get("name", usual), path, "name of a part")
-    folders = {
-        key: _checked(PATH, str(entry[key]), f"{place}: {key}")
-        for key in ("data", "raw")
-        if entry.get(key)
-    }
-    return Part(name, grid, size=size, **folders)
+    return Part(found.name or usual, grid, found.data, found.raw, found.size)
 
 
 def _changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:
-    """Return a grid with what a part says instead.
-
-    Systems that are only named are those of the grid; options are added to the grid's, and those
-    without a value are taken away.
-    """
+    """Return a grid with what a part says instead; systems only named are those of the grid."""
     own = dict(own)
     names = own.get("systems")
     if isinstance(names, list) and all(isinstance(name, str) for name in names):
@@ -185,37 +192,4 @@ def _changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:
                 raise ValueError(f"{place}: no system {quoted(name)}; choices: {choices}")
         grid = replace(grid, systems={name: grid.systems[name] for name in names})
         del own["systems"]
-    values = read_values(own, place)
-    if "options" in values:
-        values["options"] = {**grid.options, **values["options"]}
-    if "epochs" in values and "updates" not in values:
-        values["updates"] = 0
-    return check_grid(replace(grid, **values), place)
-
-
-def _name(value: Any, path: Path, key: str) -> str:
-    """Read a name that a folder can have."""
-    _checked(NAME, value, f"{path}: {key}")
-    if not is_name(value):
-        raise ValueError(f"{path}: {key}: {quoted(value)} is no name for a folder")
-    return value
-
-
-def _checked(kind: Kind, value: Any, place: str) -> Any:
-    """Return a value of a kind."""
-    try:
-        return kind.check(value)
-    except ValueError as error:
-        raise ValueError(f"{place}: {error}") from None
-
-
-def _texts(value: Any, path: Path, key: str) -> Sequence[str]:
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise ValueError(f"{path}: {key}: {quoted(value)} is no list of names")
-    return value
-
-
-def _mappings(value: Any, path: Path, key: str) -> Sequence[Mapping[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise ValueError(f"{path}: {key}: {quoted(value)} is no list of steps")
-    return value
+    return check_grid(changed(grid, own, place), place)

@@ -1,5 +1,7 @@
 """Grids of training runs, and their cells; what a cell trains with is in `recipes`.
 
+The types of a grid's fields say what its file may hold (`grid_values`); `grid_file` reads by them.
+
 A system is an architecture, or a name for one with options of its own: a variant is a value. An
 option that is a list is a choice to be made, as the learning rate is: every value is run. A cell is
 one run: system, choice, learning rate, length, share of the training data, seed. Two options of a
@@ -11,27 +13,27 @@ validation set.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from . import grid_values as of
+from .grid_values import OWN_RATE
+from .option_values import Options
+from .train_options import OWN_DATA
+
 SIZES = ("tiny", "minilm", "base", "large")  # ends of architectures' names
-
-SQUAD, TRANSLATION = "squad", "translation"  # datasets that are prepared in their own way
-OWN_DATA, OWN_RATE = "data", "lr"  # options of a system that the grid reads itself
-
-Options = dict[str, Any]
 Choice = tuple[tuple[str, Any], ...]  # the values of a system's options that are lists
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What to run.
+    """What to run; the types are checked where a file is read.
 
     Args:
-        dataset: its name in the manifest, that of `prepare text`; `squad`, or
+        dataset: its name in the manifest, that of ``prepare text``; `squad`, or
             `translation`.
         systems: name -> options of ``fairseq-train``, ``arch`` among them; a list is a choice.
             `OWN_RATE` and `OWN_DATA` may be among them.
@@ -46,7 +48,7 @@ class Grid:
         warmup_ratio: share of the updates that warm up.
         weight_decay: of matrices.
         clip_norm: largest norm of the gradient.
-        validate_every: updates between validations beside those after every epoch; 0 for none.
+        validate_every: updates between validations, which also follow every epoch; 0 for none.
         metric: what chooses the best checkpoint; empty for the dataset's headline metric.
         evaluate: split that the best checkpoint is tried on at the end, if it has labels; empty for
             none. It chooses nothing.
@@ -59,25 +61,25 @@ class Grid:
             is a choice.
     """
 
-    dataset: str
-    systems: Mapping[str, Options]
-    learning_rates: tuple[float, ...] = (5e-5, 4e-5, 3e-5, 2e-5)
-    epochs: tuple[int, ...] = (3,)
-    updates: int = 0
-    fractions: tuple[float, ...] = (1.0,)
-    seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
-    batch_size: int = 32
-    warmup_ratio: float = 0.1
-    weight_decay: float = 0.01
-    clip_norm: float = 1.0
-    validate_every: int = 0
-    metric: str = ""
-    evaluate: str = ""
-    prepare: Options = field(default_factory=dict)
-    generate: Options = field(default_factory=dict)
-    reference: str = ""
-    average: int = 0
-    options: Options = field(default_factory=dict)
+    dataset: of.Name
+    systems: of.Systems
+    learning_rates: of.Amounts = (5e-5, 4e-5, 3e-5, 2e-5)
+    epochs: of.Lengths = (3,)
+    updates: of.Count = 0
+    fractions: of.Shares = (1.0,)
+    seeds: of.Counts = (1, 2, 3, 4, 5)
+    batch_size: of.Positive = 32
+    warmup_ratio: of.Amount = 0.1
+    weight_decay: of.Amount = 0.01
+    clip_norm: of.Amount = 1.0
+    validate_every: of.Count = 0
+    metric: of.MaybeName = ""
+    evaluate: of.MaybeName = ""
+    prepare: of.Preparation = field(default_factory=dict)
+    generate: of.Generation = field(default_factory=dict)
+    reference: of.MaybePath = ""
+    average: of.Count = 0
+    options: of.OptionsOfAll = field(default_factory=dict)
 
     @property
     def validation(self) -> str:
@@ -163,7 +165,7 @@ class Cell:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What it is, for files; what a cell has not, such as choices, it does not tell of."""
+        """What it is, for files; what a cell does not have, such as choices, is left out."""
         usual = {"choice": {}, "fraction": 1.0, "updates": 0}
         own = asdict(self) | {"choice": dict(self.choice)}
         return {key: value for key, value in own.items() if usual.get(key) != value}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ...messages import named
 from .grid import OWN_RATE, SIZES, Grid, Options, variant
-from .grid_file import read_values, refuse_owned
+from .grid_file import read_values
+from .grid_values import refuse_owned
 from .prepared_data import TRANSLATION
 
 _SMALLEST = {"arch": "syntax_transformer_tiny"}
@@ -16,15 +17,25 @@ _SHORTEST = {"beam": 1, "max-len-a": 0, "max-len-b": 8, "max-tokens": 2000}
 
 
 def preset(grid: Grid) -> Grid:
-    """Return the grid with the first learning rate, length and value of every choice."""
-    systems = {name: _first(options) for name, options in grid.systems.items()}
-    return replace(
-        grid,
-        systems=systems,
-        learning_rates=grid.learning_rates[:1],
-        epochs=grid.epochs[:1],
-        options=_first(grid.options),
-    )
+    """Return the grid with the first learning rate, length and value of every choice.
+
+    What had a choice still has it, of one value, and folders name it.
+    """
+    first = {"learning_rates": grid.learning_rates[:1], "epochs": grid.epochs[:1]}
+    return replace(_with_choices(grid, lambda name, values: values[:1]), **first)
+
+
+def _with_choices(grid: Grid, change: Callable[[str, list[Any]], list[Any]]) -> Grid:
+    """Return the grid with other values of its choices; ``change`` gets option and values."""
+
+    def changed(options: Options) -> Options:
+        return {
+            name: change(name, value) if isinstance(value, list) else value
+            for name, value in options.items()
+        }
+
+    systems = {name: changed(options) for name, options in grid.systems.items()}
+    return replace(grid, systems=systems, options=changed(grid.options))
 
 
 def quick(grid: Grid) -> Grid:
@@ -58,11 +69,6 @@ def smoke(grid: Grid, updates: int = 2) -> Grid:
     )
 
 
-def _first(options: Options) -> Options:
-    """Leave each choice only its first value; it stays a choice, and the folder names it."""
-    return {key: value[:1] if isinstance(value, list) else value for key, value in options.items()}
-
-
 def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
     """Return the grid with some of its systems, or with any architectures; all if none is named.
 
@@ -89,36 +95,40 @@ def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
     return replace(grid, systems=systems) if systems else grid
 
 
-def select(
-    grid: Grid,
-    *,
-    learning_rates: Sequence[float] = (),
-    epochs: Sequence[int] = (),
-    seeds: Sequence[int] = (),
-    fractions: Sequence[float] = (),
-    updates: int = 0,
-) -> Grid:
+def select(grid: Grid, **given: Any) -> Grid:
     """Return the grid with other values where some are given.
 
     Args:
         grid: the whole grid.
-        learning_rates, epochs, seeds, fractions, updates: in place of its own; epochs in place of
-            its updates as well.
+        given: values of its keys; what is empty or 0 is not given. Epochs come in place of its
+            updates as well.
 
     Raises:
         ValueError: values that no grid file may hold, or both epochs and updates.
     """
-    if len(epochs) and updates:
+    own = {key: v if isinstance(v, int) else list(v) for key, v in given.items() if v}
+    if "epochs" in own and "updates" in own:
         raise ValueError("--epochs and --updates both say how long to train: give one of them")
-    given = {
-        "learning_rates": list(learning_rates),
-        "epochs": list(epochs),
-        "seeds": list(seeds),
-        "fractions": list(fractions),
-        "updates": updates,
-    }
-    values = read_values({key: value for key, value in given.items() if value}, "command line")
-    if epochs:
+    return changed(grid, own, "command line")
+
+
+def changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:
+    """Return the grid with values of a file in place of its own.
+
+    Options are added to the grid's, and those without a value are taken away.
+
+    Args:
+        grid: the whole grid.
+        own: key -> value, as YAML has it.
+        place: where they stand, for messages.
+
+    Raises:
+        ValueError: see `read_values`.
+    """
+    values = read_values(own, place)
+    if "options" in values:
+        values["options"] = {**grid.options, **values["options"]}
+    if "epochs" in values and "updates" not in values:
         values["updates"] = 0
     return replace(grid, **values)
 
@@ -143,15 +153,7 @@ def choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
         if name not in open_:
             choices = named(sorted(open_), none="none in this grid")
             raise ValueError(f"no system has a choice {name!r}; choices: {choices}")
-
-    def chosen(options: Options) -> Options:
-        return {
-            key: list(given[key]) if key in given and isinstance(value, list) else value
-            for key, value in options.items()
-        }
-
-    systems = {name: chosen(options) for name, options in grid.systems.items()}
-    return replace(grid, systems=systems, options=chosen(grid.options))
+    return _with_choices(grid, lambda name, values: list(given.get(name, values)))
 
 
 def contrast(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:

@@ -1,83 +1,104 @@
-"""Read options of fairseq and their values, of a grid's file or a command line."""
+"""Read options and their values, of a file or a command line."""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ...messages import quoted
-from .grid import Options
 from .strict_yaml import parse_yaml
 
+Options = dict[str, Any]
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 
 
+class _Checks(Protocol):
+    def check(self, value: Any) -> Any: ...
+
+
+def check_option(key: Any, value: Any, known: Mapping[str, _Checks], otherwise: str) -> None:
+    """Refuse an option that is none of those that a file may give, or has another kind of value.
+
+    Args:
+        key, value: as the file gives it.
+        known: name -> what checks its values.
+        otherwise: what to do instead, for the message.
+
+    Raises:
+        ValueError: names the option, the value and what would do.
+    """
+    if key not in known:
+        like = difflib.get_close_matches(str(key)[:100], known, 3)
+        hint = f" (like it: {', '.join(like)})" if like else ""
+        name = quoted(str(key), 100)
+        raise ValueError(f"option {name}: not among those that a file may give{hint}; {otherwise}")
+    try:
+        known[key].check(value)
+    except ValueError as error:
+        raise ValueError(f"option {key!r}: {error}") from None
+
+
 def check_choice(key: Any, values: list[Any]) -> None:
-    """Refuse a choice whose values cannot be told apart, or cannot stand in a folder's name."""
+    """Refuse a choice whose values are not all different, or cannot stand in a folder's name."""
     names = [str(value) for value in values]
     single = all(isinstance(value, (str, int, float)) for value in values)
-    if not single or not names or len(set(names)) < len(names) or str(key).startswith("-"):
+    if not single or not names or len(set(names)) < len(names):
         raise ValueError(f"option {quoted(key)}: {quoted(values)} is no list of different values")
     if any(Path(name).name != name for name in names):
         raise ValueError(f"option {quoted(key)}: {quoted(values)} holds no name for a folder")
-    for value in values:
-        read_options({key: value})
 
 
-def read_options(value: Any) -> Options:
-    """Read options of fairseq, without their leading dashes.
+def as_mapping(value: Any) -> Options:
+    """Return options of a file; nothing after the colon is no option.
 
     Raises:
-        ValueError: no mapping, a name of another form, several values, or a value that fairseq
-            could take for another option.
+        ValueError: no mapping.
     """
-    if not isinstance(value, dict):
+    if value is not None and not isinstance(value, dict):
         raise ValueError(f"{quoted(value)} is no mapping of options to values")
-    for key, given in value.items():
-        if not isinstance(given, str | int | float | None) or str(key).startswith("-"):
-            raise ValueError(
-                f"option {quoted(key)}: {quoted(given)} is no single value, or has dashes before"
-            )
-        if not _NAME.fullmatch(str(key)):
-            raise ValueError(f"option {quoted(key)}: no name of an option")
-        if isinstance(given, str) and given.startswith("--"):
-            raise ValueError(f"option {quoted(key)}: {quoted(given)} is an option, not a value")
-    return {str(key): given for key, given in value.items()}
+    return dict(value or {})
 
 
 def read_assignments(words: Sequence[str]) -> Options:
     """Read ``name=value`` of a command line; values as YAML has them, an empty one is None.
 
     Raises:
-        ValueError: a word without ``=``, or no value of YAML.
+        ValueError: a word without ``=``, a name or value that fairseq could take for another
+            option, or no value of YAML.
     """
-    return read_options({name: _value(text) for name, text in map(_split, words)})
+    return {name: _value(name, text) for name, text in map(_split, words)}
 
 
 def read_choices(words: Sequence[str]) -> dict[str, list[Any]]:
     """Read ``name=value,value`` of a command line.
 
     Raises:
-        ValueError: not of that form, or values that are no choice.
+        ValueError: see `read_assignments`; values that are no choice.
     """
     found = {}
     for name, text in map(_split, words):
-        found[name] = [_value(value) for value in text.split(",")]
+        found[name] = [_value(name, value) for value in text.split(",")]
         check_choice(name, found[name])
     return found
 
 
 def _split(word: str) -> tuple[str, str]:
     name, sign, text = word.partition("=")
-    if not (name and sign):
-        raise ValueError(f"{quoted(word)} is not NAME=VALUE")
+    if not sign or not _NAME.fullmatch(name):
+        raise ValueError(f"{quoted(word)} is not NAME=VALUE, with the name of an option")
     return name, text
 
 
-def _value(text: str) -> Any:
+def _value(name: str, text: str) -> Any:
+    if text.startswith("--"):
+        raise ValueError(f"option {quoted(name)}: {quoted(text)} is an option, not a value")
     try:
-        return parse_yaml(text, "value")
+        value = parse_yaml(text, "value")
     except ValueError:
         raise ValueError(f"{quoted(text)} is no value") from None
+    if not isinstance(value, str | int | float | None):
+        raise ValueError(f"option {quoted(name)}: {quoted(value)} is no single value")
+    return value

@@ -12,26 +12,23 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic_core import CoreSchema, core_schema
+
 from ...messages import quoted
 
 _NUMBER = r"[+-]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,3})?"
 _SEVERAL = rf"\s*{_NUMBER}\s*(?:,\s*{_NUMBER}\s*){{0,50}},?\s*"
-_ONE = re.compile(_NUMBER, re.ASCII)
-_NUMBERS = re.compile(rf"{_SEVERAL}|\({_SEVERAL}\)|\[{_SEVERAL}\]", re.ASCII)
 _COMPONENT = r"\w[\w.+-]{0,99}"
-_WORD = re.compile(r"\w[\w.,+-]{0,199}")
-_NAME = re.compile(r"\w[\w.-]{0,99}")
-_PATH = re.compile(rf"{_COMPONENT}(?:/{_COMPONENT}){{0,19}}")
 _LONGEST = 500  # characters of a line
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of values.
+    """A kind of values; as annotation of a field it is what pydantic checks.
 
     Args:
         said: what fits, for messages.
-        fits: tells whether a value does.
+        fits: whether a value does.
     """
 
     said: str
@@ -46,6 +43,15 @@ class Kind:
         if not self.fits(value):
             raise ValueError(f"{quoted(value)} is not {self.said}")
         return value
+
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: Any) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+
+def matching(pattern: str, said: str, flags: int = 0) -> Kind:
+    """Return the kind of texts that a regular expression matches as a whole."""
+    fits = re.compile(pattern, flags).fullmatch
+    return Kind(said, lambda value: isinstance(value, str) and bool(fits(value)))
 
 
 def one_of(names: Iterable[str], *, alone: bool = False) -> Kind:
@@ -71,35 +77,30 @@ def _is_whole(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     if isinstance(value, str):  # YAML takes 1e-5 for a text
-        return bool(_ONE.fullmatch(value))
+        return _ONE.fits(value)
     return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
-
-
-def _is_text(value: Any, fullmatch: Callable[[str], Any]) -> bool:
-    return isinstance(value, str) and bool(fullmatch(value))
 
 
 def _is_line(value: Any) -> bool:
     return isinstance(value, str) and value.isprintable() and len(value) <= _LONGEST
 
 
+_ONE = matching(_NUMBER, "a number", re.ASCII)
 FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 WHOLE = Kind("a whole number", _is_whole)
 NUMBER = Kind("a number", _is_number)
-NUMBERS = Kind(
-    "numbers such as (0.9, 0.98)",
-    lambda value: _is_number(value) or _is_text(value, _NUMBERS.fullmatch),
+_TUPLE = matching(
+    rf"{_SEVERAL}|\({_SEVERAL}\)|\[{_SEVERAL}\]", "numbers such as (0.9, 0.98)", re.ASCII
 )
+NUMBERS = Kind(_TUPLE.said, lambda value: _is_number(value) or _TUPLE.fits(value))
+_TEXT_WORD = matching(r"\w[\w.,+-]{0,199}", "a word of letters, digits and _, with . , + - within")
 WORD = Kind(
-    "a word of letters, digits and _, with . , + - within",
-    lambda value: _is_whole(value) and value >= 0 or _is_text(value, _WORD.fullmatch),
+    _TEXT_WORD.said, lambda value: _is_whole(value) and value >= 0 or _TEXT_WORD.fits(value)
 )
-NAME = Kind(
-    "a name of letters, digits and _, with . - within", lambda v: _is_text(v, _NAME.fullmatch)
-)
-PATH = Kind(
+NAME = matching(r"\w[\w.-]{0,99}", "a name of letters, digits and _, with . - within")
+PATH = matching(
+    rf"{_COMPONENT}(?:/{_COMPONENT}){{0,19}}",
     "a path that goes down only, of letters, digits and _, with . + - within",
-    lambda value: _is_text(value, _PATH.fullmatch),
 )
 LINE = Kind(f"a line of at most {_LONGEST} characters", _is_line)
 TEXT = Kind(  # as a word of a command line

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..run_files import subcommand
+from ..commands import command
 from .experiment_file import Part
-from .prepare_options import words_of
-from .prepared_data import SQUAD, TRANSLATION
+from .prepare_options import SQUAD, TRANSLATION, preparing, words_of
 
 _DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
 
@@ -36,17 +35,10 @@ def preparation(
     raw = raw_folder(part, raw)
     if not raw.is_dir():
         raise FileNotFoundError(f"--raw {raw}: no such folder")
-    own = [*words_of(part.grid.prepare, raw), *more]
-    if part.grid.dataset == TRANSLATION:
-        return [_command("translation", part.folder, own)]
-    own = [*(["--pretrained", pretrained] if pretrained else []), *own]
-    if part.grid.dataset != SQUAD:
-        start = ["--dataset", part.grid.dataset, "--raw-dir", str(raw)]
-        return [_command("text", part.folder, [*start, *own])]
-    return [
-        _command("questions", part.folder, ["--raw-dir", str(raw), *own]),
-        *_augmented(part, raw, own),
-    ]
+    dataset, given = part.grid.dataset, ["--pretrained", pretrained] if pretrained else []
+    own = [*([] if dataset == TRANSLATION else given), *words_of(part.grid.prepare, raw), *more]
+    first = command(*preparing(dataset, raw), "--destdir", str(part.folder), *own)
+    return [first, *(_augmented(part, raw, own) if dataset == SQUAD else [])]
 
 
 def _augmented(part: Part, raw: Path, own: Sequence[str]) -> list[list[str]]:
@@ -58,9 +50,5 @@ def _augmented(part: Part, raw: Path, own: Sequence[str]) -> list[list[str]]:
         if share.isdigit() and valid:
             files = ["--train-file", str(train), "--valid-file", str(valid)]
             folder = part.folder.with_name(f"{part.folder.name}_{share}")
-            found.append(_command("questions", folder, [*files, *own]))
+            found.append(command("prepare questions", "--destdir", str(folder), *files, *own))
     return found
-
-
-def _command(kind: str, folder: Path, options: Sequence[str]) -> list[str]:
-    return [*subcommand("prepare", kind), "--destdir", str(folder), *options]

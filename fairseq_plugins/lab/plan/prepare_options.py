@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from ...messages import quoted
-from .grid import SQUAD, TRANSLATION, Options
+from .option_values import Options, as_mapping, check_option
 from .plain_values import FLAG, NUMBER, PATH, TEXT, WHOLE, WORD, Kind
 
+SQUAD, TRANSLATION = "squad", "translation"  # datasets that are prepared in their own way
 _WORDS = (  # options with a text that is a word, or several with commas
     "source_lang target_lang features tokenizer normalizer subwords on_misalignment annotations "
     "tokenize long_questions separator labels on_empty on_bad_row"
@@ -46,9 +47,7 @@ def read_prepare(value: Any) -> Options:
             f"{quoted(value)}: options are given by name, such as "
             '{annotations: "pos,heads", valid-fraction: 0.1}, not as words of a command line'
         )
-    if not isinstance(value or {}, dict):
-        raise ValueError(f"{quoted(value)} is no mapping of options to values")
-    return dict(value or {})
+    return as_mapping(value)
 
 
 def check_prepare(options: Mapping[Any, Any], dataset: str) -> None:
@@ -59,16 +58,17 @@ def check_prepare(options: Mapping[Any, Any], dataset: str) -> None:
     """
     kinds = _kinds_of(dataset)
     for key, value in options.items():
-        if key not in kinds:
-            hint = "" if value is not None else "; a value with commas wants quotes"
-            raise ValueError(
-                f"option {quoted(str(key))}: not in a file (on the command line: --prepare){hint}; "
-                f"choices: {', '.join(kinds)}"
-            )
-        try:
-            kinds[key].check(value)
-        except ValueError as error:
-            raise ValueError(f"option {quoted(key)}: {error}") from None
+        hint = "" if value is not None else "; a value with commas wants quotes"
+        otherwise = f"on the command line: --prepare{hint}; choices: {', '.join(kinds)}"
+        check_option(key, value, kinds, otherwise)
+
+
+def preparing(dataset: str, raw: Path) -> list[str]:
+    """Return the command that prepares a dataset, and where it reads raw data."""
+    if dataset == TRANSLATION:
+        return ["prepare translation"]  # whose options name every file
+    own = ["prepare questions"] if dataset == SQUAD else ["prepare text", "--dataset", dataset]
+    return [*own, "--raw-dir", str(raw)]
 
 
 def words_of(options: Mapping[str, Any], raw: Path) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import Any
 
 from ...evaluation.metrics import NAMES
 from ...messages import named
-from .grid import SQUAD, TRANSLATION, Grid
-from .prepare_options import words_of
+from ..commands import written
+from .grid import Grid
+from .prepare_options import TRANSLATION, preparing, words_of
 
 SPANS = "spans"  # target of question answering; that of translation is called as its dataset
 # target -> what may choose a checkpoint; of translation what fairseq logs
@@ -68,8 +68,8 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
     """
     path = Path(folder) / "manifest.json"
     if not path.is_file():
-        own = shlex.join(words_of(grid.prepare, Path("DIR")))
-        words = f"{_preparation(grid)} --destdir {folder} {own}".rstrip()
+        raw, place = Path("DIR"), ["--destdir", str(folder)]
+        words = written(*preparing(grid.dataset, raw), *place, *words_of(grid.prepare, raw))
         raise FileNotFoundError(
             f"{path}: no such file; prepare the data first: name the folder of the raw data with "
             f"--raw DIR, or run {words}"
@@ -101,22 +101,13 @@ def _of_translation(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {**manifest, **own, "metric": "loss", "positive": "", "splits": splits}
 
 
-def _preparation(grid: Grid) -> str:
-    """Return the beginning of the command that prepares a grid's dataset."""
-    if grid.dataset == TRANSLATION:
-        return "fairseq-plugins prepare translation"
-    if grid.dataset == SQUAD:
-        return "fairseq-plugins prepare questions --raw-dir DIR"
-    return f"fairseq-plugins prepare text --dataset {grid.dataset} --raw-dir DIR"
-
-
 def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
     """Read the grid's prepared folder, and those of systems with their own.
 
     Args:
         folder: of the grid.
         grid: whose systems may name data: a path, or what stands behind the grid's folder, so that
-            ``35`` is ``data-bin/squad2_35`` beside ``data-bin/squad2``.
+            ``35`` is ``data-bin/squad2_35`` for ``data-bin/squad2``.
 
     Returns:
         Name of the folder, empty for the grid's -> what it holds.

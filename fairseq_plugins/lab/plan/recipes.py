@@ -127,7 +127,7 @@ def command_line(options: Options) -> list[str]:
 
 
 def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
-    """Return everything that decides a run, as it is recorded beside its results.
+    """Return everything that decides a run, as it is recorded with its results.
 
     Of question answering the validation file is recorded as well, since systems may be trained on
     other data, such as augmented ones, and be compared on the same questions.

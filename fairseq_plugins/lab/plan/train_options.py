@@ -7,7 +7,6 @@ code, or what fairseq evaluates as Python. Whoever wants more gives it on the co
 
 from __future__ import annotations
 
-import difflib
 import enum
 import typing
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,9 +15,10 @@ from functools import cache
 from typing import Any
 
 from ...registration import register
-from .grid import OWN_DATA
+from .option_values import check_option
 from .plain_values import FLAG, NUMBER, NUMBERS, PATH, WHOLE, WORD, Kind, either, one_of
 
+OWN_DATA = "data"  # option of a system that says what it is trained on; grids read it themselves
 _WORDS = (  # options with a text that is a word, or several with commas
     "features feature_embed_dims local_attention local_layers dual_layers similarity_layers "
     "encoder_attention encoder_attention_layers encoder_layers_to_keep decoder_layers_to_keep "
@@ -29,7 +29,7 @@ _REFUSED = (  # what starts processes, traces or loads more, or is about machine
     "tpu profile use_plasma_view azureml_logging model_parallel_size reset_logging num_workers "
     "write_checkpoints_asynchronously suppress_crashes no_save"
 ).split()
-_CRITERIONS = ("cross_entropy", "label_smoothed_cross_entropy")  # fairseq's, beside ours
+_CRITERIONS = ("cross_entropy", "label_smoothed_cross_entropy")  # fairseq's, in addition to ours
 _OPTIMIZERS = "adam nag bert_adamw".split()
 _GENERATION = (
     "beam nbest max_len_a max_len_b min_len match_source_len unnormalized no_early_stop "
@@ -49,8 +49,7 @@ def check_training(options: Mapping[Any, Any]) -> None:
     Raises:
         ValueError: another name, or a value of another kind; names it and what would do.
     """
-    for key, given in options.items():
-        _check(key, given, of_training(), "--options")
+    _check(options, of_training(), "--options")
 
 
 def check_generation(options: Mapping[Any, Any]) -> None:
@@ -59,25 +58,16 @@ def check_generation(options: Mapping[Any, Any]) -> None:
     Raises:
         ValueError: see `check_training`.
     """
+    _check(options, of_generation(), "--generate")
+
+
+def _check(options: Mapping[Any, Any], kinds: Mapping[str, Kind], flag: str) -> None:
+    """Check options and their values; of a choice all of them. None takes an option away."""
+    taken_away = {key: Kind("", lambda value: True) for key in kinds}
     for key, given in options.items():
-        _check(key, given, of_generation(), "--generate")
-
-
-def _check(key: Any, given: Any, kinds: Mapping[str, Kind], flag: str) -> None:
-    """Check an option and its value, or all of its values."""
-    if key not in kinds:
-        like = difflib.get_close_matches(str(key)[:100], kinds, 3)
-        raise ValueError(
-            f"option {str(key)[:100]!r}: not among those that a file may give"
-            + (f" (like it: {', '.join(like)})" if like else "")
-            + f"; on the command line: {flag}"
-        )
-    for value in given if isinstance(given, list) else [given]:
-        try:
-            if value is not None:  # which takes an option away
-                kinds[key].check(value)
-        except ValueError as error:
-            raise ValueError(f"option {key!r}: {error}") from None
+        for value in given if isinstance(given, list) else [given]:
+            known = taken_away if value is None else kinds
+            check_option(key, value, known, f"on the command line: {flag}")
 
 
 @cache

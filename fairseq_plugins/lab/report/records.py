@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..execution.experiment import DESCRIPTION, ROWS
 from ..results.outcomes import Setting, share_of
 from ..results.split_files import evaluation_of
-from ..run_files import LOG, RESULT, SETTINGS
+from ..run_files import DESCRIPTION, LOG, RESULT, ROWS, SETTINGS
 from ..safe_files import inner_folders, is_below, is_file, parse_json, read_text, run_folders
 
 FINISHED, FAILED, UNFINISHED = "finished", "failed", "unfinished"

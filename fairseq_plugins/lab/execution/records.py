@@ -1,0 +1,150 @@
+"""What is recorded of an experiment: its description, and a row for every run.
+
+``experiment.json`` says what it is, ``rows.jsonl`` holds one line a run that came to an end, in the
+plan's order. Everything about time stands in a row's ``time``: the rest is the same whenever and
+however often it was interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...files import write_text
+from ..plan.prepared_data import TRANSLATION
+from ..run_files import DESCRIPTION, RESULT, ROWS
+from ..safe_files import read_json, read_text
+from .experiment import Plan, PlannedRun
+from .versions import versions
+
+# of a result, what a row has under the same name; the rest is spelt in `_row`
+_SHARED = ("dataset", "system", "learning_rate", "metric", "validation", "best", "last")
+_MORE = ("best_updates", "parameters", "processes", "command", "versions")
+
+
+def describe(plan: Plan, command: str) -> dict[str, Any]:
+    """Return what ``experiment.json`` says.
+
+    Args:
+        plan: all runs.
+        command: that runs the experiment.
+    """
+    experiment = plan.experiment
+    parts = [
+        {
+            "name": part.name,
+            "folder": "." if experiment.is_grid else part.name,
+            "dataset": part.grid.dataset,
+            "data": str(part.folder),
+            "kind": TRANSLATION if part.grid.dataset == TRANSLATION else "understanding",
+        }
+        for part in experiment.parts
+    ]
+    return {
+        "name": experiment.name,
+        "title": experiment.title,
+        "file": str(experiment.file),
+        "command": command,
+        "parts": parts,
+        "runs": [str(planned.run.folder.relative_to(plan.root)) for planned in plan.runs],
+        "tables": list(experiment.tables),
+        "after": [step.model_dump() for step in experiment.after],
+        "versions": versions(),
+    }
+
+
+def write_description(plan: Plan, command: str) -> None:
+    """Write ``experiment.json``; what an earlier plan made and is still there stays in it."""
+    found, earlier = describe(plan, command), read_json(plan.root / DESCRIPTION)
+    names = [part["name"] for part in found["parts"]]
+    found["parts"] += [part for part in earlier.get("parts", []) if part["name"] not in names]
+    others = [run for run in earlier.get("runs", []) if run not in found["runs"]]
+    found["runs"] += [run for run in others if (plan.root / run).is_dir()]
+    plan.root.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    write_text(plan.root / DESCRIPTION, text)
+
+
+def rows(plan: Plan, failures: Mapping[Path, str]) -> list[dict[str, Any]]:
+    """Return a row for every run that came to an end.
+
+    Args:
+        plan: all runs.
+        failures: folder -> what went wrong, of runs that failed.
+    """
+    found = []
+    for planned in plan.runs:
+        folder = planned.run.folder
+        result = read_json(folder / RESULT)
+        if folder in failures:
+            result = {**planned.run.settings, **result, "error": failures[folder]}
+        if result:
+            found.append(_row(plan, planned, result))
+    return found
+
+
+def _row(plan: Plan, planned: PlannedRun, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay out what is known of a run."""
+    run = planned.run
+    tried = read_json(run.evaluation)
+    speed = result.get("updates_per_second")
+    error = {"error": result["error"]} if "error" in result else {}
+    return {
+        "experiment": plan.experiment.name,
+        "part": planned.part.name,
+        **{name: result.get(name) for name in _SHARED},
+        "arch": result.get("options", {}).get("arch", ""),
+        "epochs": result.get("epochs", 0),
+        "updates": run.updates,
+        "fraction": run.cell.fraction,
+        "choice": dict(run.cell.choice),
+        "seed": run.cell.seed,
+        "status": "failed" if error else "finished",
+        "evaluated": tried.get("of", ""),
+        "evaluation": tried.get("metrics", {}),
+        **{name: result.get(name) for name in _MORE},
+        "folder": str(run.folder.relative_to(plan.root)),
+        **error,
+        "time": {
+            "updates_per_second": speed,
+            "seconds": round(run.updates / speed, 1) if speed else None,
+        },
+    }
+
+
+def write_rows(plan: Plan, failures: Mapping[Path, str]) -> None:
+    """Write ``rows.jsonl`` anew: the plan's runs, then others that were planned and done before."""
+    found = [*rows(plan, failures), *_earlier_rows(plan)]
+    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in found]
+    plan.root.mkdir(parents=True, exist_ok=True)
+    write_text(plan.root / ROWS, "".join(lines))
+
+
+def _earlier_rows(plan: Plan) -> list[dict[str, Any]]:
+    """Return the rows of finished runs that are not of this plan, such as those of other seeds."""
+    if not (plan.root / ROWS).is_file():
+        return []
+    planned = {str(one.run.folder.relative_to(plan.root)) for one in plan.runs}
+    others = [row for row in read_rows(plan.root) if row.get("folder") not in planned]
+    return [row for row in others if (plan.root / str(row.get("folder")) / RESULT).is_file()]
+
+
+def read_rows(folder: str | Path) -> list[dict[str, Any]]:
+    """Read the rows of an experiment.
+
+    Raises:
+        FileNotFoundError: it has none.
+        ValueError: a line that is no row; names file and line.
+    """
+    path, found = Path(folder) / ROWS, []
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        try:
+            row = json.loads(line)
+        except ValueError:
+            row = None
+        if not isinstance(row, dict):
+            raise ValueError(f"{path}:{number}: no row of an experiment")
+        found.append(row)
+    return found

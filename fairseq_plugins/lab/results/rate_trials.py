@@ -1,0 +1,131 @@
+"""What came of trying learning rates: the best of them, and how that is reported.
+
+A rate at which training breaks down is an answer as well.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+import pandas as pd
+
+from ...evaluation.metrics import LOWER_IS_BETTER
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of a rate.
+
+    Args:
+        system: its name.
+        rate: peak of the schedule.
+        metric: name of the metric that chooses.
+        score: it at the best validation; nan if training broke down.
+        loss: of that validation.
+        last: the metric at the last validation.
+        updates: of the best validation.
+        problem: why there is no score; empty if there is.
+    """
+
+    system: str
+    rate: float
+    metric: str
+    score: float = math.nan
+    loss: float = math.nan
+    last: float = math.nan
+    updates: int = 0
+    problem: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is a score of a model that still computes."""
+        return not self.problem and math.isfinite(self.score) and math.isfinite(self.loss)
+
+    @property
+    def merit(self) -> tuple[bool, float, float, float]:
+        """What is best is highest: score, then loss, then the lower rate."""
+        sign = -1 if self.metric in LOWER_IS_BETTER else 1
+        if not self.is_whole:
+            return False, 0.0, 0.0, -self.rate
+        return True, sign * self.score, -self.loss, -self.rate
+
+
+def best_trial(trials: Sequence[Trial]) -> Trial | None:
+    """Return the best trial; None where all training broke down."""
+    whole = [trial for trial in trials if trial.is_whole]
+    return max(whole, key=lambda trial: trial.merit) if whole else None
+
+
+def systems_of(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
+    """Return system -> its trials."""
+    names = dict.fromkeys(trial.system for trial in trials)
+    return {name: [trial for trial in trials if trial.system == name] for name in names}
+
+
+def format_trial(trial: Trial) -> str:
+    """Return a line of the running report."""
+    if not trial.is_whole:
+        return f"{trial.system:<28} {trial.rate:<9.3g} {trial.problem or 'diverged'}"
+    return (
+        f"{trial.system:<28} {trial.rate:<9.3g} {trial.metric} {trial.score:8.4f}"
+        f"   loss {trial.loss:8.4f}   last {trial.last:8.4f}"
+    )
+
+
+def format_summary(trials: Sequence[Trial], examples: int) -> str:
+    """Return all trials, best first, in Markdown, with what they say.
+
+    Args:
+        trials: of all systems and rates.
+        examples: number of training examples.
+    """
+    return "\n".join(_summary(trials, examples)) + "\n"
+
+
+def _summary(trials: Sequence[Trial], examples: int) -> Iterator[str]:
+    for system, group in systems_of(trials).items():
+        metric = group[0].metric
+        yield f"**{system}**, {examples:,} training examples, best rate first"
+        yield ""
+        yield f"| learning rate | {metric} | loss | {metric} at the end |"
+        yield "|---:|---:|---:|---:|"
+        for trial in sorted(group, key=lambda trial: trial.merit, reverse=True):
+            if trial.is_whole:
+                values = (f"{value:.4f}" for value in (trial.score, trial.loss, trial.last))
+                yield f"| {trial.rate:g} | {' | '.join(values)} |"
+            else:
+                yield f"| {trial.rate:g} | {trial.problem or 'diverged'} | – | – |"
+        yield ""
+        yield verdict(group)
+        yield ""
+
+
+def verdict(trials: Sequence[Trial]) -> str:
+    """Say which rate of a system is best, and whether a better one may lie beyond those tried."""
+    best, rates = best_trial(trials), [trial.rate for trial in trials]
+    if best is None:
+        return "No rate gave a model that still computes: try lower ones."
+    text = f"Best learning rate: {best.rate:g}."
+    if len(rates) > 1 and best.rate in (min(rates), max(rates)):
+        end = "lowest" if best.rate == min(rates) else "highest"
+        text += f" It is the {end} that was tried: a better one may lie beyond."
+    return text
+
+
+def to_csv(trials: Sequence[Trial]) -> str:
+    """Return one line a trial; empty where there is no value."""
+    return pd.DataFrame(map(asdict, trials)).to_csv(index=False, lineterminator="\n")
+
+
+def to_json(trials: Sequence[Trial], examples: int) -> str:
+    """Return trials and the best rate of each system as JSON; null where there is no value."""
+    rows = [
+        {name: None if value != value else value for name, value in asdict(trial).items()}  # nan
+        for trial in trials
+    ]
+    best = {system: best_trial(group) for system, group in systems_of(trials).items()}
+    rates = {system: trial and trial.rate for system, trial in best.items()}
+    return json.dumps({"examples": examples, "best": rates, "trials": rows}, indent=2) + "\n"
