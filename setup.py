@@ -17,6 +17,7 @@ setup(
     packages=find_packages(include=["fairseq_plugins", "fairseq_plugins.*"]),
     package_data={
         "fairseq_plugins.lab.report": ["page/*"],
+        "fairseq_plugins.lab.results": ["layouts/*.yaml", "layouts/special/*.yaml"],
         "fairseq_plugins.resources": ["en_ewt_small/**/*", "en_ewt_small/*"],
     },
     install_requires=[

@@ -16,8 +16,8 @@ from pathlib import Path
 from fairseq_plugins import command
 from fairseq_plugins.lab.figures.drawing import check_stem
 from fairseq_plugins.lab.figures.plots import plot_curves
-from fairseq_plugins.lab.results.tables.found_runs import find_outcomes
-from fairseq_plugins.lab.results.tables.fractions import curve_points
+from fairseq_plugins.lab.results.fractions import curve_points
+from fairseq_plugins.lab.results.runs import find_outcomes
 from fairseq_plugins.messages import named
 
 

@@ -13,22 +13,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from fairseq_plugins import command
 from fairseq_plugins.evaluation.text_files import write_text
-from fairseq_plugins.lab.results.tables import bertqa_models
-from fairseq_plugins.lab.results.tables.experiment_tables import (
-    TABLES,
-    Significance,
-    check_names,
-    lay_out,
-)
-from fairseq_plugins.lab.results.tables.found_runs import FoundRuns, find_runs
-from fairseq_plugins.lab.results.tables.table_formats import format_csv
-from fairseq_plugins.lab.results.tables.table_making import over_drawn_examples, over_seeds
-from fairseq_plugins.lab.results.tables.variants import seeds_or_examples
+from fairseq_plugins.lab.results.comparisons import EXAMPLES, SEEDS, Significance
+from fairseq_plugins.lab.results.experiment_tables import lay_out, table_names
 
 INVENTED = "An invented corpus in the format of the dataset named: no result on that dataset.\n"
 
@@ -45,7 +35,7 @@ def parse_args() -> argparse.Namespace:
         nargs="+",
         default=(),
         metavar="TABLE",
-        help=f"{' | '.join(TABLES)} (default: the experiment's, or all that fit)",
+        help=f"{' | '.join(table_names())} (default: the experiment's, or all that fit)",
     )
     add(
         "--ensemble",
@@ -55,7 +45,7 @@ def parse_args() -> argparse.Namespace:
         help="answers of some of the runs together, folders of predict_squad.py (default: those "
         "that steps of the experiment left)",
     )
-    add("--test", default="seeds", choices=("seeds", "examples"), help="Welch's t, or bootstrap")
+    add("--test", default=SEEDS, choices=(SEEDS, EXAMPLES), help="Welch's t, or bootstrap")
     add("--samples", type=int, default=1000, help="resamples of the bootstrap")
     add("--seed", type=int, default=12345, help="of the bootstrap")
     add("--no-paper", action="store_true", help="leave the papers' figures out")
@@ -63,36 +53,17 @@ def parse_args() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def testing(args: argparse.Namespace) -> Significance:
-    """Return the tests that the command line asks for."""
-    pairs = seeds_or_examples(args.samples, args.seed)
-    if args.test == "seeds":
-        return Significance(over_seeds, "two-sided Welch's t-test over seeds", pairs)
-    name = f"paired bootstrap over examples ({args.samples:,} samples, seed {args.seed})"
-    return Significance(over_drawn_examples(args.samples, args.seed), name, pairs)
-
-
-def read_runs(args: argparse.Namespace) -> FoundRuns:
-    """Read the runs, with the answers of ensembles of them."""
-    found = find_runs(args.folders)
-    outcomes = found.outcomes
-    for folder in args.ensemble or found.ensembles:
-        outcomes = bertqa_models.with_ensemble(outcomes, folder)
-    return replace(found, outcomes=outcomes, is_invented=found.is_invented or args.no_paper)
-
-
 def report(args: argparse.Namespace) -> None:
     """Lay out, print, write."""
-    check_names(args.layout)
-    found = read_runs(args)
-    names = args.layout or found.tables
-    texts, models, lines = lay_out(found, args.folders, names, testing(args))
+    test = Significance(args.test, args.samples, args.seed)
+    own = {"ensembles": args.ensemble, "test": test, "paper": not args.no_paper}
+    texts, table = lay_out(args.folders, args.layout, **own)
     if all(folder.resolve().name.endswith("_demo") for folder in args.folders):
         texts.append(INVENTED)
     text = "\n".join(texts)
     if args.output:
         write_text(f"{args.output}.md", text)
-        write_text(f"{args.output}.csv", format_csv(lines) if lines else models)
+        write_text(f"{args.output}.csv", table)
     print(text, end="")
 
 

@@ -23,7 +23,7 @@ from fairseq_plugins.augment.perturbed_sets import PerturbedExamples
 from fairseq_plugins.evaluation.text_files import write_text
 from fairseq_plugins.inference.overrides import EXAMPLES, add_overrides
 from fairseq_plugins.inference.robustness import RobustnessOptions, parse_systems, try_systems
-from fairseq_plugins.lab.results.tables.robustness_table import (
+from fairseq_plugins.lab.results.robustness_table import (
     Column,
     format_csv,
     format_json,

@@ -54,7 +54,7 @@ from fairseq_plugins.lab.plan.option_values import read_assignments, read_choice
 from fairseq_plugins.lab.plan.preparations import preparation
 from fairseq_plugins.lab.plan.prepared_data import SPANS, PreparedData, read_folders
 from fairseq_plugins.lab.plan.workers import Workers
-from fairseq_plugins.lab.results.tables.experiment_tables import check_names
+from fairseq_plugins.lab.results.experiment_tables import check_names
 from fairseq_plugins.messages import named
 from fairseq_plugins.prep.subset import write_subset
 

@@ -41,7 +41,6 @@ MAY_IMPORT = {
     "lab": {"evaluation", "prep", "corpora", "data", "checkpoints", "registration"},
     "lab/plan": set(),
     "lab/results": {"lab/plan"},
-    "lab/results/tables": {"lab/plan", "lab/results"},
     "lab/figures": {"lab/results"},
     "lab/execution": {"lab/plan", "lab/results"},
     "lab/report": {"lab/plan", "lab/results", "lab/figures", "lab/execution"},

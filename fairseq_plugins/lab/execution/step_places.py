@@ -28,8 +28,8 @@ from pathlib import Path
 
 from ...messages import named
 from ..plan.grid import SIZES
-from ..results.outcomes import Outcome, Outcomes, read_outcomes
-from ..results.seeds import chosen_settings, summarize
+from ..results.runs import Outcomes, read_outcomes
+from ..results.seeds import chosen_settings
 from ..results.split_files import like
 from ..run_files import AFTER, RESULT
 from ..safe_files import files_below, is_file, refuse_links
@@ -219,8 +219,8 @@ def _paths(found: re.Match, context: Context, out: Path, sources: list[Path]) ->
         sources += _results(places.runs)
         return [places.runs]
     runs = chosen_runs(places.outcomes, system, part)[: 1 if kind == "run" else None]
-    sources += [path for run in runs for path in _files_of(run.folder)]
-    return [run.folder for run in runs]
+    sources += [path for run in runs for path in _files_of(run)]
+    return runs
 
 
 def _split(kind: str, name: str | None, context: Context) -> tuple[str, str]:
@@ -242,15 +242,14 @@ def _split(kind: str, name: str | None, context: Context) -> tuple[str, str]:
     return part, system
 
 
-def chosen_runs(outcomes: Outcomes | None, system: str, part: str) -> list[Outcome]:
-    """Return the runs of a system at the setting chosen on the validation set, by seed.
+def chosen_runs(outcomes: Outcomes | None, system: str, part: str) -> list[Path]:
+    """Return the folders of a system's runs at the setting chosen on the validation set, by seed.
 
     Raises:
         NotThere: no run of the system is finished.
         ValueError: it was run in several sizes, and the name says none.
     """
-    runs = outcomes.runs if outcomes else []
-    names = {run.setting.system for run in runs}
+    names = set(outcomes.runs.system) if outcomes else set()
     if system not in names:
         sized = sorted(name for name in names if name in {f"{system}_{size}" for size in SIZES})
         if len(sized) > 1:
@@ -258,11 +257,9 @@ def chosen_runs(outcomes: Outcomes | None, system: str, part: str) -> list[Outco
         if not sized:
             raise NotThere(f"no run of {system!r} on {part!r} is finished")
         system = sized[0]
-    own = [run for run in runs if run.setting.system == system]
-    largest = max(run.setting.fraction for run in own)
-    own = [run for run in own if run.setting.fraction == largest]
-    summary = chosen_settings(summarize(own, outcomes.metric), outcomes.metric)[system]
-    return sorted(summary.outcomes, key=lambda run: run.seed)
+    own = outcomes.runs[outcomes.runs.system == system]
+    runs = chosen_settings(own, outcomes.metric)[system].runs
+    return list(runs.sort_values("seed").folder)
 
 
 def _results(folder: Path) -> Iterator[Path]:

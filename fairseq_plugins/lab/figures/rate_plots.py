@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from matplotlib.figure import Figure
 
-from ..execution.rate_search import Trial, best_trial, systems_of
 from .drawing import COLORS, MARKERS, plain, save, style
+
+
+class Trial(Protocol):
+    """What came of a rate; the best has the highest merit."""
+
+    system: str
+    rate: float
+    metric: str
+    score: float
+    loss: float
+    is_whole: bool
+    merit: tuple
 
 
 def plot_rates(trials: Sequence[Trial], out_stem: str | Path) -> list[Path]:
@@ -33,19 +45,21 @@ def plot_rates(trials: Sequence[Trial], out_stem: str | Path) -> list[Path]:
     with style():
         figure = Figure(figsize=(5.6, 5.2), layout="constrained")
         axes = figure.subplots(2, 1, sharex=True)
-        for k, (system, group) in enumerate(systems_of(trials).items()):
+        for k, system in enumerate(dict.fromkeys(trial.system for trial in trials)):
+            group = [trial for trial in trials if trial.system == system]
             look = {"color": COLORS[k % len(COLORS)], "marker": MARKERS[k % len(MARKERS)]}
             whole = sorted((t for t in group if t.is_whole), key=lambda trial: trial.rate)
-            rates, best = [trial.rate for trial in whole], best_trial(group)
+            rates = [trial.rate for trial in whole]
+            peak = max(whole, key=lambda trial: trial.merit, default=None)
             for ax, name in zip(axes, ("score", "loss")):
                 values = [getattr(trial, name) for trial in whole]
                 ax.plot(rates, values, label=system, markersize=5, linewidth=1.6, **look)
                 broken = [trial.rate for trial in group if not trial.is_whole]
                 foot = {"transform": ax.get_xaxis_transform(), "linestyle": "none"}
                 ax.plot(broken, [0.03] * len(broken), marker="x", color=look["color"], **foot)
-                if best:
+                if peak:
                     ring = {"marker": "o", "markersize": 12, "fillstyle": "none"}
-                    ax.plot([best.rate], [getattr(best, name)], color=look["color"], **ring)
+                    ax.plot([peak.rate], [getattr(peak, name)], color=look["color"], **ring)
         _finish(axes, [trial.rate for trial in trials], trials[0].metric)
         return save(figure, out_stem)
 

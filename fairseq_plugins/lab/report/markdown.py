@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 from markdown_it import MarkdownIt
 
-from .model import MARKDOWN, Cell, Chapter, Figure, Report, Table, Text
+from ..results.tables import Table, table_lines
+from .model import MARKDOWN, Chapter, Figure, Report, Text
 
 _PARSER = MarkdownIt("commonmark", {"html": False})
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~])")
@@ -107,26 +108,11 @@ def _fenced(text: str) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    heads = [" ".join(filter(None, (head.text, head.detail))) for head in table.headings]
-    yield _row(map(escape, heads))
-    yield _row("---:" if head.is_number else "---" for head in table.headings)
-    yield from (_row(map(_cell, row)) for row in table.rows)
-    yield ""
+    yield from [*table_lines(table, escape), ""]
     if table.caption:
         yield from [escape(table.caption), ""]
     yield from (f"- {escape(note)}" for note in table.notes)
     yield from [""] if table.notes else []
-
-
-def _row(cells) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _cell(cell: Cell) -> str:
-    text = escape(cell.text)
-    text = f"**{text}**" if cell.is_best else text
-    text += f" {cell.mark}" if cell.mark else ""
-    return text + (f" ({escape(cell.detail)})" if cell.detail else "")
 
 
 def _failures(chapter: Chapter) -> Iterator[str]:
