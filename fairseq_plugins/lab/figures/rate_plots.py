@@ -8,7 +8,7 @@ from typing import Protocol
 
 from matplotlib.figure import Figure
 
-from .drawing import COLORS, MARKERS, plain, save, style
+from .drawing import COLORS, MARKERS, legend, save, style, tidy
 
 
 class Trial(Protocol):
@@ -70,12 +70,8 @@ def _finish(axes: Sequence, rates: Sequence[float], metric: str) -> None:
     for ax, name in zip(axes, (metric, "loss")):
         ax.set_xscale("log")
         ax.set_ylabel(name)
-        ax.grid(axis="y", color="0.9", linewidth=0.8)
-        ax.margins(x=0.06, y=0.12)
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)
+        tidy(ax, 0.06, 0.12)
     axes[1].set_xticks(ticks, [f"{rate:g}" for rate in ticks], rotation=45, ha="right")
     axes[1].minorticks_off()
     axes[1].set_xlabel("learning rate")
-    for text in axes[0].legend(frameon=False).get_texts():
-        plain(text)
+    legend(axes[0])
