@@ -73,13 +73,13 @@ def test_comparison_is_paired_over_shared_seeds(root):
     assert chosen[POS].setting[1] == 2e-5
     found = compare(chosen[PLAIN], chosen[POS])
     pairs = [0.72, 0.74, 0.76], [0.61, 0.62, 0.63]
-    assert found.seeds == 3
+    assert found.n == 3
     assert found.difference == pytest.approx(
         statistics.fmean(pairs[0]) - statistics.fmean(pairs[1])
     )
-    assert found.t_p_value == pytest.approx(float(stats.ttest_rel(*pairs).pvalue))
+    assert found.t_p == pytest.approx(float(stats.ttest_rel(*pairs).pvalue))
     assert (found.wins, found.losses) == (3, 0)
-    assert found.sign_p_value == pytest.approx(0.25)
+    assert found.sign_p == pytest.approx(0.25)
     back = compare(chosen[POS], chosen[PLAIN])
     assert (back.difference, back.wins) == (pytest.approx(-found.difference), 0)
 
@@ -89,13 +89,13 @@ def test_comparison_of_one_seed_or_of_equals_claims_nothing(tmp_path):
     finish(tmp_path, POS, 5e-5, 1, 0.6)
     chosen = settings_of(tmp_path)
     single = compare(chosen[PLAIN], chosen[POS])
-    assert math.isnan(single.t_p_value)
-    assert math.isnan(single.standard_error)
+    assert math.isnan(single.t_p)
+    assert math.isnan(single.se)
     finish(tmp_path, PLAIN, 5e-5, 2, 0.6)
     chosen = settings_of(tmp_path)
     equal = compare(chosen[PLAIN], chosen[PLAIN])
-    assert math.isnan(equal.t_p_value)
-    assert (equal.remark, equal.sign_p_value, equal.wins) == ("all differences equal", 1.0, 0)
+    assert math.isnan(equal.t_p)
+    assert (equal.untested, equal.sign_p, equal.wins) == ("all differences equal", 1.0, 0)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 30.0])
@@ -107,10 +107,10 @@ def test_equal_differences_make_no_t_test(scale):
     assert (len(exact) > 1) == (scale != 30.0)  # rounding, or not
     pair = summary_of(scores), summary_of(better)
     found = compare(*pair)
-    assert math.isnan(found.t_p_value)
-    assert (found.remark, found.wins, found.losses) == ("all differences equal", 5, 0)
+    assert math.isnan(found.t_p)
+    assert (found.untested, found.wins, found.losses) == ("all differences equal", 5, 0)
     better[1] += scale * 1e-6
-    assert compare(pair[0], summary_of(better)).t_p_value < 1e-6
+    assert compare(pair[0], summary_of(better)).t_p < 1e-6
     rounded = {seed: value * (1 + 2e-16) for seed, value in scores.items()}
     assert compare(pair[0], summary_of(rounded)).wins == 0
 
@@ -126,8 +126,8 @@ def test_scores_that_are_no_numbers_are_never_chosen_or_tested(root, broken):
         finish(root, SLA, 5e-5, seed, broken if seed == 2 else 0.9)
     report = make_report(root, baseline=PLAIN, samples=20)
     found = next(one.seeds for one in report.comparisons if one.summary.setting.system == SLA)
-    assert math.isnan(found.t_p_value)
-    assert math.isnan(found.sign_p_value)
+    assert math.isnan(found.t_p)
+    assert math.isnan(found.sign_p)
     text = format_markdown(report)
     assert "| a score is no number |" in text
     row = list(csv.DictReader(comparisons_csv(report).splitlines()))[-1]

@@ -22,7 +22,7 @@ from ..results.paper_formats import page_table
 from ..results.paper_tables import make_tables
 from ..results.runs import Experiment, Outcomes
 from ..results.settings_table import settings_table
-from ..results.tables import Cell, Heading, Table, number_cell, p_cell, scale_of
+from ..results.tables import NONE, Cell, Heading, Table, number_cell, p_cell, scale_of
 
 _SHORT = 2  # parts up to which the tables of all settings are open
 _COMPARED = ("system", "seeds of both", "difference", "paired t-test", "higher / lower")
@@ -152,18 +152,14 @@ def comparison_tables(found: Outcomes, baseline: str, drawn: Significance) -> li
 
 def _compared(one: Comparison) -> Iterator[Cell]:
     """Yield the cells of a comparison."""
-    seeds, scale = one.seeds, scale_of(one.summary.metric)
+    row, scale = one.row, scale_of(one.summary.metric)
+    error = "" if math.isnan(row["se"]) else f" ± {scale * row['se']:.2f}"
+    low, high = scale * row["low"], scale * row["high"]
     yield Cell(one.summary.setting.title)
-    yield number_cell(seeds.seeds)
-    error = seeds.standard_error
-    error = "" if math.isnan(error) else f" ± {scale * error:.2f}"
-    yield number_cell(scale * seeds.difference, f"{{:+.2f}}{error}")
-    yield p_cell(seeds.t_p_value, seeds.remark)
-    yield Cell(f"{seeds.wins} / {seeds.losses}", value=seeds.wins)
-    yield p_cell(seeds.sign_p_value)
-    if one.examples:
-        low, high = scale * one.examples.low, scale * one.examples.high
-        yield Cell(f"{low:+.2f} to {high:+.2f}", value=low)
-    else:
-        yield p_cell(math.nan)
-    yield p_cell(one.p_over_examples)
+    yield number_cell(row["n"])
+    yield number_cell(scale * row["difference"], f"{{:+.2f}}{error}")
+    yield p_cell(row["t_p"], row["untested"])
+    yield Cell(f"{row['wins']} / {row['losses']}", value=row["wins"])
+    yield p_cell(row["sign_p"])
+    yield Cell(NONE if math.isnan(low) else f"{low:+.2f} to {high:+.2f}", value=low)
+    yield p_cell(row["bootstrap_p"])

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from scipy import stats
@@ -26,8 +26,9 @@ from ...evaluation.metrics import deviation
 from ...evaluation.significance import paired_bootstrap
 from ..run_files import EVALUATED, PREDICTIONS
 from ..safe_files import is_file, read_text
+from .layouts import PLAIN
 from .run_frame import BEST
-from .seeds import Shown, Summary, chosen_settings
+from .seeds import Shown, Summary, chosen_at
 from .split_files import GENERATED, SCORE, find
 from .squad_answers import TUNED
 
@@ -54,28 +55,27 @@ class Tested(NamedTuple):
     remark: str = ""
 
 
-@dataclass(frozen=True)
-class PairedSeeds:
+class PairedSeeds(NamedTuple):
     """A comparison over the seeds that both systems have.
 
     Args:
-        seeds: how many.
+        n: how many.
         difference: mean of system minus baseline.
-        standard_error: of that mean.
-        t_p_value: of the paired t-test, two-sided; nan where there is none.
+        se: standard error of that mean.
+        t_p: of the paired t-test, two-sided; nan where there is none.
+        untested: why there is no t-test.
         wins, losses: seeds at which the system is higher, or lower, by more than rounding.
-        sign_p_value: of the sign test, two-sided; nan where a score is no number.
-        remark: why there is no t-test.
+        sign_p: of the sign test, two-sided; nan where a score is no number.
     """
 
-    seeds: int
+    n: int
     difference: float
-    standard_error: float
-    t_p_value: float
+    se: float
+    t_p: float
+    untested: str
     wins: int
     losses: int
-    sign_p_value: float
-    remark: str = ""
+    sign_p: float
 
 
 def compare(baseline: Summary, system: Summary) -> PairedSeeds:
@@ -93,14 +93,14 @@ def compare(baseline: Summary, system: Summary) -> PairedSeeds:
     remark = _why_untested([differences], rounding, "all differences equal")
     signs = float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
     return PairedSeeds(
-        seeds=len(seeds),
+        n=len(seeds),
         difference=statistics.fmean(differences),
-        standard_error=deviation(differences) / math.sqrt(len(seeds)),
-        t_p_value=math.nan if remark else float(stats.ttest_rel(*columns).pvalue),
+        se=deviation(differences) / math.sqrt(len(seeds)),
+        t_p=math.nan if remark else float(stats.ttest_rel(*columns).pvalue),
+        untested=remark,
         wins=wins,
         losses=losses,
-        sign_p_value=signs if all(map(math.isfinite, differences)) else math.nan,
-        remark=remark,
+        sign_p=signs if all(map(math.isfinite, differences)) else math.nan,
     )
 
 
@@ -248,24 +248,20 @@ def _why_not(references: Sequence[str]) -> str:
     return "" if same else "untested: unlike references"
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A system against a baseline, over the seeds and over the examples of the validation set.
-
-    Args:
-        summary: of the system.
-        seeds: paired over seeds.
-        examples: bootstrap over examples; None where a run has no predictions.
-    """
+class Comparison(NamedTuple):
+    """A system against a baseline: summary, over seeds, over examples (None without predictions)."""
 
     summary: Summary
     seeds: PairedSeeds
     examples: Bootstrap | None
 
     @property
-    def p_over_examples(self) -> float:
-        """p-value over examples; nan where there is none."""
-        return self.examples.p_value if self.examples else math.nan
+    def row(self) -> dict[str, Any]:
+        """All of it, for tables; nan where there is no value."""
+        drawn = self.examples
+        low, high, p = (drawn.low, drawn.high, drawn.p_value) if drawn else [math.nan] * 3
+        of = {"low": low, "high": high, "bootstrap_p": p}
+        return {"system": self.summary.setting.system, **self.seeds._asdict(), **of}
 
 
 def against(
@@ -285,8 +281,7 @@ def against(
         shares = [set(runs[runs.system == name].fraction) for name in (baseline, system)]
         if system == baseline or not set.intersection(*shares):
             continue
-        at_share = runs[runs.fraction == max(set.intersection(*shares))]
-        chosen = chosen_settings(at_share, metric)
+        chosen = chosen_at(runs, metric, max(set.intersection(*shares)))
         first, summary = chosen[baseline], chosen[system]
         if first.values.keys() & summary.values.keys():
             examples = over_examples(first, summary, Shown(metric, ""), drawn)
@@ -295,5 +290,5 @@ def against(
 
 def only_plain(runs: pd.DataFrame) -> str:
     """Return the only system that is a plain BERT, a baseline for all; empty if not one is."""
-    plain = {system for system in runs.system if system.startswith("bert_plain")}
+    plain = {system for system in runs.system if system.startswith(PLAIN)}
     return plain.pop() if len(plain) == 1 else ""

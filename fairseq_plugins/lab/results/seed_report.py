@@ -16,6 +16,8 @@ from .tables import NONE, markdown, to_csv
 
 _COLUMNS = "system choice lr epochs n mean deviation best last chosen".split()
 _PAIRED = "system n difference se t_p untested wins losses sign_p low high bootstrap_p".split()
+_HEADS = ("system", "n", "difference", "t-test p", "higher/lower", "sign test p", "95 %")
+_HEADS += ("bootstrap p",)
 
 
 @dataclass(frozen=True)
@@ -115,20 +117,18 @@ def _compared_lines(report: SeedReport) -> Iterator[str]:
         f"error, paired over seeds; interval and p of a paired bootstrap over examples{of}."
     )
     yield ""
-    heads = ["system", "n", "difference", "t-test p", "higher/lower", "sign test p", "95 %"]
-    heads.append("bootstrap p")
-    yield from markdown(heads, map(_compared_texts, report.comparisons), [False] * len(heads))
+    rows = (_compared_texts(one.row) for one in report.comparisons)
+    yield from markdown(_HEADS, rows, [False] * len(_HEADS))
 
 
-def _compared_texts(one: Comparison) -> Iterator[str]:
+def _compared_texts(row: dict[str, Any]) -> Iterator[str]:
     """Yield the cells of a comparison."""
-    seeds, examples = one.seeds, one.examples
-    error = "" if math.isnan(seeds.standard_error) else f" ± {seeds.standard_error:.4f}"
-    yield from (one.summary.setting.system, str(seeds.seeds), f"{seeds.difference:+.4f}{error}")
-    yield from (_p(seeds.t_p_value, seeds.remark), f"{seeds.wins}/{seeds.losses}")
-    yield _p(seeds.sign_p_value)
-    yield f"{examples.low:+.4f} to {examples.high:+.4f}" if examples else NONE
-    yield _p(one.p_over_examples)
+    error = "" if math.isnan(row["se"]) else f" ± {row['se']:.4f}"
+    yield from (row["system"], str(row["n"]), f"{row['difference']:+.4f}{error}")
+    yield from (_p(row["t_p"], row["untested"]), f"{row['wins']}/{row['losses']}")
+    yield _p(row["sign_p"])
+    yield NONE if math.isnan(row["low"]) else f"{row['low']:+.4f} to {row['high']:+.4f}"
+    yield _p(row["bootstrap_p"])
 
 
 def _p(value: float, remark: str = "") -> str:
@@ -151,11 +151,4 @@ def settings_csv(report: SeedReport) -> str:
 
 def comparisons_csv(report: SeedReport) -> str:
     """Return the comparisons as CSV; cells without a value are empty."""
-    rows = []
-    for one in report.comparisons:
-        seeds, examples = one.seeds, one.examples
-        row = [one.summary.setting.system, seeds.seeds, seeds.difference, seeds.standard_error]
-        row += [seeds.t_p_value, seeds.remark, seeds.wins, seeds.losses, seeds.sign_p_value]
-        row += [examples.low, examples.high, examples.p_value] if examples else [None] * 3
-        rows.append(dict(zip(_PAIRED, row)))
-    return to_csv(rows, _PAIRED)
+    return to_csv([one.row for one in report.comparisons], _PAIRED)
