@@ -74,7 +74,7 @@ MAY_USE = {
         "scripts/english_scores.py",
     },
     "matplotlib": {"lab/figures"},
-    "jinja2": {"lab/report/html.py"},
+    "jinja2": {"lab/report"},
     "markdown_it": {"lab/report/html.py", "lab/report/markdown.py"},
     "nltk": {"text/wordnet.py"},
     "submitit": {"lab/execution/job.py", "lab/execution/submission.py"},

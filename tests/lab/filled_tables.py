@@ -32,7 +32,7 @@ def entry_of(table, kind, size="minilm", place=0):
 
 def cells(table):
     """Return the table of the Markdown: rows of cells."""
-    text = format_markdown(table, "a test")
+    text = format_markdown(table, OVER_SEEDS)
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     assert len({len(row) for row in rows}) == 1
     return rows

@@ -72,7 +72,7 @@ def test_table_1_has_seven_columns_and_their_mean(tmp_path):
     assert dabert[head.index("STS-B SCC")] == "81.00 [88.2]"
     assert dabert[head.index("MNLI-mm Acc")] == "75.00 [84.7]"
     assert plain[head.index("MNLI-m Acc")] == "74.00 [84.3]"
-    text = format_markdown(table_of([tmp_path], "dabert1"), "a test")
+    text = format_markdown(table_of([tmp_path], "dabert1"), OVER_SEEDS)
     assert "[In brackets: Wang et al. (2022), the same size.]" in text
 
 
@@ -121,8 +121,8 @@ def test_ablations_have_the_papers_names_and_what_is_worse_is_marked(tmp_path):
     scores = [row[2] for row in found[1:]]
     assert scores[:2] == ["81.00 (1.00) [92.1]", "71.00 (1.00) ↓ [90.1]"]
     assert scores[-1] == "81.00 (1.00) [89.9]"
-    text = format_markdown(table_of([root], "dabert5"), "a test")
-    assert "↓: worse than DABERT of the same size, p < 0.05, a test." in text
+    text = format_markdown(table_of([root], "dabert5"), OVER_SEEDS)
+    assert f"↓: worse than DABERT of the same size, p < 0.05, {OVER_SEEDS.name}." in text
     assert "Wang et al. (2022), development sets, the same size" in text
 
 

@@ -39,15 +39,15 @@ def records_of(root):
 def test_a_papers_cell_tells_mean_deviation_seeds_test_and_the_papers_figure(tmp_path):
     part_of(tmp_path, "cola", "mcc", BASE)
     (made,) = make_tables([read_outcomes(tmp_path)], "sla1", Significance())
-    table = page_table(made, "some test")
+    table = page_table(made, Significance())
     cells = column_of(table, "CoLA")
     assert cells["BERT"].text == "51.00 ± 1.00"
     assert cells["BERT"].detail == "3 seeds · paper 58.7"
     assert (cells["+ SLA"].mark, cells["+ SLA"].is_best) == ("↑", True)
     assert cells["+ SLA"].detail.startswith("3 seeds · p 0.00")
     assert cells["+ SLA"].detail.endswith("paper 60.0")
-    assert "some test" in table.caption
-    assert "split valid" in table.notes[-1]
+    assert Significance().name in table.caption
+    assert "split 'valid'" in table.notes[-1]
     assert column_of(table, "parameters")["+ SLA"].value > 0
 
 

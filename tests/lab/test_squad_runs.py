@@ -206,7 +206,7 @@ def test_table_2_has_the_papers_rows_with_its_figures_in_both_wirings(tmp_path):
     assert (plain[f1], literal[f1], query[f1]) == ("74.00 [74.15]", "75.00 [74.81]", "76.00")
     assert literal[em] == "50.00 [72.11]"
     assert literal[head.index("SQuAD F1 tuned")] == "77.00"
-    text = format_markdown(table_of([tmp_path], "bertqa2"), "a test")
+    text = format_markdown(table_of([tmp_path], "bertqa2"), OVER_SEEDS)
     assert "Chadha and Sood (2019), on 6,078 questions (half of" in text
     assert "development set), the same size.]" in text
 
@@ -215,7 +215,7 @@ def test_table_3_compares_models_trained_on_other_data(tmp_path):
     answered(tmp_path, "bert_plain_large", [0.80, 0.81, 0.805], "bert_plain_large")
     answered(tmp_path, "model1_large", [0.9, 0.91, 0.905], "bertqa_literal_large", data="d")
     (table,) = make_tables(find_outcomes([tmp_path]), "", OVER_SEEDS)
-    text = format_markdown(table, "a test")
+    text = format_markdown(table, OVER_SEEDS)
     assert "| Model 1 |" in text
     assert "90.50 (0.50) ↑ [82.08]" in text
     assert "Table 2)" not in text  # no system of its own ran
@@ -253,7 +253,7 @@ def test_the_ensemble_stands_in_table_3_beside_the_papers(tmp_path):
     f1 = rows["system"].index("SQuAD F1")
     assert rows["Ensemble"][f1] == "83.00 [83.42]"
     assert rows["Ensemble"][1] == "3.0M"
-    text = format_markdown(table, "a test")
+    text = format_markdown(table, OVER_SEEDS)
     assert "Ensemble of model1_large, model2_large, model3_large, rule paper" in text
 
 

@@ -74,15 +74,15 @@ def test_whose_size_the_papers_figures_are_is_told(tmp_path):
     ):
         root = tmp_path / "-".join(sizes)
         fill(root, "cola", "mcc", {f"bert_sla_{size}": [0.3] for size in sizes})
-        assert f"Li et al. (2020), {told}" in format_markdown(table_of([root]), "a test")
+        assert f"Li et al. (2020), {told}" in format_markdown(table_of([root]), OVER_SEEDS)
 
 
 def test_nothing_is_tested_without_bert(tmp_path):
     fill(tmp_path, "cola", "mcc", {SLA: [0.3, 0.31], "bert_plain_base": [0.1, 0.11]})
-    text = format_markdown(table_of([tmp_path]), "a test")
+    text = format_markdown(table_of([tmp_path]), OVER_SEEDS)
     assert "↑" not in text
     assert "No arrows" in text
-    assert "a test" not in text
+    assert OVER_SEEDS.name not in text
 
 
 def test_the_choice_is_made_on_validation_and_the_test_set_is_shown(tmp_path):
@@ -101,7 +101,7 @@ def test_the_choice_is_made_on_validation_and_the_test_set_is_shown(tmp_path):
     assert entry[0].setting.choice == (("tree-threshold", 4),)  # though 3 is better on the test set
     assert [score.mean for score in entry] == pytest.approx([0.51, 0.31, 0.425])
     assert (table.blocks[0].split, table.blocks[0].is_tested) == ("test", True)
-    text = format_markdown(table, "a test")
+    text = format_markdown(table, OVER_SEEDS)
     assert "split 'test')" in text
     assert "+ SLA lr 2e-05, 3 epochs, tree-threshold 4" in text
     assert "not every run" not in text
@@ -118,7 +118,7 @@ def test_validation_is_shown_where_not_every_run_was_tested(tmp_path):
         finish(tmp_path, system, 2e-5, 1, 0.5, evaluation=tested, best=best, **own)
     table = table_of([tmp_path], "others")
     assert (table.blocks[0].split, table.blocks[0].is_tested) == ("valid", False)
-    assert "not every run was tried on the test set" in format_markdown(table, "a test")
+    assert "not every run was tried on the test set" in format_markdown(table, OVER_SEEDS)
     assert set(table.scores["mean"]) == {0.5}
 
 
@@ -165,7 +165,7 @@ def test_sizes_are_rows_of_their_own_with_figures_of_their_size(tmp_path):
         ("BERT (large)", "40.00 [63.9]"),
         ("+ SLA (large)", "41.00 [64.5]"),
     ]
-    assert "the same size" in format_markdown(table, "a test")
+    assert "the same size" in format_markdown(table, OVER_SEEDS)
 
 
 def test_parameters_are_told_as_the_paper_tells_them(tmp_path):

@@ -6,20 +6,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from typing import TypeVar
 
-from ..plan.grid import TRANSLATION
-from ..results import bertqa_models
 from ..results.comparisons import EXAMPLES, SEEDS, Comparison, Significance, against, only_plain
 from ..results.ensembles import with_ensemble
-from ..results.experiment_tables import FRACTIONS, OF_TRANSLATION, of_one_dataset, table_names
-from ..results.fractions import shares_of
-from ..results.layouts import layouts
+from ..results.experiment_tables import makers, table_names
 from ..results.paper_formats import page_table
-from ..results.paper_tables import make_tables
+from ..results.paper_tables import Filled
 from ..results.runs import Experiment, Outcomes
 from ..results.settings_table import settings_table
 from ..results.tables import NONE, Cell, Heading, Table, number_cell, p_cell, scale_of
@@ -67,20 +62,17 @@ def tables_of(
             remarks.append(f"{experiment.folder}: no table is called {name!r}")
     for folder in experiment.ensembles():
         found = _tried(partial(with_ensemble, found, folder), folder, remarks) or found
-    makers: list[tuple[object, Callable[[], Sequence[Table | None]]]] = []
-    if not wanted or bertqa_models.TABLE in wanted:
-        makers.append((experiment.folder, lambda: [bertqa_models.models_table(found)]))
-    for name in [name for name in wanted if name in layouts()] or ([] if wanted else [""]):
-        made = partial(_paper_tables, found, name, drawn, paper)
-        makers.append((experiment.folder, made))
-    for name in (FRACTIONS, *OF_TRANSLATION):
-        for one in (one for one in found if _is_shown(name, one, wanted)):
-            makers.append((one.root, partial(_one_dataset, one, name, drawn, paper)))
-    makers.append((experiment.folder, lambda: list(_all_settings(experiment))))
+    several = any(one.runs.duplicated(["root", "setting"]).any() for one in found)
+    test = drawn if several else replace(drawn, over=EXAMPLES)
+    tables: list[Filled | Table] = []
+    for root, make in makers(found, wanted, test, paper, shares=True):
+        tables += _tried(make, root, remarks) or []
+    shown = [table if isinstance(table, Table) else page_table(table, test) for table in tables]
+    shown += _all_settings(experiment)
     for one in found:
-        makers.append((one.root, partial(comparison_tables, one, options.baseline, drawn)))
-    tables = chain.from_iterable(_tried(make, place, remarks) or [] for place, make in makers)
-    return [table for table in tables if table]
+        compared = partial(comparison_tables, one, options.baseline, drawn)
+        shown += _tried(compared, one.root, remarks) or []
+    return shown
 
 
 def _tried(make: Callable[[], _Made], place: object, remarks: list[str]) -> _Made | None:
@@ -93,33 +85,12 @@ def _tried(make: Callable[[], _Made], place: object, remarks: list[str]) -> _Mad
         return None
 
 
-def _paper_tables(
-    found: Sequence[Outcomes], layout: str, drawn: Significance, paper: bool
-) -> list[Table]:
-    """Return a paper's layout, or all that fit, tested over seeds where some setting has two."""
-    found = [one for one in found if one.dataset != TRANSLATION]
-    several = any(one.runs.duplicated(["root", "setting"]).any() for one in found)
-    test = drawn if several else Significance(EXAMPLES, drawn.samples, drawn.seed)
-    tables = make_tables(found, layout, test, paper=paper) if found else []
-    return [page_table(table, test.name) for table in tables]
-
-
-def _is_shown(name: str, found: Outcomes, wanted: Sequence[str]) -> bool:
-    """Tell whether a table of one dataset is shown: that of shares wherever there are several."""
-    if name == FRACTIONS:
-        return len(shares_of(found)) > 1
-    return name in wanted and found.dataset == TRANSLATION
-
-
-def _one_dataset(found: Outcomes, name: str, drawn: Significance, paper: bool) -> list[Table]:
-    return [of_one_dataset(found, name, drawn, paper)]
-
-
-def _all_settings(experiment: Experiment) -> Iterator[Table | None]:
+def _all_settings(experiment: Experiment) -> Iterator[Table]:
     is_folded = len(experiment.parts) > _SHORT
     for part in experiment.parts:
         title = f"{experiment.name_of(part)}: every setting"
-        yield settings_table(title, experiment.of(part), is_folded=is_folded)
+        table = settings_table(title, experiment.of(part), is_folded=is_folded)
+        yield from [table] if table else []
 
 
 def comparison_tables(found: Outcomes, baseline: str, drawn: Significance) -> list[Table]:

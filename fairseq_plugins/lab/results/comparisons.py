@@ -249,7 +249,7 @@ def _why_not(references: Sequence[str]) -> str:
 
 
 class Comparison(NamedTuple):
-    """A system against a baseline: summary, over seeds, over examples (None without predictions)."""
+    """A system against a baseline, over seeds and over examples (None without predictions)."""
 
     summary: Summary
     seeds: PairedSeeds

@@ -7,9 +7,10 @@ which has every setting of every system.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ...messages import named
 from ..plan.grid import TRANSLATION
@@ -19,7 +20,7 @@ from .ensembles import with_ensemble
 from .feature_tables import feature_table, width_table
 from .fractions import fraction_table, shares_of
 from .layouts import layouts
-from .one_dataset import Compared, label_of
+from .one_dataset import label_of
 from .paper_formats import format_markdown
 from .paper_tables import CSV, Filled, make_tables
 from .runs import Outcomes, find_experiments, is_invented, outcomes_of, read_experiments
@@ -27,8 +28,11 @@ from .settings_table import settings_table
 from .tables import Table, format_table, to_csv
 
 FRACTIONS, SETTINGS = "fractions", "settings"
-OF_TRANSLATION = {"features": feature_table, "feature_dims": width_table}
-_OF_ONE_DATASET = (FRACTIONS, *OF_TRANSLATION)
+_OF_ONE_DATASET = {  # all but the first are of translation
+    FRACTIONS: fraction_table,
+    "features": feature_table,
+    "feature_dims": width_table,
+}
 
 
 def table_names() -> list[str]:
@@ -80,67 +84,74 @@ def lay_out(
     for folder in ensembles or [folder for one in own for folder in one.ensembles()]:
         found = with_ensemble(found, folder)
     paper = paper and not all(is_invented(folder) for folder in folders)
+    tables = [table for _, make in makers(found, names, test, paper) for table in make()]
+    if SETTINGS in names or not (tables or names):
+        tables += _settings(folders)
+    texts = [format_table(t) if isinstance(t, Table) else format_markdown(t, test) for t in tables]
+    scores = [line for table in tables for line in table.score_lines()]
+    if scores:
+        return texts, to_csv(scores, CSV)
+    models = [table.records() for table in tables if table.title == bertqa_models.layout().title]
+    return texts, to_csv(models[0]) if models else ""
+
+
+def makers(
+    found: Sequence[Outcomes],
+    names: Sequence[str],
+    test: Significance,
+    paper: bool,
+    *,
+    shares: bool = False,
+) -> Iterator[tuple[Path, Callable[[], Sequence[Filled | Table]]]]:
+    """Yield what makes the tables that are asked for, or, if none is, all that fit.
+
+    Args:
+        found: the runs.
+        names: of the tables; all that are made from finished runs alone.
+        test: of differences in the papers' tables.
+        paper: whether papers' figures stand beside ours.
+        shares: whether runs on several shares of the data have their table even if not asked for.
+
+    Yields:
+        The folder that the tables are about, and a function that makes them; it raises a
+        ValueError for a table that is asked for, and that no run fits.
+    """
+    if not found:
+        return
+    root, papers = found[0].root, [name for name in names if name in layouts()]
+    if not names or bertqa_models.TABLE in names:
+        yield root, partial(_models, found, bool(names))
+    if not names and any(one.dataset != TRANSLATION for one in found):
+        papers = [""]
+    for name in papers:
+        yield root, partial(make_tables, found, name, test, paper=paper)
+    either = Significance(EITHER, test.samples, test.seed)
+    for name, make in _OF_ONE_DATASET.items():
+        fitting = [one for one in found if name == FRACTIONS or one.dataset == TRANSLATION]
+        if name in names and not fitting:
+            yield root, partial(_refuse, name, found)
+        for one in fitting:
+            several = name == FRACTIONS and len(shares_of(one)) > 1
+            if name in names or (several and (shares or not names)):
+                yield one.root, partial(_alone, make, one, either, paper)
+
+
+def _models(found: Sequence[Outcomes], asked: bool) -> list[Table]:
     models = bertqa_models.models_table(found)
-    models = models if not names or bertqa_models.TABLE in names else None
-    if not models and bertqa_models.TABLE in names:
+    if asked and not models:
         raise ValueError(
             f"table {bertqa_models.TABLE!r}: no run is called model1, model2 or model3"
         )
-    of_papers = [*_of_papers(found, names, test, paper)]
-    of_one = [*_of_one_dataset(found, names, test, paper)]
-    texts = [format_table(models)] if models else []
-    texts += [format_markdown(table, test.name) for table in of_papers]
-    texts += map(format_table, of_one)
-    if SETTINGS in names or not (texts or names):
-        texts += map(format_table, _settings(folders))
-    scores = [*chain.from_iterable(table.score_lines() for table in (*of_papers, *of_one))]
-    if scores or not models:
-        return texts, to_csv(scores, CSV) if scores else ""
-    return texts, to_csv(models.records(), None)
+    return [models] if models else []
 
 
-def _of_papers(
-    found: Sequence[Outcomes], names: Sequence[str], test: Significance, paper: bool
-) -> Iterator[Filled]:
-    """Yield the papers' tables that are asked for, or, if no table is, all that fit."""
-    if not names and any(one.dataset != TRANSLATION for one in found):
-        yield from make_tables(found, "", test, paper=paper)
-    for name in names:
-        if name in layouts():
-            yield from make_tables(found, name, test, paper=paper)
+def _alone(make: Callable[..., Table], *about: Any) -> list[Table]:
+    return [make(*about)]
 
 
-def _of_one_dataset(
-    found: Sequence[Outcomes], names: Sequence[str], test: Significance, paper: bool
-) -> Iterator[Compared]:
-    """Yield the tables of one dataset that are asked for, or, if no table is, those of fractions.
-
-    Raises:
-        ValueError: a table that is asked for is of translation, and there is none.
-    """
-    for name in _OF_ONE_DATASET:
-        fitting = [one for one in found if name == FRACTIONS or one.dataset == TRANSLATION]
-        if name in names and not fitting:
-            there = named(sorted({label_of(one) for one in found}))
-            raise ValueError(f"table {name!r} is of translation; the runs are on {there}")
-        for one in fitting:
-            if name in names or (name == FRACTIONS and not names and len(shares_of(one)) > 1):
-                yield of_one_dataset(one, name, test, paper)
-
-
-def of_one_dataset(found: Outcomes, name: str, drawn: Significance, paper: bool) -> Compared:
-    """Make a table of one dataset.
-
-    Args:
-        found: its runs.
-        name: of the table.
-        drawn: samples and seed of the bootstrap.
-        paper: whether the paper's figures stand beside ours.
-    """
-    test = Significance(EITHER, drawn.samples, drawn.seed)
-    if name == FRACTIONS:
-        return fraction_table(found, test, paper=paper)
-    return OF_TRANSLATION[name](found, test)
+def _refuse(name: str, found: Sequence[Outcomes]) -> list[Table]:
+    there = named(sorted({label_of(one) for one in found}))
+    raise ValueError(f"table {name!r} is of translation; the runs are on {there}")
 
 
 def _settings(folders: Sequence[Path]) -> Iterator[Table]:

@@ -32,12 +32,13 @@ _WIDTH = 20  # of summed features, likewise
 _BARE = ("", 0)  # way and width of no features
 
 
-def feature_table(found: Outcomes, test: Significance) -> Compared:
+def feature_table(found: Outcomes, test: Significance, paper: bool = True) -> Compared:
     """Lay systems out by the features they read, few first.
 
     Args:
         found: runs of translation.
         test: of the difference to the system without features.
+        paper: no matter: the paper prints no figures of it.
 
     Raises:
         ValueError: no run used all of the training data.
@@ -76,12 +77,13 @@ def _scores(pair: Pair | None, shown: Shown) -> list[Cell]:
     return [score_of(pair, shown), gain_of(pair, shown), by]
 
 
-def width_table(found: Outcomes, test: Significance) -> Compared:
+def width_table(found: Outcomes, test: Significance, paper: bool = True) -> Compared:
     """Lay runs out by the width of their features, one pair of columns a way of combining them.
 
     Args:
         found: runs of translation; every width stands, whatever is best on validation.
         test: of the difference to the system without features.
+        paper: no matter: the paper prints no figures of it.
 
     Raises:
         ValueError: no run used all of the training data.

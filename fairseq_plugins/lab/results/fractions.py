@@ -59,7 +59,7 @@ def shares_of(found: Outcomes) -> list[float]:
     return sorted(set(found.runs.fraction))
 
 
-def fraction_table(found: Outcomes, test: Significance, *, paper: bool = True) -> Compared:
+def fraction_table(found: Outcomes, test: Significance, paper: bool = True) -> Compared:
     """Lay runs out by the share of the training data.
 
     Args:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from .comparisons import Significance
 from .layouts import SIGNIFICANT, labels
-from .paper_tables import Block, Filled, Row
+from .paper_tables import Filled, Row
 from .tables import (
     DOWN,
     NONE,
@@ -24,12 +25,12 @@ from .tables import (
 )
 
 
-def format_markdown(table: Filled, test: str) -> str:
+def format_markdown(table: Filled, test: Significance) -> str:
     """Lay a table out in Markdown, with what one has to know to read it.
 
     Args:
         table: with at least one dataset.
-        test: name of the test behind the arrows.
+        test: behind the arrows.
     """
     head = ["system", "parameters", *["Avg."] * table.is_whole]
     for block in table.blocks:
@@ -94,15 +95,22 @@ def _parameters(row: Row, entries: Sequence[Sequence[Any]]) -> str:
     return f"{count / 1e6:.1f}M"
 
 
-def _notes(table: Filled, test: str) -> Iterator[str]:
-    """Yield what a reader has to know."""
+def _how_to_read(table: Filled, test: Significance, spread: str, source: str) -> Iterator[str]:
+    """Yield what a reader has to know of the cells, a sentence each.
+
+    Args:
+        table: that is shown.
+        test: behind the arrows.
+        spread: how the standard deviation stands beside the mean.
+        source: what is said of the paper's figures, with a place for it.
+    """
     layout, first = table.layout, labels()[table.layout.baseline]
     in_points = any(scale_of(metric) == 1 for metric in table.scores.metric)
     scale = "" if in_points else " × 100"
-    yield f"Scores{scale} of the best checkpoint: mean (standard deviation) over n seeds."
+    yield f"Scores{scale} of the best checkpoint: mean {spread} over n seeds."
     if table.has("p"):
         sign = f"{DOWN}: worse" if layout.marks_worse else f"{UP}: better"
-        yield f"{sign} than {first} of the same size, p < {SIGNIFICANT}, {test}."
+        yield f"{sign} than {first} of the same size, p < {SIGNIFICANT}, {test.name}."
     else:
         yield (
             f"No arrows: nothing could be tested against {first} of the same size (two seeds a "
@@ -110,36 +118,38 @@ def _notes(table: Filled, test: str) -> Iterator[str]:
         )
     if table.has("paper"):
         sizes = layout.printed_sizes({row.size for row in table.rows})
-        yield f"[In brackets: {layout.source}, {sizes or 'the same size'}.]"
-    yield from layout.notes
+        yield source.format(f"{layout.source}, {sizes or 'the same size'}")
+
+
+def _notes(table: Filled, test: Significance) -> Iterator[str]:
+    """Yield what a reader has to know."""
+    yield from _how_to_read(table, test, "(standard deviation)", "[In brackets: {}.]")
+    yield from table.layout.notes
     yield (
         "Learning rate, epochs and choices of each system are those with the best mean on the "
         "validation set, among those with most seeds:"
     )
     yield ""
+    yield from (f"- {origin}" for origin in _origins(table))
+
+
+def _origins(table: Filled) -> Iterator[str]:
+    """Say where each column comes from, and at which settings its systems stand."""
     for place, block in enumerate(table.blocks):
-        roots = ", ".join(map(str, block.roots))
-        split = f"split {block.split!r}{_untried(block)}"
-        yield f"- {block.column.title} ({roots}; {split}): {_settings(table, place, ' ')}"
+        lacks = block.column.tested and not block.is_tested
+        why = ", since not every run was tried on the test set" if lacks else ""
+        where = f"{', '.join(map(str, block.roots))}; split {block.split!r}{why}"
+        chosen = {score.row: score.setting for score in table.entry(None, place)}
+        settings = "; ".join(f"{row.label} {one.values}" for row, one in chosen.items())
+        yield f"{block.column.title} ({where}): {settings}"
 
 
-def _untried(block: Block) -> str:
-    lacks = block.column.tested and not block.is_tested
-    return ", since not every run was tried on the test set" if lacks else ""
-
-
-def _settings(table: Filled, place: int, between: str) -> str:
-    """Say at which settings the systems of a dataset stand."""
-    chosen = {score.row: score.setting for score in table.entry(None, place)}
-    return "; ".join(f"{row.label}{between}{one.values}" for row, one in chosen.items())
-
-
-def page_table(table: Filled, test: str) -> Table:
+def page_table(table: Filled, test: Significance) -> Table:
     """Lay a table out for a page: cells with deviation, seeds, p-value and the paper's figure.
 
     Args:
         table: with at least one dataset.
-        test: name of the test behind the arrows.
+        test: behind the arrows.
     """
     headings = [Heading("system", is_number=False)]
     headings += [Heading("average")] if table.is_whole else []
@@ -150,9 +160,10 @@ def page_table(table: Filled, test: str) -> Table:
     for place, name in enumerate(metrics, start=len(headings) - len(metrics)):
         with_best(rows, place, name)
     headings.append(Heading("parameters"))
-    origins = (_origin(table, place) for place in range(len(table.blocks)))
-    notes = (*table.layout.notes, *origins)
-    return Table(table.layout.title, headings, rows, _caption(table, test), notes)
+    notes = (*table.layout.notes, *_origins(table))
+    caption = _how_to_read(table, test, "± standard deviation", "Paper: {}.")
+    caption = " ".join([*caption, "Bold: best of the column."])
+    return Table(table.layout.title, headings, rows, caption, notes)
 
 
 def _cells(table: Filled, row: Row) -> Iterator[Cell]:
@@ -178,28 +189,3 @@ def _cell(score: Any, mark: str) -> Cell:
     details = (p_text(score.p) or score.untested, paper)
     mark = mark if score.marked else ""
     return mean_cell(score.mean, score.deviation, score.n, score.metric, *details, mark=mark)
-
-
-def _caption(table: Filled, test: str) -> str:
-    """Say how to read the cells."""
-    layout, first = table.layout, labels()[table.layout.baseline]
-    text = "Mean ± standard deviation over seeds of each run's best checkpoint, in %"
-    in_points = any(scale_of(metric) == 1 for metric in table.scores.metric)
-    text += " (errors as they are)." if in_points else "."
-    if table.has("p"):
-        sign = f"{DOWN} worse" if layout.marks_worse else f"{UP} better"
-        text += f" {sign} than {first} of the same size with p < {SIGNIFICANT} ({test})."
-    else:
-        text += f" Nothing could be tested against {first} of the same size."
-    if table.has("paper"):
-        size = layout.printed_sizes({row.size for row in table.rows})
-        text += f" Paper: {layout.source}{f', models of {size}' * bool(size)}."
-    return text + " Bold: best of the column."
-
-
-def _origin(table: Filled, place: int) -> str:
-    """Say where a column comes from."""
-    block = table.blocks[place]
-    chosen = _settings(table, place, ": ")
-    where = f"{block.split}{_untried(block)}"
-    return f"{block.column.title} (split {where}): chosen on validation: {chosen}"

@@ -9,6 +9,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
@@ -76,6 +77,10 @@ class Table:
     caption: str = ""
     notes: tuple[str, ...] = ()
     is_folded: bool = False
+
+    def score_lines(self) -> Iterable[dict[str, Any]]:
+        """Return the lines of its scores for a CSV file, if it is a table of scores."""
+        return ()
 
     def records(self) -> list[dict[str, str]]:
         """Return its rows: name of the column -> text."""
