@@ -8,6 +8,7 @@ prints no figures of either.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -19,13 +20,11 @@ from .one_dataset import (
     Compared,
     Pair,
     baseline_of,
-    gain_of,
-    score_of,
     shown_of,
 )
 from .runs import Outcomes
-from .seeds import Shown, Summary, best_of, chosen_at, chosen_settings
-from .tables import NONE, Cell, Heading, millions, number_cell
+from .seeds import Summary, best_of, chosen_at, chosen_settings
+from .tables import NONE, Cell, Heading, millions
 
 _SUM = "sum"  # how features are combined unless an option says otherwise
 _WIDTH = 20  # of summed features, likewise
@@ -43,38 +42,21 @@ def feature_table(found: Outcomes, test: Significance, paper: bool = True) -> Co
     Raises:
         ValueError: no run used all of the training data.
     """
-    systems, shown = chosen_at(_whole(found), found.metric), shown_of(found)
-    about = About(found, shown, test)
-    pairs = about.pairs(systems, systems.get(baseline_of(found)))
-    headings = [Heading("features", is_number=False), Heading("system", is_number=False)]
-    headings += [Heading("parameters"), Heading(shown.title), Heading("gain"), _chosen_by(found)]
-    order = sorted(pairs.values(), key=lambda pair: (len(_features(pair)), _features(pair)))
-    rows = [
-        [
-            Cell(", ".join(_features(pair)) or NO_FEATURES, value=number),
-            Cell(pair.summary.setting.system),
-            millions(pair.summary.runs.parameters.iloc[0]),
-            *_scores(pair, shown),
-        ]
-        for number, pair in enumerate(order)
-    ]
-    return about.table("source features", headings, rows, pairs.values())
+    systems, about = chosen_at(_whole(found), found.metric), About(found, shown_of(found), test)
+    pairs = about.pairs(systems, systems.get(baseline_of(found))).values()
+    leads = [Heading("features", is_number=False), Heading("system", is_number=False)]
+    rows = []
+    for pair in sorted(pairs, key=lambda pair: (len(_features(pair)), _features(pair))):
+        names, run = ", ".join(_features(pair)) or NO_FEATURES, pair.summary.runs.iloc[0]
+        cells = [Cell(names, value=len(rows)), Cell(run.system), millions(run.parameters)]
+        rows.append((cells, [pair]))
+    return about.table("source features", [*leads, Heading("parameters")], {"": ""}, rows)
 
 
 def _features(pair: Pair) -> list[str]:
     """Return the names of the features that a system reads."""
     text = str(pair.summary.runs.options.iloc[0].get("features", NO_FEATURES))
     return [name for name in text.split(",") if name != NO_FEATURES]
-
-
-def _chosen_by(found: Outcomes) -> Heading:
-    return Heading(found.metric, f"{found.validation}, best checkpoint")
-
-
-def _scores(pair: Pair | None, shown: Shown) -> list[Cell]:
-    """Show a score, what it gains, and the metric that chose."""
-    by = number_cell(pair.summary.mean, "{:.3f}") if pair else Cell(NONE)
-    return [score_of(pair, shown), gain_of(pair, shown), by]
 
 
 def width_table(found: Outcomes, test: Significance, paper: bool = True) -> Compared:
@@ -88,21 +70,20 @@ def width_table(found: Outcomes, test: Significance, paper: bool = True) -> Comp
     Raises:
         ValueError: no run used all of the training data.
     """
-    shown, by_place = shown_of(found), _by_place(found)
-    about = About(found, shown, test)
+    by_place, about = _by_place(found), About(found, shown_of(found), test)
     pairs = about.pairs(by_place, by_place.get(_BARE))
     ways = sorted({way for way, _ in pairs if way}, key=lambda way: (way != _SUM, way))
-    headings = [Heading("width")]
-    for way in ways:
-        headings += [Heading(way, shown.title), Heading("gain", way), _chosen_by(found)]
-    rows = []
-    for width in sorted({width for _, width in pairs}):
-        here = (pairs.get((way if width else "", width)) for way in ways)
-        cells = (cell for pair in here for cell in _scores(pair, shown))
-        rows.append([Cell(str(width or NONE), value=width), *cells])
+    rows = [
+        (
+            [Cell(str(width or NONE), value=width)],
+            [pairs.get((way if width else "", width)) for way in ways],
+        )
+        for width in sorted({width for _, width in pairs})
+    ]
+    by, groups = "width of the source features", {way: way for way in ways}
+    table = about.table(by, [Heading("width")], groups, rows)
     notes = tuple(_best(by_place, way, found.metric) for way in ways)
-    by = "width of the source features"
-    return about.table(by, headings, rows, pairs.values(), notes=notes)
+    return replace(table, notes=notes, pairs=tuple(pairs.values()))
 
 
 def _by_place(found: Outcomes) -> dict[tuple[str, int], Summary]:

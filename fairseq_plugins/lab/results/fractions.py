@@ -23,13 +23,11 @@ from .one_dataset import (
     Compared,
     Pair,
     baseline_of,
-    gain_of,
-    score_of,
     shown_of,
 )
 from .runs import Outcomes
 from .seeds import Shown, chosen_at
-from .tables import NONE, Cell, Heading, number_cell, scale_of
+from .tables import NONE, Cell, Heading, number_cell, scale_of, share_cell
 
 
 class Printed(Entries):
@@ -68,44 +66,28 @@ def fraction_table(found: Outcomes, test: Significance, paper: bool = True) -> C
         paper: whether the paper's figures stand beside ours.
     """
     shown, first = shown_of(found), baseline_of(found)
-    about = About(found, shown, test)
+    about = About(found, shown, test, f"paper, {figures().split}")
     by_share: dict[float, dict[str, Pair]] = {}
     for share in shares_of(found):
         systems = chosen_at(found.runs, found.metric, share)
-        pairs = about.pairs(systems, systems.get(first))
         by_share[share] = {
             name: pair._replace(paper=figures().figure(shown, share, name) if paper else math.nan)
-            for name, pair in pairs.items()
+            for name, pair in about.pairs(systems, systems.get(first)).items()
         }
-    every = tuple(pair for here in by_share.values() for pair in here.values())
-    names = dict.fromkeys(name for here in by_share.values() for name in here)
-    others = [name for name in names if name != first]
-    headings = [Heading("share"), Heading("examples"), Heading(first, shown.title)]
-    for name in others:
-        headings += [Heading(name, shown.title), Heading("gain", f"{name} minus {first}")]
+    names = dict.fromkeys([first, *(name for here in by_share.values() for name in here)])
+    groups = {name: None if name == first else f"{name} minus {first}" for name in names}
     rows = [
-        [
-            Cell(f"{share * 100:g} %", value=share),
-            _examples(here.values()),
-            _score(here.get(first), shown),
-            *(
-                cell
-                for pair in map(here.get, others)
-                for cell in (_score(pair, shown), gain_of(pair, shown))
-            ),
-        ]
+        (
+            [share_cell(share), _examples(here.values())],
+            [*map(here.get, names)],
+        )
         for share, here in by_share.items()
     ]
-    table = about.table("share of the training data", headings, rows, every)
-    if all(math.isnan(pair.paper) for pair in every):
+    leads = [Heading("share"), Heading("examples")]
+    table = about.table("share of the training data", leads, groups, rows, chosen=False)
+    if all(math.isnan(pair.paper) for pair in table.pairs):
         return table
     return replace(table, caption=f"{table.caption} Paper: {figures().source}.")
-
-
-def _score(pair: Pair | None, shown: Shown) -> Cell:
-    if pair is None or math.isnan(pair.paper):
-        return score_of(pair, shown)
-    return score_of(pair, shown, f"paper, {figures().split}: {pair.paper:.2f}")
 
 
 def _examples(pairs: Iterable[Pair]) -> Cell:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +17,19 @@ from .paper_tables import score_line
 from .run_frame import EVALUATION, found_scores
 from .runs import Outcomes
 from .seeds import Shown, Summary
-from .tables import DOWN, NONE, UP, Cell, Heading, Table, mark_of, p_text, scale_of, score_cell
+from .tables import (
+    DOWN,
+    NONE,
+    UP,
+    Cell,
+    Heading,
+    Table,
+    mark_of,
+    number_cell,
+    p_text,
+    scale_of,
+    score_cell,
+)
 
 NO_FEATURES = "none"
 
@@ -29,11 +41,6 @@ class Pair(NamedTuple):
     baseline: Summary | None
     tested: Tested
     paper: float = math.nan
-
-    @property
-    def is_baseline(self) -> bool:
-        """Whether this is what the others are compared with."""
-        return self.baseline is self.summary
 
 
 @dataclass(frozen=True)
@@ -81,11 +88,19 @@ def baseline_of(found: Outcomes) -> str:
 
 
 class About(NamedTuple):
-    """What a table of one dataset is about: its runs, what is shown, how it is tested."""
+    """What a table of one dataset is about: its runs, what is shown, how it is tested.
+
+    Args:
+        found: the runs.
+        shown: of them.
+        test: of differences to the baseline.
+        printed: how a figure of the paper is introduced.
+    """
 
     found: Outcomes
     shown: Shown
     test: Significance
+    printed: str = "paper"
 
     def pairs(self, systems: Mapping[Any, Summary], first: Summary | None) -> dict[Any, Pair]:
         """Return all systems with the baseline, tested against it."""
@@ -99,34 +114,61 @@ class About(NamedTuple):
     def table(
         self,
         by: str,
-        headings: list[Heading],
-        rows: list[list[Cell]],
-        pairs: Iterable[Pair],
-        **more: Any,
+        leads: Sequence[Heading],
+        groups: Mapping[str, str | None],
+        rows: Iterable[tuple[Sequence[Cell], Sequence[Pair | None]]],
+        *,
+        chosen: bool = True,
     ) -> Compared:
-        """Put a table together, with what a reader has to know of its scores and arrows."""
+        """Put a table together.
+
+        Args:
+            by: what its rows differ in.
+            leads: heads of the first columns.
+            groups: head of a score -> what is said of the gain beside it; None for no gain.
+            rows: cells of the first columns, and for each group what stands in it.
+            chosen: whether the metric that chose stands beside each score.
+        """
+        headings = list(leads)
+        for name, against in groups.items():
+            own = Heading(name, self.shown.title) if name else Heading(self.shown.title)
+            headings += [own, *([] if against is None else [Heading("gain", against)])]
+            split = f"{self.found.validation}, best checkpoint"
+            headings += [Heading(self.found.metric, split)] if chosen else []
+        gains, lines = [against is not None for against in groups.values()], list(rows)
+        cells = [
+            [*first, *(cell for at in zip(pairs, gains) for cell in self._cells(*at, chosen))]
+            for first, pairs in lines
+        ]
+        label, every = label_of(self.found), [pair for _, pairs in lines for pair in pairs if pair]
+        title = f"{label}: {self.shown.metric} by {by}"
+        about = {"pairs": tuple(every), "dataset": label, "shown": self.shown}
+        return Compared(title, headings, cells, self._caption(), **about)
+
+    def _cells(self, pair: Pair | None, gains: bool, chosen: bool) -> Iterator[Cell]:
+        """Yield a score, what it gains, and the metric that chose."""
+        if pair is None:
+            yield from [Cell(NONE)] * (1 + gains + chosen)
+            return
+        paper = "" if math.isnan(pair.paper) else f"{self.printed}: {pair.paper:.2f}"
+        yield score_cell(self.shown.values(pair.summary), self.shown.metric, paper)
+        yield from [gain_of(pair, self.shown)] if gains else []
+        yield from [number_cell(pair.summary.mean, "{:.3f}")] if chosen else []
+
+    def _caption(self) -> str:
+        """Say what a reader has to know of the scores and arrows."""
         metric, split = self.shown[:2]
         unit = "" if scale_of(metric) == 1 else " in %"
-        caption = (
+        return (
             f"{metric} on split {split!r}{unit}: mean ± standard deviation over seeds; each system "
             "at the setting that is best on the validation set. "
             f"{UP} better, {DOWN} worse with p < {SIGNIFICANT}: {self.test.name}"
         )
-        name = label_of(self.found)
-        own = {"caption": caption, "pairs": tuple(pairs), "dataset": name, "shown": self.shown}
-        return Compared(f"{name}: {metric} by {by}", headings, rows, **own, **more)
 
 
-def score_of(pair: Pair | None, shown: Shown, *details: str) -> Cell:
-    """Show a metric over seeds."""
-    if pair is None:
-        return Cell(NONE)
-    return score_cell(shown.values(pair.summary), shown.metric, *details)
-
-
-def gain_of(pair: Pair | None, shown: Shown) -> Cell:
+def gain_of(pair: Pair, shown: Shown) -> Cell:
     """Show what a system gains over the baseline, with an arrow where it is more than chance."""
-    if pair is None or pair.baseline is None or pair.is_baseline:
+    if pair.baseline is None or pair.baseline is pair.summary:
         return Cell(NONE)
     summary, first, tested, _ = pair
     means = [statistics.fmean(shown.values(one)) for one in (summary, first)]

@@ -84,7 +84,7 @@ class Experiment:
 
     def of(self, part: Part) -> pd.DataFrame:
         """Return the runs of a part."""
-        return self.runs[self.runs.part == part.name]
+        return self.runs[[root == part.folder for root in self.runs.root]]
 
     def name_of(self, part: Part) -> str:
         """Return what a part is called."""
@@ -305,19 +305,19 @@ def _rows_of(
         del known[folder]
     inside = set(run_folders(part.folder, *_files(remarks), **_links(remarks)))
     for folder in sorted({*inside, *known}):
-        facts = dict(known.get(folder, {}))
+        facts = {**known.get(folder, {})}
         if folder in inside:
-            facts |= _tried(partial(_left_in, folder), remarks, {})
+            facts |= _tried(partial(_left_in, folder, remarks), remarks, {})
         made = partial(row_of_facts, part.name, part.folder, folder, facts)
         row = _tried(made, remarks, None) if facts else None
         yield from [row] if row else []
 
 
-def _left_in(folder: Path) -> dict[str, Any]:
+def _left_in(folder: Path, remarks: Remarks) -> dict[str, Any]:
     """Return what the files of a run say.
 
     Raises:
-        OSError, ValueError: one of them is no JSON object, or a link.
+        OSError, ValueError: they hold no JSON object, or are links.
     """
     done = os.path.lexists(folder / RESULT)
     facts = _object(folder / (RESULT if done else SETTINGS))
@@ -325,7 +325,7 @@ def _left_in(folder: Path) -> dict[str, Any]:
     facts["prepared"] = facts.pop("folder", "")
     tried = evaluation_of(folder, facts)
     if done and os.path.lexists(tried):
-        about = _object(tried)
+        about = _tried(partial(_object, tried), remarks, {})
         facts |= {"evaluated": about.get("of"), "evaluation": about.get("metrics")}
     return {**facts, "done": done}
 
@@ -357,7 +357,8 @@ def _told(path: Path, remarks: list[str]) -> Iterator[Facts]:
         except ValueError:
             row = None
         if isinstance(row, dict):
-            yield from [{name: v for name, v in row.items() if v is not None}] if row else []
+            row = {name: v for name, v in row.items() if v is not None and name != "done"}
+            yield from [row] if row else []
         else:
             broken.append(number)
     if broken:

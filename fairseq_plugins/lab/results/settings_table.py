@@ -12,7 +12,17 @@ from .comparisons import SENTENCE_METRICS
 from .run_frame import EVALUATION, found_scores
 from .seeds import Shown, by_setting, chosen_finished, finished
 from .setting import Setting
-from .tables import NONE, Cell, Heading, Table, millions, number_cell, score_cell, with_best
+from .tables import (
+    NONE,
+    Cell,
+    Heading,
+    Table,
+    millions,
+    number_cell,
+    score_cell,
+    share_cell,
+    with_best,
+)
 
 FOLDED = 30  # rows from which a table is folded
 
@@ -90,7 +100,7 @@ def _setting_cells(setting: Setting, names: Sequence[str], parted: bool) -> list
     own = "" if names else ", ".join(f"{name} {value}" for name, value in setting.choice)
     cells = [Cell(setting.system, own), *(_value(choice[name]) for name in names)]
     cells += [_value(setting.learning_rate), _length(setting)]
-    return cells + ([Cell(f"{100 * share:g} %", value=share)] if parted else [])
+    return cells + ([share_cell(share)] if parted else [])
 
 
 def _value(value: Any) -> Cell:

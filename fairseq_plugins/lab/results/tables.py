@@ -98,6 +98,11 @@ def number_cell(value: float, form: str = "{}") -> Cell:
     return Cell(form.format(value), value=value)
 
 
+def share_cell(share: float) -> Cell:
+    """Show a share of the training data."""
+    return Cell(f"{100 * share:g} %", value=share)
+
+
 def millions(count: int, added: str = "") -> Cell:
     """Show a number of parameters; a dash where nothing tells."""
     return Cell(f"{count / 1e6:.2f}M", added, count) if count else Cell(NONE)
