@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ...messages import named
 from ..plan.grid import TRANSLATION
@@ -74,15 +73,8 @@ def lay_out(
         ValueError: an unknown name, none of the runs stands in a table, or runs that do not go
             together.
     """
-    check_names(names)
     folders, test = list(map(Path, folders)), test or Significance()
-    experiments = find_experiments(folders)
-    own = [one for one in experiments if one.folder in folders and one.facts]
-    names = names or list(dict.fromkeys(name for one in own for name in one.tables))
-    check_names(names)
-    found = outcomes_of(experiments)
-    for folder in ensembles or [folder for one in own for folder in one.ensembles()]:
-        found = with_ensemble(found, folder)
+    found, names = _read(folders, names, ensembles)
     paper = paper and not all(is_invented(folder) for folder in folders)
     tables = [table for _, make in makers(found, names, test, paper) for table in make()]
     if SETTINGS in names or not (tables or names):
@@ -93,6 +85,21 @@ def lay_out(
         return texts, to_csv(scores, CSV)
     models = [table.records() for table in tables if table.title == bertqa_models.layout().title]
     return texts, to_csv(models[0]) if models else ""
+
+
+def _read(
+    folders: Sequence[Path], names: Sequence[str], ensembles: Sequence[str | Path]
+) -> tuple[list[Outcomes], Sequence[str]]:
+    """Return the finished runs, with their ensembles, and the tables that are asked for."""
+    check_names(names)
+    experiments = find_experiments(folders)
+    own = [one for one in experiments if one.folder in folders and one.facts]
+    names = names or list(dict.fromkeys(name for one in own for name in one.tables))
+    check_names(names)
+    found = outcomes_of(experiments)
+    for folder in ensembles or [folder for one in own for folder in one.ensembles()]:
+        found = with_ensemble(found, folder)
+    return found, names
 
 
 def makers(
@@ -113,8 +120,8 @@ def makers(
         shares: whether runs on several shares of the data have their table even if not asked for.
 
     Yields:
-        The folder that the tables are about, and a function that makes them; it raises a
-        ValueError for a table that is asked for, and that no run fits.
+        The folder of the runs, and what makes the tables: a ValueError if none fits that is asked
+        for.
     """
     if not found:
         return
@@ -133,7 +140,7 @@ def makers(
         for one in fitting:
             several = name == FRACTIONS and len(shares_of(one)) > 1
             if name in names or (several and (shares or not names)):
-                yield one.root, partial(_alone, make, one, either, paper)
+                yield one.root, lambda make=make, one=one: [make(one, either, paper)]
 
 
 def _models(found: Sequence[Outcomes], asked: bool) -> list[Table]:
@@ -143,10 +150,6 @@ def _models(found: Sequence[Outcomes], asked: bool) -> list[Table]:
             f"table {bertqa_models.TABLE!r}: no run is called model1, model2 or model3"
         )
     return [models] if models else []
-
-
-def _alone(make: Callable[..., Table], *about: Any) -> list[Table]:
-    return [make(*about)]
 
 
 def _refuse(name: str, found: Sequence[Outcomes]) -> list[Table]:

@@ -176,7 +176,8 @@ def check_entries(content: Any, form: type[_Made], place: str) -> _Made:
     try:
         return form.model_validate(content)
     except ValidationError as error:
-        raise ValueError(f"{place}: {named(map(_fault, error.errors()), between='; ')}") from None
+        faults = named(map(_fault, error.errors()), between="; ", longest=1000)
+        raise ValueError(f"{place}: {faults}") from None
 
 
 def _fault(found: Mapping[str, Any]) -> str:
@@ -194,7 +195,7 @@ def read_layouts(folder: Path) -> dict[str, Layout]:
     """
     found = {path.stem: read_entries(path, Layout) for path in folder.glob("*.yaml")}
     found = dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
-    known = {kind for one in found.values() for kind in one.systems}
+    known = [kind for one in found.values() for kind in one.systems]
     for name, one in found.items():
         printed = [kind for rows in one.paper.values() for kind in rows]
         for kind in (*one.own, *one.asked_by, *one.only, one.baseline, *printed):

@@ -60,10 +60,9 @@ def row_of_facts(part: str, root: Path, folder: Path, facts: Facts) -> dict[str,
 
 def _columns(folder: Path, facts: Facts) -> dict[str, Any]:
     """Return the columns of a run that its files tell; fails where they say something else."""
-    options, done = facts.get("options"), bool(facts.get("done"))
-    options = options if isinstance(options, dict) else {}
     setting, updates = _setting(facts), int(facts.get("updates") or 0)
-    gates, metric = facts.get("gates"), str(facts.get("metric") or "")
+    done, metric = bool(facts.get("done")), str(facts.get("metric") or "")
+    options, gates = (_mapping(facts.get(name)) for name in ("options", "gates"))
     count = int(facts.get("parameters") or (parameters(folder / LOG) if done else 0))
     metrics = {
         f"{where}.{name}": float(value)
@@ -90,11 +89,15 @@ def _columns(folder: Path, facts: Facts) -> dict[str, Any]:
         "planned": int(options.get("max-update") or updates),
         "parameters": count,
         "speed": facts.get("speed"),
-        "gates": gates if isinstance(gates, dict) else {},
+        "gates": gates,
         "evaluated": str(facts.get("evaluated") or ""),
         "facts": facts,
         **metrics,
     }
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _setting(facts: Facts) -> Setting:
