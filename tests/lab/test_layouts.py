@@ -1,4 +1,4 @@
-"""Layouts of papers' tables: one YAML file makes a table, and a wrong one says where it is wrong."""
+"""Layouts of papers' tables: one YAML file makes a table; a wrong one says where it is wrong."""
 
 from __future__ import annotations
 
