@@ -18,6 +18,7 @@ setup(
     package_data={
         "fairseq_plugins.evaluation": ["pages/*"],
         "fairseq_plugins.lab.report": ["page/*"],
+        "fairseq_plugins.lab.results": ["layouts/*.yaml", "layouts/special/*.yaml"],
         "fairseq_plugins.resources": ["en_ewt_small/**/*", "en_ewt_small/*"],
     },
     entry_points={"console_scripts": ["fairseq-plugins = fairseq_plugins.cli.main:main"]},

@@ -31,8 +31,8 @@ def run(args: argparse.Namespace) -> None:
     """
     from ..lab.figures.drawing import check_stem
     from ..lab.figures.plots import plot_curves
-    from ..lab.results.tables.found_runs import find_outcomes
-    from ..lab.results.tables.fractions import curve_points
+    from ..lab.results.fractions import curve_points
+    from ..lab.results.runs import find_outcomes
     from ..messages import named
 
     command.show_log()

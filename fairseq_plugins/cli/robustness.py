@@ -25,7 +25,7 @@ from . import command
 if TYPE_CHECKING:
     from ..augment.perturbed_folders import PerturbedExamples
     from ..inference.robustness import Trial
-    from ..lab.results.tables.robustness_table import Column
+    from ..lab.results.robustness_table import Column
 
 PLACES = ("output",)
 
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> None:
         FileNotFoundError, ValueError: see `try_systems`; numbers below their least.
     """
     from ..files import write_text
-    from ..lab.results.tables import robustness_table as tables
+    from ..lab.results import robustness_table as tables
 
     if args.samples < 0:
         raise ValueError(f"--samples {args.samples}: must be at least 0")
@@ -85,7 +85,7 @@ def tried(args: argparse.Namespace) -> Trial:
 
 def column(one: PerturbedExamples) -> Column:
     """Return what the table says of a set."""
-    from ..lab.results.tables.robustness_table import Column
+    from ..lab.results.robustness_table import Column
 
     labels = {example.label for example in one.perturbed}
     only = labels.pop() if len(labels) == 1 else ""

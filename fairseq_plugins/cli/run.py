@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     """Run, or print what would run."""
     from ..lab.execution import after_steps
     from ..lab.execution.selection import planned, selected
-    from ..lab.results.tables.experiment_tables import check_names
+    from ..lab.results.table_names import check_names
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the trainings as well
     command.show_log("INFO")

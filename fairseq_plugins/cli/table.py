@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..lab.results.tables.paper_tables import TABLES
+from ..lab.results.table_names import table_names
 
 INVENTED = "An invented corpus in the format of the dataset named: no result on that dataset.\n"
 
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=(),
         metavar="TABLE",
-        help=f"{' | '.join(TABLES)} (default: the experiment's, or all that fit)",
+        help=f"{' | '.join(table_names())} (default: the experiment's, or all that fit)",
     )
     add(
         "--ensemble",
@@ -48,24 +48,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Lay out, print, write."""
     from ..files import write_text
-    from ..lab.results.tables.experiment_tables import (
-        check_names,
-        lay_out,
-        significance,
-        with_ensembles,
-    )
-    from ..lab.results.tables.found_runs import find_runs
-    from ..lab.results.tables.table_formats import format_csv
+    from ..lab.results.comparisons import Significance
+    from ..lab.results.experiment_tables import lay_out
 
-    check_names(args.layout)
-    found = with_ensembles(find_runs(args.folders), args.ensemble, paper=not args.no_paper)
-    tests = significance(args.test, args.samples, args.seed)
-    names = args.layout or found.tables
-    texts, models, lines = lay_out(found, args.folders, names, tests)
+    test = Significance(args.test, args.samples, args.seed)
+    own = {"ensembles": args.ensemble, "test": test, "paper": not args.no_paper}
+    texts, table = lay_out(args.folders, args.layout, **own)
     if all(folder.resolve().name.endswith("_demo") for folder in args.folders):
         texts.append(INVENTED)
     text = "\n".join(texts)
     if args.output:
         write_text(f"{args.output}.md", text)
-        write_text(f"{args.output}.csv", format_csv(lines) if lines else models)
+        write_text(f"{args.output}.csv", table)
     print(text, end="")

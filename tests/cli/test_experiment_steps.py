@@ -18,8 +18,8 @@ from fairseq_plugins.lab.execution.after_steps import perform
 from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, places_of
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
-from fairseq_plugins.lab.results.tables import found_runs
-from fairseq_plugins.lab.results.tables.bertqa_models import with_ensemble
+from fairseq_plugins.lab.results.ensembles import with_ensemble
+from fairseq_plugins.lab.results.runs import find_experiments
 
 pytestmark = pytest.mark.slow
 
@@ -154,13 +154,14 @@ def test_questions_maps_and_ensemble_of_coattention(tmp_path) -> None:
     counts = json.loads((root / "after" / "questions" / "errors.json").read_text())
     assert {row["system"] for row in counts} == {"BERT Large", "Model 1", "Ensemble"}
     (one,) = with_ensemble([places.outcomes], root / "after" / "ensemble")
-    assert one.runs[-1].setting.system == "ensemble_tiny"
+    assert one.runs.system.iloc[-1] == "ensemble_tiny"
     logs = [(root / "after" / f"coattention_{kind}" / "log").read_text() for kind in kinds]
     assert ["gold: none" in log for log in logs] == [False, True]
     (root / "experiment.json").write_text(
         json.dumps({"parts": [{"name": "squad", "folder": "squad"}], "tables": []})
     )
-    assert found_runs.find_runs([root]).ensembles == (root / "after" / "ensemble",)
+    (found,) = find_experiments([root])
+    assert list(found.ensembles()) == [root / "after" / "ensemble"]
 
 
 def test_curve_attention_and_examples_of_translation(folder, model, plain, tmp_path) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from lab.finished_runs import finish
 
-from fairseq_plugins.lab.results.tables.found_runs import find_outcomes
-from fairseq_plugins.lab.results.tables.table_formats import format_markdown
-from fairseq_plugins.lab.results.tables.table_making import make_tables, over_seeds
+from fairseq_plugins.lab.results.comparisons import Significance
+from fairseq_plugins.lab.results.paper_formats import format_markdown
+from fairseq_plugins.lab.results.paper_tables import Row, make_tables
+from fairseq_plugins.lab.results.runs import find_outcomes
+
+OVER_SEEDS = Significance()
 
 
 def fill(root, dataset, metric, scores, **changes):
@@ -17,14 +20,19 @@ def fill(root, dataset, metric, scores, **changes):
             finish(root, system, 2e-5, seed, value, metric=metric, **own)
 
 
-def table_of(folders, layout="sla1", test=over_seeds):
+def table_of(folders, layout="sla1", test=OVER_SEEDS):
     (table,) = make_tables(find_outcomes(folders), layout, test)
     return table
 
 
+def entry_of(table, kind, size="minilm", place=0):
+    """Return the scores of a system on a dataset of a table."""
+    return table.entry(Row(size, kind), place)
+
+
 def cells(table):
     """Return the table of the Markdown: rows of cells."""
-    text = format_markdown([table], "a test")
+    text = format_markdown(table, OVER_SEEDS)
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     assert len({len(row) for row in rows}) == 1
     return rows

@@ -6,15 +6,14 @@ import math
 from pathlib import Path
 
 import pytest
-from lab.filled_tables import cells, fill, table_of
+from lab.filled_tables import OVER_SEEDS, cells, fill, table_of
 from lab.finished_runs import finish
 
 from fairseq_plugins.lab.plan.grid import variant
-from fairseq_plugins.lab.results.tables.found_runs import find_outcomes
-from fairseq_plugins.lab.results.tables.paper_tables import LABELS, LAYOUTS
-from fairseq_plugins.lab.results.tables.result_table import Row
-from fairseq_plugins.lab.results.tables.table_formats import format_markdown
-from fairseq_plugins.lab.results.tables.table_making import make_tables, over_seeds
+from fairseq_plugins.lab.results.layouts import labels, layouts
+from fairseq_plugins.lab.results.paper_formats import format_markdown
+from fairseq_plugins.lab.results.paper_tables import Row, make_tables
+from fairseq_plugins.lab.results.runs import find_outcomes
 from fairseq_plugins.nn.fusion import ABLATIONS
 
 PLAIN, SLA, DABERT = "bert_plain_base", "bert_sla_base", "dabert_base"
@@ -45,11 +44,11 @@ def whole_glue(root, system, tested="valid_mismatched"):
 
 def titles(folders):
     """Return the titles of the tables that are made unasked."""
-    return [t.layout.title for t in make_tables(find_outcomes(folders), "", over_seeds)]
+    return [t.layout.title for t in make_tables(find_outcomes(folders), "", OVER_SEEDS)]
 
 
 def title(*names):
-    return [LAYOUTS[name].title for name in names]
+    return [layouts()[name].title for name in names]
 
 
 def test_table_1_has_seven_columns_and_their_mean(tmp_path):
@@ -73,7 +72,7 @@ def test_table_1_has_seven_columns_and_their_mean(tmp_path):
     assert dabert[head.index("STS-B SCC")] == "81.00 [88.2]"
     assert dabert[head.index("MNLI-mm Acc")] == "75.00 [84.7]"
     assert plain[head.index("MNLI-m Acc")] == "74.00 [84.3]"
-    text = format_markdown([table_of([tmp_path], "dabert1")], "a test")
+    text = format_markdown(table_of([tmp_path], "dabert1"), OVER_SEEDS)
     assert "[In brackets: Wang et al. (2022), the same size.]" in text
 
 
@@ -87,7 +86,7 @@ def test_mismatched_genres_stand_there_only_where_they_were_evaluated(tmp_path, 
 
 
 def test_figures_of_the_paper_agree_with_its_averages():
-    layout = LAYOUTS["dabert1"]
+    layout = layouts()["dabert1"]
     printed = {
         "base": {
             "bert_uer": 84.19,
@@ -122,8 +121,8 @@ def test_ablations_have_the_papers_names_and_what_is_worse_is_marked(tmp_path):
     scores = [row[2] for row in found[1:]]
     assert scores[:2] == ["81.00 (1.00) [92.1]", "71.00 (1.00) ↓ [90.1]"]
     assert scores[-1] == "81.00 (1.00) [89.9]"
-    text = format_markdown([table_of([root], "dabert5")], "a test")
-    assert "↓: worse than DABERT of the same size, p < 0.05, a test." in text
+    text = format_markdown(table_of([root], "dabert5"), OVER_SEEDS)
+    assert f"↓: worse than DABERT of the same size, p < 0.05, {OVER_SEEDS.name}." in text
     assert "Wang et al. (2022), development sets, the same size" in text
 
 
@@ -174,7 +173,7 @@ def test_a_dataset_that_no_paper_has_shows_all_systems(tmp_path):
 def test_a_table_that_none_of_the_runs_stands_in_is_refused(tmp_path):
     fill(tmp_path, "rte", "accuracy", {PLAIN: [0.5]})
     with pytest.raises(ValueError, match="'dabert5': none of these runs stands in it; .* on rte"):
-        make_tables(find_outcomes([tmp_path]), "dabert5", over_seeds)
+        make_tables(find_outcomes([tmp_path]), "dabert5", OVER_SEEDS)
 
 
 def test_rows_are_told_by_what_was_taken_out_however_it_was_said(tmp_path):
@@ -183,20 +182,20 @@ def test_rows_are_told_by_what_was_taken_out_however_it_was_said(tmp_path):
     ablated(tmp_path, "rte", "guide", [0.5], arch="dabert_literal_base")
     ablated(tmp_path, "rte", "none", [0.5], arch="dabert_large", system="dabert_large")
     (outcomes,) = find_outcomes([tmp_path])
-    (table,) = make_tables([outcomes], "dabert5", over_seeds)
+    (table,) = make_tables([outcomes], "dabert5", OVER_SEEDS)
     assert {(row.size, row.label) for row in table.rows} == {
         ("base", "w/o Guide-attention"),
         ("base", "mine"),
         ("large", "DABERT"),
     }
     assert Row("base", "dabert-ablate-guide") in table.rows
-    (table,) = make_tables([outcomes], "dabert1", over_seeds)
+    (table,) = make_tables([outcomes], "dabert1", OVER_SEEDS)
     labels = [row.label for row in table.rows]
     assert labels == ["dabert_literal_base-ablate-guide", "DABERT"]
 
 
 def test_every_part_that_can_be_taken_out_has_its_row():
     assert {*ABLATIONS} - {"none"} == {*PARTS}
-    assert {variant("dabert", "ablate", part) for part in PARTS} <= set(LABELS)
+    assert {variant("dabert", "ablate", part) for part in PARTS} <= set(labels())
     script = (Path(__file__).parents[2] / "examples" / "dabert" / "run.sh").read_text()
     assert f"parts={','.join(PARTS)}\n" in script

@@ -22,9 +22,9 @@ from fairseq_plugins.lab.plan.grid_selection import (
     select_systems,
 )
 from fairseq_plugins.lab.plan.option_values import read_choices
-from fairseq_plugins.lab.results.tables.bertqa_tables import ENSEMBLE
-from fairseq_plugins.lab.results.tables.paper_tables import LABELS, LAYOUTS, PLAIN
-from fairseq_plugins.lab.results.tables.result_table import Row
+from fairseq_plugins.lab.results.ensembles import ENSEMBLE
+from fairseq_plugins.lab.results.layouts import PLAIN, labels, layouts
+from fairseq_plugins.lab.results.paper_tables import Row
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.nn.fusion import ABLATIONS
 from fairseq_plugins.syntax.labels import FEATURES
@@ -138,7 +138,7 @@ def test_bertqa_grids_are_the_papers_recipes(name):
     known = vars(BertConfig())
     for system, options in grid.systems.items():
         row = Row(name, system.removesuffix(f"_{name}"))
-        assert row.kind in LABELS
+        assert row.kind in labels()
         wiring = "query" if system.startswith("query_") else "literal"
         given = {key.replace("-", "_") for key in options} - {"arch", "data", "lr"}
         assert given <= set(known)
@@ -148,7 +148,7 @@ def test_bertqa_grids_are_the_papers_recipes(name):
                 == {"query": "bertqa", "literal": "bertqa_literal"}[wiring] + f"_{name}"
             )
             assert ("joint" in options.values()) == (name == "base")
-    table = LAYOUTS["bertqa2" if name == "base" else "bertqa3"]
+    table = layouts()["bertqa2" if name == "base" else "bertqa3"]
     kinds = {system.removesuffix(f"_{name}") for system in grid.systems}
     assert table.paper[name].keys() - {ENSEMBLE} <= kinds
 

@@ -31,10 +31,9 @@ from fairseq_plugins.lab.execution.records import write_description, write_rows
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
 from fairseq_plugins.lab.plan.grid_selection import preset, resize
 from fairseq_plugins.lab.plan.prepared_data import TRANSLATION
+from fairseq_plugins.lab.results.layouts import layouts
 from fairseq_plugins.lab.results.split_files import EVALUATION, GENERATED, SCORE, of_split
-from fairseq_plugins.lab.results.tables.composition_tables import PARTS
-from fairseq_plugins.lab.results.tables.experiment_tables import check_names
-from fairseq_plugins.lab.results.tables.paper_tables import LAYOUTS
+from fairseq_plugins.lab.results.table_names import check_names
 from fairseq_plugins.prep.subset import write_subset
 
 EXAMPLES = ROOT / "examples"
@@ -77,9 +76,8 @@ def test_files_fit_their_datasets_architectures_and_tables(path):
     experiment = read_experiment(path)
     check_names(experiment.tables)
     assert experiment.title
-    shown = {
-        c.dataset for name in experiment.tables if name in LAYOUTS for c in LAYOUTS[name].columns
-    }
+    tables = [layouts()[name] for name in experiment.tables if name in layouts()]
+    shown = {dataset for layout in tables for dataset in layout.datasets}
     for part in experiment.parts:
         grid = part.grid
         arches = {options["arch"] for options in part.resized("").grid.systems.values()}
@@ -98,7 +96,7 @@ def test_tables_of_papers_have_all_their_datasets(path):
     experiment = read_experiment(path)
     datasets = {part.grid.dataset for part in experiment.parts}
     for name in experiment.tables:
-        layout = LAYOUTS.get(name)
+        layout = layouts().get(name)
         if layout and layout.average:
             assert {column.dataset for column in layout.columns} == datasets
 
@@ -112,7 +110,7 @@ def test_compositions_are_all_combinations_that_a_dataset_takes():
         wanted = {"pos", "sla"} | ({"dual"} if pairs else set())
         assert parts == wanted | ({"coattention"} if part.grid.dataset == "squad" else set())
         assert len(names) == 2 ** len(parts)
-        assert parts <= set(PARTS)
+        assert names <= {*layouts()["composition"].own}
 
 
 def test_counts_of_runs_in_the_files_are_right():

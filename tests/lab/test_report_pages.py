@@ -18,17 +18,15 @@ from fairseq_plugins.lab.report.making import write_report
 from fairseq_plugins.lab.report.markdown import escape, to_markdown
 from fairseq_plugins.lab.report.model import (
     MARKDOWN,
-    Cell,
     Chapter,
     Command,
     Counts,
     Failure,
-    Heading,
     Report,
-    Table,
     Text,
 )
 from fairseq_plugins.lab.report.steps import leftovers
+from fairseq_plugins.lab.results.tables import Cell, Heading, Table
 
 QUICK = ReportOptions(samples=20)
 

@@ -26,9 +26,10 @@ from fairseq_plugins.lab.report.progress import (
     commands_of,
     counts_of,
     failures_of,
+    title_of,
     unfinished_table,
 )
-from fairseq_plugins.lab.report.records import read_experiments
+from fairseq_plugins.lab.results.runs import read_experiments
 
 
 def read(root):
@@ -49,7 +50,7 @@ def test_runs_stand_in_the_order_of_the_plan(tmp_path):
     rows = rows_of(root, ("cola", "sst2"))
     write_rows(root, reversed(rows))
     ((one,), _) = read(root)
-    told = [str(run.folder.relative_to(root)) for run in one.records][: len(rows)]
+    told = [str(folder.relative_to(root)) for folder in one.runs.folder][: len(rows)]
     assert told == [row["folder"] for row in reversed(rows)]
 
 
@@ -98,7 +99,7 @@ def test_folders_without_description_are_one_experiment(tmp_path):
     assert [part.name for part in found[1].parts] == ["cola", "rte"]
     assert [part.dataset for part in found[1].parts] == ["cola", "rte"]
     (alone,), _ = read(tmp_path / "rte")
-    assert (alone.title, len(alone.records)) == ("rte", 1)
+    assert (alone.title, len(alone.runs)) == ("rte", 1)
 
 
 def test_experiments_of_a_folder_are_read_together(tmp_path):
@@ -117,11 +118,11 @@ def test_an_experiment_that_has_not_begun_can_be_reported(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "remark"),
     [
-        ("experiment.json", '{"parts": [', "it cannot be read as JSON"),
+        ("experiment.json", '{"parts": [', "not JSON"),
         ("experiment.json", "[]", "not a JSON object"),
-        ("rows.jsonl", '{"part": "cola"', "line 1: passed over, not a row"),
-        (f"cola/{PLAIN}/lr2e-05-epochs3/seed1/result.json", "{", "it cannot be read as JSON"),
-        (f"sst2/{SLA}/lr2e-05-epochs3/seed2/settings.json", "", "it cannot be read as JSON"),
+        ("rows.jsonl", '{"part": "cola"', "line 1: not a row"),
+        (f"cola/{PLAIN}/lr2e-05-epochs3/seed1/result.json", "{", "not JSON"),
+        (f"sst2/{SLA}/lr2e-05-epochs3/seed2/settings.json", "", "not JSON"),
         (f"sst2/{SLA}/lr2e-05-epochs3/seed2/settings.json", '{"seed": "x"}', "nothing of a run"),
     ],
 )
@@ -132,7 +133,7 @@ def test_a_broken_file_costs_one_remark(tmp_path, name, text, remark):
     assert len(remarks) == 1
     assert name.rpartition("/")[0] in remarks[0]
     assert remark in remarks[0]
-    assert len(one.records) >= 10
+    assert len(one.runs) >= 10
 
 
 @pytest.mark.parametrize(
@@ -197,6 +198,6 @@ def test_translation_has_no_epochs(tmp_path):
     facts = {"epochs": 0, "fraction": 0.1, "learning_rate": 1e-3}
     start(folder, "syntax", 1, **facts, dataset="translation", metric="loss")
     ((one,), _) = read(tmp_path)
-    (run,) = one.records
-    assert (run.setting.updates, run.setting.fraction, run.updates) == (40, 0.1, 40)
-    assert "10 % of the data" in run.title
+    (run,) = one.runs.itertuples()
+    assert (run.setting.updates, run.setting.fraction, run.planned) == (40, 0.1, 40)
+    assert "10 % of the data" in title_of(run)

@@ -12,15 +12,17 @@ from lab.finished_questions import with_three_models
 from lab.finished_runs import finish
 from lab.report_runs import PLAIN, SLA, describe, experiment, part_of, start
 
-from fairseq_plugins.lab.report.choice import ReportOptions, tables_of
+from fairseq_plugins.lab.report.choice import ReportOptions, comparison_tables, tables_of
 from fairseq_plugins.lab.report.curves import chosen, loss_curves, validation_curves
-from fairseq_plugins.lab.report.model import Cell
-from fairseq_plugins.lab.report.records import read_experiments
-from fairseq_plugins.lab.report.settings import options_tables, settings_table
-from fairseq_plugins.lab.report.tables import comparison_table, paper_table, score_cell, with_best
-from fairseq_plugins.lab.results.outcomes import read_outcomes
-from fairseq_plugins.lab.results.tables.table_making import make_tables, over_seeds
+from fairseq_plugins.lab.report.settings import options_tables
+from fairseq_plugins.lab.results.comparisons import Significance
+from fairseq_plugins.lab.results.paper_formats import page_table
+from fairseq_plugins.lab.results.paper_tables import make_tables
+from fairseq_plugins.lab.results.runs import read_experiments, read_outcomes
+from fairseq_plugins.lab.results.settings_table import settings_table
+from fairseq_plugins.lab.results.tables import Cell, score_cell, with_best
 
+DRAWN = Significance(samples=20)
 BASE = {PLAIN.replace("tiny", "base"): [0.5, 0.51, 0.52], SLA.replace("tiny", "base"): [0.6] * 3}
 
 
@@ -31,21 +33,21 @@ def column_of(table, title):
 
 def records_of(root):
     (one,) = read_experiments(root, [])
-    return one.records
+    return one.runs
 
 
 def test_a_papers_cell_tells_mean_deviation_seeds_test_and_the_papers_figure(tmp_path):
     part_of(tmp_path, "cola", "mcc", BASE)
-    (made,) = make_tables([read_outcomes(tmp_path)], "sla1", over_seeds)
-    table = paper_table(made, "some test")
+    (made,) = make_tables([read_outcomes(tmp_path)], "sla1", Significance())
+    table = page_table(made, Significance())
     cells = column_of(table, "CoLA")
     assert cells["BERT"].text == "51.00 ± 1.00"
     assert cells["BERT"].detail == "3 seeds · paper 58.7"
     assert (cells["+ SLA"].mark, cells["+ SLA"].is_best) == ("↑", True)
     assert cells["+ SLA"].detail.startswith("3 seeds · p 0.00")
     assert cells["+ SLA"].detail.endswith("paper 60.0")
-    assert "some test" in table.caption
-    assert "split valid" in table.notes[-1]
+    assert Significance().name in table.caption
+    assert "split 'valid'" in table.notes[-1]
     assert column_of(table, "parameters")["+ SLA"].value > 0
 
 
@@ -64,7 +66,7 @@ def test_one_seed_a_side_is_tested_over_examples(tmp_path):
     (one,) = read_experiments(tmp_path, [])
     found = [read_outcomes(tmp_path)]
     table = tables_of(one, found, ReportOptions(samples=20), [])[0]
-    assert "bootstrap over examples, 20 samples" in table.caption
+    assert "bootstrap over examples (20 samples" in table.caption
     assert " · p " in column_of(table, "SST-2")["+ SLA"].detail
 
 
@@ -110,12 +112,12 @@ def test_a_choice_that_all_settings_make_is_a_column(tmp_path):
 def test_systems_are_compared_with_the_baseline(tmp_path):
     part_of(tmp_path, "cola", "accuracy", {PLAIN: [0.5, 0.52], SLA: [0.6, 0.62]})
     found = read_outcomes(tmp_path)
-    table = comparison_table(found, samples=20)
+    (table,) = comparison_tables(found, "", DRAWN)
     assert [row[0].text for row in table.rows] == [SLA]
     assert table.rows[0][2].value == pytest.approx(10)
-    turned = comparison_table(found, SLA, samples=20)
+    (turned,) = comparison_tables(found, SLA, DRAWN)
     assert turned.rows[0][2].value == pytest.approx(-10)
-    assert comparison_table(found, "nothing", samples=20) is None
+    assert comparison_tables(found, "nothing", DRAWN) == []
 
 
 def test_systems_are_compared_on_a_share_of_the_data_that_both_have(tmp_path):
@@ -128,7 +130,7 @@ def test_systems_are_compared_on_a_share_of_the_data_that_both_have(tmp_path):
             for seed, value in enumerate(values, start=1):
                 own = {"fraction": share, "choice": {"part": share}, "options": {"arch": system}}
                 finish(tmp_path, system, 2e-5, seed, value, metric="accuracy", **own)
-    table = comparison_table(read_outcomes(tmp_path), samples=20)
+    (table,) = comparison_tables(read_outcomes(tmp_path), "", DRAWN)
     found = {row[0].text.split()[0]: row for row in table.rows}
     assert found[SLA][2].value == pytest.approx(10)
     assert " 50 %" in found[SLA][0].text
@@ -156,13 +158,13 @@ def test_a_system_without_results_is_drawn_where_it_is_furthest(tmp_path):
     for rate, done in ((2e-5, 10), (5e-5, 30)):
         folder = tmp_path / SLA / f"lr{rate:g}-epochs3" / "seed1"
         start(folder, SLA, 1, done=done, learning_rate=rate)
-    assert chosen(records_of(tmp_path))[SLA][0].setting.learning_rate == 5e-5
+    assert set(chosen(records_of(tmp_path))[SLA].learning_rate) == {5e-5}
 
 
 def test_a_log_that_cannot_be_read_costs_a_remark(tmp_path):
     part_of(tmp_path, "cola", "mcc", {PLAIN: [0.4], SLA: [0.5]})
     runs, remarks = chosen(records_of(tmp_path)), []
-    log = runs[SLA][0].log
+    log = runs[SLA].folder.iloc[0] / "train.log"
     log.write_text('x | valid | {"valid_num_updates": "1", "valid_mcc": "no number"}\n')
     assert list(validation_curves(runs, "mcc", remarks)) == [PLAIN]
     assert str(log) in remarks[0]
@@ -171,7 +173,7 @@ def test_a_log_that_cannot_be_read_costs_a_remark(tmp_path):
 def test_values_that_are_no_numbers_are_not_drawn(tmp_path):
     part_of(tmp_path, "cola", "mcc", {PLAIN: [0.4]})
     runs = chosen(records_of(tmp_path))
-    log = runs[PLAIN][0].log
+    log = runs[PLAIN].folder.iloc[0] / "train.log"
     log.write_text(log.read_text().replace('"0.4"', '"nan"'))
     curves = validation_curves(runs, "mcc", [])
     assert list(curves[PLAIN]) == [20]
@@ -200,6 +202,6 @@ def test_an_ensemble_that_a_step_left_stands_in_its_table(tmp_path):
         (one,) = read_experiments(tmp_path, remarks)
         models, table, *_ = tables_of(one, [read_outcomes(tmp_path)], options, remarks)
         titles.append([row[0].text for row in table.rows])
-        assert "no LSTM" in models.text
+        assert any(cell.text == "no LSTM" for row in models.rows for cell in row)
     assert [title for title in titles[1] if title not in titles[0]] == ["Ensemble"]
     assert remarks == []

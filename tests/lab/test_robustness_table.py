@@ -11,13 +11,13 @@ import pytest
 
 from fairseq_plugins.evaluation.example_bootstrap import Answers
 from fairseq_plugins.evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
-from fairseq_plugins.lab.results.tables.robustness_figures import SHORT, TABLE, paper_figure
-from fairseq_plugins.lab.results.tables.robustness_table import (
+from fairseq_plugins.lab.results.robustness_table import (
     Column,
     format_csv,
     format_json,
     format_markdown,
     make_table,
+    printed,
 )
 
 COUNT = 50
@@ -121,8 +121,9 @@ def test_csv_and_json_hold_every_cell_unrounded():
 
 
 def test_the_papers_figures_are_complete():
-    for (dataset, _), (names, rows) in TABLE.items():
-        assert set(names) <= SHORT.keys()
+    for part in printed().parts:
+        dataset, names, rows = part.dataset, part.columns, part.paper
+        assert set(names) <= printed().short.keys()
         assert all(len(row) == len(names) for row in rows.values()), dataset
         best = rows["dabert"]
         assert all(0 < figure < 100 for row in rows.values() for figure in row)
@@ -144,4 +145,5 @@ def test_the_papers_figures_are_complete():
     ],
 )
 def test_the_papers_figure_is_that_of_dataset_and_architecture(dataset, split, arch, figure):
-    assert paper_figure(dataset, split, arch, "SwapAnt") == pytest.approx(figure, nan_ok=True)
+    column = Column("SwapAnt", COUNT, dataset, split)
+    assert printed().figure(arch, column) == pytest.approx(figure, nan_ok=True)

@@ -10,16 +10,18 @@ import pytest
 from lab.finished_runs import finish
 from scipy import stats
 
-from fairseq_plugins.lab.report.tables import comparison_table
-from fairseq_plugins.lab.results.comparisons import compare, welch
-from fairseq_plugins.lab.results.outcomes import Setting, read_outcomes
+from fairseq_plugins.lab.report.choice import comparison_tables
+from fairseq_plugins.lab.results.comparisons import Significance, compare, welch
+from fairseq_plugins.lab.results.run_frame import frame
+from fairseq_plugins.lab.results.runs import read_outcomes
 from fairseq_plugins.lab.results.seed_report import (
     comparisons_csv,
     format_markdown,
     make_report,
     settings_csv,
 )
-from fairseq_plugins.lab.results.seeds import Summary, chosen_settings, summarize
+from fairseq_plugins.lab.results.seeds import Summary, chosen_settings
+from fairseq_plugins.lab.results.setting import Setting
 
 PLAIN, POS, SLA = "bert_plain_tiny", "bert_pos_tiny", "bert_sla_tiny"
 
@@ -36,11 +38,11 @@ def root(tmp_path):
 
 
 def summary_of(values):
-    return Summary(Setting("one", 1e-5, 1), values, 0.0, [])
+    return Summary(Setting("one", 1e-5, 1), "accuracy", values, frame([]))
 
 
 def settings_of(root, metric="accuracy"):
-    return chosen_settings(summarize(read_outcomes(root).runs, metric), metric)
+    return chosen_settings(read_outcomes(root).runs, metric)
 
 
 def test_every_system_gets_its_best_rate_on_the_mean(root):
@@ -50,14 +52,14 @@ def test_every_system_gets_its_best_rate_on_the_mean(root):
     values = [0.72, 0.74, 0.76]
     assert (pos.count, pos.mean) == (3, pytest.approx(statistics.fmean(values)))
     assert pos.deviation == pytest.approx(statistics.stdev(values))
-    assert pos.extreme("accuracy") == pytest.approx(0.76)
+    assert pos.extreme == pytest.approx(0.76)
     assert pos.last == pytest.approx(0.64)
 
 
 def test_lower_is_better_for_losses(root):
     chosen = settings_of(root, "loss")
     assert {name: s.setting[1] for name, s in chosen.items()} == {PLAIN: 5e-5, POS: 2e-5}
-    assert chosen[POS].extreme("loss") == pytest.approx(0.24)
+    assert chosen[POS].extreme == pytest.approx(0.24)
 
 
 def test_one_lucky_seed_does_not_choose_the_rate(root):
@@ -71,13 +73,13 @@ def test_comparison_is_paired_over_shared_seeds(root):
     assert chosen[POS].setting[1] == 2e-5
     found = compare(chosen[PLAIN], chosen[POS])
     pairs = [0.72, 0.74, 0.76], [0.61, 0.62, 0.63]
-    assert found.seeds == 3
+    assert found.n == 3
     assert found.difference == pytest.approx(
         statistics.fmean(pairs[0]) - statistics.fmean(pairs[1])
     )
-    assert found.t_p_value == pytest.approx(float(stats.ttest_rel(*pairs).pvalue))
+    assert found.t_p == pytest.approx(float(stats.ttest_rel(*pairs).pvalue))
     assert (found.wins, found.losses) == (3, 0)
-    assert found.sign_p_value == pytest.approx(0.25)
+    assert found.sign_p == pytest.approx(0.25)
     back = compare(chosen[POS], chosen[PLAIN])
     assert (back.difference, back.wins) == (pytest.approx(-found.difference), 0)
 
@@ -87,13 +89,13 @@ def test_comparison_of_one_seed_or_of_equals_claims_nothing(tmp_path):
     finish(tmp_path, POS, 5e-5, 1, 0.6)
     chosen = settings_of(tmp_path)
     single = compare(chosen[PLAIN], chosen[POS])
-    assert math.isnan(single.t_p_value)
-    assert math.isnan(single.standard_error)
+    assert math.isnan(single.t_p)
+    assert math.isnan(single.se)
     finish(tmp_path, PLAIN, 5e-5, 2, 0.6)
     chosen = settings_of(tmp_path)
     equal = compare(chosen[PLAIN], chosen[PLAIN])
-    assert math.isnan(equal.t_p_value)
-    assert (equal.remark, equal.sign_p_value, equal.wins) == ("all differences equal", 1.0, 0)
+    assert math.isnan(equal.t_p)
+    assert (equal.untested, equal.sign_p, equal.wins) == ("all differences equal", 1.0, 0)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 30.0])
@@ -105,10 +107,10 @@ def test_equal_differences_make_no_t_test(scale):
     assert (len(exact) > 1) == (scale != 30.0)  # rounding, or not
     pair = summary_of(scores), summary_of(better)
     found = compare(*pair)
-    assert math.isnan(found.t_p_value)
-    assert (found.remark, found.wins, found.losses) == ("all differences equal", 5, 0)
+    assert math.isnan(found.t_p)
+    assert (found.untested, found.wins, found.losses) == ("all differences equal", 5, 0)
     better[1] += scale * 1e-6
-    assert compare(pair[0], summary_of(better)).t_p_value < 1e-6
+    assert compare(pair[0], summary_of(better)).t_p < 1e-6
     rounded = {seed: value * (1 + 2e-16) for seed, value in scores.items()}
     assert compare(pair[0], summary_of(rounded)).wins == 0
 
@@ -119,18 +121,18 @@ def test_scores_that_are_no_numbers_are_never_chosen_or_tested(root, broken):
     for seed in (2, 3):
         finish(root, POS, 3e-5, seed, 0.99)
     assert settings_of(root)[POS].setting[1] == 2e-5
-    assert broken != settings_of(root)[POS].extreme("accuracy")
+    assert broken != settings_of(root)[POS].extreme
     for seed in (1, 2, 3):
         finish(root, SLA, 5e-5, seed, broken if seed == 2 else 0.9)
     report = make_report(root, baseline=PLAIN, samples=20)
-    found = next(one.seeds for one in report.comparisons if one.system == SLA)
-    assert math.isnan(found.t_p_value)
-    assert math.isnan(found.sign_p_value)
+    found = next(one.seeds for one in report.comparisons if one.summary.setting.system == SLA)
+    assert math.isnan(found.t_p)
+    assert math.isnan(found.sign_p)
     text = format_markdown(report)
     assert "| a score is no number |" in text
     row = list(csv.DictReader(comparisons_csv(report).splitlines()))[-1]
     assert (row["t_p"], row["untested"]) == ("", "a score is no number")
-    table = comparison_table(read_outcomes(root), samples=20)
+    (table,) = comparison_tables(read_outcomes(root), "", Significance(samples=20))
     assert "a score is no number" in {cell.text for cell in table.rows[-1]}
 
 
@@ -178,10 +180,10 @@ def test_welchs_test_needs_two_seeds_a_side_and_some_deviation():
 def test_runs_from_before_choices_and_records_of_parameters_are_read(tmp_path):
     finish(tmp_path, PLAIN, 5e-5, 1, 0.5)
     log = tmp_path / PLAIN / "lr5e-05-epochs3" / "seed1" / "train.log"
-    (run,) = read_outcomes(tmp_path).runs
-    assert (run.setting.choice, run.parameters, run.gates, run.evaluation) == ((), 0, {}, {})
+    (run,) = read_outcomes(tmp_path).runs.itertuples()
+    assert (run.setting.choice, run.parameters, run.gates, run.evaluated) == ((), 0, {}, "")
     log.write_text("x | num. shared model params: 22,713,986 (num. trained: 1)\n")
-    assert read_outcomes(tmp_path).runs[0].parameters == 22713986
+    assert list(read_outcomes(tmp_path).runs.parameters) == [22713986]
 
 
 def test_report_shows_settings_choice_and_significance(root):
@@ -217,7 +219,7 @@ def test_systems_without_a_seed_in_common_are_named_not_compared(tmp_path):
     finish(tmp_path, POS, 5e-5, 2, 0.6)
     finish(tmp_path, SLA, 5e-5, 1, 0.7)
     report = make_report(tmp_path)
-    assert [found.system for found in report.comparisons] == [SLA]
+    assert [found.summary.setting.system for found in report.comparisons] == [SLA]
     assert f"No seed in common with {PLAIN}: {POS}." in format_markdown(report)
 
 

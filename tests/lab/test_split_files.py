@@ -10,13 +10,15 @@ from lab.translated_runs import translated
 from fairseq_plugins.lab.execution.run import Run
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData
-from fairseq_plugins.lab.results.comparisons import over_sentences
-from fairseq_plugins.lab.results.outcomes import read_outcomes
+from fairseq_plugins.lab.results.comparisons import Significance, over_sentences
+from fairseq_plugins.lab.results.runs import read_outcomes
 from fairseq_plugins.lab.results.split_files import evaluation_of, find, like, of_split
 
 SPLITS = {name: {"lines": 3, "labelled": 3} for name in ("train", "valid", "test")}
 MANIFEST = {"dataset": "translation", "task": "syntax_translation", "target": "translation"}
 NAMES = ("generate.log", "score.json", "evaluation.json")
+
+DRAWN = Significance(samples=20, seed=1)
 
 
 @pytest.fixture
@@ -73,10 +75,14 @@ def test_a_run_of_an_earlier_release_is_not_translated_again(tmp_path) -> None:
         path.unlink()
 
 
+def pair(runs):
+    return [run for _, run in runs.iterrows()]
+
+
 def test_tables_read_either_name(tmp_path) -> None:
     pairs = [translated(tmp_path, name, 20.0 + k, wrong=k) for k, name in enumerate("ab")]
     before = read_outcomes(tmp_path).runs
-    old = over_sentences(*before, "bleu", samples=20, seed=1)
+    old = over_sentences(*pair(before), "bleu", DRAWN)
     assert old.drawn == "sentences"
     for folder in pairs:
         for name in NAMES:
@@ -85,5 +91,5 @@ def test_tables_read_either_name(tmp_path) -> None:
         own = {"translated": {"split": "test"}}
         path.write_text(json.dumps(json.loads(path.read_text()) | own))
     after = read_outcomes(tmp_path).runs
-    assert [run.evaluation for run in after] == [run.evaluation for run in before]
-    assert over_sentences(*after, "bleu", samples=20, seed=1) == old
+    assert list(after["evaluation.bleu"]) == list(before["evaluation.bleu"]) == [20.0, 21.0]
+    assert over_sentences(*pair(after), "bleu", DRAWN) == old

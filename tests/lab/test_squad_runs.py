@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab.filled_tables import cells, table_of
+from lab.filled_tables import OVER_SEEDS, cells, table_of
 from lab.finished_questions import answered, with_three_models
 
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap, read_answers
@@ -19,16 +19,14 @@ from fairseq_plugins.lab.plan.grid_file import read_grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_folders, read_prepared
 from fairseq_plugins.lab.plan.recipes import settings, total_updates, train_options
 from fairseq_plugins.lab.results import squad_answers
-from fairseq_plugins.lab.results.tables import bertqa_models
-from fairseq_plugins.lab.results.tables.bertqa_tables import KINDS
-from fairseq_plugins.lab.results.tables.found_runs import find_outcomes
-from fairseq_plugins.lab.results.tables.paper_tables import LABELS, LAYOUTS
-from fairseq_plugins.lab.results.tables.table_formats import format_markdown
-from fairseq_plugins.lab.results.tables.table_making import (
-    make_tables,
-    over_drawn_examples,
-    over_seeds,
-)
+from fairseq_plugins.lab.results.bertqa_models import models_table
+from fairseq_plugins.lab.results.comparisons import EXAMPLES, Significance
+from fairseq_plugins.lab.results.ensembles import with_ensemble
+from fairseq_plugins.lab.results.experiment_tables import lay_out
+from fairseq_plugins.lab.results.paper_formats import format_markdown
+from fairseq_plugins.lab.results.paper_tables import make_tables
+from fairseq_plugins.lab.results.runs import find_outcomes
+from fairseq_plugins.lab.results.tables import format_table
 
 MANIFEST = {
     "dataset": "squad",
@@ -208,7 +206,7 @@ def test_table_2_has_the_papers_rows_with_its_figures_in_both_wirings(tmp_path):
     assert (plain[f1], literal[f1], query[f1]) == ("74.00 [74.15]", "75.00 [74.81]", "76.00")
     assert literal[em] == "50.00 [72.11]"
     assert literal[head.index("SQuAD F1 tuned")] == "77.00"
-    text = format_markdown([table_of([tmp_path], "bertqa2")], "a test")
+    text = format_markdown(table_of([tmp_path], "bertqa2"), OVER_SEEDS)
     assert "Chadha and Sood (2019), on 6,078 questions (half of" in text
     assert "development set), the same size.]" in text
 
@@ -216,7 +214,8 @@ def test_table_2_has_the_papers_rows_with_its_figures_in_both_wirings(tmp_path):
 def test_table_3_compares_models_trained_on_other_data(tmp_path):
     answered(tmp_path, "bert_plain_large", [0.80, 0.81, 0.805], "bert_plain_large")
     answered(tmp_path, "model1_large", [0.9, 0.91, 0.905], "bertqa_literal_large", data="d")
-    text = format_markdown(make_tables(find_outcomes([tmp_path]), "", over_seeds), "a test")
+    (table,) = make_tables(find_outcomes([tmp_path]), "", OVER_SEEDS)
+    text = format_markdown(table, OVER_SEEDS)
     assert "| Model 1 |" in text
     assert "90.50 (0.50) ↑ [82.08]" in text
     assert "Table 2)" not in text  # no system of its own ran
@@ -225,41 +224,36 @@ def test_table_3_compares_models_trained_on_other_data(tmp_path):
 def test_metrics_of_a_tuned_threshold_are_left_out_where_a_run_has_none(tmp_path):
     answered(tmp_path, "bert_plain_base", [0.74, 0.75], "bert_plain_base")
     answered(tmp_path, "bertqa_base", [0.75, 0.76], "bertqa_base", tuned_f1=None)
-    test = over_drawn_examples(5, 1)
+    test = Significance(EXAMPLES, 5, 1)
     head = cells(table_of([tmp_path], "bertqa2", test))[0]
     assert "SQuAD F1 tuned" not in head
     assert "SQuAD EM tuned" in head
 
 
-def test_rows_of_the_tables_are_systems_of_the_examples():
-    assert set(KINDS) <= set(LABELS)
-    paper = {kind for name in ("bertqa2", "bertqa3") for kind in LAYOUTS[name].own}
-    assert paper == set(KINDS)
-
-
 def test_table_1_says_what_the_models_are(tmp_path):
     with_three_models(tmp_path)
-    models = bertqa_models.models_of(find_outcomes([tmp_path]))
-    assert [model.label for model in models] == [f"Model {k} (large)" for k in (1, 2, 3)]
-    assert {(model.batch, model.accumulated, model.data) for model in models} == {
-        (6, 3, "squad2_35")
+    table = models_table(find_outcomes([tmp_path]))
+    models = table.records()
+    assert [model["model"] for model in models] == [f"Model {k} (large)" for k in (1, 2, 3)]
+    assert {(model["BS"], model["GA"], model["dataset"]) for model in models} == {
+        ("6", "3", "squad2_35")
     }
-    assert [model.changes for model in models] == ["none", "no LSTM", "none"]
-    text = bertqa_models.format_markdown(models)
+    assert [model["arch. changes"] for model in models] == ["none", "no LSTM", "none"]
+    text = format_table(table)
     assert "| Model 2 (large) | 6 | 3 | 1.5e-05 | squad2_35 | no LSTM | 6, 3, 1.2e-5," in text
-    assert len(bertqa_models.format_csv(models).splitlines()) == 4
+    assert len(lay_out([tmp_path], ["bertqa1"])[1].splitlines()) == 4
 
 
 def test_the_ensemble_stands_in_table_3_beside_the_papers(tmp_path):
     folder = with_three_models(tmp_path)
-    found = bertqa_models.with_ensemble(find_outcomes([tmp_path]), folder)
-    (table,) = make_tables(found, "bertqa3", over_seeds)
+    found = with_ensemble(find_outcomes([tmp_path]), folder)
+    (table,) = make_tables(found, "bertqa3", OVER_SEEDS)
     rows = {row[0]: row for row in cells(table)}
     assert list(rows)[1:] == ["BERT", "Model 1", "Model 2", "Model 3", "Ensemble"]
     f1 = rows["system"].index("SQuAD F1")
     assert rows["Ensemble"][f1] == "83.00 [83.42]"
     assert rows["Ensemble"][1] == "3.0M"
-    text = format_markdown([table], "a test")
+    text = format_markdown(table, OVER_SEEDS)
     assert "Ensemble of model1_large, model2_large, model3_large, rule paper" in text
 
 
@@ -269,13 +263,13 @@ def test_an_ensemble_of_other_runs_or_of_another_split_is_refused(tmp_path):
     metrics = json.loads(path.read_text())
     path.write_text(json.dumps({**metrics, "of": "dev.json"}))
     with pytest.raises(ValueError, match="together holds no answers .*'dev.json'"):
-        bertqa_models.with_ensemble(found, folder)
+        with_ensemble(found, folder)
     path.write_text(json.dumps({**metrics, "checkpoints": ["elsewhere/checkpoint_best.pt"]}))
     with pytest.raises(ValueError, match="elsewhere.* is of none of the runs"):
-        bertqa_models.with_ensemble(found, folder)
+        with_ensemble(found, folder)
     path.unlink()
     with pytest.raises(FileNotFoundError, match="metrics.json"):
-        bertqa_models.with_ensemble(found, folder)
+        with_ensemble(found, folder)
 
 
 def test_answers_are_made_up_for_without_training(run, monkeypatch):

@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-import math
+import csv
 
 import pytest
-from lab.filled_tables import cells, fill, table_of
+from lab.filled_tables import OVER_SEEDS, cells, fill, table_of
 from lab.finished_runs import finish
 from lab.translated_runs import translated
 
-from fairseq_plugins.lab.results.tables.composition_tables import KINDS, PARTS
-from fairseq_plugins.lab.results.tables.experiment_tables import (
-    TABLES,
-    Significance,
+from fairseq_plugins.lab.results.experiment_tables import (
     check_names,
     lay_out,
+    table_names,
 )
-from fairseq_plugins.lab.results.tables.found_runs import find_outcomes, find_runs
-from fairseq_plugins.lab.results.tables.paper_tables import LABELS, LAYOUTS
-from fairseq_plugins.lab.results.tables.result_table import Row
-from fairseq_plugins.lab.results.tables.table_making import make_tables, over_seeds
-from fairseq_plugins.lab.results.tables.variants import seeds_or_examples
+from fairseq_plugins.lab.results.layouts import labels, layouts
+from fairseq_plugins.lab.results.paper_tables import Row, make_tables
+from fairseq_plugins.lab.results.runs import find_outcomes
 
 PLAIN, POS = "bert_plain_minilm", "bert_pos_minilm"
-TEST = Significance(over_seeds, "a test", seeds_or_examples(samples=100))
+KINDS = layouts()["composition"].own
+PARTS = ("pos", "sla", "dual", "coattention")
 
 
 def test_papers_averages_are_what_it_prints():
-    layout = LAYOUTS["syntax2"]
+    layout = layouts()["syntax2"]
     means = [round(layout.paper_average("base", kind), 1) for kind in ("bert_plain", "bert_pos")]
     assert means == [79.6, 79.7]  # MNLI counts twice
     better = [
         column.title
         for column in layout.columns
-        if layout.figures("base", "bert_pos", column)[-1]
-        > layout.figures("base", "bert_plain", column)[-1]
+        if list(layout.figures("base", "bert_pos", column).values())[-1]
+        > list(layout.figures("base", "bert_plain", column).values())[-1]
     ]
     assert better == ["QQP", "SST-2", "CoLA", "RTE"]  # four of eight, as the text says
 
@@ -45,12 +42,12 @@ def test_bert_and_pos_stand_in_a_table_of_their_own_and_in_those_of_others(tmp_p
     )
     found = {
         table.layout.title: table
-        for table in make_tables(find_outcomes([tmp_path]), "", over_seeds)
+        for table in make_tables(find_outcomes([tmp_path]), "", OVER_SEEDS)
     }
     kinds = {title: [row.kind for row in table.rows] for title, table in found.items()}
-    assert kinds[LAYOUTS["syntax2"].title] == ["bert_plain", "bert_pos"]
-    assert kinds[LAYOUTS["dabert1"].title] == ["bert_plain", "bert_pos", "dabert"]
-    assert cells(found[LAYOUTS["syntax2"].title])[-1] == [
+    assert kinds[layouts()["syntax2"].title] == ["bert_plain", "bert_pos"]
+    assert kinds[layouts()["dabert1"].title] == ["bert_plain", "bert_pos", "dabert"]
+    assert cells(found[layouts()["syntax2"].title])[-1] == [
         "+ POS",
         "–",
         "60.50 (0.71) ↑ [66.9]",
@@ -70,8 +67,8 @@ def composed(root, **scores):
 def test_every_combination_has_its_row_and_is_compared_with_the_plain_one(tmp_path):
     scores = {name: (0.5, 0.51) for name in KINDS if "coattention" not in name}
     composed(tmp_path, **{**scores, "pos_sla_dual": (0.7, 0.71)})
-    (table,) = make_tables(find_outcomes([tmp_path]), "", over_seeds)
-    assert table.layout is LAYOUTS["composition"]
+    (table,) = make_tables(find_outcomes([tmp_path]), "", OVER_SEEDS)
+    assert table.layout is layouts()["composition"]
     found = {row[0]: row for row in cells(table)[1:]}
     assert len(found) == 8
     assert "↑" in found["+ POS, SLA, dual attention"][2]
@@ -87,9 +84,10 @@ def test_a_name_of_parts_means_them_only_in_a_plain_architecture(tmp_path):
 
 def test_names_of_combinations_are_all_subsets_and_take_no_other_kinds_name():
     assert len(KINDS) == 2 ** len(PARTS)
-    kinds = {kind for one in LAYOUTS.values() for kind in one.own} - set(KINDS)
+    kinds = {kind for one in layouts().values() for kind in one.own} - set(KINDS)
     assert not kinds & set(KINDS)
-    assert all(LABELS[kind] == label for kind, label in KINDS.items())
+    for kind in KINDS[1:]:
+        assert labels()[kind].count(",") == kind.count("_")
 
 
 def test_runs_on_a_share_of_the_data_stand_in_no_papers_table(tmp_path):
@@ -104,17 +102,19 @@ def test_all_that_fits_is_laid_out_unasked(tmp_path):
     fill(tmp_path / "rte", "rte", "accuracy", {PLAIN: [0.5], POS: [0.6]})
     translated(tmp_path / "multi30k", "baseline", 8.0, fraction=0.5)
     translated(tmp_path / "multi30k", "baseline", 9.0)
-    texts, models, lines = lay_out(find_runs([tmp_path]), [tmp_path], (), TEST)
-    assert (len(texts), models) == (2, "")
+    texts, table = lay_out([tmp_path])
+    assert len(texts) == 2
     assert "GLUE" in texts[0]
     assert "| 50 % |" in texts[1]
-    assert all(len(line) == len(lines[0]) for line in lines)
+    rows = list(csv.reader(table.splitlines()))
+    assert len(rows) == 1 + 2 + 2
+    assert all(len(row) == len(rows[0]) for row in rows)
 
 
 def test_a_demo_has_no_figures_of_papers(tmp_path):
     root = tmp_path / "glue_demo"
     fill(root, "rte", "accuracy", {PLAIN: [0.5], POS: [0.6]})
-    texts, _, _ = lay_out(find_runs([root]), [root], (), TEST)
+    texts, _ = lay_out([root])
     assert "[66" not in texts[0]
 
 
@@ -128,15 +128,15 @@ def test_unknown_and_unfitting_tables_are_refused(tmp_path):
         ("bertqa1", "no run is called model1"),
     ):
         with pytest.raises(ValueError, match=message):
-            lay_out(find_runs([tmp_path]), [tmp_path], [name], TEST)
-    check_names(TABLES)
+            lay_out([tmp_path], [name])
+    check_names(table_names())
 
 
 def test_nothing_is_tested_of_equal_seeds(tmp_path):
     translated(tmp_path, "baseline", 8.0)
     translated(tmp_path, "pos", 9.0, features="pos")
     (one,) = find_outcomes([tmp_path])
-    texts, _, lines = lay_out(find_runs([tmp_path]), [tmp_path], ["features"], TEST)
+    texts, table = lay_out([tmp_path], ["features"])
     assert one.dataset == "translation"
     assert "| +1.00 |" in texts[0]
-    assert all(math.isnan(line[9]) for line in lines)
+    assert {row["p"] for row in csv.DictReader(table.splitlines())} == {""}

@@ -5,25 +5,22 @@ from __future__ import annotations
 import csv
 import math
 import statistics
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lab.example_datasets import dataset_of
-from lab.filled_tables import cells, fill, table_of
+from lab.filled_tables import OVER_SEEDS, cells, entry_of, fill, table_of
 from lab.finished_runs import finish
 
 from fairseq_plugins.evaluation.metrics import NAMES
-from fairseq_plugins.lab.results.comparisons import welch
-from fairseq_plugins.lab.results.tables.found_runs import find_outcomes
-from fairseq_plugins.lab.results.tables.paper_tables import LABELS, LAYOUTS
-from fairseq_plugins.lab.results.tables.result_table import Row
-from fairseq_plugins.lab.results.tables.table_formats import csv_lines, format_csv, format_markdown
-from fairseq_plugins.lab.results.tables.table_making import (
-    make_tables,
-    over_drawn_examples,
-    over_seeds,
-)
+from fairseq_plugins.lab.results.comparisons import EXAMPLES, Significance, welch
+from fairseq_plugins.lab.results.layouts import labels, layouts
+from fairseq_plugins.lab.results.paper_formats import format_markdown
+from fairseq_plugins.lab.results.paper_tables import Row, make_tables
+from fairseq_plugins.lab.results.runs import find_outcomes
+from fairseq_plugins.lab.results.tables import to_csv
 
 PLAIN, WLA, SLA = (f"bert_{kind}_minilm" for kind in ("plain", "wla", "sla"))
 
@@ -43,13 +40,13 @@ def cola(tmp_path):
 
 def test_scores_are_means_over_seeds_and_better_ones_are_marked(cola):
     table = table_of([cola])
-    (block,) = table.blocks
-    sla, wla, plain = (block.entries[Row("minilm", f"bert_{k}")] for k in ("sla", "wla", "plain"))
-    (score,) = sla.scores
+    assert len(table.blocks) == 1
+    sla, wla, plain = (entry_of(table, f"bert_{kind}") for kind in ("sla", "wla", "plain"))
+    (score,) = sla
     assert (score.mean, score.deviation) == (pytest.approx(0.31), pytest.approx(0.01))
-    assert score.p_value == welch([0.25, 0.26, 0.27], [0.30, 0.31, 0.32]).p_value < 0.05
-    assert (score.marked, wla.scores[0].marked) == (True, False)
-    assert math.isnan(plain.scores[0].p_value)
+    assert score.p == welch([0.25, 0.26, 0.27], [0.30, 0.31, 0.32]).p_value < 0.05
+    assert (score.marked, wla[0].marked) == (1, 0)
+    assert math.isnan(plain[0].p)
     assert [row.label for row in table.rows] == ["BERT", "+ WLA", "+ SLA"]
     assert cells(table) == [
         ["system", "parameters", "CoLA MCC", "n"],
@@ -61,9 +58,9 @@ def test_scores_are_means_over_seeds_and_better_ones_are_marked(cola):
 
 def test_what_is_worse_or_has_one_seed_is_not_marked(tmp_path):
     fill(tmp_path, "cola", "mcc", {PLAIN: [0.3, 0.31, 0.32], WLA: [0.1, 0.11, 0.12], SLA: [0.9]})
-    scores = {row.kind: e.scores[0] for row, e in table_of([tmp_path]).blocks[0].entries.items()}
-    assert scores["bert_wla"].p_value < 0.05
-    assert math.isnan(scores["bert_sla"].p_value)
+    scores = {score.row.kind: score for score in table_of([tmp_path]).entry(None, 0)}
+    assert scores["bert_wla"].p < 0.05
+    assert math.isnan(scores["bert_sla"].p)
     assert not any(score.marked for score in scores.values())
     assert cells(table_of([tmp_path]))[-1][2:] == ["90.00 [60.0]", "1"]
 
@@ -77,15 +74,15 @@ def test_whose_size_the_papers_figures_are_is_told(tmp_path):
     ):
         root = tmp_path / "-".join(sizes)
         fill(root, "cola", "mcc", {f"bert_sla_{size}": [0.3] for size in sizes})
-        assert f"Li et al. (2020), {told}" in format_markdown([table_of([root])], "a test")
+        assert f"Li et al. (2020), {told}" in format_markdown(table_of([root]), OVER_SEEDS)
 
 
 def test_nothing_is_tested_without_bert(tmp_path):
     fill(tmp_path, "cola", "mcc", {SLA: [0.3, 0.31], "bert_plain_base": [0.1, 0.11]})
-    text = format_markdown([table_of([tmp_path])], "a test")
+    text = format_markdown(table_of([tmp_path]), OVER_SEEDS)
     assert "↑" not in text
     assert "No arrows" in text
-    assert "a test" not in text
+    assert OVER_SEEDS.name not in text
 
 
 def test_the_choice_is_made_on_validation_and_the_test_set_is_shown(tmp_path):
@@ -100,11 +97,11 @@ def test_the_choice_is_made_on_validation_and_the_test_set_is_shown(tmp_path):
                 found = {name: value + better for name, value in tested.items()}
                 finish(tmp_path, system, 2e-5, seed, valid, evaluation=found, **own, **choice)
     table = table_of([tmp_path])
-    entry = table.blocks[0].entries[Row("minilm", "bert_sla")]
-    assert entry.setting.choice == (("tree-threshold", 4),)  # though 3 is better on the test set
-    assert [score.mean for score in entry.scores] == pytest.approx([0.51, 0.31, 0.425])
+    entry = entry_of(table, "bert_sla")
+    assert entry[0].setting.choice == (("tree-threshold", 4),)  # though 3 is better on the test set
+    assert [score.mean for score in entry] == pytest.approx([0.51, 0.31, 0.425])
     assert (table.blocks[0].split, table.blocks[0].is_tested) == ("test", True)
-    text = format_markdown([table], "a test")
+    text = format_markdown(table, OVER_SEEDS)
     assert "split 'test')" in text
     assert "+ SLA lr 2e-05, 3 epochs, tree-threshold 4" in text
     assert "not every run" not in text
@@ -121,8 +118,8 @@ def test_validation_is_shown_where_not_every_run_was_tested(tmp_path):
         finish(tmp_path, system, 2e-5, 1, 0.5, evaluation=tested, best=best, **own)
     table = table_of([tmp_path], "others")
     assert (table.blocks[0].split, table.blocks[0].is_tested) == ("valid", False)
-    assert "not every run was tried on the test set" in format_markdown([table], "a test")
-    assert {s.mean for e in table.blocks[0].entries.values() for s in e.scores} == {0.5}
+    assert "not every run was tried on the test set" in format_markdown(table, OVER_SEEDS)
+    assert set(table.scores["mean"]) == {0.5}
 
 
 def full(tmp_path, sizes=("base",)):
@@ -168,7 +165,7 @@ def test_sizes_are_rows_of_their_own_with_figures_of_their_size(tmp_path):
         ("BERT (large)", "40.00 [63.9]"),
         ("+ SLA (large)", "41.00 [64.5]"),
     ]
-    assert "the same size" in format_markdown([table], "a test")
+    assert "the same size" in format_markdown(table, OVER_SEEDS)
 
 
 def test_parameters_are_told_as_the_paper_tells_them(tmp_path):
@@ -189,7 +186,7 @@ def test_parameters_are_told_as_the_paper_tells_them(tmp_path):
         "+ SLA": "+0.01M",
         "+ WLA": "+0.0023M",
     }
-    lines = list(csv.DictReader(format_csv(csv_lines([table_of([tmp_path])])).splitlines()))
+    lines = list(csv.DictReader(to_csv(list(table_of([tmp_path]).score_lines())).splitlines()))
     added = {row["system"]: row["added"] for row in lines}
     assert added["+ SLA"] == "9228"
     assert added["BERT"] == ""
@@ -201,13 +198,13 @@ def test_layouts_are_found_by_the_datasets_that_are_there(tmp_path, cola):
     fill(tmp_path / "glue_demo", "cola", "mcc", {PLAIN: [0.5]})
     (tmp_path / "empty").mkdir()
     assert len(find_outcomes([tmp_path / "glue_demo"])) == 1  # asked for by its name
-    tables = make_tables(find_outcomes([tmp_path]), "", over_seeds)
+    tables = make_tables(find_outcomes([tmp_path]), "", OVER_SEEDS)
     assert [[b.column.dataset for b in t.blocks] for t in tables] == [["cola"], ["rte"], ["sick"]]
-    assert [t.layout.title for t in tables[:2]] == [LAYOUTS[n].title for n in ("sla1", "sla2")]
+    assert [t.layout.title for t in tables[:2]] == [layouts()[n].title for n in ("sla1", "sla2")]
     with pytest.raises(ValueError, match="'sla3': none of these runs .* on cola, rte, sick"):
-        make_tables(find_outcomes([tmp_path]), "sla3", over_seeds)
+        make_tables(find_outcomes([tmp_path]), "sla3", OVER_SEEDS)
     with pytest.raises(ValueError, match="--layout 'x': choices are sla1, .*, others"):
-        make_tables(find_outcomes([tmp_path]), "x", over_seeds)
+        make_tables(find_outcomes([tmp_path]), "x", OVER_SEEDS)
     with pytest.raises(FileNotFoundError, match="none: no finished run"):
         find_outcomes([tmp_path / "none"])
 
@@ -233,7 +230,7 @@ def test_runs_that_do_not_go_together_are_refused(tmp_path, cola):
 
 def test_csv_has_a_line_for_every_score_unrounded(cola):
     table = table_of([cola])
-    rows = list(csv.DictReader(format_csv(csv_lines([table])).splitlines()))
+    rows = list(csv.DictReader(to_csv(list(table.score_lines())).splitlines()))
     assert [row["system"] for row in rows] == ["BERT", "+ WLA", "+ SLA"]
     last = rows[-1]
     assert float(last["mean"]) == statistics.fmean([0.30, 0.31, 0.32])
@@ -247,13 +244,13 @@ def test_examples_can_be_resampled_in_place_of_seeds(tmp_path):
     for system, right in ((PLAIN, 25), (SLA, 45)):
         own = {"dataset": "toy", "options": {"arch": system}}
         finish(tmp_path, system, 2e-5, 1, right / 50, right=right, **own)
-    (table,) = make_tables(find_outcomes([tmp_path]), "", over_drawn_examples(200, 1))
-    score = table.blocks[0].entries[Row("minilm", "bert_sla")].scores[0]
-    assert score.p_value < 0.05
+    (table,) = make_tables(find_outcomes([tmp_path]), "", Significance(EXAMPLES, 200, 1))
+    (score,) = entry_of(table, "bert_sla")
+    assert score.p < 0.05
     assert score.marked  # with a single seed
     next(tmp_path.glob("bert_sla*/*/*/predictions.jsonl")).unlink()
-    (table,) = make_tables(find_outcomes([tmp_path]), "", over_drawn_examples(200, 1))
-    assert not table.blocks[0].entries[Row("minilm", "bert_sla")].scores[0].marked
+    (table,) = make_tables(find_outcomes([tmp_path]), "", Significance(EXAMPLES, 200, 1))
+    assert not entry_of(table, "bert_sla")[0].marked
 
 
 def test_an_arrow_is_of_the_seeds_that_were_tested(tmp_path):
@@ -261,9 +258,9 @@ def test_an_arrow_is_of_the_seeds_that_were_tested(tmp_path):
     for (system, seed), right in seeds.items():
         own = {"dataset": "toy", "options": {"arch": system}}
         finish(tmp_path, system, 2e-5, seed, right / 50, right=right, **own)
-    (table,) = make_tables(find_outcomes([tmp_path]), "", over_drawn_examples(200, 1))
-    score = table.blocks[0].entries[Row("minilm", "bert_sla")].scores[0]
-    assert score.p_value < 0.05
+    (table,) = make_tables(find_outcomes([tmp_path]), "", Significance(EXAMPLES, 200, 1))
+    (score,) = entry_of(table, "bert_sla")
+    assert score.p < 0.05
     assert not score.marked  # the mean is higher, but the seed of both is lower
 
 
@@ -275,7 +272,7 @@ def test_figures_are_of_the_size_that_the_paper_prints():
         ("bertqa3", {"base", "large"}, "large size"),
         ("bertqa3", {"large"}, ""),
     ):
-        assert LAYOUTS[name].printed_sizes(sizes) == told
+        assert layouts()[name].printed_sizes(sizes) == told
 
 
 @given(
@@ -288,21 +285,19 @@ def test_welchs_p_value_is_a_probability_or_nothing(one, other):
 
 
 def test_layouts_name_datasets_and_metrics_that_exist():
-    for layout in LAYOUTS.values():
+    for layout in layouts().values():
         for column in layout.columns:
             dataset = dataset_of(column.dataset)
-            metrics = {metric for _, metric in column.metrics} - {*column.optional}
+            metrics = {*column.metrics.values()} - {*column.optional}
             assert metrics <= set(NAMES[dataset.target])
             assert "test" in dataset.splits or not column.tested
             assert column.split in ("", *dataset.splits)
-            for kind, row in ((k, r) for rows in layout.paper.values() for k, r in rows.items()):
-                assert kind in LABELS
-                printed = len(row.figures.get(column.key, metrics))
-                assert printed == len(column.metrics) - len(column.optional)
-        keys = {column.key for column in layout.columns}
-        printed = [row for rows in layout.paper.values() for row in rows.values()]
-        assert all(row.figures.keys() <= keys for row in printed)
-        assert {*layout.own, *layout.only, layout.baseline} <= set(LABELS)
+            for size, kind in ((size, k) for size, rows in layout.paper.items() for k in rows):
+                assert kind in labels()
+                figures = layout.figures(size, kind, column)
+                printed = {metric for metric, figure in figures.items() if not math.isnan(figure)}
+                assert printed <= metrics
+        assert {*layout.own, *layout.only, layout.baseline} <= set(labels())
 
 
 def test_figures_of_the_paper_agree_with_its_averages():
@@ -312,10 +307,11 @@ def test_figures_of_the_paper_agree_with_its_averages():
     }
     for size, rows in printed.items():
         for kind, average in rows.items():
-            found = LAYOUTS["sla1"].paper_average(size, f"bert_{kind}")
+            found = layouts()["sla1"].paper_average(size, f"bert_{kind}")
             assert abs(found - average) < 0.1001
-    for layout in LAYOUTS.values():  # F lies between precision and recall
-        for rows in layout.paper.values():
-            for row in rows.values():
-                for figures in (f for f in row.figures.values() if len(f) == 3):
+    for layout in layouts().values():  # F lies between precision and recall
+        for size, rows in layout.paper.items():
+            for kind, column in product(rows, layout.columns):
+                figures = list(layout.figures(size, kind, column).values())
+                if len(figures) == 3:
                     assert min(figures[:2]) <= figures[2] <= max(figures[:2])

@@ -30,8 +30,8 @@ from typing import Any
 from ...messages import named
 from ..plan.grid import SIZES
 from ..plan.steps import OPTIONAL, OUT, PLACE, Step, options_of
-from ..results.outcomes import Outcome, Outcomes, read_outcomes
-from ..results.seeds import chosen_settings, summarize
+from ..results.runs import Outcomes, read_outcomes
+from ..results.seeds import chosen_settings
 from ..results.split_files import like
 from ..run_files import AFTER, RESULT
 from ..safe_files import files_below, is_file, refuse_links
@@ -196,8 +196,8 @@ def _folders(
         sources += _results(own.runs)
         return [own.runs]
     runs = chosen_runs(own.outcomes, system, part)[: 1 if kind == "run" else None]
-    sources += [path for run in runs for path in _files_of(run.folder)]
-    return [run.folder for run in runs]
+    sources += [path for run in runs for path in _files_of(run)]
+    return runs
 
 
 def _split(kind: str, name: str | None, places: ExperimentPlaces) -> tuple[str, str]:
@@ -219,15 +219,14 @@ def _split(kind: str, name: str | None, places: ExperimentPlaces) -> tuple[str, 
     return part, system
 
 
-def chosen_runs(outcomes: Outcomes | None, system: str, part: str) -> list[Outcome]:
-    """Return the runs of a system at the setting chosen on the validation set, by seed.
+def chosen_runs(outcomes: Outcomes | None, system: str, part: str) -> list[Path]:
+    """Return the folders of a system's runs at the setting chosen on the validation set, by seed.
 
     Raises:
         NotThere: no run of the system is finished.
         ValueError: it was run in several sizes, and the name says none.
     """
-    runs = outcomes.runs if outcomes else []
-    names = {run.setting.system for run in runs}
+    names = set(outcomes.runs.system) if outcomes else set()
     if system not in names:
         sized = sorted(name for name in names if name in {f"{system}_{size}" for size in SIZES})
         if len(sized) > 1:
@@ -235,11 +234,9 @@ def chosen_runs(outcomes: Outcomes | None, system: str, part: str) -> list[Outco
         if not sized:
             raise NotThere(f"no run of {system!r} on {part!r} is finished")
         system = sized[0]
-    own = [run for run in runs if run.setting.system == system]
-    largest = max(run.setting.fraction for run in own)
-    own = [run for run in own if run.setting.fraction == largest]
-    summary = chosen_settings(summarize(own, outcomes.metric), outcomes.metric)[system]
-    return sorted(summary.outcomes, key=lambda run: run.seed)
+    own = outcomes.runs[outcomes.runs.system == system]
+    runs = chosen_settings(own, outcomes.metric)[system].runs
+    return list(runs.sort_values("seed").folder)
 
 
 def _results(folder: Path) -> Iterator[Path]:

@@ -10,9 +10,11 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib import font_manager
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -35,6 +37,26 @@ KINDS = {"png": {"dpi": 200}, "svg": {"metadata": {"Date": None}}}
 def plain(text: Text) -> None:
     """Draw a text as it is: a dollar sign in a subword is no formula."""
     text.set_parse_math(False)
+
+
+def legend(owner: Axes | Figure, **options: Any) -> None:
+    """Draw a legend without a frame, its texts as they are."""
+    for text in owner.legend(frameon=False, **options).get_texts():
+        plain(text)
+
+
+def tidy(ax: Axes, x: float, y: float, *, lines: bool = True) -> None:
+    """Leave room around the data, draw no frame above and at the right.
+
+    Args:
+        ax: what is drawn on.
+        x, y: room, as shares of the range of the data.
+        lines: whether there are horizontal lines to read values by.
+    """
+    if lines:
+        ax.grid(axis="y", color="0.9", linewidth=0.8)
+    ax.margins(x=x, y=y)
+    ax.spines[["top", "right"]].set_visible(False)
 
 
 @contextmanager

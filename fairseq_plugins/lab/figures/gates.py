@@ -6,10 +6,10 @@ over all input tokens of each layer.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import pandas as pd
 
 COLUMNS = ("dataset", "system", "layer", "mean", "min", "max", "runs", "tokens", "values")
 
@@ -58,21 +58,15 @@ def to_csv(shares: Sequence[GateShare]) -> str:
     Raises:
         ValueError: see `grouped`.
     """
-    tokens: dict[tuple[str, str, int], int] = {}
-    for one in shares:
-        tokens.setdefault((one.dataset, one.system, one.layer), one.tokens)
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for dataset, series in grouped(shares).items():
-        for system, layers in series.items():
-            for layer, values in sorted(layers.items()):
-                numbers = (sum(values) / len(values), min(values), max(values))
-                writer.writerow(
-                    [dataset, system, layer, *map(_number, numbers), len(values)]
-                    + [tokens[dataset, system, layer], " ".join(map(_number, values))]
-                )
-    return stream.getvalue()
+    grouped(shares)
+    rows = []
+    for names, group in pd.DataFrame(shares).groupby(["dataset", "system"], sort=False):
+        for layer, runs in group.groupby("layer"):
+            values, tokens = list(runs.share), runs.tokens.iloc[0]
+            numbers = map(_number, (sum(values) / len(values), min(values), max(values)))
+            own = " ".join(map(_number, values))
+            rows.append([*names, layer, *numbers, len(values), tokens, own])
+    return pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False, lineterminator="\n")
 
 
 def _number(value: float) -> str:

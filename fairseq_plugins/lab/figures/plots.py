@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from .drawing import BLUE, COLORS, MARKERS, RED, plain, save, style
+from .drawing import BLUE, COLORS, MARKERS, RED, legend, plain, save, style, tidy
 from .gates import GateShare, grouped
 
 _Named = tuple[str, Mapping[float, Sequence[float]]]  # system, fraction -> scores
@@ -61,8 +61,7 @@ def plot_curves(
         _style_curves(ax, fractions, metric)
         if title:
             plain(ax.set_title(title))
-        for text in ax.legend(frameon=False, loc="upper left").get_texts():
-            plain(text)
+        legend(ax, loc="upper left")
         return save(figure, out_stem)
 
 
@@ -105,21 +104,13 @@ def _draw_line(
 
 def _label_gaps(ax: Axes, first: _Named, second: _Named) -> None:
     """Write the difference of two systems above each shared fraction, and what it is below."""
+    small = {"fontsize": 7.5, "color": "0.35"}
     for fraction in sorted(first[1].keys() & second[1].keys()):
         one, two = (float(np.mean(points[fraction])) for _, points in (first, second))
-        ax.annotate(
-            f"{two - one:+.1f}",
-            (fraction, max(one, two)),
-            xytext=(0, 6),
-            textcoords="offset points",
-            ha="center",
-            fontsize=7.5,
-            color="0.35",
-        )
-    legend = f"numbers: {second[0]} minus {first[0]}"
-    plain(
-        ax.text(0.99, 0.02, legend, transform=ax.transAxes, ha="right", fontsize=7.5, color="0.35")
-    )
+        above = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center", **small}
+        ax.annotate(f"{two - one:+.1f}", (fraction, max(one, two)), **above)
+    about = f"numbers: {second[0]} minus {first[0]}"
+    plain(ax.text(0.99, 0.02, about, transform=ax.transAxes, ha="right", **small))
 
 
 def _style_curves(ax: Axes, fractions: Sequence[float], metric: str) -> None:
@@ -129,12 +120,9 @@ def _style_curves(ax: Axes, fractions: Sequence[float], metric: str) -> None:
     ax.minorticks_off()
     ax.set_xlabel("share of the training data")
     ax.set_ylabel(metric)
-    ax.grid(axis="y", color="0.9", linewidth=0.8)
-    ax.margins(x=0.07, y=0.14)
+    tidy(ax, 0.07, 0.14)
     if all(value >= 0 for line in ax.lines for value in line.get_ydata()):
         ax.set_ylim(bottom=max(0.0, ax.get_ylim()[0]))
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
 
 
 def plot_gates(
@@ -166,10 +154,12 @@ def plot_gates(
         for ax, (dataset, series) in zip(axes, panels.items()):
             for system, points in series.items():
                 _draw_line(ax, system, points, *looks[system])
-            _style_gates(ax, sorted({layer for points in series.values() for layer in points}))
+            layers = sorted({layer for points in series.values() for layer in points})
+            ax.set_xticks(layers, list(map(str, layers)))
+            ax.set_xlabel("layer")
+            tidy(ax, 0.06, 0.12)
             plain(ax.set_title(dataset))
-            for text in ax.legend(frameon=False).get_texts():
-                plain(text)
+            legend(ax)
         axes[0].set_ylabel("gate value (share of local attention)")
         if title:
             plain(figure.suptitle(title, fontsize=12))
@@ -186,16 +176,6 @@ def _looks(systems: Sequence[str]) -> list[tuple[str, str]]:
     others = iter([color for color in COLORS if color not in fixed] * len(systems))
     colors = [color or next(others) for color in fixed]
     return [(color, MARKERS[i % len(MARKERS)]) for i, color in enumerate(colors)]
-
-
-def _style_gates(ax: Axes, layers: Sequence[int]) -> None:
-    """Set an axis with a tick a layer."""
-    ax.set_xticks(layers, list(map(str, layers)))
-    ax.set_xlabel("layer")
-    ax.grid(axis="y", color="0.9", linewidth=0.8)
-    ax.margins(x=0.06, y=0.12)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
 
 
 def plot_learning(
@@ -229,9 +209,7 @@ def plot_learning(
             shade = 0.18 if len(curves) <= 3 else 0.08
             _draw_line(ax, system, points, COLORS[k % len(COLORS)], marker, line, shade)
         _style_learning(ax, label)
-        legend = figure.legend(loc="outside lower left", ncols=columns, frameon=False, fontsize=9)
-        for text in legend.get_texts():
-            plain(text)
+        legend(figure, loc="outside lower left", ncols=columns, fontsize=9)
         return save(figure, out_stem, ["svg"])[0]
 
 
@@ -242,7 +220,4 @@ def _style_learning(ax: Axes, label: str) -> None:
     ax.set_ylabel(label)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    ax.grid(axis="y", color="0.9", linewidth=0.8)
-    ax.margins(x=0.03, y=0.08)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    tidy(ax, 0.03, 0.08)

@@ -8,7 +8,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from ...evaluation.question_types import TypeErrors
-from .drawing import COLORS, plain, save, style
+from .drawing import COLORS, legend, plain, save, style, tidy
 
 GROUP = 0.8  # of the room of a type that its bars take
 
@@ -50,12 +50,8 @@ def plot_errors(
         counts = {one.kind: one.questions for one in found}
         ax.set_xticks(range(len(kinds)), [f"{kind}\n({counts[kind]:,})" for kind in kinds])
         ax.set_ylabel("wrong answers, %")
-        ax.margins(x=0.02, y=0.12)
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)
-        legend = figure.legend(frameon=False, loc="outside upper left", ncols=3)
-        for text in legend.get_texts():
-            plain(text)
+        tidy(ax, 0.02, 0.12, lines=False)
+        legend(figure, loc="outside upper left", ncols=3)
         if title:
             plain(ax.set_title(title))
         return save(figure, out_stem)

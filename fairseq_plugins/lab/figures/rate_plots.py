@@ -7,8 +7,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from ..results.rate_trials import Trial, best_trial, systems_of
-from .drawing import COLORS, MARKERS, plain, save, style
+from ..results.rate_trials import Trial
+from .drawing import COLORS, MARKERS, legend, save, style, tidy
 
 
 def plot_rates(trials: Sequence[Trial], out_stem: str | Path) -> list[Path]:
@@ -33,19 +33,21 @@ def plot_rates(trials: Sequence[Trial], out_stem: str | Path) -> list[Path]:
     with style():
         figure = Figure(figsize=(5.6, 5.2), layout="constrained")
         axes = figure.subplots(2, 1, sharex=True)
-        for k, (system, group) in enumerate(systems_of(trials).items()):
+        for k, system in enumerate(dict.fromkeys(trial.system for trial in trials)):
+            group = [trial for trial in trials if trial.system == system]
             look = {"color": COLORS[k % len(COLORS)], "marker": MARKERS[k % len(MARKERS)]}
             whole = sorted((t for t in group if t.is_whole), key=lambda trial: trial.rate)
-            rates, best = [trial.rate for trial in whole], best_trial(group)
+            rates = [trial.rate for trial in whole]
+            peak = max(whole, key=lambda trial: trial.merit, default=None)
             for ax, name in zip(axes, ("score", "loss")):
                 values = [getattr(trial, name) for trial in whole]
                 ax.plot(rates, values, label=system, markersize=5, linewidth=1.6, **look)
                 broken = [trial.rate for trial in group if not trial.is_whole]
                 foot = {"transform": ax.get_xaxis_transform(), "linestyle": "none"}
                 ax.plot(broken, [0.03] * len(broken), marker="x", color=look["color"], **foot)
-                if best:
+                if peak:
                     ring = {"marker": "o", "markersize": 12, "fillstyle": "none"}
-                    ax.plot([best.rate], [getattr(best, name)], color=look["color"], **ring)
+                    ax.plot([peak.rate], [getattr(peak, name)], color=look["color"], **ring)
         _finish(axes, [trial.rate for trial in trials], trials[0].metric)
         return save(figure, out_stem)
 
@@ -56,12 +58,8 @@ def _finish(axes: Sequence, rates: Sequence[float], metric: str) -> None:
     for ax, name in zip(axes, (metric, "loss")):
         ax.set_xscale("log")
         ax.set_ylabel(name)
-        ax.grid(axis="y", color="0.9", linewidth=0.8)
-        ax.margins(x=0.06, y=0.12)
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)
+        tidy(ax, 0.06, 0.12)
     axes[1].set_xticks(ticks, [f"{rate:g}" for rate in ticks], rotation=45, ha="right")
     axes[1].minorticks_off()
     axes[1].set_xlabel("learning rate")
-    for text in axes[0].legend(frameon=False).get_texts():
-        plain(text)
+    legend(axes[0])

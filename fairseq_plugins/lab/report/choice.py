@@ -4,30 +4,25 @@ every report: all settings, and every system against a baseline.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from ..plan.prepared_data import TRANSLATION
-from ..results.outcomes import Outcomes
-from ..results.tables import bertqa_models, fractions
-from ..results.tables.experiment_tables import OF_ONE_DATASET, TABLES
-from ..results.tables.found_runs import ensembles_of
-from ..results.tables.paper_tables import BERTQA_MODELS, LAYOUTS
-from ..results.tables.table_making import (
-    make_tables,
-    over_drawn_examples,
-    over_seeds,
-    without_paper,
-)
-from ..results.tables.variants import seeds_or_examples
-from .model import MARKDOWN, Table, Text
-from .records import Experiment, is_invented
-from .settings import name_of, settings_table
-from .tables import comparison_table, has_repeated, paper_table
+from ..results.comparisons import EXAMPLES, SEEDS, Comparison, Significance, against, only_plain
+from ..results.ensembles import with_ensemble
+from ..results.experiment_tables import makers
+from ..results.paper_formats import page_table
+from ..results.paper_tables import Filled
+from ..results.runs import Experiment, Outcomes
+from ..results.settings_table import settings_table
+from ..results.table_names import table_names
+from ..results.tables import NONE, Cell, Heading, Table, number_cell, p_cell, scale_of
 
 _SHORT = 2  # parts up to which the tables of all settings are open
+_COMPARED = ("system", "seeds of both", "difference", "paired t-test", "higher / lower")
+_COMPARED += ("sign test", "95 % over examples", "bootstrap")
 _Made = TypeVar("_Made")
 
 
@@ -52,7 +47,7 @@ class ReportOptions:
 
 def tables_of(
     experiment: Experiment, found: Sequence[Outcomes], options: ReportOptions, remarks: list[str]
-) -> list[Table | Text]:
+) -> list[Table]:
     """Return all tables of an experiment.
 
     Args:
@@ -61,24 +56,24 @@ def tables_of(
         options: see there.
         remarks: tables that cannot be made are added, a line each.
     """
-    tables: list[Table | Text] = []
-    wanted, found = experiment.tables, _with_ensembles(experiment, found, remarks)
+    wanted, drawn = experiment.tables, Significance(SEEDS, options.samples, options.seed)
+    paper = options.paper and not experiment.is_invented
     for name in wanted:
-        if name not in TABLES:
+        if name not in table_names():
             remarks.append(f"{experiment.folder}: no table is called {name!r}")
-    tables += _models(found, wanted)
-    tables += _paper_tables(experiment, found, options, remarks)
-    tables += _one_dataset(experiment, found, options, remarks)
-    is_folded = len(experiment.parts) > _SHORT
-    for part in experiment.parts:
-        title = f"{name_of(experiment, part)}: every setting"
-        table = settings_table(title, experiment.of(part), is_folded=is_folded)
-        tables += [table] if table else []
-    drawn = {"samples": options.samples, "seed": options.seed}
+    for folder in experiment.ensembles():
+        found = _tried(partial(with_ensemble, found, folder), folder, remarks) or found
+    several = any(one.runs.duplicated(["root", "setting"]).any() for one in found)
+    test = drawn if several else replace(drawn, over=EXAMPLES)
+    tables: list[Filled | Table] = []
+    for root, make in makers(found, wanted, test, paper, shares=True):
+        tables += _tried(make, root, remarks) or []
+    shown = [table if isinstance(table, Table) else page_table(table, test) for table in tables]
+    shown += _all_settings(experiment)
     for one in found:
-        table = _tried(partial(comparison_table, one, options.baseline, **drawn), one.root, remarks)
-        tables += [table] if table else []
-    return tables
+        compared = partial(comparison_tables, one, options.baseline, drawn)
+        shown += _tried(compared, one.root, remarks) or []
+    return shown
 
 
 def _tried(make: Callable[[], _Made], place: object, remarks: list[str]) -> _Made | None:
@@ -91,64 +86,52 @@ def _tried(make: Callable[[], _Made], place: object, remarks: list[str]) -> _Mad
         return None
 
 
-def _with_ensembles(
-    experiment: Experiment, found: Sequence[Outcomes], remarks: list[str]
-) -> Sequence[Outcomes]:
-    """Return runs with the ensembles of some of them whose answers later steps left."""
-    for folder in ensembles_of(experiment.folder):
-        joined = partial(bertqa_models.with_ensemble, found, folder)
-        found = _tried(joined, folder, remarks) or found
-    return found
+def _all_settings(experiment: Experiment) -> Iterator[Table]:
+    is_folded = len(experiment.parts) > _SHORT
+    for part in experiment.parts:
+        title = f"{experiment.name_of(part)}: every setting"
+        table = settings_table(title, experiment.of(part), is_folded=is_folded)
+        yield from [table] if table else []
 
 
-def _models(found: Sequence[Outcomes], wanted: Sequence[str]) -> Iterator[Text]:
-    """Yield Table 1 of BERTQA, if its models are there."""
-    models = bertqa_models.models_of(found)
-    if models and (not wanted or BERTQA_MODELS in wanted):
-        text = bertqa_models.format_markdown(models).split("\n", 1)[1]  # without its title
-        yield Text(bertqa_models.TITLE, MARKDOWN, text)
+def comparison_tables(found: Outcomes, baseline: str, drawn: Significance) -> list[Table]:
+    """Compare each system with a baseline over seeds and over examples, on the validation set.
+
+    Args:
+        found: runs on one dataset.
+        baseline: a system; empty for the only one called ``bert_plain…``.
+        drawn: samples and seed of the bootstrap over examples.
+
+    Returns:
+        One table; none without baseline or without anything to compare it with.
+    """
+    baseline = baseline or only_plain(found.runs)
+    if baseline not in set(found.runs.system):
+        return []
+    rows = [list(_compared(one)) for one in against(found.runs, found.metric, baseline, drawn)]
+    table = Table(
+        f"{found.dataset}: every system against {baseline}",
+        [Heading(name, is_number=name != "system") for name in _COMPARED],
+        rows,
+        f"Difference of {found.metric} on the validation set: mean ± standard error over the seeds "
+        "that both have, each system at its chosen setting on the largest share of the training "
+        "data that both were trained on (named where it is not all of it). Interval and last "
+        f"p-value: paired bootstrap over examples ({drawn.samples:,} samples).",
+        is_folded=True,
+    )
+    return [table] if rows else []
 
 
-def _paper_tables(
-    experiment: Experiment,
-    found: Sequence[Outcomes],
-    options: ReportOptions,
-    remarks: list[str],
-) -> Iterator[Table]:
-    """Yield the papers' layouts that the experiment names, or else all that fit."""
-    test, name = over_seeds, "two-sided Welch's t-test over seeds"
-    if not has_repeated(found):
-        test = over_drawn_examples(options.samples, options.seed)
-        name = f"paired bootstrap over examples, {options.samples:,} samples"
-    layouts = [layout for layout in experiment.tables if layout in LAYOUTS]
-    found = [one for one in found if one.dataset != TRANSLATION]
-    for layout in (layouts or ([] if experiment.tables else [""])) if found else ():
-        tables = _tried(partial(make_tables, found, layout, test), experiment.folder, remarks) or []
-        if not _prints(experiment, options):
-            tables = [without_paper(table) for table in tables]
-        yield from (paper_table(table, name) for table in tables)
-
-
-def _prints(experiment: Experiment, options: ReportOptions) -> bool:
-    """Tell whether papers' figures stand beside ours."""
-    return options.paper and not is_invented(experiment.folder)
-
-
-def _one_dataset(
-    experiment: Experiment,
-    found: Sequence[Outcomes],
-    options: ReportOptions,
-    remarks: list[str],
-) -> Iterator[Table]:
-    """Yield tables of one dataset that the experiment names, and those of shares of the data."""
-    test = seeds_or_examples(options.samples, options.seed)
-    for name, laying in OF_ONE_DATASET.items():
-        for one in found:
-            shares = name == "fractions" and len(fractions.shares_of(one)) > 1
-            fits = one.dataset == TRANSLATION or not laying.translates
-            if fits and (shares or (name in experiment.tables and name != "fractions")):
-                made = partial(
-                    laying.table, one, test, **laying.asked(_prints(experiment, options))
-                )
-                table = _tried(made, one.root, remarks)
-                yield from [table] if table else []
+def _compared(one: Comparison) -> Iterator[Cell]:
+    """Yield the cells of a comparison."""
+    row, scale = one.row, scale_of(one.summary.metric)
+    error = "" if math.isnan(row["se"]) else f" ± {scale * row['se']:.2f}"
+    low, high = scale * row["low"], scale * row["high"]
+    yield Cell(one.summary.setting.title)
+    yield number_cell(row["n"])
+    yield number_cell(scale * row["difference"], f"{{:+.2f}}{error}")
+    yield p_cell(row["t_p"], row["untested"])
+    yield Cell(f"{row['wins']} / {row['losses']}", value=row["wins"])
+    yield p_cell(row["sign_p"])
+    yield Cell(NONE if math.isnan(low) else f"{low:+.2f} to {high:+.2f}", value=low)
+    yield p_cell(row["bootstrap_p"])

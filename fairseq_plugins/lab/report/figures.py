@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+import pandas as pd
+
 from ..figures.plots import plot_curves, plot_gates, plot_learning
-from ..results.outcomes import Outcomes
-from ..results.tables import fractions
-from . import curves as report_curves
-from . import settings as report_settings
+from ..results.fractions import curve_points, shares_of
+from ..results.runs import Experiment, Outcomes
+from ..results.seeds import chosen_finished, finished
+from ..results.tables import scale_of
+from .curves import Runs, chosen, gate_shares, largest_fraction, loss_curves, validation_curves
 from .model import Figure
-from .records import Experiment, Part, RunRecord
-from .tables import scale_of
 
 
 def draw(
@@ -34,29 +35,28 @@ def draw(
         remarks: what could not be read is added, a line each.
     """
     for part in experiment.parts:
-        records = experiment.of(part)
-        name = report_settings.name_of(experiment, part)
+        runs, name = largest_fraction(experiment.of(part)), experiment.name_of(part)
         stem = folder / (prefix + re.sub(r"[^\w.-]+", "_", name)[:100])
         if part.name in outcomes:
             try:
                 yield from _fractions(name, outcomes[part.name], stem)
             except (ValueError, KeyError) as error:
                 remarks.append(f"{part.folder}: no curve of shares of the data, {error!r}")
-        yield from _learning(name, report_curves.largest_fraction(records), stem, remarks)
-        yield from _gates(name, part, report_curves.largest_fraction(records), stem)
+        yield from _learning(name, runs, stem, remarks)
+        yield from _gates(name, part.dataset or name, runs, stem)
 
 
-def _about(runs: report_curves.Runs) -> str:
+def _about(runs: Runs) -> str:
     """Say whose runs a figure shows."""
     shown = _over_seeds(len(group) for group in runs.values())
-    share = max(run.setting.fraction for group in runs.values() for run in group)
+    share = max(share for group in runs.values() for share in group.fraction)
     part = f", on {100 * share:g} % of the data" if share < 1 else ""
     return f"{shown}, {_chosen(runs)}{part}"
 
 
-def _chosen(runs: report_curves.Runs) -> str:
+def _chosen(runs: Runs) -> str:
     """Say at which settings systems are shown; before the first result none is chosen."""
-    under_way = [name for name, group in runs.items() if not report_curves.finished(group)]
+    under_way = [name for name, group in runs.items() if finished(group).empty]
     if not under_way:
         return "each at its chosen setting"
     if len(under_way) == len(runs):
@@ -79,45 +79,42 @@ def _with(stem: Path, kind: str) -> Path:
 
 def _fractions(name: str, found: Outcomes, stem: Path) -> Iterator[Figure]:
     """Draw a score against the share of the training data."""
-    if len(fractions.shares_of(found)) < 2:
+    if len(shares_of(found)) < 2:
         return
-    points, shown = fractions.curve_points(found)
+    points, shown = curve_points(found)
     path = plot_curves(points, _with(stem, "fractions"), metric=shown.title)[-1]
     seeds = _over_seeds(Counter((p["system"], p["fraction"]) for p in points).values())
     caption = f"{shown.title}, against the share of the training data; {seeds}."
     yield Figure(f"{name}: shares of the training data", caption, path, True)
 
 
-def _learning(
-    name: str, records: Sequence[RunRecord], stem: Path, remarks: list[str]
-) -> Iterator[Figure]:
+def _learning(name: str, records: pd.DataFrame, stem: Path, remarks: list[str]) -> Iterator[Figure]:
     """Draw the metric of validation, and the loss of training, against updates."""
-    runs = report_curves.chosen(records)
-    about = next(iter(records), None)
-    if about is None:
+    if records.empty:
         return
+    runs, about = chosen(records), records.iloc[0]
     if about.metric:
         scale = scale_of(about.metric)
-        curves = report_curves.validation_curves(runs, about.metric, remarks, scale)
+        curves = validation_curves(runs, about.metric, remarks, scale)
         if curves:
             label = about.metric if scale == 1 else f"{about.metric} in %"
             path = plot_learning(curves, _with(stem, "validation"), label=label)
             caption = f"{about.metric} on {about.validation} against updates; {_about(runs)}."
             yield Figure(f"{name}: validation", caption, path, True)
-    curves = report_curves.loss_curves(runs, remarks)
+    curves = loss_curves(runs, remarks)
     if curves:
         path = plot_learning(curves, _with(stem, "loss"), label="training loss")
         caption = f"Loss on training batches against updates; {_about(runs)}."
         yield Figure(f"{name}: training loss", caption, path, True)
 
 
-def _gates(name: str, part: Part, records: Sequence[RunRecord], stem: Path) -> Iterator[Figure]:
+def _gates(name: str, dataset: str, records: pd.DataFrame, stem: Path) -> Iterator[Figure]:
     """Draw the mean gates of every layer."""
-    runs = report_curves.chosen_finished(records)
-    shares = report_curves.gate_shares(runs, part.dataset or name)
+    runs = {system: one.runs for system, one in chosen_finished(records).items()}
+    shares = gate_shares(runs, dataset)
     if shares:
         path = plot_gates(shares, _with(stem, "gates"))[-1]
-        split = next(iter(records)).validation
+        split = records.validation.iloc[0]
         caption = (
             f"Share of local attention in every layer, mean over tokens of {split}; {_about(runs)}."
         )

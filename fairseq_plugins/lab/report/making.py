@@ -9,17 +9,15 @@ from pathlib import Path
 
 from ...files import write_text
 from ...messages import named
-from ..results.outcomes import Outcomes, read_outcomes
-from ..run_files import RESULT
-from ..safe_files import is_file, refuse_links
-from . import settings as report_settings
+from ..results.runs import Experiment, Outcomes, compared, read_experiments
+from ..safe_files import refuse_links
 from .choice import ReportOptions, tables_of
 from .figures import draw
 from .html import to_html
 from .markdown import to_markdown
 from .model import Chapter, Report
 from .progress import commands_of, counts_of, facts_of, failures_of, unfinished_table
-from .records import Experiment, read_experiments
+from .settings import options_tables, parts_table, versions_table
 from .steps import leftovers
 
 
@@ -63,7 +61,7 @@ def make_report(root: str | Path, figures: Path, options: ReportOptions) -> Repo
     """
     remarks: list[str] = []
     experiments = read_experiments(root, remarks)
-    systems = {run.setting.system: None for one in experiments for run in one.records}
+    systems = dict.fromkeys(system for one in experiments for system in one.runs.system)
     if options.baseline and options.baseline not in systems:
         raise ValueError(f"--baseline {options.baseline!r}: choices are {named(systems)}")
     chapters = []
@@ -84,16 +82,15 @@ def _chapter(
 ) -> Chapter:
     """Put together what is shown of an experiment."""
     found = _outcomes(experiment, remarks)
-    versions = report_settings.versions_table(experiment)
+    versions = versions_table(experiment)
     settings = [versions] if versions else []
     for part in experiment.parts:
-        name = report_settings.name_of(experiment, part)
-        settings += report_settings.options_tables(name, experiment.of(part))
+        settings += options_tables(experiment.name_of(part), experiment.of(part))
     return Chapter(
         experiment.title,
         counts_of(experiment),
         facts_of(experiment),
-        report_settings.parts_table(experiment),
+        parts_table(experiment),
         tables=tables_of(experiment, list(found.values()), options, remarks),
         figures=[
             *draw(experiment, found, figures, prefix, remarks),
@@ -110,10 +107,10 @@ def _outcomes(experiment: Experiment, remarks: list[str]) -> dict[str, Outcomes]
     """Return the finished runs of every part, for tables that compare them."""
     found = {}
     for part in experiment.parts:
-        if any(is_file(run.folder / RESULT) for run in experiment.of(part)):
+        runs = experiment.of(part)
+        if runs.done.any():
             try:
-                found[part.name] = read_outcomes(part.folder)
-            except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-                reason = str(error) if isinstance(error, (ValueError, OSError)) else repr(error)
-                remarks.append(f"{part.folder}: in no table that compares systems: {reason}")
+                found[part.name] = compared(runs)
+            except ValueError as error:
+                remarks.append(f"{part.folder}: in no table that compares systems: {error}")
     return found

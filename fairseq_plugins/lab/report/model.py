@@ -5,67 +5,12 @@ Everything here is plain text; whoever lays it out escapes it.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..results.tables import Table
+
 MARKDOWN, PAGE, PLAIN = "markdown", "page", "plain"  # kinds of a text
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell of a table.
-
-    Args:
-        text: what stands in it.
-        detail: smaller, below it.
-        value: what it is sorted by; nan for its text.
-        mark: an arrow at a significant difference, or empty.
-        is_best: whether it is the best of its column.
-        share: drawn as a bar, in [0, 1]; nan for none.
-    """
-
-    text: str
-    detail: str = ""
-    value: float = math.nan
-    mark: str = ""
-    is_best: bool = False
-    share: float = math.nan
-
-
-@dataclass(frozen=True)
-class Heading:
-    """The head of a column.
-
-    Args:
-        text: its name.
-        detail: smaller, below it.
-        is_number: whether its cells are numbers.
-    """
-
-    text: str
-    detail: str = ""
-    is_number: bool = True
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table.
-
-    Args:
-        title: what it is.
-        headings, rows: as many cells a row as headings.
-        caption: how its cells are to be read: split, seeds, test.
-        notes: one a line: where each column comes from.
-        is_folded: whether a page shows it on demand only.
-    """
-
-    title: str
-    headings: list[Heading]
-    rows: list[list[Cell]]
-    caption: str = ""
-    notes: tuple[str, ...] = ()
-    is_folded: bool = False
 
 
 @dataclass(frozen=True)

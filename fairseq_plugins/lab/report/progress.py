@@ -3,31 +3,48 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
 
+import pandas as pd
+
+from ..results.run_frame import FAILED, FINISHED, UNFINISHED
+from ..results.runs import Experiment
+from ..results.tables import Cell, Heading, Table
 from ..results.training_log import updates_so_far
-from ..run_files import COMMAND, RESULT, SETTINGS
+from ..run_files import COMMAND, LOG, RESULT, SETTINGS
 from ..safe_files import is_file, read_tail, read_text
-from .model import Cell, Command, Counts, Failure, Heading, Table
-from .records import FAILED, FINISHED, UNFINISHED, Experiment, RunRecord
+from .model import Command, Counts, Failure
 
 _LAST_LINES = 20  # of a log
 _TAIL = 100_000  # bytes that hold them
 
 
+def names_of(run: Any) -> tuple[str, str]:
+    """Return what a run is called: its part and system; its setting and seed."""
+    part = f"{run.part} · " if run.part != "." else ""
+    return part + run.system, f"{run.setting.values} · seed {run.seed}"
+
+
+def title_of(run: Any) -> str:
+    """Return what it is called in lists."""
+    return " · ".join(names_of(run))
+
+
 def counts_of(experiment: Experiment) -> Counts:
     """Return how many runs are how far."""
-    numbers = (_with_status(experiment, status) for status in (FINISHED, FAILED, UNFINISHED))
-    return Counts(*map(len, numbers), planned=experiment.planned)
+    status = experiment.runs.status
+    numbers = (int((status == one).sum()) for one in (FINISHED, FAILED, UNFINISHED))
+    return Counts(*numbers, planned=experiment.planned)
 
 
 def facts_of(experiment: Experiment) -> list[tuple[str, str]]:
     """Return what there is to know about an experiment, as names and values."""
-    runs = experiment.records
-    systems = dict.fromkeys(run.setting.system for run in runs)
-    seeds = sorted({run.seed for run in runs})
-    updates = sum(run.updates for run in runs if run.status == FINISHED)
+    runs = experiment.runs
+    systems, seeds = list(dict.fromkeys(runs.system)), sorted(set(runs.seed))
+    updates = sum(runs[runs.status == FINISHED].planned)
     found = [
         ("file", str(experiment.facts.get("file") or "")),
         ("folder", str(experiment.folder)),
@@ -40,12 +57,10 @@ def facts_of(experiment: Experiment) -> list[tuple[str, str]]:
     return [(name, value) for name, value in found if value]
 
 
-def _times(runs: Sequence[RunRecord], name: str) -> Iterator[float]:
+def _times(runs: pd.DataFrame, name: str) -> Iterator[float]:
     """Yield when a file of each run was written."""
-    for run in runs:
-        path = run.folder / name
-        if is_file(path):
-            yield path.stat().st_mtime
+    paths = (folder / name for folder in runs.folder)
+    return (path.stat().st_mtime for path in paths if is_file(path))
 
 
 def _when(seconds: float) -> str:
@@ -55,63 +70,49 @@ def _when(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def _with_status(experiment: Experiment, status: str) -> list[RunRecord]:
-    return [run for run in experiment.records if run.status == status]
+def _with_status(experiment: Experiment, status: str) -> Iterator[Any]:
+    return experiment.runs[experiment.runs.status == status].itertuples()
 
 
 def failures_of(experiment: Experiment) -> list[Failure]:
     """Return the failed runs, each with the last lines of what it said."""
-    return [
-        Failure(run.title, str(run.folder), _progress(run), _last_lines(run))
-        for run in _with_status(experiment, FAILED)
-    ]
-
-
-def _progress(run: RunRecord) -> str:
-    done = updates_so_far(run.log)
-    return f"{done:,} of {run.updates:,} updates" if run.updates else f"{done:,} updates"
-
-
-def _last_lines(run: RunRecord) -> str:
-    """Return the error of a run, or else the end of its log."""
-    text = str(run.facts.get("error") or "")
-    if not text.strip():
-        text = read_tail(run.log, _TAIL)
-    return "\n".join(text.rstrip().splitlines()[-_LAST_LINES:]) or "It left no message."
+    found = []
+    for run in _with_status(experiment, FAILED):
+        done = updates_so_far(run.folder / LOG)
+        told = f"{done:,} of {run.planned:,} updates" if run.planned else f"{done:,} updates"
+        text = str(run.facts.get("error") or "")
+        text = text if text.strip() else read_tail(run.folder / LOG, _TAIL)
+        last = "\n".join(text.rstrip().splitlines()[-_LAST_LINES:]) or "It left no message."
+        found.append(Failure(title_of(run), str(run.folder), told, last))
+    return found
 
 
 def unfinished_table(experiment: Experiment) -> Table | None:
     """Return how far runs are that have begun and are not finished; None if there are none."""
-    rows = []
-    for run in _with_status(experiment, UNFINISHED):
-        done = updates_so_far(run.log)
-        share = min(1.0, done / run.updates) if run.updates else math.nan
-        percent = "" if math.isnan(share) else f"{100 * share:.0f} %"
-        written = [path.stat().st_mtime for path in (run.log,) if is_file(path)]
-        rows.append(
-            [
-                Cell(*run.names),
-                Cell(f"{done:,}", f"of {run.updates:,}" if run.updates else "", done),
-                Cell(percent, value=share, share=share),
-                Cell(_when(written[0]) if written else "not yet"),
-            ]
-        )
     names = ("run", "updates", "done", "log last written")
     headings = [Heading(name, is_number=name in ("updates", "done")) for name in names]
+    rows = [list(_how_far(run)) for run in _with_status(experiment, UNFINISHED)]
     return Table("Unfinished runs", headings, rows) if rows else None
+
+
+def _how_far(run: Any) -> Iterator[Cell]:
+    """Yield the cells of an unfinished run."""
+    log: Path = run.folder / LOG
+    done = updates_so_far(log)
+    share = min(1.0, done / run.planned) if run.planned else math.nan
+    yield Cell(*names_of(run))
+    yield Cell(f"{done:,}", f"of {run.planned:,}" if run.planned else "", done)
+    yield Cell("" if math.isnan(share) else f"{100 * share:.0f} %", value=share, share=share)
+    yield Cell(_when(log.stat().st_mtime) if is_file(log) else "not yet")
 
 
 def commands_of(experiment: Experiment) -> list[Command]:
     """Return the command of the experiment, then that of every run."""
     own = str(experiment.facts.get("command") or "")
     found = [Command("the whole experiment", own, True)] if own else []
-    for run in experiment.records:
-        text = str(run.facts.get("command") or "") or _begun_with(run)
-        found += [Command(run.title, text)] if text else []
+    for run in experiment.runs.itertuples():
+        text, path = str(run.facts.get("command") or ""), run.folder / COMMAND
+        if not text and is_file(path):  # begun, and without a result
+            text = read_text(path, _TAIL, "replace").strip()
+        found += [Command(title_of(run), text)] if text else []
     return found
-
-
-def _begun_with(run: RunRecord) -> str:
-    """Return the command of a run without a result; empty where it left none."""
-    path = run.folder / COMMAND
-    return read_text(path, _TAIL, "replace").strip() if is_file(path) else ""

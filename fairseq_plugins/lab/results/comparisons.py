@@ -12,23 +12,28 @@ import json
 import math
 import statistics
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import pandas as pd
 from scipy import stats
 
 from ...evaluation.example_bootstrap import Bootstrap, bootstrap, read_answers
 from ...evaluation.inputs import TextForm, load
 from ...evaluation.metrics import deviation
 from ...evaluation.significance import paired_bootstrap
+from ..run_files import EVALUATED, PREDICTIONS
 from ..safe_files import is_file, read_text
-from .outcomes import Outcome
-from .seeds import Summary
+from .layouts import PLAIN
+from .run_frame import BEST
+from .seeds import Shown, Summary, chosen_at
 from .split_files import GENERATED, SCORE, find
+from .squad_answers import TUNED
 
-SEEDS = "seeds"  # what a test is over that takes all runs
+SEEDS, EXAMPLES, EITHER = "seeds", "examples", "either"  # what a test is over
+SENTENCE_METRICS = ("bleu", "chrf")  # what a translation of the test set has
 ROUNDING = 1e-12  # as a share of the greatest score
 LEAST = 1e-150  # whose square is still a number
 _OWN = "T- lines of "  # how a score's reference begins that is the one of its own log
@@ -50,28 +55,27 @@ class Tested(NamedTuple):
     remark: str = ""
 
 
-@dataclass(frozen=True)
-class PairedSeeds:
+class PairedSeeds(NamedTuple):
     """A comparison over the seeds that both systems have.
 
     Args:
-        seeds: how many.
+        n: how many.
         difference: mean of system minus baseline.
-        standard_error: of that mean.
-        t_p_value: of the paired t-test, two-sided; nan where there is none.
+        se: standard error of that mean.
+        t_p: of the paired t-test, two-sided; nan where there is none.
+        untested: why there is no t-test.
         wins, losses: seeds at which the system is higher, or lower, by more than rounding.
-        sign_p_value: of the sign test, two-sided; nan where a score is no number.
-        remark: why there is no t-test.
+        sign_p: of the sign test, two-sided; nan where a score is no number.
     """
 
-    seeds: int
+    n: int
     difference: float
-    standard_error: float
-    t_p_value: float
+    se: float
+    t_p: float
+    untested: str
     wins: int
     losses: int
-    sign_p_value: float
-    remark: str = ""
+    sign_p: float
 
 
 def compare(baseline: Summary, system: Summary) -> PairedSeeds:
@@ -89,14 +93,14 @@ def compare(baseline: Summary, system: Summary) -> PairedSeeds:
     remark = _why_untested([differences], rounding, "all differences equal")
     signs = float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
     return PairedSeeds(
-        seeds=len(seeds),
+        n=len(seeds),
         difference=statistics.fmean(differences),
-        standard_error=deviation(differences) / math.sqrt(len(seeds)),
-        t_p_value=math.nan if remark else float(stats.ttest_rel(*columns).pvalue),
+        se=deviation(differences) / math.sqrt(len(seeds)),
+        t_p=math.nan if remark else float(stats.ttest_rel(*columns).pvalue),
+        untested=remark,
         wins=wins,
         losses=losses,
-        sign_p_value=signs if all(map(math.isfinite, differences)) else math.nan,
-        remark=remark,
+        sign_p=signs if all(map(math.isfinite, differences)) else math.nan,
     )
 
 
@@ -134,44 +138,76 @@ def _why_untested(samples: Sequence[Sequence[float]], rounding: float, alike: st
     return alike if all(max(sample) - min(sample) <= rounding for sample in samples) else ""
 
 
+@dataclass(frozen=True)
+class Significance:
+    """How differences are tested: two systems and what is shown of them -> `Tested`.
+
+    Args:
+        over: `SEEDS`, `EXAMPLES`, or `EITHER`: seeds where both sides have two, else examples.
+        samples, seed: of the bootstrap.
+    """
+
+    over: str = SEEDS
+    samples: int = 1000
+    seed: int = 12345
+
+    @property
+    def name(self) -> str:
+        """What the test is called."""
+        drawn = f"{self.samples:,} samples"
+        return {
+            SEEDS: "two-sided Welch's t-test over seeds",
+            EXAMPLES: f"paired bootstrap over examples ({drawn}, seed {self.seed})",
+            EITHER: "Welch's t-test over seeds, or, where a side has one seed, paired bootstrap "
+            f"over the split's sentences ({drawn}), two-sided.",
+        }[self.over]
+
+    def __call__(self, baseline: Summary, system: Summary, shown: Shown) -> Tested:
+        """Test a difference; there is none of a threshold that is tuned for each system."""
+        several = min(baseline.count, system.count) > 1
+        if self.over == SEEDS or (self.over == EITHER and several):
+            return welch(shown.values(baseline), shown.values(system))
+        if shown.metric.startswith(TUNED):  # no examples to compare
+            return Tested()
+        shared = baseline.values.keys() & system.values.keys()
+        if self.over == EITHER and not shared:
+            return Tested(remark="untested: no seed of both")
+        if shown.metric in SENTENCE_METRICS:
+            first, other = (one.at(shared).runs.iloc[0] for one in (baseline, system))
+            return over_sentences(first, other, shown.metric, self)
+        found = over_examples(baseline, system, shown, self)
+        return Tested(found.p_value, found.difference, EXAMPLES) if found else Tested()
+
+
 def over_examples(
-    baseline: Summary,
-    system: Summary,
-    metric: str,
-    *,
-    samples: int,
-    seed: int,
-    predictions: Callable[[Outcome], Path] = lambda run: run.predictions,
+    baseline: Summary, system: Summary, shown: Shown, drawn: Significance
 ) -> Bootstrap | None:
     """Resample examples with the seeds that both have; None if a run has no predictions.
 
     Args:
         baseline, system: their runs.
-        metric: to compare.
-        samples, seed: of the bootstrap.
-        predictions: run -> file of its predictions.
+        shown: metric to compare, on the split of the best validation or of the evaluation.
+        drawn: samples and seed of the bootstrap.
     """
     shared = baseline.values.keys() & system.values.keys()
-    sides = [
-        [run for run in summary.outcomes if run.seed in shared] for summary in (baseline, system)
-    ]
-    runs = [run for side in sides for run in side]
-    if not runs or not all(is_file(predictions(run)) for run in runs):
+    name = PREDICTIONS if shown.where == BEST else EVALUATED
+    sides = [[folder / name for folder in one.at(shared).runs.folder] for one in (baseline, system)]
+    if not shared or not all(is_file(path) for side in sides for path in side):
         return None
-    answers = [[read_answers(predictions(run)) for run in side] for side in sides]
-    positive = runs[0].positive
-    return bootstrap(*answers, metric, positive=positive, samples=samples, seed=seed)
+    answers = [list(map(read_answers, side)) for side in sides]
+    own = {"positive": baseline.runs.positive.iloc[0]}
+    return bootstrap(*answers, shown.metric, samples=drawn.samples, seed=drawn.seed, **own)
 
 
 def over_sentences(
-    baseline: Outcome, system: Outcome, metric: str, *, samples: int, seed: int
+    baseline: pd.Series, system: pd.Series, metric: str, drawn: Significance
 ) -> Tested:
     """Resample the sentences that two runs translated, if both are there with one reference.
 
     Args:
         baseline, system: runs of translation, with their logs and scores.
-        metric: ``bleu`` or ``chrf``.
-        samples, seed: of the bootstrap.
+        metric: of `SENTENCE_METRICS`.
+        drawn: samples and seed of the bootstrap.
 
     Raises:
         ValueError: translations of other sentences.
@@ -192,8 +228,8 @@ def over_sentences(
         inputs.systems,
         inputs.reference,
         lang=language,
-        samples=samples,
-        seed=seed,
+        samples=drawn.samples,
+        seed=drawn.seed,
         names=(metric,),
     )
     return Tested(one.p_value, one.difference, "sentences")
@@ -210,3 +246,49 @@ def _why_not(references: Sequence[str]) -> str:
             return f"untested: the reference {path.name} is missing"
     same = all(first.samefile(path) or first.read_bytes() == path.read_bytes() for path in others)
     return "" if same else "untested: unlike references"
+
+
+class Comparison(NamedTuple):
+    """A system against a baseline, over seeds and over examples (None without predictions)."""
+
+    summary: Summary
+    seeds: PairedSeeds
+    examples: Bootstrap | None
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """All of it, for tables; nan where there is no value."""
+        drawn = self.examples
+        low, high, p = (drawn.low, drawn.high, drawn.p_value) if drawn else [math.nan] * 3
+        of = {"low": low, "high": high, "bootstrap_p": p}
+        return {"system": self.summary.setting.system, **self.seeds._asdict(), **of}
+
+
+def against(
+    runs: pd.DataFrame, metric: str, baseline: str, drawn: Significance
+) -> Iterator[Comparison]:
+    """Compare every system with a baseline with which it has a seed in common.
+
+    Each stands at its chosen setting on the largest share of the training data that both have.
+
+    Args:
+        runs: finished ones, of one dataset.
+        metric: on the validation set.
+        baseline: a system of theirs.
+        drawn: samples and seed of the bootstrap over examples.
+    """
+    for system in dict.fromkeys(runs.system):
+        shares = [set(runs[runs.system == name].fraction) for name in (baseline, system)]
+        if system == baseline or not set.intersection(*shares):
+            continue
+        chosen = chosen_at(runs, metric, max(set.intersection(*shares)))
+        first, summary = chosen[baseline], chosen[system]
+        if first.values.keys() & summary.values.keys():
+            examples = over_examples(first, summary, Shown(metric, ""), drawn)
+            yield Comparison(summary, compare(first, summary), examples)
+
+
+def only_plain(runs: pd.DataFrame) -> str:
+    """Return the only system that is a plain BERT, a baseline for all; empty if not one is."""
+    plain = {system for system in runs.system if system.startswith(PLAIN)}
+    return plain.pop() if len(plain) == 1 else ""

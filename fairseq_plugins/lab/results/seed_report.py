@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from ...evaluation.example_bootstrap import Bootstrap
 from ...messages import named
-from .comparisons import PairedSeeds, compare, over_examples
-from .outcomes import read_outcomes
+from .comparisons import Comparison, Significance, against, only_plain
+from .runs import read_outcomes
 from .seeds import Summary, chosen_settings, summarize
+from .tables import NONE, markdown, to_csv
 
 _COLUMNS = "system choice lr epochs n mean deviation best last chosen".split()
 _PAIRED = "system n difference se t_p untested wins losses sign_p low high bootstrap_p".split()
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One system against the baseline, each at its chosen setting.
-
-    Args:
-        system: its name.
-        seeds: paired over seeds.
-        examples: bootstrap over examples; None where a run has no predictions.
-    """
-
-    system: str
-    seeds: PairedSeeds
-    examples: Bootstrap | None
+_HEADS = ("system", "n", "difference", "t-test p", "higher/lower", "sign test p", "95 %")
+_HEADS += ("bootstrap p",)
 
 
 @dataclass(frozen=True)
@@ -55,7 +41,7 @@ class SeedReport:
     @property
     def apart(self) -> list[str]:
         """Systems without a seed in common with the baseline."""
-        compared = {self.baseline, *(found.system for found in self.comparisons)}
+        compared = {self.baseline, *(one.summary.setting.system for one in self.comparisons)}
         return [system for system in self.chosen if self.baseline and system not in compared]
 
 
@@ -80,38 +66,26 @@ def make_report(
         ValueError: an unknown metric or baseline, or runs that cannot be compared.
     """
     outcomes = read_outcomes(root)
-    metric = metric or outcomes.metric
-    summaries = summarize(outcomes.runs, metric)
-    chosen = chosen_settings(summaries, metric)
+    runs, metric = outcomes.runs, metric or outcomes.metric
+    chosen = chosen_settings(runs, metric)
     if baseline and baseline not in chosen:
         raise ValueError(f"--baseline {baseline!r}: choices are {named(chosen)}")
-    plain = [system for system in chosen if system.startswith("bert_plain")]
-    baseline = baseline or (plain[0] if len(plain) == 1 else "")
-    comparisons = []
-    for system, summary in chosen.items() if baseline else ():
-        if system != baseline and chosen[baseline].values.keys() & summary.values.keys():
-            pair = chosen[baseline], summary
-            examples = over_examples(*pair, metric, samples=samples, seed=seed)
-            comparisons.append(Comparison(system, compare(*pair), examples))
-    return SeedReport(metric, summaries, chosen, baseline, comparisons)
+    baseline, drawn = baseline or only_plain(runs), Significance(samples=samples, seed=seed)
+    comparisons = list(against(runs, metric, baseline, drawn)) if baseline else []
+    return SeedReport(metric, summarize(runs, metric), chosen, baseline, comparisons)
 
 
 def format_markdown(report: SeedReport) -> str:
     """Lay the report out in Markdown."""
+    heads = ["system", "learning rate", "epochs", "n", report.metric, "best", "last"]
+    rows = [_texts(report, summary) for summary in report.summaries]
     lines = [
         f"{report.metric} on the validation set: mean ± standard deviation over n seeds of the "
         "best checkpoint, the best seed, and the mean after the last update. * chosen setting.",
         "",
-        f"| system | learning rate | epochs | n | {report.metric} | best | last |",
-        "|---|---|---|---|---|---|---|",
+        *markdown(heads, rows, [False] * len(heads)),
     ]
-    for row in _rows(report):
-        mean = f"{row['mean']:.4f}" + (f" ± {row['deviation']:.4f}" if row["n"] > 1 else "")
-        lines.append(
-            f"| {row['title']}{' *' if row['chosen'] else ''} | {row['lr']:g} | {row['epochs']} "
-            f"| {row['n']} | {mean} | {row['best']:.4f} | {row['last']:.4f} |"
-        )
-    counts = {row["n"] for row in _rows(report)}
+    counts = {summary.count for summary in report.summaries}
     if len(counts) > 1:
         lines += [
             "",
@@ -119,78 +93,62 @@ def format_markdown(report: SeedReport) -> str:
             "their system can be chosen. Finish the grid before you compare.",
         ]
     if report.comparisons:
-        lines += ["", *_paired_lines(report)]
+        lines += ["", *_compared_lines(report)]
     if report.apart:
         lines += ["", f"No seed in common with {report.baseline}: {', '.join(report.apart)}."]
     return "\n".join(lines) + "\n"
 
 
-def _paired_lines(report: SeedReport) -> Iterator[str]:
+def _texts(report: SeedReport, summary: Summary) -> list[str]:
+    """Return the cells of a setting."""
+    row = _settings_row(report, summary)
+    mean = f"{row['mean']:.4f}" + (f" ± {row['deviation']:.4f}" if row["n"] > 1 else "")
+    title = f"{summary.setting.title}{' *' if row['chosen'] else ''}"
+    texts = [title, f"{row['lr']:g}", str(row["epochs"]), str(row["n"]), mean]
+    return [*texts, f"{row['best']:.4f}", f"{row['last']:.4f}"]
+
+
+def _compared_lines(report: SeedReport) -> Iterator[str]:
     """Yield the table of comparisons."""
-    first = next((c.examples for c in report.comparisons if c.examples), None)
+    first = next((one.examples for one in report.comparisons if one.examples), None)
     of = f" ({first.examples:,} examples, {first.samples:,} samples)" if first else ""
     yield (
         f"Against {report.baseline}, each system at its chosen setting: mean difference ± standard "
         f"error, paired over seeds; interval and p of a paired bootstrap over examples{of}."
     )
     yield ""
-    yield "| system | n | difference | t-test p | higher/lower | sign test p | 95 % | bootstrap p |"
-    yield "|---|---|---|---|---|---|---|---|"
-    for comparison in report.comparisons:
-        seeds, examples = comparison.seeds, comparison.examples
-        error = "" if math.isnan(seeds.standard_error) else f" ± {seeds.standard_error:.4f}"
-        interval = f"{examples.low:+.4f} to {examples.high:+.4f}" if examples else "–"
-        drawn = examples.p_value if examples else math.nan
-        yield (
-            f"| {comparison.system} | {seeds.seeds} | {seeds.difference:+.4f}{error} "
-            f"| {_p(seeds.t_p_value, seeds.remark)} | {seeds.wins}/{seeds.losses} "
-            f"| {_p(seeds.sign_p_value)} | {interval} | {_p(drawn)} |"
-        )
+    rows = (_compared_texts(one.row) for one in report.comparisons)
+    yield from markdown(_HEADS, rows, [False] * len(_HEADS))
+
+
+def _compared_texts(row: dict[str, Any]) -> Iterator[str]:
+    """Yield the cells of a comparison."""
+    error = "" if math.isnan(row["se"]) else f" ± {row['se']:.4f}"
+    yield from (row["system"], str(row["n"]), f"{row['difference']:+.4f}{error}")
+    yield from (_p(row["t_p"], row["untested"]), f"{row['wins']}/{row['losses']}")
+    yield _p(row["sign_p"])
+    yield NONE if math.isnan(row["low"]) else f"{row['low']:+.4f} to {row['high']:+.4f}"
+    yield _p(row["bootstrap_p"])
 
 
 def _p(value: float, remark: str = "") -> str:
-    return (remark or "–") if math.isnan(value) else f"{value:.4f}"
+    return (remark or NONE) if math.isnan(value) else f"{value:.4f}"
+
+
+def _settings_row(report: SeedReport, summary: Summary) -> dict[str, Any]:
+    """Return the columns of a setting."""
+    setting = summary.setting
+    values = [setting.system, setting.choices, setting.learning_rate, setting.epochs]
+    values += [summary.count, summary.mean, summary.deviation, summary.extreme, summary.last]
+    return dict(zip(_COLUMNS, [*values, report.chosen[setting.system].setting == setting]))
 
 
 def settings_csv(report: SeedReport) -> str:
     """Return all settings as CSV."""
-    return _csv(_COLUMNS, ([row[name] for name in _COLUMNS] for row in _rows(report)))
+    rows = [_settings_row(report, summary) for summary in report.summaries]
+    return to_csv(rows, _COLUMNS)
 
 
 def comparisons_csv(report: SeedReport) -> str:
     """Return the comparisons as CSV; cells without a value are empty."""
-    rows = []
-    for comparison in report.comparisons:
-        seeds, examples = comparison.seeds, comparison.examples
-        row = [comparison.system, seeds.seeds, seeds.difference, seeds.standard_error]
-        row += [seeds.t_p_value, seeds.remark, seeds.wins, seeds.losses, seeds.sign_p_value]
-        row += [examples.low, examples.high, examples.p_value] if examples else [math.nan] * 3
-        rows.append(["" if isinstance(x, float) and math.isnan(x) else x for x in row])
-    return _csv(_PAIRED, rows)
-
-
-def _rows(report: SeedReport) -> Iterator[dict]:
-    """Yield the columns of each setting."""
-    for summary in report.summaries:
-        setting = summary.setting
-        yield {
-            "title": setting.title,
-            "system": setting.system,
-            "choice": " ".join(f"{name}={value}" for name, value in setting.choice),
-            "lr": setting.learning_rate,
-            "epochs": setting.epochs,
-            "n": summary.count,
-            "mean": summary.mean,
-            "deviation": summary.deviation,
-            "best": summary.extreme(report.metric),
-            "last": summary.last,
-            "chosen": report.chosen[setting.system] is summary,
-        }
-
-
-def _csv(header: Sequence[str], rows) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return stream.getvalue()
+    return to_csv([one.row for one in report.comparisons], _PAIRED)

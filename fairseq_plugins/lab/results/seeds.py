@@ -1,20 +1,42 @@
-"""Results of runs -> mean and deviation over seeds, and the best setting of each system.
+"""Runs -> mean and deviation over seeds, and the best setting of each system.
 
-A setting is a system with a learning rate, a length, a choice of its open options and a share of
-the training data. The setting of a system is chosen on the validation set, by its mean over seeds.
+The setting of a system is chosen on the validation set, by its mean over seeds.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import pandas as pd
 
 from ...evaluation.metrics import LOWER_IS_BETTER, deviation
-from ...messages import named
-from .outcomes import Outcome, Setting
+from .run_frame import BEST, FINISHED, LAST, scores_of
+from .setting import Setting
+
+
+class Shown(NamedTuple):
+    """A metric on a split: that of the best validation, or of the evaluation (`where`)."""
+
+    metric: str
+    split: str
+    where: str = BEST
+
+    @property
+    def title(self) -> str:
+        """Its name in a column's head."""
+        return f"{self.metric}, {self.split}"
+
+    def values(self, summary: Summary) -> list[float]:
+        """Return the value of every seed.
+
+        Raises:
+            ValueError: a run lacks it.
+        """
+        return scores_of(summary.runs, self.where, self.metric)
 
 
 @dataclass(frozen=True)
@@ -23,15 +45,15 @@ class Summary:
 
     Args:
         setting: of all its runs.
+        metric: what its values are.
         values: seed -> the metric at the best validation.
-        last: mean of the metric at the last validation.
-        outcomes: the runs, by seed.
+        runs: the frame of its runs.
     """
 
     setting: Setting
+    metric: str
     values: dict[int, float]
-    last: float
-    outcomes: list[Outcome]
+    runs: pd.DataFrame
 
     @property
     def count(self) -> int:
@@ -48,53 +70,82 @@ class Summary:
         """Standard deviation of the sample; 0.0 of a single seed."""
         return deviation(list(self.values.values())) if self.count > 1 else 0.0
 
-    def extreme(self, metric: str) -> float:
-        """Return the best seed's value, of those that are numbers; nan if none is."""
+    @property
+    def last(self) -> float:
+        """Mean of the metric at the last validation."""
+        return statistics.fmean(scores_of(self.runs, LAST, self.metric))
+
+    @property
+    def extreme(self) -> float:
+        """The best seed's value, of those that are numbers; nan if none is."""
         values = filter(math.isfinite, self.values.values())
-        return (min if metric in LOWER_IS_BETTER else max)(values, default=math.nan)
+        return best_of(self.metric)(values, default=math.nan)
+
+    def at(self, seeds: Iterable[int]) -> Summary:
+        """Return the same with some of its seeds."""
+        values = {seed: self.values[seed] for seed in seeds}
+        runs = self.runs[self.runs.seed.isin(values)]
+        return Summary(self.setting, self.metric, values, runs)
 
 
-def summarize(outcomes: Sequence[Outcome], metric: str) -> list[Summary]:
+def best_of(metric: str):
+    """Return `min` or `max`, whichever finds the best value of a metric."""
+    return min if metric in LOWER_IS_BETTER else max
+
+
+def by_setting(runs: pd.DataFrame) -> dict[Setting, pd.DataFrame]:
+    """Group runs by all but their seed, in order of appearance."""
+    return dict(iter(runs.groupby("setting", sort=False)))
+
+
+def summarize(runs: pd.DataFrame, metric: str) -> list[Summary]:
     """Put the seeds of each setting together, in the order of the runs.
 
     Raises:
         ValueError: a run lacks the metric; names those it has.
     """
-    groups: dict[Setting, list[Outcome]] = defaultdict(list)
-    for run in outcomes:
-        if metric not in run.best:
-            raise ValueError(
-                f"{run.folder}: no metric {metric!r}; choices: {named(sorted(run.best))}"
-            )
-        groups[run.setting].append(run)
+    scores_of(runs, BEST, metric)
     return [
-        Summary(
-            setting,
-            {run.seed: run.best[metric] for run in group},
-            statistics.fmean(run.last[metric] for run in group),
-            group,
-        )
-        for setting, group in groups.items()
+        Summary(setting, metric, dict(zip(group.seed, scores_of(group, BEST, metric))), group)
+        for setting, group in by_setting(runs).items()
     ]
 
 
-def chosen_settings(summaries: Sequence[Summary], metric: str) -> dict[str, Summary]:
+def chosen_settings(runs: pd.DataFrame, metric: str) -> dict[str, Summary]:
     """Return for each system the setting with the best mean.
 
     Settings with fewer seeds than others of their system are passed over: a mean of one lucky seed
     must not win. So are those with a smaller share of the data than others: it is no choice; and
     those whose mean is no number, where there are others.
+
+    Raises:
+        ValueError: see `summarize`.
     """
-    systems: dict[str, list[Summary]] = defaultdict(list)
-    for summary in summaries:
-        systems[summary.setting.system].append(summary)
-    choose = min if metric in LOWER_IS_BETTER else max
-    chosen = {}
-    for system, group in systems.items():
-        share = max(summary.setting.fraction for summary in group)
-        group = [summary for summary in group if summary.setting.fraction == share]
-        most = max(summary.count for summary in group)
-        whole = [summary for summary in group if summary.count == most]
-        finite = [summary for summary in whole if math.isfinite(summary.mean)]
-        chosen[system] = choose(finite or whole, key=lambda summary: summary.mean)
+    chosen: dict[str, Summary] = {}
+    summaries = summarize(runs, metric)
+    for system in dict.fromkeys(runs.system):
+        group = [one for one in summaries if one.setting.system == system]
+        share = max(one.setting.fraction for one in group)
+        group = [one for one in group if one.setting.fraction == share]
+        most = max(one.count for one in group)
+        whole = [one for one in group if one.count == most]
+        finite = [one for one in whole if math.isfinite(one.mean)]
+        chosen[system] = best_of(metric)(finite or whole, key=lambda one: one.mean)
     return chosen
+
+
+def chosen_at(runs: pd.DataFrame, metric: str, share: float = 1.0) -> dict[str, Summary]:
+    """Return the same of the runs on a share of the training data."""
+    return chosen_settings(runs[runs.fraction == share], metric)
+
+
+def finished(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs that are done, with what chooses among them."""
+    return runs[[s == FINISHED and v is not None for s, v in zip(runs.status, runs.score)]]
+
+
+def chosen_finished(runs: pd.DataFrame) -> dict[str, Summary]:
+    """Return the chosen setting of every system, of those runs that are finished."""
+    runs = finished(runs)
+    runs = runs[runs.metric == runs.metric.iloc[0]] if len(runs) else runs
+    return chosen_settings(runs, runs.metric.iloc[0]) if len(runs) else {}

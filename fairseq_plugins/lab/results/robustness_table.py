@@ -5,24 +5,57 @@ A cell is the score on the changed examples, with its change from the same examp
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
-from ....evaluation.robustness import METRICS, Robustness, SystemAnswers, on_set, on_whole
-from .result_table import SIGNIFICANT
-from .robustness_figures import SHORT, paper_figure
+from ...evaluation.robustness import METRICS, Robustness, SystemAnswers, on_set, on_whole
+from ..plan.grid import SIZES
+from .layouts import SIGNIFICANT, Entries, special
+from .tables import DOWN, UP, markdown, to_csv
 
 WHOLE = "original"
 NAMES = {"accuracy": "accuracy", "pearson": "Pearson correlation"}
-_CSV = (
+_COLUMNS = (
     "system arch runs set short dataset split n metric score deviation before change difference "
     "p paper source"
 ).split()
+
+
+class Part(Entries):
+    """The paper's figures on a dataset: kind of architecture -> one a transformation, in %."""
+
+    dataset: str
+    mismatched: bool = False
+    columns: tuple[str, ...]
+    paper: dict[str, tuple[float, ...]]
+
+
+class Printed(Entries):
+    """The paper's table; `short` is what it calls the transformations, in its order."""
+
+    source: str
+    short: dict[str, str]
+    parts: tuple[Part, ...]
+
+    def figure(self, arch: str, column: Column) -> float:
+        """Return a figure, of whatever size the system is; nan where the paper has none."""
+        kind, _, size = arch.rpartition("_")
+        where = column.dataset, column.split.endswith("mismatched")
+        for part in self.parts:
+            row = part.paper.get(kind if size in SIZES else arch, ())
+            if (part.dataset, part.mismatched) == where:
+                return dict(zip(part.columns, row)).get(column.name, math.nan)
+        return math.nan
+
+
+@cache
+def printed() -> Printed:
+    """Return the paper's table."""
+    return special("robustness", Printed)
 
 
 @dataclass(frozen=True)
@@ -49,12 +82,12 @@ class Column:
     @property
     def title(self) -> str:
         """What stands above it: the paper's short name, where it has one."""
-        return SHORT.get(self.name, self.name)
+        return printed().short.get(self.name, self.name)
 
     @property
     def order(self) -> tuple[int, str]:
         """Where it stands: as in the paper, the others behind."""
-        names = [WHOLE, *SHORT]
+        names = [WHOLE, *printed().short]
         return names.index(self.name) if self.name in names else len(names), self.name
 
 
@@ -73,13 +106,24 @@ class RobustnessTable:
     metric: str
     columns: list[Column]
     systems: list[SystemAnswers]
-    cells: Mapping[tuple[str, str], Robustness] = field(default_factory=dict)
+    cells: dict[tuple[str, str], Robustness]
     samples: int = 1000
     seed: int = 12345
 
-    def figure(self, system: SystemAnswers, column: Column) -> float:
-        """Return the paper's figure of a cell; nan where it has none."""
-        return paper_figure(column.dataset, column.split, system.arch, column.name)
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield what is known of every cell; None where there is no value."""
+        for system in self.systems:
+            for column in self.columns:
+                cell = self.cells[system.name, column.name]
+                values = (
+                    *(system.name, system.arch, len(system.runs)),
+                    *(column.name, column.title, column.dataset, column.split, column.examples),
+                    *(self.metric, cell.score, cell.deviation, cell.original, cell.change),
+                    *(cell.difference, cell.p_value, printed().figure(system.arch, column)),
+                    column.source,
+                )
+                known = (None if isinstance(v, float) and math.isnan(v) else v for v in values)
+                yield dict(zip(_COLUMNS, known))
 
 
 def make_table(
@@ -120,11 +164,14 @@ def make_table(
 def format_markdown(table: RobustnessTable) -> str:
     """Lay the table out in Markdown, with what one has to know to read it."""
     heads = [f"{column.title} (n={column.examples:,})" for column in table.columns]
-    lines = [f"**{_title(table)}**", "", f"| system | runs | {' | '.join(heads)} |"]
-    lines.append(f"|---|---:|{'---:|' * len(heads)}")
-    for system in table.systems:
-        cells = [_cell(table, system, column) for column in table.columns]
-        lines.append(f"| {_escaped(system.name)} | {len(system.runs)} | {' | '.join(cells)} |")
+    lines = [f"**{_title(table)}**", ""]
+    rows: dict[str, list[str]] = {}
+    for record in table.records():
+        start = [record["system"].replace("|", "\\|"), str(record["runs"])]
+        rows.setdefault(record["system"], start).append(_text(record))
+    lines += markdown(
+        ["system", "runs", *heads], rows.values(), [False, True, *[True] * len(heads)]
+    )
     return "\n".join([*lines, "", *_notes(table)]) + "\n"
 
 
@@ -134,18 +181,14 @@ def _title(table: RobustnessTable) -> str:
     return f"Robustness{f' on {of}' if of else ''}: {NAMES[table.metric]} × 100"
 
 
-def _cell(table: RobustnessTable, system: SystemAnswers, column: Column) -> str:
+def _text(cell: dict[str, Any]) -> str:
     """Show a cell: score, deviation over runs, (change), arrow, [figure of the paper]."""
-    found = table.cells.get((system.name, column.name))
-    if found is None:
-        return "–"
-    text = f"{100 * found.score:.2f}"
-    text += "" if math.isnan(found.deviation) else f" ± {100 * found.deviation:.2f}"
-    text += "" if math.isnan(found.change) else f" ({_signed(100 * found.change)})"
-    if found.p_value < SIGNIFICANT and found.difference:
-        text += " ↑" if found.difference > 0 else " ↓"
-    figure = table.figure(system, column)
-    return text if math.isnan(figure) else f"{text} [{figure:.2f}]"
+    text = f"{100 * cell['score']:.2f}"
+    text += "" if cell["deviation"] is None else f" ± {100 * cell['deviation']:.2f}"
+    text += "" if cell["change"] is None else f" ({_signed(100 * cell['change'])})"
+    if cell["p"] is not None and cell["p"] < SIGNIFICANT and cell["difference"]:
+        text += f" {UP if cell['difference'] > 0 else DOWN}"
+    return text if cell["paper"] is None else f"{text} [{cell['paper']:.2f}]"
 
 
 def _signed(points: float) -> str:
@@ -154,60 +197,56 @@ def _signed(points: float) -> str:
     return "0.0" if float(text) == 0 else text
 
 
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
 def _notes(table: RobustnessTable) -> Iterator[str]:
     """Yield what a reader has to know."""
-    shown = list(table.cells.values())
+    cells = list(table.records())
+
+    def has(name: str) -> bool:
+        return any(cell[name] is not None for cell in cells)
+
     yield "Score on the changed examples" + (
         "; in parentheses its change in points from the same examples before."
-        if not all(math.isnan(cell.change) for cell in shown)
+        if has("change")
         else "; what they were before is not known."
     )
     if table.columns[0].name == WHOLE:
         yield f"{WHOLE}: the whole split, unchanged."
-    if not all(math.isnan(cell.deviation) for cell in shown):
+    if has("deviation"):
         yield "±: standard deviation over runs."
-    if not all(math.isnan(cell.p_value) for cell in shown):
+    if has("p"):
         yield (
-            f"↑ ↓: better or worse than {table.systems[0].name} on the changed examples, "
+            f"{UP} {DOWN}: better or worse than {table.systems[0].name} on the changed examples, "
             f"p < {SIGNIFICANT}, paired bootstrap over examples ({table.samples:,} samples, seed "
             f"{table.seed}), which does not see how much runs differ."
         )
-    for label in sorted({column.only_label for column in table.columns} - {""}):
-        titles = ", ".join(c.title for c in table.columns if c.only_label == label)
+    yield from _notes_of_columns(table.columns)
+    if has("paper"):
+        yield f"[In brackets: {printed().source}.]"
+    short = [f"{one.title} {one.name}" for one in table.columns if one.name in printed().short]
+    if short:
+        yield f"{', '.join(short)}."
+
+
+def _notes_of_columns(columns: Sequence[Column]) -> Iterator[str]:
+    """Yield what a reader has to know of single sets."""
+    for label in sorted({column.only_label for column in columns} - {""}):
+        titles = ", ".join(column.title for column in columns if column.only_label == label)
         yield (
             f"{titles}: all gold labels are {label}, so a system that says nothing else has 100, "
             "and one that never says it 0."
         )
-    for column in table.columns:
+    for column in columns:
         if column.untouched:
             yield f"{column.title}: {column.untouched:,} of its examples are as they were before."
-    figures = [table.figure(s, column) for s in table.systems for column in table.columns]
-    if not all(map(math.isnan, figures)):
-        yield "[In brackets: Wang et al. (2022), Table 3.]"
-    named = [f"{column.title} {column.name}" for column in table.columns if column.name in SHORT]
-    if named:
-        yield f"{', '.join(named)}."
 
 
 def format_csv(table: RobustnessTable) -> str:
     """Return one line for every cell, unrounded; empty where there is no value."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(_CSV)
-    for system, column, cell in _cells(table):
-        writer.writerow(
-            _empty_for_none(_fields(table, system, column, cell)[name] for name in _CSV)
-        )
-    return stream.getvalue()
+    return to_csv(list(table.records()), _COLUMNS)
 
 
 def format_json(table: RobustnessTable) -> str:
     """Return everything as JSON: the sets, the systems with their checkpoints, the cells."""
-    cells = [_fields(table, *found) for found in _cells(table)]
     body = {
         "metric": table.metric,
         "bootstrap": {"samples": table.samples, "seed": table.seed},
@@ -216,32 +255,6 @@ def format_json(table: RobustnessTable) -> str:
             {"name": system.name, "arch": system.arch, "checkpoints": list(system.checkpoints)}
             for system in table.systems
         ],
-        "cells": cells,
+        "cells": list(table.records()),
     }
     return json.dumps(body, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _cells(table: RobustnessTable) -> Iterator[tuple[SystemAnswers, Column, Robustness]]:
-    for system in table.systems:
-        for column in table.columns:
-            yield system, column, table.cells[system.name, column.name]
-
-
-def _fields(
-    table: RobustnessTable, system: SystemAnswers, column: Column, cell: Robustness
-) -> dict[str, Any]:
-    """Return what is known of a cell, by the names of `_CSV`; None where there is no value."""
-    values = (
-        *(system.name, system.arch, len(system.runs)),
-        *(column.name, column.title, column.dataset, column.split, column.examples),
-        *(table.metric, cell.score, cell.deviation, cell.original, cell.change),
-        *(cell.difference, cell.p_value, table.figure(system, column), column.source),
-    )
-    unknown = (
-        None if isinstance(value, float) and math.isnan(value) else value for value in values
-    )
-    return dict(zip(_CSV, unknown))
-
-
-def _empty_for_none(values: Iterator[Any]) -> list[Any]:
-    return ["" if value is None else value for value in values]

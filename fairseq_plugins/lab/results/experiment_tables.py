@@ -1,0 +1,149 @@
+"""All tables of runs, by the names that experiment files and the command of tables give them.
+
+Those of a paper lay systems of several datasets out (`layouts`), `bertqa1` says what models are,
+and the others are of one dataset each: `fractions`, `features`, `feature_dims`, and `settings`,
+which has every setting of every system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from ...messages import named
+from ..plan.prepare_options import TRANSLATION
+from . import bertqa_models
+from .comparisons import EITHER, Significance
+from .ensembles import with_ensemble
+from .feature_tables import feature_table, width_table
+from .fractions import fraction_table, shares_of
+from .layouts import layouts
+from .one_dataset import label_of
+from .paper_formats import format_markdown
+from .paper_tables import CSV, Filled, make_tables
+from .runs import Outcomes, find_experiments, is_invented, outcomes_of, read_experiments
+from .settings_table import settings_table
+from .table_names import FEATURE_DIMS, FEATURES, FRACTIONS, SETTINGS, check_names
+from .tables import Table, format_table, to_csv
+
+_OF_ONE_DATASET = {  # all but the first are of translation
+    FRACTIONS: fraction_table,
+    FEATURES: feature_table,
+    FEATURE_DIMS: width_table,
+}
+
+
+def lay_out(
+    folders: Sequence[str | Path],
+    names: Sequence[str] = (),
+    *,
+    ensembles: Sequence[str | Path] = (),
+    test: Significance | None = None,
+    paper: bool = True,
+) -> tuple[list[str], str]:
+    """Return tables as Markdown texts, and their scores, or else the models, as CSV.
+
+    Args:
+        folders: of experiments or of runs.
+        names: of the tables; empty for those that the experiments ask for, or all that fit.
+        ensembles: folders of answers of some of the runs together; empty for those that steps of
+            the experiments left.
+        test: of differences in the papers' tables; None for the usual one.
+        paper: whether papers' figures stand beside ours; never where all corpora are invented.
+
+    Raises:
+        FileNotFoundError: no folder holds a finished run.
+        ValueError: an unknown name, none of the runs stands in a table, or runs that do not go
+            together.
+    """
+    folders, test = list(map(Path, folders)), test or Significance()
+    found, names = _read(folders, names, ensembles)
+    paper = paper and not all(is_invented(folder) for folder in folders)
+    tables = [table for _, make in makers(found, names, test, paper) for table in make()]
+    if SETTINGS in names or not (tables or names):
+        tables += _settings(folders)
+    texts = [format_table(t) if isinstance(t, Table) else format_markdown(t, test) for t in tables]
+    scores = [line for table in tables for line in table.score_lines()]
+    if scores:
+        return texts, to_csv(scores, CSV)
+    models = [table.records() for table in tables if table.title == bertqa_models.layout().title]
+    return texts, to_csv(models[0]) if models else ""
+
+
+def _read(
+    folders: Sequence[Path], names: Sequence[str], ensembles: Sequence[str | Path]
+) -> tuple[list[Outcomes], Sequence[str]]:
+    """Return the finished runs, with their ensembles, and the tables that are asked for."""
+    check_names(names)
+    experiments = find_experiments(folders)
+    own = [one for one in experiments if one.folder in folders and one.facts]
+    names = names or list(dict.fromkeys(name for one in own for name in one.tables))
+    check_names(names)
+    found = outcomes_of(experiments)
+    for folder in ensembles or [folder for one in own for folder in one.ensembles()]:
+        found = with_ensemble(found, folder)
+    return found, names
+
+
+def makers(
+    found: Sequence[Outcomes],
+    names: Sequence[str],
+    test: Significance,
+    paper: bool,
+    *,
+    shares: bool = False,
+) -> Iterator[tuple[Path, Callable[[], Sequence[Filled | Table]]]]:
+    """Yield what makes the tables that are asked for, or, if none is, all that fit.
+
+    Args:
+        found: the runs.
+        names: of the tables; all that are made from finished runs alone.
+        test: of differences in the papers' tables.
+        paper: whether papers' figures stand beside ours.
+        shares: whether runs on several shares of the data have their table even if not asked for.
+
+    Yields:
+        The folder of the runs, and what makes the tables: a ValueError if none fits that is asked
+        for.
+    """
+    if not found:
+        return
+    root, papers = found[0].root, [name for name in names if name in layouts()]
+    if not names or bertqa_models.TABLE in names:
+        yield root, partial(_models, found, bool(names))
+    if not names and any(one.dataset != TRANSLATION for one in found):
+        papers = [""]
+    for name in papers:
+        yield root, partial(make_tables, found, name, test, paper=paper)
+    either = Significance(EITHER, test.samples, test.seed)
+    for name, make in _OF_ONE_DATASET.items():
+        fitting = [one for one in found if name == FRACTIONS or one.dataset == TRANSLATION]
+        if name in names and not fitting:
+            yield root, partial(_refuse, name, found)
+        for one in fitting:
+            several = name == FRACTIONS and len(shares_of(one)) > 1
+            if name in names or (several and (shares or not names)):
+                yield one.root, lambda make=make, one=one: [make(one, either, paper)]
+
+
+def _models(found: Sequence[Outcomes], asked: bool) -> list[Table]:
+    models = bertqa_models.models_table(found)
+    if asked and not models:
+        raise ValueError(
+            f"table {bertqa_models.TABLE!r}: no run is called model1, model2 or model3"
+        )
+    return [models] if models else []
+
+
+def _refuse(name: str, found: Sequence[Outcomes]) -> list[Table]:
+    there = named(sorted({label_of(one) for one in found}))
+    raise ValueError(f"table {name!r} is of translation; the runs are on {there}")
+
+
+def _settings(folders: Sequence[Path]) -> Iterator[Table]:
+    """Yield the table of all settings of every dataset."""
+    for experiment in (one for folder in folders for one in read_experiments(folder, [])):
+        for part in experiment.parts:
+            table = settings_table(experiment.name_of(part), experiment.of(part))
+            yield from [table] if table else []

@@ -1,0 +1,191 @@
+"""Papers' tables as Markdown in the form of the papers, and as tables of a report's page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .comparisons import Significance
+from .layouts import SIGNIFICANT, labels
+from .paper_tables import Filled, Row
+from .tables import (
+    DOWN,
+    NONE,
+    UP,
+    Cell,
+    Heading,
+    Table,
+    markdown,
+    mean_cell,
+    millions,
+    p_text,
+    scale_of,
+    with_best,
+)
+
+
+def format_markdown(table: Filled, test: Significance) -> str:
+    """Lay a table out in Markdown, with what one has to know to read it.
+
+    Args:
+        table: with at least one dataset.
+        test: behind the arrows.
+    """
+    head = ["system", "parameters", *["Avg."] * table.is_whole]
+    for block in table.blocks:
+        head += [f"{block.column.title} {title}" for title in block.column.metrics] + ["n"]
+    rows = (_texts(table, row) for row in table.rows)
+    lines = markdown(head, rows, [False, *[True] * (len(head) - 1)])
+    return "\n".join([f"**{table.layout.title}**", "", *lines, "", *_notes(table, test)]) + "\n"
+
+
+def _texts(table: Filled, row: Row) -> Iterator[str]:
+    """Yield the cells of a system."""
+    entries = table.entries(row)
+    yield row.label + (f" ({row.size})" if len({row.size for row in table.rows}) > 1 else "")
+    yield _parameters(row, entries)
+    if table.is_whole:
+        mean, paper = table.average(row), table.paper_average(row)
+        paper = paper if math.isnan(paper) else round(paper, 1)
+        yield NONE if mean is None else f"{mean:.1f}{_in_brackets(paper)}"
+    for block, entry in zip(table.blocks, entries):
+        yield from (_score(score, table) for score in entry)
+        yield from [] if entry else [NONE] * len(block.column.metrics)
+        yield str(entry[0].n) if entry else NONE
+
+
+def _score(score: Any, table: Filled) -> str:
+    """Show a score: mean (deviation), arrow, [figure of the paper]."""
+    scale, arrow = scale_of(score.metric), DOWN if table.layout.marks_worse else UP
+    text = f"{scale * score.mean:.2f}"
+    text += "" if math.isnan(score.deviation) else f" ({scale * score.deviation:.2f})"
+    return text + f" {arrow}" * score.marked + _in_brackets(score.paper)
+
+
+def printed(figure: float) -> str:
+    """Show a figure of a paper with as many digits as it has, one or two; empty for none."""
+    digits = 1 if math.isclose(figure, round(figure, 1)) else 2
+    return "" if math.isnan(figure) else f"{figure:.{digits}f}"
+
+
+def _in_brackets(figure: float) -> str:
+    return "" if math.isnan(figure) else f" [{printed(figure)}]"
+
+
+def _added(row: Row, entries: Sequence[Sequence[Any]]) -> float:
+    """Return how many parameters are added to BERT's by what joins its layers; else nan."""
+    joins = labels().get(row.kind, "").startswith("+")
+    added = (entry[0].added for entry in entries if entry and not math.isnan(entry[0].added))
+    return next(added, math.nan) if joins else math.nan
+
+
+def _count(entries: Sequence[Sequence[Any]]) -> float:
+    """Return the number of parameters on the first dataset; nan where nothing tells."""
+    return next(entry[0].parameters for entry in entries if entry)
+
+
+def _parameters(row: Row, entries: Sequence[Sequence[Any]]) -> str:
+    """Show the number of parameters; of what joins BERT's layers, the number that it adds."""
+    count, added = _count(entries), _added(row, entries)
+    if math.isnan(count):
+        return NONE
+    if not math.isnan(added):
+        return f"{added / 1e6:+.{2 if abs(added) >= 5000 or not added else 4}f}M"
+    return f"{count / 1e6:.1f}M"
+
+
+def _how_to_read(table: Filled, test: Significance, spread: str, source: str) -> Iterator[str]:
+    """Yield what a reader has to know of the cells, a sentence each.
+
+    Args:
+        table: that is shown.
+        test: behind the arrows.
+        spread: how the standard deviation stands beside the mean.
+        source: what is said of the paper's figures, with a place for it.
+    """
+    layout, first = table.layout, labels()[table.layout.baseline]
+    in_points = any(scale_of(metric) == 1 for metric in table.scores.metric)
+    scale = "" if in_points else " × 100"
+    yield f"Scores{scale} of the best checkpoint: mean {spread} over n seeds."
+    if table.has("p"):
+        sign = f"{DOWN}: worse" if layout.marks_worse else f"{UP}: better"
+        yield f"{sign} than {first} of the same size, p < {SIGNIFICANT}, {test.name}."
+    else:
+        yield (
+            f"No arrows: nothing could be tested against {first} of the same size (two seeds a "
+            "side)."
+        )
+    if table.has("paper"):
+        sizes = layout.printed_sizes({row.size for row in table.rows})
+        yield source.format(f"{layout.source}, {sizes or 'the same size'}")
+
+
+def _notes(table: Filled, test: Significance) -> Iterator[str]:
+    """Yield what a reader has to know."""
+    yield from _how_to_read(table, test, "(standard deviation)", "[In brackets: {}.]")
+    yield from table.layout.notes
+    yield (
+        "Learning rate, epochs and choices of each system are those with the best mean on the "
+        "validation set, among those with most seeds:"
+    )
+    yield ""
+    yield from (f"- {origin}" for origin in _origins(table))
+
+
+def _origins(table: Filled) -> Iterator[str]:
+    """Say where each column comes from, and at which settings its systems stand."""
+    for place, block in enumerate(table.blocks):
+        lacks = block.column.tested and not block.is_tested
+        why = ", since not every run was tried on the test set" if lacks else ""
+        where = f"{', '.join(map(str, block.roots))}; split {block.split!r}{why}"
+        chosen = {score.row: score.setting for score in table.entry(None, place)}
+        settings = "; ".join(f"{row.label} {one.values}" for row, one in chosen.items())
+        yield f"{block.column.title} ({where}): {settings}"
+
+
+def page_table(table: Filled, test: Significance) -> Table:
+    """Lay a table out for a page: cells with deviation, seeds, p-value and the paper's figure.
+
+    Args:
+        table: with at least one dataset.
+        test: behind the arrows.
+    """
+    headings = [Heading("system", is_number=False)]
+    headings += [Heading("average")] if table.is_whole else []
+    for block in table.blocks:
+        headings += [Heading(block.column.title, title) for title in block.column.metrics]
+    rows = [list(_cells(table, row)) for row in table.rows]
+    metrics = [name for block in table.blocks for name in block.column.metrics.values()]
+    for place, name in enumerate(metrics, start=len(headings) - len(metrics)):
+        with_best(rows, place, name)
+    headings.append(Heading("parameters"))
+    notes = (*table.layout.notes, *_origins(table))
+    caption = _how_to_read(table, test, "± standard deviation", "Paper: {}.")
+    caption = " ".join([*caption, "Bold: best of the column."])
+    return Table(table.layout.title, headings, rows, caption, notes)
+
+
+def _cells(table: Filled, row: Row) -> Iterator[Cell]:
+    """Yield the cells of a system."""
+    entries = table.entries(row)
+    several = len({row.size for row in table.rows}) > 1
+    yield Cell(row.label, row.size if several else "")
+    if table.is_whole:
+        mean, paper = table.average(row), table.paper_average(row)
+        below = "" if math.isnan(paper) else f"paper {paper:.1f}"
+        yield Cell(NONE, below) if mean is None else Cell(f"{mean:.2f}", below, mean)
+    mark = DOWN if table.layout.marks_worse else UP
+    for block, entry in zip(table.blocks, entries):
+        yield from (_cell(score, mark) for score in entry)
+        yield from [] if entry else [Cell(NONE)] * len(block.column.metrics)
+    count, added = _count(entries), _added(row, entries)
+    more = "" if math.isnan(added) else f"{added / 1e6:+.2g}M"
+    yield millions(0 if math.isnan(count) else count, more)
+
+
+def _cell(score: Any, mark: str) -> Cell:
+    paper = "" if math.isnan(score.paper) else f"paper {printed(score.paper)}"
+    details = (p_text(score.p) or score.untested, paper)
+    mark = mark if score.marked else ""
+    return mean_cell(score.mean, score.deviation, score.n, score.metric, *details, mark=mark)

@@ -1,0 +1,153 @@
+"""A run as a row of a data frame, and frames of runs.
+
+A row is a run, finished or not, with these columns (values are as they are, of any type):
+
+part, root                     its part of the experiment, and the folder of the part's runs
+folder, status, done           where it lies, how far it is, whether its result is there
+dataset, data                  what it is about; fingerprint of the prepared folder (of question
+                               answering of its validation file, since runs on other training data
+                               are compared as well)
+metric, score, validation      what chose its checkpoint; its value, None for none yet; its split
+setting, seed                  which run; the setting's own fields are columns as well
+arch, ablated, options         architecture, the part of it that was taken out, training options
+prepared, positive             prepared folder; label that F1 and error metrics are about
+planned                        updates in all; 0 if nothing tells
+parameters, speed, gates       of the model, 0 if nothing tells; layer -> mean share of local
+                               attention
+evaluated                      split that its best checkpoint was tried on as well; may be empty
+facts                          all that its files say
+best.X, last.X, evaluation.X   metric X at the best and the last validation, and on that split;
+                               None where the run lacks it
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ...messages import named
+from ..run_files import LOG
+from .setting import Setting
+from .training_log import parameters
+
+FINISHED, FAILED, UNFINISHED = "finished", "failed", "unfinished"
+BEST, LAST, EVALUATION = "best", "last", "evaluation"
+_NOTHING = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
+
+Facts = Mapping[str, Any]
+
+
+def row_of_facts(part: str, root: Path, folder: Path, facts: Facts) -> dict[str, Any]:
+    """Make a row of what is known of a run.
+
+    Args:
+        part, root: what it belongs to, and the folder of that part's runs.
+        folder: of the run.
+        facts: what its files say; ``done`` says whether it has a result.
+
+    Raises:
+        ValueError: its files say something else.
+    """
+    try:
+        return {"part": part, "root": root, "folder": folder, **_columns(folder, facts)}
+    except _NOTHING as error:
+        raise ValueError(f"{folder}: its files say nothing of a run ({error!r})") from None
+
+
+def _columns(folder: Path, facts: Facts) -> dict[str, Any]:
+    """Return the columns of a run that its files tell; fails where they say something else."""
+    setting, updates = _setting(facts), int(facts.get("updates") or 0)
+    done, metric = bool(facts.get("done")), str(facts.get("metric") or "")
+    options, gates = (_mapping(facts.get(name)) for name in ("options", "gates"))
+    count = int(facts.get("parameters") or (parameters(folder / LOG) if done else 0))
+    metrics = {
+        f"{where}.{name}": float(value)
+        for where in (BEST, LAST, EVALUATION)
+        for name, value in (facts.get(where) or {}).items()
+        if isinstance(value, (int, float))
+    }
+    return {
+        "status": str(facts.get("status") or (FINISHED if done else UNFINISHED)),
+        "done": done,
+        "dataset": str(facts.get("dataset") or ""),
+        "data": str(facts.get("validation_data", facts.get("data", ""))),
+        "metric": metric,
+        "score": metrics.get(f"{BEST}.{metric}"),
+        "validation": str(facts.get("validation") or "valid"),
+        "setting": setting,
+        **setting._asdict(),
+        "seed": int(facts["seed"]),
+        "arch": str(options.get("arch", setting.system)),
+        "ablated": str(options.get("ablate", "none")).replace("none", ""),
+        "options": options,
+        "prepared": str(facts.get("prepared", "")),
+        "positive": str(facts.get("positive") or ""),
+        "planned": int(options.get("max-update") or updates),
+        "parameters": count,
+        "speed": facts.get("speed"),
+        "gates": gates,
+        "evaluated": str(facts.get("evaluated") or ""),
+        "facts": facts,
+        **metrics,
+    }
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _setting(facts: Facts) -> Setting:
+    epochs, rate = int(facts.get("epochs") or 0), facts.get("learning_rate")
+    share = float(facts.get("fraction", 1.0))
+    if not 0 < share <= 1:
+        raise ValueError(f"{share} is no share of a training set")
+    setting = Setting(
+        str(facts["system"]),
+        math.nan if rate is None else float(rate),
+        epochs,
+        tuple((str(name), value) for name, value in (facts.get("choice") or {}).items()),
+        share,
+        0 if epochs else int(facts.get("updates") or 0),
+    )
+    hash(setting)  # fails for a choice of lists
+    return setting
+
+
+_BARE = _columns(Path(), {"system": "", "seed": 0})
+COLUMNS = ("part", "root", "folder", *_BARE)  # of every frame; those of metrics follow
+
+
+def frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Make a data frame of rows of runs, with values as they are."""
+    columns = dict.fromkeys((*COLUMNS, *(name for row in rows for name in row)))
+    cells = {name: [row.get(name) for row in rows] for name in columns}
+    return pd.DataFrame(cells, dtype=object)
+
+
+def found_scores(runs: pd.DataFrame, where: str, metric: str) -> list[float | None]:
+    """Return a metric of every run; None of those that lack it."""
+    return list(runs.get(f"{where}.{metric}", [None] * len(runs)))
+
+
+def scores_of(runs: pd.DataFrame, where: str, metric: str) -> list[float]:
+    """Return a metric of every run.
+
+    Args:
+        runs: a frame of them.
+        where: `BEST`, `LAST` or `EVALUATION`.
+        metric: its name.
+
+    Raises:
+        ValueError: a run lacks it; names those it has.
+    """
+    found = found_scores(runs, where, metric)
+    if None in found:
+        run = runs.iloc[found.index(None)]
+        there = (name for name in run.index if name.startswith(f"{where}."))
+        names = sorted(name.partition(".")[2] for name in there if run[name] is not None)
+        raise ValueError(f"{run.folder}: no metric {metric!r}; choices: {named(names)}")
+    return found

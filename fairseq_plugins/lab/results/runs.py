@@ -1,0 +1,365 @@
+"""The one reader of runs: experiments, and folders of runs that nothing describes.
+
+Tables are strict: what cannot be read is an error. A report is also made while runs are writing: it
+passes over what cannot be read, with a remark.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from ...messages import named
+from ..run_files import AFTER, DESCRIPTION, RESULT, ROWS, SETTINGS
+from ..safe_files import (
+    files_below,
+    inner_folders,
+    is_below,
+    is_file,
+    parse_json,
+    read_text,
+    run_folders,
+)
+from .run_frame import Facts, frame, row_of_facts
+from .split_files import evaluation_of
+from .squad_answers import METRICS
+
+_INVENTED = ("_demo", "_smoke")  # ends of the folders of invented corpora: in nobody's table
+_SHARED = ("dataset", "data", "metric", "validation")  # what runs that are compared have in common
+Remarks = list[str] | None  # what is passed over, a line each; None if that is an error
+_Made = TypeVar("_Made")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A dataset of an experiment; `folder` is that of its runs."""
+
+    name: str
+    folder: Path
+    dataset: str = ""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment with all its runs; `facts` is what its file says."""
+
+    folder: Path
+    parts: list[Part]
+    runs: pd.DataFrame
+    facts: Facts = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What its folder is called."""
+        return self.folder.resolve().name
+
+    @property
+    def title(self) -> str:
+        """What it is."""
+        return str(self.facts.get("title") or self.facts.get("name") or self.name)
+
+    @property
+    def tables(self) -> list[str]:
+        """The layouts that it is to be shown in; empty for all that fit."""
+        names = self.facts.get("tables")
+        return [str(name) for name in names] if isinstance(names, list) else []
+
+    @property
+    def planned(self) -> int:
+        """Number of runs of its plan; 0 where nothing tells."""
+        runs = self.facts.get("runs")
+        return len(runs) if isinstance(runs, list) else 0
+
+    @property
+    def is_invented(self) -> bool:
+        """Whether its corpora only have the form of the datasets that they name."""
+        return is_invented(self.folder)
+
+    def of(self, part: Part) -> pd.DataFrame:
+        """Return the runs of a part."""
+        return self.runs[[root == part.folder for root in self.runs.root]]
+
+    def name_of(self, part: Part) -> str:
+        """Return what a part is called."""
+        return part.name if part.name != "." else self.name
+
+    def ensembles(self) -> Iterator[Path]:
+        """Yield the folders in which later steps left the answers of several runs together."""
+        after = self.folder / AFTER
+        for path in files_below(after) if is_below(self.folder, after) else ():
+            if path.name == METRICS:
+                about = _tried(partial(_object, path), [], {})
+                yield from [path.parent] if about.get("ensemble") else []
+
+
+def is_invented(folder: Path) -> bool:
+    """Tell whether the corpora of runs only have the form of the datasets that they name."""
+    return folder.resolve().name.endswith(_INVENTED)
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The finished runs of one folder, all on the same data, with what they share; see above."""
+
+    root: Path
+    dataset: str
+    data: str
+    metric: str
+    validation: str
+    runs: pd.DataFrame
+
+
+def read_outcomes(root: str | Path) -> Outcomes:
+    """Read all finished runs below a folder of runs.
+
+    Raises:
+        FileNotFoundError: there is no finished run.
+        ValueError: results on other data, or chosen by another metric, lie among them, or some that
+            say nothing of a run.
+    """
+    part = Part(".", Path(root))
+    rows = list(_rows_of(part.folder, part, [], None))
+    if not rows:
+        raise FileNotFoundError(f"{root}: no finished run (no */*/*/{RESULT})")
+    return compared(frame(rows))
+
+
+def find_outcomes(folders: Iterable[str | Path]) -> list[Outcomes]:
+    """Read the finished runs of folders of runs, of experiments, or of folders of such folders.
+
+    In a folder of folders what holds no finished run is passed over, and so are demos: their
+    corpora are called by the dataset whose format they have.
+
+    Raises:
+        FileNotFoundError: no folder holds a finished run.
+        ValueError: see `read_outcomes`.
+    """
+    return outcomes_of(find_experiments(folders))
+
+
+def find_experiments(folders: Iterable[str | Path]) -> list[Experiment]:
+    """Read experiments for tables: finished runs alone, no demos but those that are named.
+
+    Raises:
+        FileNotFoundError, ValueError: see `find_outcomes`.
+    """
+    folders, found = [Path(folder) for folder in folders], {}
+    for folder in folders:
+        for one in _experiments(folder, None):
+            if not one.is_invented or one.folder == folder:
+                found[one.folder] = one
+    if all(one.runs.empty for one in found.values()):
+        raise FileNotFoundError(f"{named(folders)}: no finished run (no */*/*/{RESULT})")
+    return list(found.values())
+
+
+def outcomes_of(experiments: Iterable[Experiment]) -> list[Outcomes]:
+    """Return the finished runs of experiments, folder by folder.
+
+    Raises:
+        ValueError: see `read_outcomes`.
+    """
+    parts = {part.folder: one.of(part) for one in experiments for part in one.parts}
+    return [compared(runs) for runs in parts.values() if runs.done.any()]
+
+
+def compared(runs: pd.DataFrame) -> Outcomes:
+    """Return the finished runs of a part, sorted, with what they share.
+
+    Raises:
+        ValueError: they differ in what they should share.
+    """
+    runs = runs[runs.done.astype(bool)]
+    for key in _SHARED:
+        if runs[key].nunique() > 1:
+            raise ValueError(
+                f"{runs.root.iloc[0]}: runs differ in their {key}: {named(sorted(set(runs[key])))}"
+            )
+    order = zip(runs.setting, runs.seed)
+    places = [(*setting[:3], str(setting.choice), seed) for setting, seed in order]
+    runs = runs.iloc[sorted(range(len(places)), key=places.__getitem__)]
+    first = runs.iloc[0]
+    return Outcomes(first.root, *(first[key] for key in _SHARED), runs=runs)
+
+
+def read_experiments(root: str | Path, remarks: list[str]) -> list[Experiment]:
+    """Read an experiment's folder, or all in a folder, for a report.
+
+    Args:
+        root: the folder.
+        remarks: what could not be read is added, a line each.
+
+    Raises:
+        FileNotFoundError: there is no experiment and no run.
+    """
+    if not Path(root).is_dir():
+        raise FileNotFoundError(f"{root}: no such folder")
+    found = _experiments(Path(root), remarks)
+    if not found:
+        raise FileNotFoundError(
+            f"{root}: no experiment and no run (no {DESCRIPTION}, no */*/*/{SETTINGS})"
+        )
+    return found
+
+
+def _experiments(root: Path, remarks: Remarks) -> list[Experiment]:
+    """Return the experiment in a folder, or those in its folders; runs without one are one."""
+    if is_file(root / DESCRIPTION):
+        return [_described(root, remarks)]
+    inner = inner_folders(root, **_links(remarks))
+    described = [path for path in inner if is_file(path / DESCRIPTION)]
+    plain = [path for path in (root, *inner) if path not in described and _has_runs(path, remarks)]
+    demos = [path for path in plain if path != root and is_invented(path)]
+    found = [_described(path, remarks) for path in described]
+    found += [_plain(path, [path], remarks) for path in demos]
+    plain = [path for path in plain if path not in demos]
+    return [*found, *([_plain(root, plain, remarks)] if plain else [])]
+
+
+def _files(remarks: Remarks) -> tuple[str, ...]:
+    """Return the files by which a run is known: tables want those that are finished."""
+    return (RESULT,) if remarks is None else (RESULT, SETTINGS)
+
+
+def _links(remarks: Remarks) -> dict[str, Callable[[str], None]]:
+    """Return who is told of links; where that is nobody here, it is logged."""
+    return {} if remarks is None else {"tell": remarks.append}
+
+
+def _tried(make: Callable[[], _Made], remarks: Remarks, other: _Made) -> _Made:
+    """Return what can be made of files; of broken ones something else, with a remark."""
+    try:
+        return make()
+    except (OSError, ValueError) as error:
+        if remarks is None:
+            raise
+        remarks.append(f"passed over {error}")
+        return other
+
+
+def _has_runs(folder: Path, remarks: Remarks) -> bool:
+    return bool(run_folders(folder, *_files(remarks), tell=lambda _: None))
+
+
+def _described(folder: Path, remarks: Remarks) -> Experiment:
+    """Read an experiment by its description; a broken one as a plain folder."""
+    facts = _tried(partial(_object, folder / DESCRIPTION), remarks, {})
+    found = facts.get("parts")
+    found = found if isinstance(found, list) else []
+    parts = [_tried(partial(_part, one, folder), remarks, None) for one in found]
+    parts = [part for part in parts if part]
+    if not parts:
+        if remarks is None:
+            raise ValueError(f"{folder / DESCRIPTION}: says nothing of the experiment's parts")
+        inner = inner_folders(folder, **_links(remarks))
+        plain = [path for path in (folder, *inner) if _has_runs(path, remarks)]
+        return _plain(folder, plain, remarks, facts)
+    told = [] if remarks is None else list(_told(folder / ROWS, remarks))
+    rows = [row for part in parts for row in _rows_of(folder, part, told, remarks)]
+    places = {folder / str(row.get("folder", "")): number for number, row in enumerate(told)}
+    rows.sort(key=lambda row: places.get(row["folder"], len(places)))  # as planned, others last
+    return Experiment(folder, parts, frame(rows), facts)
+
+
+def _part(facts: Any, root: Path) -> Part:
+    """Return a part as the description has it.
+
+    Raises:
+        ValueError: it is none, or its folder is not within.
+    """
+    if not isinstance(facts, dict) or not isinstance(facts.get("folder", ""), str):
+        raise ValueError(f"{root / DESCRIPTION}: a part that says nothing of its folder")
+    folder = root / str(facts.get("folder", facts.get("name", "")))
+    if not is_below(root, folder):
+        raise ValueError(f"{root / DESCRIPTION}: a part that lies outside: {folder}")
+    return Part(str(facts.get("name") or folder.name), folder, str(facts.get("dataset") or ""))
+
+
+def _plain(
+    root: Path, folders: list[Path], remarks: Remarks, facts: Facts | None = None
+) -> Experiment:
+    """Read folders of runs that nothing describes."""
+    parts, rows = [], []
+    for folder in folders:
+        part = Part("." if folder == root else folder.name, folder)
+        own = list(_rows_of(root, part, [], remarks))
+        parts.append(Part(part.name, folder, own[0]["dataset"] if own else ""))
+        rows += own
+    return Experiment(root, parts, frame(rows), facts or {})
+
+
+def _rows_of(
+    root: Path, part: Part, told: list[Facts], remarks: Remarks
+) -> Iterator[dict[str, Any]]:
+    """Yield the runs of a part: those in its folder, and those that only `ROWS` knows."""
+    known = {root / str(row.get("folder", "")): row for row in told if row.get("part") == part.name}
+    for folder in [folder for folder in known if not is_below(root, folder)]:
+        remarks.append(f"passed over {root / ROWS}: a run that lies outside: {folder}")
+        del known[folder]
+    inside = set(run_folders(part.folder, *_files(remarks), **_links(remarks)))
+    for folder in sorted({*inside, *known}):
+        facts = {**known.get(folder, {})}
+        if folder in inside:
+            facts |= _tried(partial(_left_in, folder, remarks), remarks, {})
+        made = partial(row_of_facts, part.name, part.folder, folder, facts)
+        row = _tried(made, remarks, None) if facts else None
+        yield from [row] if row else []
+
+
+def _left_in(folder: Path, remarks: Remarks) -> dict[str, Any]:
+    """Return what the files of a run say.
+
+    Raises:
+        OSError, ValueError: they hold no JSON object, or are links.
+    """
+    done = os.path.lexists(folder / RESULT)
+    facts = _object(folder / (RESULT if done else SETTINGS))
+    facts = {name: value for name, value in facts.items() if value is not None}
+    facts["prepared"] = facts.pop("folder", "")
+    tried = evaluation_of(folder, facts)
+    if done and os.path.lexists(tried):
+        about = _tried(partial(_object, tried), remarks, {})
+        facts |= {"evaluated": about.get("of"), "evaluation": about.get("metrics")}
+    return {**facts, "done": done}
+
+
+def _object(path: Path) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is none, or a link.
+    """
+    text = read_text(path)
+    try:
+        found = parse_json(text)
+    except ValueError as error:
+        raise ValueError(f"{path}: not JSON, or none for runs: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{path}: not a JSON object")
+    return found
+
+
+def _told(path: Path, remarks: list[str]) -> Iterator[Facts]:
+    """Yield the lines of a file as facts; one remark about all that are none."""
+    broken = []
+    text = read_text(path, errors="replace") if is_file(path) else ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        try:
+            row = parse_json(line) if line.strip() else {}
+        except ValueError:
+            row = None
+        if isinstance(row, dict):
+            row = {name: v for name, v in row.items() if v is not None and name != "done"}
+            yield from [row] if row else []
+        else:
+            broken.append(number)
+    if broken:
+        more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
+        remarks.append(f"passed over {path}, line {broken[0]}{more}: not a row")

@@ -1,0 +1,204 @@
+"""A table as a value, what its cells say, and its Markdown and CSV.
+
+Everything in it is plain text; whoever lays it out on a page escapes it.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from ...evaluation.metrics import deviation
+from .comparisons import Tested
+from .layouts import SIGNIFICANT
+from .seeds import Shown, best_of
+
+NONE = "–"
+UP, DOWN = "↑", "↓"
+_IN_POINTS = ("loss", "mse", "ppl", "bleu", "chrf", "ter")  # all else is a share, shown in %
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table.
+
+    Args:
+        text: what stands in it.
+        detail: smaller, below it.
+        value: what it is sorted by; nan for its text.
+        mark: an arrow at a significant difference, or empty.
+        is_best: whether it is the best of its column.
+        share: drawn as a bar, in [0, 1]; nan for none.
+    """
+
+    text: str
+    detail: str = ""
+    value: float = math.nan
+    mark: str = ""
+    is_best: bool = False
+    share: float = math.nan
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The head of a column.
+
+    Args:
+        text: its name.
+        detail: smaller, below it.
+        is_number: whether its cells are numbers.
+    """
+
+    text: str
+    detail: str = ""
+    is_number: bool = True
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Args:
+        title: what it is.
+        headings, rows: as many cells a row as headings.
+        caption: how its cells are to be read: split, seeds, test.
+        notes: one a line: where each column comes from.
+        is_folded: whether a page shows it on demand only.
+    """
+
+    title: str
+    headings: list[Heading]
+    rows: list[list[Cell]]
+    caption: str = ""
+    notes: tuple[str, ...] = ()
+    is_folded: bool = False
+
+    def score_lines(self) -> Iterable[dict[str, Any]]:
+        """Return the lines of its scores for a CSV file, if it is a table of scores."""
+        return ()
+
+    def records(self) -> list[dict[str, str]]:
+        """Return its rows: name of the column -> text."""
+        names = [heading.text for heading in self.headings]
+        return [dict(zip(names, (cell.text for cell in row))) for row in self.rows]
+
+
+def scale_of(metric: str) -> int:
+    """Return by what a metric is multiplied to be shown."""
+    return 1 if metric.rpartition("_")[2] in _IN_POINTS else 100
+
+
+def number_cell(value: float, form: str = "{}") -> Cell:
+    """Show a number in some form."""
+    return Cell(form.format(value), value=value)
+
+
+def share_cell(share: float) -> Cell:
+    """Show a share of the training data."""
+    return Cell(f"{100 * share:g} %", value=share)
+
+
+def millions(count: int, added: str = "") -> Cell:
+    """Show a number of parameters; a dash where nothing tells."""
+    return Cell(f"{count / 1e6:.2f}M", added, count) if count else Cell(NONE)
+
+
+def score_cell(values: Sequence[float], metric: str, *details: str, mark: str = "") -> Cell:
+    """Show a metric over seeds: mean, deviation, and below them how many and what else."""
+    if not values:
+        return Cell(NONE)
+    mean, spread = statistics.fmean(values), deviation(values)
+    return mean_cell(mean, spread, len(values), metric, *details, mark=mark)
+
+
+def mean_cell(
+    mean: float, spread: float, seeds: int, metric: str, *details: str, mark: str = ""
+) -> Cell:
+    """Show the same of a mean and a standard deviation, that of one seed being nan."""
+    scale = scale_of(metric)
+    text = f"{scale * mean:.2f}"
+    text += f" ± {scale * spread:.2f}" if seeds > 1 else ""
+    counted = f"{seeds} seed{'s' * (seeds > 1)}"
+    return Cell(text, " · ".join(filter(None, (counted, *details))), scale * mean, mark)
+
+
+def with_best(rows: list[list[Cell]], column: int, metric: str) -> None:
+    """Mark the best cell of a column, in place, if there is something to choose."""
+    values = [row[column].value for row in rows if not math.isnan(row[column].value)]
+    if len(values) > 1:
+        best = best_of(metric)(values)
+        for row in rows:
+            row[column] = replace(row[column], is_best=row[column].value == best)
+
+
+def p_text(value: float) -> str:
+    """Show a p-value; empty where there is none."""
+    if math.isnan(value):
+        return ""
+    return "p < 0.001" if value < 0.001 else f"p {value:.3f}"
+
+
+def p_cell(value: float, remark: str = "") -> Cell:
+    """Show a p-value, or why there is none."""
+    return Cell(p_text(value) or remark or NONE, value=value)
+
+
+def mark_of(tested: Tested, shown: Shown) -> str:
+    """Return an arrow where what was tested is significant: up for what is better."""
+    if not tested.p_value < SIGNIFICANT or not tested.difference:
+        return ""
+    return UP if (tested.difference > 0) == (best_of(shown.metric) is max) else DOWN
+
+
+def markdown(
+    heads: Iterable[str], rows: Iterable[Iterable[str]], numbers: Iterable[bool]
+) -> Iterator[str]:
+    """Yield the lines of a table in Markdown.
+
+    Args:
+        heads, rows: texts of its cells, escaped where that is wanted.
+        numbers: which columns stand at the right.
+    """
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'|'.join('---:' if number else '---' for number in numbers)}|"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+
+
+def table_lines(table: Table, escape: Callable[[str], str] = str) -> Iterator[str]:
+    """Yield the lines of a table in Markdown, without its title and what stands below it.
+
+    Args:
+        table: what to show.
+        escape: what is done to every text.
+    """
+
+    def shown(cell: Cell) -> str:
+        text = f"**{escape(cell.text)}**" if cell.is_best else escape(cell.text)
+        return " ".join(filter(None, (text, cell.mark, _below(escape(cell.detail)))))
+
+    heads = (shown(Cell(heading.text, heading.detail)) for heading in table.headings)
+    numbers = (heading.is_number for heading in table.headings)
+    yield from markdown(heads, (map(shown, row) for row in table.rows), numbers)
+
+
+def _below(detail: str) -> str:
+    return f"({detail})" if detail else ""
+
+
+def format_table(table: Table) -> str:
+    """Lay a table out in Markdown, with its title and what one has to know to read it."""
+    notes = [f"- {note}" for note in table.notes]
+    below = [table.caption, *([""] if notes else []), *notes] if table.caption else notes
+    return "\n".join([f"**{table.title}**", "", *table_lines(table), "", *below]) + "\n"
+
+
+def to_csv(rows: Sequence[dict], columns: Sequence[str] | None = None) -> str:
+    """Return rows as CSV, unrounded; empty where there is no value."""
+    return pd.DataFrame(rows, columns=columns, dtype=object).to_csv(
+        index=False, lineterminator="\n"
+    )
