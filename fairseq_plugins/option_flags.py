@@ -95,7 +95,7 @@ def add_flags(
         if spec.default is MISSING:
             settings["required"] = spec.metadata["required"]
         else:
-            settings["default"] = spec.default
+            settings["default"] = "" if spec.default == () else spec.default
             text += "" if spec.default in (None, "", ()) else f" (default: {spec.default})"
         parser.add_argument(*names, **settings, help=text)
 

@@ -18,7 +18,7 @@ class Options:
     ratio: float = option("of lengths", 0.5)
     kind: str = option("kind", "a", choices=("a", "b"))
     quick: bool = option("quick", False)
-    names: tuple[str, ...] = option("names", ())
+    names: str = option("names", "")
     inner: str = "no option"
 
     def __post_init__(self) -> None:

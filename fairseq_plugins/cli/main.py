@@ -82,7 +82,11 @@ def parse(
     """Read a subcommand's arguments; what stands behind ``--`` goes to its `REST`."""
     rest = getattr(module, "REST", "")
     cut = words.index("--") if rest and "--" in words else len(words)
-    args = parser.parse_args(words[:cut])
+    start = argparse.Namespace()
+    if getattr(module, "UNGIVEN", False):
+        start = argparse.Namespace(**{action.dest: None for action in parser._actions})
+        del start.help
+    args = parser.parse_args(words[:cut], start)
     if rest:
         setattr(args, rest, list(words[cut + 1 :]))
     return args

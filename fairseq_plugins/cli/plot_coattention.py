@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--head", default=MEAN, metavar="H", help="one head from 0, or mean (default)")
     add("--window", type=int, metavar="K", help="of a long context, from 0 (default: the answer's)")
     add("--top", type=int, default=10, metavar="N", help="how many wordpieces to print")
-    add("--strip", type=int, metavar="N", help="most wordpieces side by side")
+    add("--strip", type=int, default=48, metavar="N", help="most wordpieces side by side")
     add("--out", default="coattention", help="file name without suffix")
     add_overrides(parser, WINDOWS)
     add("--cpu", action="store_true", help="use no GPU")
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> None:
         span=found.span,
         chosen=bool(found.reply.text),
         title=f"{found.direction}: {found.reply.text or 'no answer'}",
-        **({"strip": args.strip} if args.strip else {}),
+        strip=args.strip,
     )
     print(described(found, args.top) + "".join(f"{path}\n" for path in paths), end="")
 
@@ -87,7 +87,7 @@ def check(args: argparse.Namespace) -> None:
         raise command.UsageError(f"--head {args.head!r}: must be a number from 0, or {MEAN}")
     for name, least in (("top", 0), ("strip", 1)):
         value = getattr(args, name)
-        if value is not None and value < least:
+        if value < least:
             raise command.UsageError(f"--{name} {value}: must be at least {least}")
 
 

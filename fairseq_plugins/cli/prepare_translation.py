@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import argparse
 
-from ..prep.options import TranslationOptions, add_flags
+from ..prep.options import add_flags
 from . import command
 
+UNGIVEN = True  # what is not given is None: --like gives it, else its default
 PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of a preparation; what is not given stays None."""
+    """Declare the options of a preparation."""
     add_flags(parser)
     parser.add_argument(
         "--like",
@@ -25,7 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="prepare as this prepared folder was: its languages, tokeniser, normaliser, subwords, "
         "dictionaries, features, trees and tagger",
     )
-    parser.set_defaults(**dict.fromkeys(TranslationOptions.__dataclass_fields__))
 
 
 def run(args: argparse.Namespace) -> None:

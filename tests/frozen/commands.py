@@ -13,8 +13,6 @@ from typing import Any
 
 from cli import commands as processes
 
-from fairseq_plugins.cli.main import main
-
 ROOT = Path(__file__).resolve().parents[2]
 USER_DIR = ROOT / "fairseq_plugins"
 COMMANDS = {
@@ -59,6 +57,8 @@ def enter(name: str, arguments: Sequence[str]) -> None:
         name: a key of `COMMANDS`.
         arguments: its arguments.
     """
+    from fairseq_plugins.cli.main import main
+
     sys.argv = ["fairseq-plugins", *COMMANDS[name], *arguments]
     sys.exit(main())
 

@@ -6,6 +6,7 @@ import pytest
 from lab.filled_tables import cells, fill, table_of
 
 from fairseq_plugins.lab.results import layouts as room
+from fairseq_plugins.lab.results import table_names
 from fairseq_plugins.lab.results.experiment_tables import lay_out
 from fairseq_plugins.lab.results.table_names import check_names
 
@@ -28,10 +29,10 @@ def folder(tmp_path, monkeypatch):
     """A copy of the layouts' folder, which is read in its place."""
     copied = tmp_path / "layouts"
     copied.mkdir()
-    for path in room.FOLDER.glob("*.yaml"):
+    for path in table_names.FOLDER.glob("*.yaml"):
         (copied / path.name).write_bytes(path.read_bytes())
-    (copied / "special").symlink_to(room.FOLDER / "special")
-    monkeypatch.setattr(room, "FOLDER", copied)
+    (copied / "special").symlink_to(table_names.FOLDER / "special")
+    monkeypatch.setattr(table_names, "FOLDER", copied)
     for cached in (room.layouts, room.labels):
         cached.cache_clear()
     yield copied

@@ -17,7 +17,6 @@ from matplotlib.patches import Rectangle
 from .drawing import RED, plain, save, style
 
 CELL = 0.2  # inches
-STRIP = 48  # columns
 FONT = 7.0  # points
 LETTER = FONT / 72 * 0.62  # width of an average letter, inches
 
@@ -31,7 +30,7 @@ def plot_coattention(
     span: tuple[int, int] | None = None,
     chosen: bool = True,
     title: str = "",
-    strip: int = STRIP,
+    strip: int,
 ) -> list[Path]:
     """Draw a map of attention, question down and context across.
 

@@ -48,9 +48,8 @@ class Kind:
         return core_schema.no_info_plain_validator_function(self.check)
 
 
-def matching(pattern: str, said: str, flags: int = 0) -> Kind:
-    """Return the kind of texts that a regular expression matches as a whole."""
-    fits = re.compile(pattern, flags).fullmatch
+def matching(fits: Callable[[str], object], said: str) -> Kind:
+    """Return the kind of texts that fit, mostly a regular expression as a whole."""
     return Kind(said, lambda value: isinstance(value, str) and bool(fits(value)))
 
 
@@ -85,21 +84,24 @@ def _is_line(value: Any) -> bool:
     return isinstance(value, str) and value.isprintable() and len(value) <= _LONGEST
 
 
-_ONE = matching(_NUMBER, "a number", re.ASCII)
+_A_NUMBER = re.compile(_NUMBER, re.ASCII)
+_ONE = matching(_A_NUMBER.fullmatch, "a number")
 FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 WHOLE = Kind("a whole number", _is_whole)
 NUMBER = Kind("a number", _is_number)
-_TUPLE = matching(
-    rf"{_SEVERAL}|\({_SEVERAL}\)|\[{_SEVERAL}\]", "numbers such as (0.9, 0.98)", re.ASCII
-)
+_A_TUPLE = re.compile(rf"{_SEVERAL}|\({_SEVERAL}\)|\[{_SEVERAL}\]", re.ASCII)
+_TUPLE = matching(_A_TUPLE.fullmatch, "numbers such as (0.9, 0.98)")
 NUMBERS = Kind(_TUPLE.said, lambda value: _is_number(value) or _TUPLE.fits(value))
-_TEXT_WORD = matching(r"\w[\w.,+-]{0,199}", "a word of letters, digits and _, with . , + - within")
+_A_WORD = re.compile(r"\w[\w.,+-]{0,199}")
+_TEXT_WORD = matching(_A_WORD.fullmatch, "a word of letters, digits and _, with . , + - within")
 WORD = Kind(
     _TEXT_WORD.said, lambda value: _is_whole(value) and value >= 0 or _TEXT_WORD.fits(value)
 )
-NAME = matching(r"\w[\w.-]{0,99}", "a name of letters, digits and _, with . - within")
+_A_NAME = re.compile(r"\w[\w.-]{0,99}")
+NAME = matching(_A_NAME.fullmatch, "a name of letters, digits and _, with . - within")
+_A_PATH = re.compile(rf"{_COMPONENT}(?:/{_COMPONENT}){{0,19}}")
 PATH = matching(
-    rf"{_COMPONENT}(?:/{_COMPONENT}){{0,19}}",
+    _A_PATH.fullmatch,
     "a path that goes down only, of letters, digits and _, with . + - within",
 )
 LINE = Kind(f"a line of at most {_LONGEST} characters", _is_line)

@@ -49,13 +49,18 @@ _LEFT_OUT = ("help", "workers")
 
 _INNER = r"(?:/(?!\.)[^/\\{}:,=\x00-\x1f\x7f]+)*/?"  # behind a placeholder: goes down only
 _PLACE = rf"\{{(?:(?:runs|data|raw)(?::[^{{}}:]+)?|(?:run|after):[^{{}}:]+|file|out)\}}{_INNER}"
+_PLACES = re.compile(
+    rf"\??(?:[^-?={{}}:,\x00-\x1f\x7f][^={{}}:,\x00-\x1f\x7f]*=)?{_PLACE}(?:[:,]{_PLACE})*"
+)
 PLACE = matching(
-    rf"\??(?:[^-?={{}}:,\x00-\x1f\x7f][^={{}}:,\x00-\x1f\x7f]*=)?{_PLACE}(?:[:,]{_PLACE})*",
+    _PLACES.fullmatch,
     "a place: {runs}, {runs:NAME}, {run:NAME}, {data}, {raw}, {after:STEP}, {file} or {out}, and "
     "/names that go down from there; several with , or : between; NAME= may stand before",
 )
-OUT = matching(rf"\{{out\}}{_INNER}", "{out}/...: a step writes into its own folder")
-_STEP = matching(r"[A-Za-z0-9][\w-]{0,99}", "a name of letters, digits, - and _")
+_WITHIN_OUT = re.compile(rf"\{{out\}}{_INNER}")
+OUT = matching(_WITHIN_OUT.fullmatch, "{out}/...: a step writes into its own folder")
+_STEP_NAME = re.compile(r"[A-Za-z0-9][\w-]{0,99}")
+_STEP = matching(_STEP_NAME.fullmatch, "a name of letters, digits, - and _")
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, mo
 from ...evaluation.metrics import LOWER_IS_BETTER, NAMES
 from ...messages import named, quoted
 from ..plan.strict_yaml import read_yaml
+from . import table_names
 from .squad_answers import TUNED
 
-FOLDER = Path(__file__).parent / "layouts"
 PLAIN = "bert_plain"
 SIGNIFICANT = 0.05  # largest p-value behind an arrow
 _METRICS = {*LOWER_IS_BETTER, *(name for names in NAMES.values() for name in names)}
@@ -95,7 +95,7 @@ class Layout(Entries):
 
     title: str
     columns: tuple[Column, ...]
-    order: int = 100
+    order: int = table_names.LAST
     source: str = ""
     average: bool = False
     systems: dict[str, str] = {}
@@ -208,7 +208,7 @@ def read_layouts(folder: Path) -> dict[str, Layout]:
 @cache
 def layouts() -> dict[str, Layout]:
     """Return the layouts of all tables over datasets, by their names."""
-    return read_layouts(FOLDER)
+    return read_layouts(table_names.FOLDER)
 
 
 @cache
@@ -219,4 +219,4 @@ def labels() -> dict[str, str]:
 
 def special(name: str, form: type[_Made]) -> _Made:
     """Read the layout of a table that is not of systems by datasets."""
-    return read_entries(FOLDER / "special" / f"{name}.yaml", form)
+    return read_entries(table_names.FOLDER / "special" / f"{name}.yaml", form)

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from .layouts import layouts
+from ..plan.strict_yaml import read_yaml
 
+FOLDER = Path(__file__).parent / "layouts"  # of the tables over datasets
 FRACTIONS, FEATURES, FEATURE_DIMS = "fractions", "features", "feature_dims"  # of one dataset
 MODELS, SETTINGS = "bertqa1", "settings"
+LAST = 100  # place of a table that says none
+
+
+def layout_files() -> list[Path]:
+    """Return the files of the tables over datasets, in the order of the tables."""
+    places = {path: read_yaml(path).get("order", LAST) for path in FOLDER.glob("*.yaml")}
+    return sorted(places, key=lambda path: (places[path], path.stem))
 
 
 def table_names() -> list[str]:
     """Return the names of all tables."""
-    return [MODELS, *layouts(), FRACTIONS, FEATURES, FEATURE_DIMS, SETTINGS]
+    over_datasets = [path.stem for path in layout_files()]
+    return [MODELS, *over_datasets, FRACTIONS, FEATURES, FEATURE_DIMS, SETTINGS]
 
 
 def check_names(names: Sequence[str]) -> None:
