@@ -39,17 +39,14 @@ def option(
         text: its help; ``{choices}`` in it stands for these, which else are its end.
         default: what it is when it is not given; without one it has to be given.
         choices: all values it may have, shown in its help.
-        least: the smallest number it may be.
-        most: the largest number it may be; needs ``least``.
+        least, most: the smallest and the largest number it may be; ``most`` needs ``least``.
         short: a second, short flag, e.g. ``-s``.
-        metavar: what its value is called in the help.
-        positional: whether it stands without a flag.
+        metavar, positional: what its value is called in the help; whether it has no flag.
         required: whether the parser asks for it (default: where there is no default).
     """
-    shown = " | ".join(filter(None, choices))
     text = text if "{choices}" in text or not choices else f"{text}: {{choices}}"
     metadata = {
-        "help": text.replace("{choices}", shown),
+        "help": text.replace("{choices}", " | ".join(filter(None, choices))),
         "choices": choices,
         "least": least,
         "most": most,

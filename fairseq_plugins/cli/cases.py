@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 PLACES = ("checkpoint",)
 OF_A_SPLIT = 20
+LEGEND = "{+so+}: most difference attention from the other sentence, in % (punctuation apart)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,13 +86,8 @@ def run(args: argparse.Namespace) -> None:
     for case in cases(args, names, predictors):
         print(as_text(case, args.highlight, color=_colored()), end="", flush=True)
         shown.append(case)
-    if shown:
-        legend = (
-            "{+so+}: most difference attention from the other sentence, in % (punctuation apart)"
-        )
-        print(legend, file=sys.stderr)
-    else:
-        print(f"no pairs to show{' that are wrong' if args.wrong_only else ''}", file=sys.stderr)
+    nothing = f"no pairs to show{' that are wrong' if args.wrong_only else ''}"
+    print(LEGEND if shown else nothing, file=sys.stderr)
     if args.html:
         write_text(args.html, as_page(shown, facts(args, first[0], predictors), args.highlight))
         print(args.html, file=sys.stderr)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--data", metavar="DIR", help="prepared folder (default: the checkpoint's own)")
     add("--out", default="attention", help="file name without suffix")
     add("--beam", type=int, default=4, help="of a translation")
+    _add_choices(add)
+    add_overrides(parser, EXAMPLES)
+    add("--cpu", action="store_true", help="of a BERT: use no GPU")
+
+
+def _add_choices(add: Callable[..., object]) -> None:
+    """Declare what of a model is shown."""
     layer = "layer from 0 (default: the decoder's last; of a BERT the mean over layers)"
     add("--layer", type=int, help=layer)
     add("--head", type=int, help="one head from 0 (default: mean over heads)")
@@ -67,8 +75,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"of a BERT: mark the N cells that grow most (default: {HIGHLIGHT}; 0 for none)",
     )
-    add_overrides(parser, EXAMPLES)
-    add("--cpu", action="store_true", help="of a BERT: use no GPU")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -102,6 +102,12 @@ class Answered:
         return tuple((weights / weights.sum()).tolist())
 
 
+def _with_logits(candidate: Candidate, logits: np.ndarray, span: tuple[int, int]) -> Candidate:
+    """Add the logits of its begin and end, out of those of its window, (S, 2)."""
+    start, end = float(logits[span[0], 0]), float(logits[span[1], 1])
+    return replace(candidate, start_logit=start, end_logit=end)
+
+
 def decode(
     passage: Passage,
     scores: np.ndarray,
@@ -132,14 +138,12 @@ def decode(
             break
         span = int(begins[window, rank]), int(ends[window, rank])
         candidate = _candidate(passage, shifts[window], span, float(scores[window, rank]))
-        if logits is not None:
-            start, end = logits[window, span[0], 0], logits[window, span[1], 1]
-            candidate = replace(candidate, start_logit=float(start), end_logit=float(end))
+        candidate = candidate if logits is None else _with_logits(candidate, logits[window], span)
         if candidate.text:
             found.setdefault(candidate.text, candidate)
     least = int(nulls.argmin())
-    start = None if logits is None else float(logits[least, 0, 0])
-    return Answered(tuple(found.values()), float(nulls[least]), start)
+    none = None if logits is None else float(logits[least, 0, 0])
+    return Answered((*found.values(),), float(nulls[least]), none)
 
 
 def _by_score(scores: np.ndarray) -> Iterator[tuple[int, int]]:

@@ -135,9 +135,9 @@ def bootstrap(
         float(np.mean([run(weights) for run in better]) - np.mean([run(weights) for run in worse]))
         for weights in (np.ones(count, dtype=np.int64), *drawn)
     )
-    low, high = np.percentile(resampled, [2.5, 97.5]).tolist()
+    interval = np.percentile(resampled, [2.5, 97.5]).tolist()
     p_value = _p_value(observed, np.array(resampled)) if count > 1 else math.nan
-    return Bootstrap(observed, p_value, low, high, count, samples)
+    return Bootstrap(observed, p_value, *interval, count, samples)
 
 
 def _p_value(observed: float, resampled: np.ndarray) -> float:

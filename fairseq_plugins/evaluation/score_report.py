@@ -68,14 +68,12 @@ def score_files(
         FileNotFoundError, ValueError: as :func:`load`, :func:`score`, :func:`paired_bootstrap`.
     """
     inputs = load(systems, reference, form)
-    lang = form.lang
-    scores = [score(system, inputs.reference, lang=lang) for system in inputs.systems]
-    draws = {"samples": samples, "seed": seed}
-    both = inputs.systems, inputs.reference
-    comparisons = paired_bootstrap(*both, lang=lang, **draws) if paired else []
+    scores = [score(system, inputs.reference, lang=form.lang) for system in inputs.systems]
+    both, draws = (inputs.systems, inputs.reference), {"samples": samples, "seed": seed}
+    comparisons = paired_bootstrap(*both, lang=form.lang, **draws) if paired else []
     count = len(inputs.reference.text)
     return ScoreReport(
-        language=lang,
+        language=form.lang,
         reference=inputs.reference.name,
         sentences=count,
         test_set=describe_test_set(count),

@@ -85,17 +85,15 @@ def attend(
             the model, or no such layer, head or attention.
     """
     example, sentences = _encoded(predictor, texts)
-    dataset = predictor.task.build_dataset_for_inference([sentences])
-    (sample,) = predictor.batches(dataset)
+    (sample,) = predictor.batches(predictor.task.build_dataset_for_inference([sentences]))
     tables = select_tables(predictor.outputs(sample, need_weights=True)[0][1], kind, layer)
     check_choice("head", head, len(tables[0]))
     means = [(table.mean(0) if head is None else table[head]).cpu() for table in tables]  # (S, S)
-    shown = _shown(sentences)  # (P,)
-    weights = (sum(means) / len(means)).numpy()[np.ix_(shown, shown)]  # (P, P)
-    symbols = predictor.task.source_dictionary.symbols
+    shown = np.ix_(*2 * [_shown(sentences)])  # (P,) twice
+    tokens = [token for sentence in sentences for token in sentence.tokens]
     return EncoderAttention(
-        tokens=[symbols[token] for sentence in sentences for token in sentence.tokens],
-        weights=weights,
+        tokens=[predictor.task.source_dictionary.symbols[token] for token in tokens],
+        weights=(sum(means) / len(means)).numpy()[shown],  # (P, P)
         words=[word for sentence in sentences for word in sentence.words],
         word_of=_counted_on([sentence.word_of for sentence in sentences], sentences),
         heads=_heads(predictor, example, sentences),

@@ -192,6 +192,13 @@ def account(failures: Mapping[int, Any], arguments: Sequence[str]) -> tuple[str,
     return f"{place} {how}; {restart_of(arguments)}", 128 - code if code < 0 else code
 
 
+def _prefer_own_commands() -> None:
+    """Put the commands of this environment first on the path, if it has them."""
+    here = Path(sys.executable).parent
+    if (here / "fairseq-train").is_file():
+        os.environ["PATH"] = os.pathsep.join([str(here), os.environ.get("PATH", os.defpath)])
+
+
 def launch(processes: int, arguments: Sequence[str], torchrun: str) -> int:
     """Run fairseq-train and return its exit status.
 
@@ -205,9 +212,7 @@ def launch(processes: int, arguments: Sequence[str], torchrun: str) -> int:
     """
     import torch
 
-    here = Path(sys.executable).parent  # the commands of this environment, if it has them
-    if (here / "fairseq-train").is_file():
-        os.environ["PATH"] = os.pathsep.join([str(here), os.environ.get("PATH", os.defpath)])
+    _prefer_own_commands()
     if shutil.which("fairseq-train") is None:
         raise ValueError(FAIRSEQ_MISSING)
     gpus = 0 if is_given(arguments, "--cpu") else torch.cuda.device_count()

@@ -57,10 +57,8 @@ def plot_curves(
             _draw_line(ax, system, points, COLORS[k % len(COLORS)], MARKERS[k % len(MARKERS)])
         if len(series) == 2:
             _label_gaps(ax, *series.items())
-        fractions = sorted({fraction for points in series.values() for fraction in points})
-        _style_curves(ax, fractions, metric)
-        if title:
-            plain(ax.set_title(title))
+        _style_curves(ax, sorted({one for points in series.values() for one in points}), metric)
+        plain(ax.set_title(title or ""))
         legend(ax, loc="upper left")
         return save(figure, out_stem)
 

@@ -58,18 +58,23 @@ def row_of_facts(part: str, root: Path, folder: Path, facts: Facts) -> dict[str,
         raise ValueError(f"{folder}: its files say nothing of a run ({error!r})") from None
 
 
+def _metrics(facts: Facts) -> dict[str, float]:
+    """Return the columns of the metrics, such as ``best.mcc``."""
+    return {
+        f"{where}.{name}": float(value)
+        for where in (BEST, LAST, EVALUATION)
+        for name, value in (facts.get(where) or {}).items()
+        if isinstance(value, (int, float))
+    }
+
+
 def _columns(folder: Path, facts: Facts) -> dict[str, Any]:
     """Return the columns of a run that its files tell; fails where they say something else."""
     setting, updates = _setting(facts), int(facts.get("updates") or 0)
     done, metric = bool(facts.get("done")), str(facts.get("metric") or "")
     options, gates = (_mapping(facts.get(name)) for name in ("options", "gates"))
     count = int(facts.get("parameters") or (parameters(folder / LOG) if done else 0))
-    metrics = {
-        f"{where}.{name}": float(value)
-        for where in (BEST, LAST, EVALUATION)
-        for name, value in (facts.get(where) or {}).items()
-        if isinstance(value, (int, float))
-    }
+    metrics = _metrics(facts)
     return {
         "status": str(facts.get("status") or (FINISHED if done else UNFINISHED)),
         "done": done,

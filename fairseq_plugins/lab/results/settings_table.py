@@ -43,6 +43,12 @@ def _tried(runs: pd.DataFrame, metric: str) -> list[bool]:
     return [value is not None for value in found_scores(runs, EVALUATION, metric)]
 
 
+CAPTION = (
+    "Mean ± standard deviation over seeds; shares in %, BLEU and chrF in points. ✓: the system's "
+    "best by {metric} ({split}), among its settings with most seeds."
+)
+
+
 def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -> Table | None:
     """Return one line a setting, the chosen ones marked; None before the first run is finished.
 
@@ -74,11 +80,8 @@ def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -
     ]
     for place, one in enumerate(shown, start=len(headings) - len(shown) - 2):
         with_best(rows, place, one.metric)
-    caption = (
-        "Mean ± standard deviation over seeds; shares in %, BLEU and chrF in points. ✓: the "
-        f"system's best by {shown[0].metric} ({shown[0].split}), among its settings with most "
-        f"seeds.{' Bold: best of the column.' if len(rows) > 1 else ''}"
-    )
+    bold = " Bold: best of the column." if len(rows) > 1 else ""
+    caption = CAPTION.format(metric=shown[0].metric, split=shown[0].split) + bold
     return Table(title, headings, rows, caption, is_folded=is_folded or len(rows) >= FOLDED)
 
 
