@@ -23,7 +23,7 @@ from fairseq_plugins import command
 from fairseq_plugins.augment.squad_augmentation import Report, augment
 from fairseq_plugins.augment.squad_augmentation_options import FLAGS, AugmentOptions, Step
 from fairseq_plugins.augment.squad_augmentation_rules import REASONS
-from fairseq_plugins.prep.options import add_flags
+from fairseq_plugins.prep.recipes.translation_options import add_flags
 
 
 def load_translator(step: Step, options: AugmentOptions):

@@ -17,7 +17,7 @@ import sys
 from fairseq_plugins import command
 from fairseq_plugins.augment.perturbation.options import FLAGS, PerturbOptions
 from fairseq_plugins.augment.perturbation.perturb import Report, perturb
-from fairseq_plugins.prep.options import add_flags
+from fairseq_plugins.prep.recipes.translation_options import add_flags
 
 
 def load_translator(forward: str, backward: str):

@@ -14,9 +14,9 @@ import logging
 import sys
 
 from fairseq_plugins import command
-from fairseq_plugins.prep.options import add_flags
+from fairseq_plugins.prep.recipes.question_options import FLAGS, QuestionOptions
 from fairseq_plugins.prep.recipes.questions import prepare
-from fairseq_plugins.prep.squad_options import FLAGS, SquadOptions
+from fairseq_plugins.prep.recipes.translation_options import add_flags
 
 GO_ON = "stopped; run the same command again to go on"
 
@@ -26,10 +26,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    add_flags(parser, SquadOptions, FLAGS)
+    add_flags(parser, QuestionOptions, FLAGS)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s | %(message)s", force=True)
     flags = vars(parser.parse_args())
-    return command.run(lambda: prepare(SquadOptions(**flags)), flags["destdir"], stopped=GO_ON)
+    return command.run(lambda: prepare(QuestionOptions(**flags)), flags["destdir"], stopped=GO_ON)
 
 
 if __name__ == "__main__":

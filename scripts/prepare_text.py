@@ -15,7 +15,7 @@ import sys
 
 from fairseq_plugins import command
 from fairseq_plugins.prep.recipes.text import prepare
-from fairseq_plugins.prep.text_options import add_text_flags, options_from
+from fairseq_plugins.prep.recipes.text_options import add_text_flags, options_from
 
 GO_ON = "stopped; run the same command again to go on"
 

@@ -13,9 +13,9 @@ import logging
 import sys
 
 from fairseq_plugins import command
-from fairseq_plugins.prep.like import options_of
-from fairseq_plugins.prep.options import add_flags
+from fairseq_plugins.prep.recipes.like import options_of
 from fairseq_plugins.prep.recipes.translation import prepare
+from fairseq_plugins.prep.recipes.translation_options import add_flags
 
 GO_ON = "stopped; run the same command again to go on"
 

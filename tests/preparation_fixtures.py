@@ -15,8 +15,8 @@ from raw_text import RuleParser
 from tqdm import tqdm
 
 from fairseq_plugins.corpora import parallel_text
-from fairseq_plugins.prep import squad_chunks, text_chunks
-from fairseq_plugins.prep.recipes import questions, translation
+from fairseq_plugins.prep.recipes import question_chunks as squad_chunks
+from fairseq_plugins.prep.recipes import questions, text_chunks, translation
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.text.segment import (
     BpeSegmenter,

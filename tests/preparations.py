@@ -13,10 +13,10 @@ from raw_text import text_options, write_pretrained
 from squad_files import toy_squad, write_toy_bert
 from stops import Stopped
 
-from fairseq_plugins.prep import squad_chunks, text_chunks
-from fairseq_plugins.prep.recipes import questions, translation
+from fairseq_plugins.prep.recipes import question_chunks as squad_chunks
+from fairseq_plugins.prep.recipes import questions, text_chunks, translation
 from fairseq_plugins.prep.recipes import text as text_recipe
-from fairseq_plugins.prep.squad_options import SquadOptions
+from fairseq_plugins.prep.recipes.question_options import QuestionOptions
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,10 @@ def write_questions(folder: Path) -> None:
     toy_squad(folder, paragraphs=7, dev=3)
 
 
-def question_options(raw: Path, destdir: Path, **values) -> SquadOptions:
+def question_options(raw: Path, destdir: Path, **values) -> QuestionOptions:
     """Options of questions."""
     fixed = {"pretrained": str(raw / "bert"), "workers": 1, "raw_dir": str(raw)}
-    return SquadOptions(str(destdir), **{**fixed, **values})
+    return QuestionOptions(str(destdir), **{**fixed, **values})
 
 
 KINDS = {

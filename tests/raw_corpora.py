@@ -11,7 +11,7 @@ import numpy as np
 
 from fairseq_plugins.data.dictionaries import load_dictionary
 from fairseq_plugins.data.streams import read_stream, stream_prefix
-from fairseq_plugins.prep.options import TranslationOptions
+from fairseq_plugins.prep.recipes.translation_options import TranslationOptions
 from fairseq_plugins.syntax.annotation import Annotation
 from fairseq_plugins.syntax.labels import FEATURES, SPECIAL_ID, UPOS
 

@@ -15,7 +15,7 @@ from ..data.text_manifest import CONTEXTS
 from ..data.text_rows import Rows
 from ..messages import quoted
 from ..text_reading import numbered_lines
-from .squad_chunks import EXAMPLES
+from .recipes.question_chunks import EXAMPLES
 
 
 @dataclass(frozen=True)

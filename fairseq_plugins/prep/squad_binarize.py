@@ -9,8 +9,9 @@ import numpy as np
 
 from ..data.text_manifest import CONTEXTS, MISALIGNED, TextManifest
 from ..text.squad_alignment import ANSWERABLE, UNKNOWN
-from .squad_chunks import EXAMPLES, SquadChunk
-from .text_binarize import (
+from .recipes.question_chunks import EXAMPLES, SquadChunk
+from .recipes.text_chunks import EncodedExamples, json_lines
+from .split_writer import (
     ANY_NUMBER,
     TextWriter,
     add_unknown,
@@ -18,7 +19,6 @@ from .text_binarize import (
     stream_sizes,
     unknown_of,
 )
-from .text_chunks import EncodedExamples, json_lines
 
 SPECIAL_TOKENS = 3  # [CLS] question [SEP] context [SEP]
 

@@ -23,7 +23,7 @@ from ..syntax.labels import FEATURES
 from ..syntax.subword_tree import COLUMNS
 from ..text_reading import read_text
 from . import text_subset
-from .binarize import word_numbers
+from .recipes.dictionaries import word_numbers
 from .workspace import finish, locked, open_work
 
 

@@ -12,7 +12,7 @@ from ..data.streams import write_stream
 from ..data.text_manifest import CONTEXTS, SPANS, VOCABULARY, TextManifest
 from ..data.text_rows import Rows
 from ..text.squad_alignment import ANSWERABLE, UNKNOWN
-from .text_binarize import ANY_NUMBER, TextWriter, stream_sizes
+from .split_writer import ANY_NUMBER, TextWriter, stream_sizes
 
 EXAMPLES, SCORES = "examples.jsonl", "score.txt"
 

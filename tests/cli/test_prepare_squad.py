@@ -15,8 +15,8 @@ from squad_files import paragraph, question, toy_squad, write_squad, write_toy_b
 from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.prep.recipes import questions
+from fairseq_plugins.prep.recipes.question_options import FLAGS, QuestionOptions
 from fairseq_plugins.prep.recipes.questions import prepare
-from fairseq_plugins.prep.squad_options import FLAGS, SquadOptions
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "prepare_squad.py"
 
@@ -54,7 +54,7 @@ def errors(lines: list[str]) -> list[str]:
 
 
 def test_every_option_has_a_flag() -> None:
-    assert {name for name, _, _ in FLAGS} == {spec.name for spec in fields(SquadOptions)}
+    assert {name for name, _, _ in FLAGS} == {spec.name for spec in fields(QuestionOptions)}
 
 
 def test_command_prepares_a_folder(raw, run) -> None:
@@ -75,7 +75,7 @@ def test_bundled_pipeline_all_the_way(raw, run) -> None:
     assert manifest.annotator["name"].startswith("en_")
     assert (manifest.tokenize, manifest.annotations) == ("spacy", ["pos", "heads"])
     assert min(row.count(0) for row in rows_of(raw / "out", "train", "heads1")) >= 1
-    prepare(SquadOptions("two", ".", pretrained="bert", workers=2))
+    prepare(QuestionOptions("two", ".", pretrained="bert", workers=2))
     assert contents(raw / "out") == contents(raw / "two")
 
 

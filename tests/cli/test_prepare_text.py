@@ -20,7 +20,7 @@ from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
-from fairseq_plugins.prep.text_options import FLAGS, TextOptions
+from fairseq_plugins.prep.recipes.text_options import FLAGS, TextOptions
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "prepare_text.py"
 

@@ -13,8 +13,8 @@ import pytest
 from raw_corpora import contents, invented_pairs, stream_rows, write_lines, write_pairs
 
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
-from fairseq_plugins.prep.options import FLAGS, TranslationOptions
 from fairseq_plugins.prep.recipes import translation
+from fairseq_plugins.prep.recipes.translation_options import FLAGS, TranslationOptions
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "prepare_translation.py"
 LOOK = ["-s", "en", "-t", "de"]

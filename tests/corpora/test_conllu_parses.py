@@ -13,8 +13,8 @@ from raw_text import RuleParser, rows_of, text_options, word_pieces, write_pretr
 from fairseq_plugins.corpora.conllu_parses import GivenParses, ParseFile
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.text_manifest import TextManifest
-from fairseq_plugins.prep import text_chunks
 from fairseq_plugins.prep.recipes import text as text_recipe
+from fairseq_plugins.prep.recipes import text_chunks
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.syntax.annotation import Annotation
 from fairseq_plugins.syntax.labels import FEATURES

@@ -48,7 +48,7 @@ from fairseq_plugins.lab.plan.train_options import (
     of_training,
 )
 from fairseq_plugins.lab.run_files import SCRIPTS
-from fairseq_plugins.prep.options import add_flags
+from fairseq_plugins.prep.recipes.translation_options import add_flags
 
 ACTING = [
     "open('{mark}', 'w')",

@@ -17,11 +17,12 @@ from fairseq_plugins.corpora.squad import read
 from fairseq_plugins.data.bert_dictionary import BertDictionary
 from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.data.text_manifest import TextManifest
-from fairseq_plugins.prep import squad_chunks, workspace
+from fairseq_plugins.prep import workspace
+from fairseq_plugins.prep.recipes import question_chunks as squad_chunks
 from fairseq_plugins.prep.recipes import questions
+from fairseq_plugins.prep.recipes.question_chunks import encode_paragraphs
+from fairseq_plugins.prep.recipes.question_options import QuestionOptions
 from fairseq_plugins.prep.recipes.questions import prepare
-from fairseq_plugins.prep.squad_chunks import encode_paragraphs
-from fairseq_plugins.prep.squad_options import SquadOptions
 from fairseq_plugins.prep.workspace import WORK
 
 CONTEXT = "The small dog rose; the dog can not rose"
@@ -46,11 +47,11 @@ def raw(tmp_path):
     return tmp_path
 
 
-def options_for(raw, destdir: str = "out", **values) -> SquadOptions:
+def options_for(raw, destdir: str = "out", **values) -> QuestionOptions:
     """Options for the folder, in one process."""
     fixed = {"pretrained": str(raw / "bert"), "workers": 1, "raw_dir": str(raw / "raw")}
     values = {key: str(v) if hasattr(v, "name") else v for key, v in values.items()}
-    return SquadOptions(**{**fixed, "destdir": str(raw / destdir), **values})
+    return QuestionOptions(**{**fixed, "destdir": str(raw / destdir), **values})
 
 
 def one_file(raw, *paragraphs, **values) -> TextManifest:
@@ -299,7 +300,7 @@ def test_official_names_are_found(raw) -> None:
 @pytest.mark.skipif("SQUAD_DIR" not in os.environ, reason="SQUAD_DIR names no official files")
 def test_official_answers_round_trip_or_are_listed(tmp_path) -> None:
     raw, folder = os.environ["SQUAD_DIR"], tmp_path / "out"
-    manifest = prepare(SquadOptions(str(folder), raw, annotations="none"))
+    manifest = prepare(QuestionOptions(str(folder), raw, annotations="none"))
     listed = {(row["split"], row["id"]) for row in lines_of(folder / "misaligned.jsonl")}
     for split in manifest.splits:
         contexts = [row["context"] for row in lines_of(folder / f"{split}.contexts.jsonl")]

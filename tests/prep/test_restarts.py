@@ -15,8 +15,9 @@ from raw_corpora import contents, invented_pairs, make_options, write_pairs
 from stops import Stopped, stop_now, stopped_at
 
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
-from fairseq_plugins.prep import chunks, workers, workspace
+from fairseq_plugins.prep import workers, workspace
 from fairseq_plugins.prep.recipes import translation
+from fairseq_plugins.prep.recipes import translation_chunks as chunks
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.workspace import LOCK, WORK, locked
 
@@ -209,7 +210,7 @@ def test_finished_chunks_are_not_made_again(corpus, monkeypatch) -> None:
             prepare(options_for(corpus, "out"))
     for name in ("annotate_lines", "encode_line"):
         monkeypatch.setattr(chunks, name, stop_now)
-    monkeypatch.setattr("fairseq_plugins.prep.subword_models.learn_codes", stop_now)
+    monkeypatch.setattr("fairseq_plugins.prep.recipes.subword_models.learn_codes", stop_now)
     assert prepare(options_for(corpus, "out")).splits["train"]["lines"] == 59
 
 

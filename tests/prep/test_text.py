@@ -20,8 +20,8 @@ from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.streams import read_stream
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.files import sha256
-from fairseq_plugins.prep import text_scan
 from fairseq_plugins.prep.recipes import text as text_recipe
+from fairseq_plugins.prep.recipes import text_scan
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.syntax.labels import FEATURES
 from fairseq_plugins.text.text_encoder import TextEncoder

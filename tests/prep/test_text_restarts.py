@@ -14,8 +14,9 @@ from stops import Stopped, stop_now, stopped_at
 
 from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.data.text_manifest import TextManifest
-from fairseq_plugins.prep import text_chunks, workspace
+from fairseq_plugins.prep import workspace
 from fairseq_plugins.prep.recipes import text as text_recipe
+from fairseq_plugins.prep.recipes import text_chunks
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.prep.workspace import LOCK, WORK
 

@@ -13,8 +13,8 @@ from small_wordnet import SENSES, write_small_wordnet
 
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.text_manifest import TextManifest
-from fairseq_plugins.prep import text_chunks
 from fairseq_plugins.prep.recipes import text as text_recipe
+from fairseq_plugins.prep.recipes import text_chunks
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.text import text_encoder, wordnet
 from fairseq_plugins.text.text_encoder import TextEncoder

@@ -10,8 +10,8 @@ from raw_text import RuleParser
 
 from fairseq_plugins.data.factor_streams import check_split
 from fairseq_plugins.data.manifest import Manifest
-from fairseq_plugins.prep import chunks
 from fairseq_plugins.prep.recipes import translation
+from fairseq_plugins.prep.recipes import translation_chunks as chunks
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.subset import choose_lines, write_subset
 from fairseq_plugins.syntax.subword_tree import COLUMNS, heads_of

@@ -9,7 +9,7 @@ from typing import Any
 from ...corpora.datasets import find_splits, get_dataset
 from ...corpora.readers.dataset import Dataset
 from ...messages import named
-from ...prep.options import CORES
+from ...prep.running import CORES
 from .labels import PairLabels, pair_labels
 from .pairs import NUMBERS
 from .transformations import ALL, TRANSFORMATIONS

@@ -27,14 +27,14 @@ from ...pretrained.directory import resolve_directory
 from ...text.squad_encoder import check_visible
 from ...text.text_encoder import load_annotator
 from ...text.wordpiece import WordPieces
-from .. import squad_chunks
 from ..shards import Layout, carry_out, is_settled
+from ..split_writer import TextWriter
 from ..squad_binarize import SquadSplitWriter
-from ..squad_chunks import SquadChunk, encode_chunk, start_encoding
-from ..squad_options import OFFICIAL, SquadOptions
-from ..text_binarize import TextWriter
 from ..workers import run_jobs
 from ..workspace import check_destination, finish
+from . import question_chunks as squad_chunks
+from .question_chunks import SquadChunk, encode_chunk, start_encoding
+from .question_options import OFFICIAL, QuestionOptions
 from .text import TOOLS, Tools, load_tools, report
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 DATASET, METRIC = "squad", "f1"
 
 
-def prepare(options: SquadOptions) -> TextManifest:
+def prepare(options: QuestionOptions) -> TextManifest:
     """Prepare a folder; return its manifest (at once, when it is already finished).
 
     Raises:
@@ -62,7 +62,7 @@ def prepare(options: SquadOptions) -> TextManifest:
     return carry_out(options, manifest, partial(make, options, found, manifest, tools))
 
 
-def describe(options: SquadOptions, files: dict[str, Path]) -> tuple[TextManifest, Tools]:
+def describe(options: QuestionOptions, files: dict[str, Path]) -> tuple[TextManifest, Tools]:
     """Load the tools, and write down what decides the folder's content, before the work."""
     names, tokenize = options.annotation_names, options.tokenize
     annotator = load_annotator(tokenize, names, options.spacy_model)
@@ -83,7 +83,7 @@ def describe(options: SquadOptions, files: dict[str, Path]) -> tuple[TextManifes
 
 
 def scan(
-    options: SquadOptions, files: dict[str, Path], pieces: WordPieces
+    options: QuestionOptions, files: dict[str, Path], pieces: WordPieces
 ) -> dict[str, tuple[Paragraph, ...]]:
     """Read every file, and refuse what the options do not allow.
 
@@ -137,7 +137,7 @@ def check_lengths(paragraph: Paragraph, pieces: WordPieces, longest: int) -> Non
 
 
 def make(
-    options: SquadOptions,
+    options: QuestionOptions,
     found: dict[str, tuple[Paragraph, ...]],
     manifest: TextManifest,
     tools: Tools,
@@ -177,7 +177,7 @@ def write_chunks(found: dict[str, tuple[Paragraph, ...]], layout: Layout) -> Ite
                 yield SquadChunk.at(layout.place(place), split, number, some)
 
 
-def encode(options: SquadOptions, jobs: list[SquadChunk], tools: Tools) -> None:
+def encode(options: QuestionOptions, jobs: list[SquadChunk], tools: Tools) -> None:
     """Annotate, cut and place all chunks that are not there yet."""
     todo = [job for job in jobs if not job.encoded.is_file()]
     repair = options.on_misalignment == "repair"

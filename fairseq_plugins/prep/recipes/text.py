@@ -32,15 +32,16 @@ from ...pretrained.tokenizer import read_tokenizer_settings
 from ...text.text_encoder import TextEncoder, load_annotator
 from ...text.word_similarity import WordSimilarity
 from ...text.wordpiece import WordPieces
-from .. import text_chunks, unknown
+from .. import unknown
 from ..shards import Layout, carry_out, is_settled
-from ..text_binarize import SplitWriter
-from ..text_chunks import TextChunk, encode_chunk, start_encoding
-from ..text_labels import decide_labels, headline, log_labels, with_labels
-from ..text_options import TextOptions
-from ..text_scan import TextScan, read_examples, scan_files
+from ..split_writer import SplitWriter
 from ..workers import run_jobs
 from ..workspace import check_destination, finish
+from . import text_chunks
+from .text_chunks import TextChunk, encode_chunk, start_encoding
+from .text_labels import decide_labels, headline, log_labels, with_labels
+from .text_options import TextOptions
+from .text_scan import TextScan, read_examples, scan_files
 
 logger = logging.getLogger(__name__)
 

@@ -18,16 +18,16 @@ from tqdm import tqdm
 from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_conllu, scan_text
 from ...data.manifest import Manifest, tool_versions
 from ...files import sha256
-from .. import chunks as chunk_steps
 from .. import unknown
-from ..binarize import binarize
-from ..chunks import Chunk
-from ..like import check_given_folders
-from ..options import TranslationOptions
 from ..shards import Layout, carry_out, is_settled
-from ..subword_models import SubwordModels, check_given
 from ..workers import START_METHOD, run_jobs
 from ..workspace import check_destination, finish
+from . import translation_chunks as chunk_steps
+from .dictionaries import binarize
+from .like import check_given_folders
+from .subword_models import SubwordModels, check_given
+from .translation_chunks import Chunk
+from .translation_options import TranslationOptions
 
 logger = logging.getLogger(__name__)
 

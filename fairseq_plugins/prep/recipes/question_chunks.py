@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..corpora.squad import Answer, Paragraph, Question
-from ..data.text_manifest import CONTEXTS, MISALIGNED
-from ..files import write_text
-from ..text.squad_alignment import COUNTED, Limits, PlacedQuestion, place_question
-from ..text.squad_encoder import EncodedParagraph, encode_paragraphs
-from ..text.text_encoder import TextEncoder
+from ...corpora.squad import Answer, Paragraph, Question
+from ...data.text_manifest import CONTEXTS, MISALIGNED
+from ...files import write_text
+from ...text.squad_alignment import COUNTED, Limits, PlacedQuestion, place_question
+from ...text.squad_encoder import EncodedParagraph, encode_paragraphs
+from ...text.text_encoder import TextEncoder
+from ..unknown import unknown_words
 from .text_chunks import (
     EncodedExamples,
     Rows,
@@ -27,7 +28,6 @@ from .text_chunks import (
     json_rows,
     sentence_streams,
 )
-from .unknown import unknown_words
 
 CHUNK_PARAGRAPHS = 16
 EXAMPLES = "examples.jsonl"

@@ -12,9 +12,9 @@ from ..data.text_manifest import SIMILARITY, TextManifest
 from ..files import new_file, publish
 from ..syntax.labels import FEATURES
 from ..text.word_similarity import FULL
-from .encoded import NO_BOUND
-from .text_chunks import MOST_WORDS, EncodedExamples, TextChunk
-from .text_scan import TextScan
+from .chunks import NO_BOUND
+from .recipes.text_chunks import MOST_WORDS, EncodedExamples, TextChunk
+from .recipes.text_scan import TextScan
 from .unknown import summary
 
 ANY_NUMBER = NO_BOUND  # ids without a bound of their own are stored in 32 bits

@@ -8,11 +8,11 @@ from dataclasses import MISSING, asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..syntax.labels import parse_features
-from ..text.raw_text import NORMALIZERS, TOKENIZERS
-from ..text.segment import SUBWORDS
-from ..text.source_encoder import MISALIGNMENTS
-from .running import CORES, RUNNING, RUNNING_FLAGS, Share
+from ...syntax.labels import parse_features
+from ...text.raw_text import NORMALIZERS, TOKENIZERS
+from ...text.segment import SUBWORDS
+from ...text.source_encoder import MISALIGNMENTS
+from ..running import CORES, RUNNING, RUNNING_FLAGS, Share
 
 RESERVED = 4  # symbols of every fairseq dictionary: <s> <pad> </s> <unk>
 LEAST = {

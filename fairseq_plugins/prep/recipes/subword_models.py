@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..data.dictionaries import load_dictionary
-from ..files import copy, write_bytes, write_text
-from ..text.segment import (
+from ...data.dictionaries import load_dictionary
+from ...files import copy, write_bytes, write_text
+from ...text.segment import (
     BpeSegmenter,
     Segmenter,
     check_codes,
@@ -21,8 +21,8 @@ from ..text.segment import (
     read_vocabulary,
     subword_counts,
 )
-from .chunks import Chunk, read_rows
-from .options import TranslationOptions
+from .translation_chunks import Chunk, read_rows
+from .translation_options import TranslationOptions
 
 logger = logging.getLogger(__name__)
 

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from ..data.dictionaries import build_dictionary, load_dictionary, token_ids
-from ..data.manifest import Manifest
-from ..data.streams import StreamWriter, stream_prefix
-from ..files import replacing
-from ..syntax.labels import FEATURES, SPECIAL, SPECIAL_ID
-from ..syntax.subword_tree import COLUMNS, NO_WORD
-from .chunks import Chunk, read_header
-from .encoded import EncodedChunk, EncodedSide, closed_rows
-from .options import TranslationOptions
+from ...data.dictionaries import build_dictionary, load_dictionary, token_ids
+from ...data.manifest import Manifest
+from ...data.streams import StreamWriter, stream_prefix
+from ...files import replacing
+from ...syntax.labels import FEATURES, SPECIAL, SPECIAL_ID
+from ...syntax.subword_tree import COLUMNS, NO_WORD
+from ..chunks import EncodedChunk, EncodedSide, closed_rows
+from ..unknown import summary
 from .subword_models import SubwordModels
-from .unknown import summary
+from .translation_chunks import Chunk, read_header
+from .translation_options import TranslationOptions
 
 logger = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..data.manifest import FILE_NAME, Manifest
-from ..files import sha256
-from ..text.annotate import check_recorded
-from .options import TranslationOptions, flag_of
+from ...data.manifest import FILE_NAME, Manifest
+from ...files import sha256
+from ...text.annotate import check_recorded
+from .translation_options import TranslationOptions, flag_of
 
 SETTINGS = ("tokenizer", "normalizer", "subwords")
 FILES = ("bpe_codes", "sentencepiece_model", "srcvocab", "tgtvocab", "srcdict", "tgtdict")

@@ -8,17 +8,17 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from ..corpora.datasets import DATASETS, Dataset, find_splits
-from ..corpora.own_files import OWN_FILES, check_some, listed, own_files
-from ..corpora.readers.options import HELP, ReadOptions
-from ..corpora.readers.own import read_plain
-from ..data.text_manifest import ANNOTATIONS, SIMILARITY, TOKENIZE
-from ..messages import named
-from ..pretrained.directory import DEFAULT
-from ..text.text_encoder import needs_annotator
-from ..text_reading import numbered_lines
-from .options import add_flags
-from .running import CORES, RUNNING, RUNNING_FLAGS, Share
+from ...corpora.datasets import DATASETS, Dataset, find_splits
+from ...corpora.own_files import OWN_FILES, check_some, listed, own_files
+from ...corpora.readers.options import HELP, ReadOptions
+from ...corpora.readers.own import read_plain
+from ...data.text_manifest import ANNOTATIONS, SIMILARITY, TOKENIZE
+from ...messages import named
+from ...pretrained.directory import DEFAULT
+from ...text.text_encoder import needs_annotator
+from ...text_reading import numbered_lines
+from ..running import CORES, RUNNING, RUNNING_FLAGS, Share
+from .translation_options import add_flags
 
 NO_ANNOTATIONS = "none"
 NO_CONTENT = ("raw_dir", "wordnet", "many_labels")  # decide nothing, or stand elsewhere

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from ..corpora.conllu_parses import ParseFile, Parses
-from ..corpora.datasets import read_split
-from ..corpora.examples import Example
-from ..corpora.readers.labels import Respelled
-from ..data.text_manifest import SIMILARITY
-from ..text_reading import check_characters
+from ...corpora.conllu_parses import ParseFile, Parses
+from ...corpora.datasets import read_split
+from ...corpora.examples import Example
+from ...corpora.readers.labels import Respelled
+from ...data.text_manifest import SIMILARITY
+from ...text_reading import check_characters
 from .text_options import TextOptions
 
 

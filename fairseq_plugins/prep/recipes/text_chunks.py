@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from ..corpora.conllu_parses import Parses
-from ..corpora.examples import Example
-from ..files import write_text
-from ..syntax.annotation import Annotation
-from ..text.raw_text import overlong_words
-from ..text.text_encoder import EncodedSentence, TextEncoder
-from .encoded import check_rows, open_arrays, save_arrays
+from ...corpora.conllu_parses import Parses
+from ...corpora.examples import Example
+from ...files import write_text
+from ...syntax.annotation import Annotation
+from ...text.raw_text import overlong_words
+from ...text.text_encoder import EncodedSentence, TextEncoder
+from ..chunks import check_rows, open_arrays, save_arrays
+from ..unknown import unknown_words
 from .text_scan import labels_of
-from .unknown import unknown_words
 
 CHUNK_EXAMPLES = 1000
 MOST_WORDS = 65_000  # word numbers are stored in 16 bits

@@ -6,14 +6,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..corpora.own_files import OWN_FILES, check_some, own_files
-from ..data.text_manifest import SIMILARITY, TOKENIZE, WINDOWS
-from ..pretrained.directory import DEFAULT
-from ..text.squad_alignment import Limits
-from ..text.text_encoder import needs_annotator
-from .options import MISALIGNMENTS
-from .running import CORES, RUNNING, RUNNING_FLAGS, Share
+from ...corpora.own_files import OWN_FILES, check_some, own_files
+from ...data.text_manifest import SIMILARITY, TOKENIZE, WINDOWS
+from ...pretrained.directory import DEFAULT
+from ...text.squad_alignment import Limits
+from ...text.text_encoder import needs_annotator
+from ..running import CORES, RUNNING, RUNNING_FLAGS, Share
 from .text_options import NO_ANNOTATIONS, parse_annotations
+from .translation_options import MISALIGNMENTS
 
 OFFICIAL = {
     "train": ("train-v2.0.json", "train-v1.1.json", "train.json"),
@@ -24,7 +24,7 @@ LONG_QUESTIONS = ("truncate", "error")
 
 
 @dataclass
-class SquadOptions:
+class QuestionOptions:
     """Everything that decides the content of a prepared folder; `FLAGS` documents each option.
 
     Raises:
