@@ -27,23 +27,28 @@ def option(
     *,
     choices: Collection[str] = (),
     least: float | None = None,
+    most: float | None = None,
     short: str = "",
     required: bool | None = None,
 ) -> Any:
     """Make a field that is an option.
 
     Args:
-        text: its help.
+        text: its help; ``{choices}`` in it stands for these, which else are its end.
         default: what it is when it is not given; without one it has to be given.
         choices: all values it may have, shown in its help.
         least: the smallest number it may be.
+        most: the largest number it may be; needs ``least``.
         short: a second, short flag, e.g. ``-s``.
         required: whether the parser asks for it (default: where there is no default).
     """
+    shown = " | ".join(filter(None, choices))
+    text = text if "{choices}" in text or not choices else f"{text}: {{choices}}"
     metadata = {
-        "help": f"{text}: {' | '.join(choices)}" if choices else text,
+        "help": text.replace("{choices}", shown),
         "choices": choices,
         "least": least,
+        "most": most,
         "short": short,
         "required": default is MISSING if required is None else required,
     }
@@ -76,7 +81,7 @@ def add_flags(parser: Any, record: type, *, leave_out: Collection[str] = ()) -> 
             settings["required"] = spec.metadata["required"]
         else:
             settings["default"] = spec.default
-            text += "" if spec.default in (None, "") else f" (default: {spec.default})"
+            text += "" if spec.default in (None, "", ()) else f" (default: {spec.default})"
         parser.add_argument(*names, **settings, help=text.replace("%", "%%"))
 
 
@@ -89,8 +94,11 @@ def check(record: Any) -> None:
     for spec in fields(record):
         value = getattr(record, spec.name)
         choices, least = spec.metadata.get("choices"), spec.metadata.get("least")
+        most = spec.metadata.get("most")
         if choices and value not in choices:
             known = ", ".join(filter(None, choices))
             raise ValueError(f"{flag_of(spec.name)} {value!r}: choices are {known}")
+        if most is not None and not least <= value <= most:
+            raise ValueError(f"{flag_of(spec.name)} {value}: must be from {least} to {most}")
         if least is not None and not value >= least:
             raise ValueError(f"{flag_of(spec.name)} {value}: must be at least {least}")

@@ -21,9 +21,9 @@ import sys
 
 from fairseq_plugins import command
 from fairseq_plugins.augment.squad_augmentation import Report, augment
-from fairseq_plugins.augment.squad_augmentation_options import FLAGS, AugmentOptions, Step
+from fairseq_plugins.augment.squad_augmentation_options import AugmentOptions, Step
 from fairseq_plugins.augment.squad_augmentation_rules import REASONS
-from fairseq_plugins.prep.recipes.translation_options import add_flags
+from fairseq_plugins.option_flags import add_flags
 
 
 def load_translator(step: Step, options: AugmentOptions):
@@ -65,7 +65,7 @@ def main() -> int:
     )
     parser.add_argument("input", help="SQuAD file, 1.1 or 2.0")
     parser.add_argument("output", help="SQuAD file to write: all questions, and the paraphrases")
-    add_flags(parser, AugmentOptions, FLAGS)
+    add_flags(parser, AugmentOptions)
     flags = parser.parse_args()
 
     def work() -> None:

@@ -15,9 +15,9 @@ import argparse
 import sys
 
 from fairseq_plugins import command
-from fairseq_plugins.augment.perturbation.options import FLAGS, PerturbOptions
+from fairseq_plugins.augment.perturbation.options import PerturbOptions
 from fairseq_plugins.augment.perturbation.perturb import Report, perturb
-from fairseq_plugins.prep.recipes.translation_options import add_flags
+from fairseq_plugins.option_flags import add_flags
 
 
 def load_translator(forward: str, backward: str):
@@ -51,7 +51,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    add_flags(parser, PerturbOptions, FLAGS)
+    add_flags(parser, PerturbOptions)
     flags = vars(parser.parse_args())
     return command.run(
         lambda: show(perturb(PerturbOptions(**flags), load_translator), flags["output"]),

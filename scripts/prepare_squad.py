@@ -14,9 +14,9 @@ import logging
 import sys
 
 from fairseq_plugins import command
-from fairseq_plugins.prep.recipes.question_options import FLAGS, QuestionOptions
+from fairseq_plugins.option_flags import add_flags
+from fairseq_plugins.prep.recipes.question_options import QuestionOptions
 from fairseq_plugins.prep.recipes.questions import prepare
-from fairseq_plugins.prep.recipes.translation_options import add_flags
 
 GO_ON = "stopped; run the same command again to go on"
 
@@ -26,7 +26,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    add_flags(parser, QuestionOptions, FLAGS)
+    add_flags(parser, QuestionOptions)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s | %(message)s", force=True)
     flags = vars(parser.parse_args())
     return command.run(lambda: prepare(QuestionOptions(**flags)), flags["destdir"], stopped=GO_ON)

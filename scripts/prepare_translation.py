@@ -13,9 +13,10 @@ import logging
 import sys
 
 from fairseq_plugins import command
+from fairseq_plugins.option_flags import add_flags
 from fairseq_plugins.prep.recipes.like import options_of
 from fairseq_plugins.prep.recipes.translation import prepare
-from fairseq_plugins.prep.recipes.translation_options import add_flags
+from fairseq_plugins.prep.recipes.translation_options import TranslationOptions
 
 GO_ON = "stopped; run the same command again to go on"
 
@@ -25,7 +26,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    add_flags(parser)
+    add_flags(parser, TranslationOptions)
     parser.add_argument(
         "--like",
         metavar="FOLDER",

@@ -12,7 +12,7 @@ import argparse
 import sys
 
 from fairseq_plugins import command
-from fairseq_plugins.prep.subset import examples_of, write_subset
+from fairseq_plugins.prep.subset import write_subset
 
 
 def main() -> int:
@@ -28,7 +28,7 @@ def main() -> int:
 
     def work() -> None:
         manifest = write_subset(args.folder, args.destination, args.fraction, args.seed)
-        print(f"{args.destination}: {examples_of(manifest, 'train')} training examples")
+        print(f"{args.destination}: {manifest.count('train')} training examples")
 
     return command.run(work, args.destination)
 

@@ -24,8 +24,8 @@ from omegaconf import OmegaConf
 
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.bert_dictionary import BertDictionary
+from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.data.streams import write_stream
-from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.syntax.labels import FEATURES
 from fairseq_plugins.syntax.subwords import case_of
@@ -175,7 +175,8 @@ def prepare(
     }
     first = next(part for part in splits.values())[0]
     target = "word_labels" if kind in ("entities", "errors") else kind
-    TextManifest(
+    Manifest(
+        kind=TEXT,
         **{
             "dataset": "toy",
             "task": "sequence_labeling" if target == "word_labels" else "text_classification",
@@ -191,7 +192,7 @@ def prepare(
             "splits": counts,
             "options": {"pretrained": "none"},
             **manifest,
-        }
+        },
     ).save(folder)
     return folder
 
@@ -234,7 +235,7 @@ def _stream(prefix: Path, name: str, rows: Sequence[Sequence[int]], ids: int) ->
 
 def make_task(folder: Path, **given: Any) -> Any:
     """Set up the task that a folder is for."""
-    name = TextManifest.load(folder).task
+    name = Manifest.load(folder, TEXT).task
     return setup_task(OmegaConf.create({"_name": name, "data": str(folder), **TASK, **given}))
 
 
@@ -260,7 +261,7 @@ def batches(task: Any, split: str, **limits: Any) -> list[dict[str, Any]]:
 
 def arguments(folder: Path, save_dir: Path, *more: str) -> list[str]:
     """Return a command line of fairseq-train for a folder, with small defaults."""
-    task = TextManifest.load(folder).task
+    task = Manifest.load(folder, TEXT).task
     fixed = f"{folder} --task {task} --criterion {task} --arch bert_plain_tiny --pretrained none"
     fixed += f" --save-dir {save_dir} --cpu --optimizer adam --lr 0.003 --num-workers 0"
     fixed += " --log-interval 1000 --no-progress-bar"

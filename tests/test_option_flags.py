@@ -18,6 +18,7 @@ class Options:
     ratio: float = option("of lengths", 0.5)
     kind: str = option("kind", "a", choices=("a", "b"))
     quick: bool = option("quick", False)
+    names: tuple[str, ...] = option("names", ())
     inner: str = "no option"
 
     def __post_init__(self) -> None:
@@ -44,6 +45,7 @@ def test_flags_left_out_and_fields_that_are_no_options_have_no_flag():
     assert "--workers" not in text
     assert "--inner" not in text
     assert "kind: a | b (default: a)" in text
+    assert "names (default" not in text
 
 
 def test_an_option_without_default_is_asked_for(capsys):

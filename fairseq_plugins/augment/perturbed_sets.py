@@ -20,7 +20,7 @@ from ..corpora.readers.textflint import (
     transformation_of,
     transformed_file,
 )
-from ..data.text_manifest import TextManifest
+from ..data.manifest import Manifest
 from .perturbation.record import RECORD
 from .perturbed_folders import read_perturbed
 
@@ -54,7 +54,7 @@ class PerturbedExamples:
     source_hash: str = ""
 
 
-def expected_of(manifest: TextManifest) -> Expected:
+def expected_of(manifest: Manifest) -> Expected:
     """Return what the models of a prepared folder read and answer.
 
     Raises:
@@ -68,7 +68,7 @@ def expected_of(manifest: TextManifest) -> Expected:
     return Expected(manifest.target, tuple(manifest.labels), manifest.sentences)
 
 
-def read_sets(paths: Sequence[str | Path], manifest: TextManifest) -> list[PerturbedExamples]:
+def read_sets(paths: Sequence[str | Path], manifest: Manifest) -> list[PerturbedExamples]:
     """Read perturbed sets for the models of a prepared folder.
 
     Args:
@@ -146,7 +146,7 @@ def _folder(source: Path, expected: Expected, options: ReadOptions) -> Perturbed
     )
 
 
-def _read_options(manifest: TextManifest) -> ReadOptions:
+def _read_options(manifest: Manifest) -> ReadOptions:
     """Return how the files that the folder was prepared from are laid out."""
     told = manifest.options.get("read")
     known = told if isinstance(told, dict) else {}

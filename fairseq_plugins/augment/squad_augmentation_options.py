@@ -1,4 +1,4 @@
-"""Options of an augmentation: a record with checks, and its flags."""
+"""Options of an augmentation: which questions, what translates them, what comes of it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..files import sha256
+from ..option_flags import check, option
 from .translators import CHUNK
 
 BEST = "checkpoint_best.pt"  # what is taken from the folder of a run
+DECISIVE = "rate seed beam sampling chunk max_ratio max_characters suffix".split()
 
 
 class Step(NamedTuple):
@@ -32,13 +34,12 @@ class Step(NamedTuple):
         """Return what identifies it: a model by its bytes, a command by its text."""
         if self.command:
             return {"command": self.command}
-        path = Path(self.checkpoint)
-        return {"checkpoint": str(path), "sha256": sha256(path)}
+        return {"checkpoint": self.checkpoint, "sha256": sha256(self.checkpoint)}
 
 
 @dataclass(frozen=True)
 class AugmentOptions:
-    """Which questions to paraphrase, and how; `FLAGS` documents each option.
+    """Which questions to paraphrase, and how.
 
     Raises:
         ValueError: a value out of range, nothing that translates, or an output that is there.
@@ -47,32 +48,45 @@ class AugmentOptions:
 
     input: str
     output: str
-    rate: float
-    seed: int = 1
-    forward: str = ""
-    backward: str = ""
-    forward_data: str = ""
-    backward_data: str = ""
-    forward_command: str = ""
-    backward_command: str = ""
-    command: str = ""
-    beam: int = 5
-    sampling: int = 0
-    cpu: bool = False
-    chunk: int = CHUNK
-    max_ratio: float = 3.0
-    max_characters: int = 500
-    suffix: str = "-q"
-    overwrite: bool = False
+    rate: float = option(
+        "share of the questions to paraphrase, 0 to 1; what 0.35 picks, 0.5 picks too",
+        least=0,
+        most=1,
+    )
+    seed: int = option("of the choice, and of --sampling", 1)
+    forward: str = option(
+        f"run folder (its {BEST}) or checkpoint that translates the questions", ""
+    )
+    backward: str = option("run folder or checkpoint that translates back", "")
+    forward_data: str = option(
+        "prepared folder of --forward (default: the one it was trained on)", ""
+    )
+    backward_data: str = option("prepared folder of --backward", "")
+    forward_command: str = option("command that translates, one question a line in and out", "")
+    backward_command: str = option("command that translates back", "")
+    command: str = option("command that goes both ways, or paraphrases in any other manner", "")
+    beam: int = option("beam size of --forward and --backward", 5, least=1)
+    sampling: int = option(
+        "draw from this many likeliest subwords instead of searching with a beam (0: off)",
+        0,
+        least=0,
+    )
+    cpu: bool = option("use no GPU", False)
+    chunk: int = option(
+        "questions at a time; a command is started once for each chunk", CHUNK, least=1
+    )
+    max_ratio: float = option(
+        "drop paraphrases with more than this many times the words or characters, or so many fewer "
+        "(0: off)",
+        3.0,
+    )
+    max_characters: int = option("drop questions and paraphrases that are longer", 500, least=1)
+    suffix: str = option("what a paraphrase's id has behind that of its question", "-q")
+    overwrite: bool = option("replace an output that is there", False)
 
     def __post_init__(self) -> None:
         """Check what can be checked without reading a file."""
-        if not 0 <= self.rate <= 1:
-            raise ValueError(f"--rate {self.rate}: must be from 0 to 1")
-        for name, least in (("beam", 1), ("sampling", 0), ("chunk", 1), ("max_characters", 1)):
-            if getattr(self, name) < least:
-                flag = name.replace("_", "-")
-                raise ValueError(f"--{flag} {getattr(self, name)}: must be at least {least}")
+        check(self)
         if not (self.max_ratio == 0 or self.max_ratio >= 1):
             raise ValueError(f"--max-ratio {self.max_ratio}: 0 (off) or at least 1")
         if not self.suffix or self.suffix != "".join(self.suffix.split()):
@@ -104,10 +118,8 @@ class AugmentOptions:
         Raises:
             ValueError: nothing, only one way, or more than one for a way.
         """
-        ways = [
-            (f"--{way}", *(getattr(self, f"{way}{part}") for part in ("", "_data", "_command")))
-            for way in ("forward", "backward")
-        ]
+        ways = [("--forward", self.forward, self.forward_data, self.forward_command)]
+        ways += [("--backward", self.backward, self.backward_data, self.backward_command)]
         given = [bool(checkpoint) + bool(command) for _, checkpoint, _, command in ways]
         if self.command and not any(given):
             return [Step("--command", command=self.command)]
@@ -136,42 +148,10 @@ class AugmentOptions:
 
     def decisive(self) -> Mapping[str, Any]:
         """What decides the outcome, the input apart."""
-        names = ("rate", "seed", "beam", "sampling", "chunk")
-        names += ("max_ratio", "max_characters", "suffix")
-        found = {name: getattr(self, name) for name in names}
-        return found | {"translation": [step.described() for step in self.steps]}
+        translation = [step.described() for step in self.steps]
+        return {name: getattr(self, name) for name in DECISIVE} | {"translation": translation}
 
 
 def _file_of(checkpoint: str) -> str:
     """Return a checkpoint's file; a folder stands for its best one."""
-    return str(Path(checkpoint) / BEST) if Path(checkpoint).is_dir() else checkpoint
-
-
-FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("rate", "share of the questions to paraphrase, 0 to 1; what 0.35 picks, 0.5 picks too", {}),
-    ("seed", "of the choice, and of --sampling", {}),
-    ("forward", f"run folder (its {BEST}) or checkpoint that translates the questions", {}),
-    ("backward", "run folder or checkpoint that translates back", {}),
-    ("forward_data", "prepared folder of --forward (default: the one it was trained on)", {}),
-    ("backward_data", "prepared folder of --backward", {}),
-    ("forward_command", "command that translates, one question a line in and out", {}),
-    ("backward_command", "command that translates back", {}),
-    ("command", "command that goes both ways, or paraphrases in any other manner", {}),
-    ("beam", "beam size of --forward and --backward", {}),
-    (
-        "sampling",
-        "draw from this many likeliest subwords instead of searching with a beam (0: off)",
-        {},
-    ),
-    ("cpu", "use no GPU", {}),
-    ("chunk", "questions at a time; a command is started once for each chunk", {}),
-    (
-        "max_ratio",
-        "drop paraphrases with more than this many times the words or characters, or so many fewer "
-        "(0: off)",
-        {},
-    ),
-    ("max_characters", "drop questions and paraphrases that are longer", {}),
-    ("suffix", "what a paraphrase's id has behind that of its question", {}),
-    ("overwrite", "replace an output that is there", {}),
-)
+    return str(Path(checkpoint) / BEST if Path(checkpoint).is_dir() else Path(checkpoint))

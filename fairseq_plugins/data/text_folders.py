@@ -8,21 +8,22 @@ from typing import Any
 
 from ..messages import named
 from ..text_reading import read_text
+from .folder_names import LABELS
+from .manifest import TEXT, Manifest
 from .products import check_whole
 from .qa_columns import QuestionColumns
 from .text_columns import STORED_FEATURES, Gold, SentenceColumns, raw_similarity, read_ids
-from .text_manifest import LABELS, TextManifest
 from .text_rows import Rows
 
 
-def open_folder(folder: Path, task: str) -> TextManifest:
+def open_folder(folder: Path, task: str) -> Manifest:
     """Return the manifest of a folder that is complete and for this task.
 
     Raises:
         FileNotFoundError: a folder that was not prepared, or not to the end.
         ValueError: a folder for another task, or one whose files disagree.
     """
-    manifest = TextManifest.load(folder)
+    manifest = Manifest.load(folder, TEXT)
     if manifest.task != task:
         raise ValueError(f"{folder} was prepared for --task {manifest.task}, not for --task {task}")
     check_whole(folder, manifest)
@@ -36,7 +37,7 @@ def open_folder(folder: Path, task: str) -> TextManifest:
 
 def read_sentences(
     folder: Path,
-    manifest: TextManifest,
+    manifest: Manifest,
     split: str,
     features: Iterable[str],
     *,
@@ -75,7 +76,7 @@ def read_sentences(
 
 def read_questions(
     folder: Path,
-    manifest: TextManifest,
+    manifest: Manifest,
     split: str,
     features: Iterable[str],
     *,
@@ -109,7 +110,7 @@ def read_questions(
     return columns
 
 
-def _check_split(folder: Path, manifest: TextManifest, split: str) -> None:
+def _check_split(folder: Path, manifest: Manifest, split: str) -> None:
     """Refuse a split that the folder lacks.
 
     Raises:
@@ -121,7 +122,7 @@ def _check_split(folder: Path, manifest: TextManifest, split: str) -> None:
         )
 
 
-def _check_count(folder: Path, manifest: TextManifest, split: str, what: str, count: int) -> None:
+def _check_count(folder: Path, manifest: Manifest, split: str, what: str, count: int) -> None:
     promised = manifest.splits[split][what]
     if count != promised:
         raise ValueError(
@@ -172,7 +173,7 @@ def stored_features(features: Iterable[str]) -> list[str]:
     return [name for name in features if name in STORED_FEATURES]
 
 
-def read_gold(folder: Path, manifest: TextManifest, split: str, *, required: bool) -> Gold | None:
+def read_gold(folder: Path, manifest: Manifest, split: str, *, required: bool) -> Gold | None:
     """Read the gold labels of a split; None when it has none at all.
 
     Args:
@@ -193,7 +194,7 @@ def read_gold(folder: Path, manifest: TextManifest, split: str, *, required: boo
     return gold
 
 
-def require_gold(folder: Path, manifest: TextManifest, split: str, gold: Any) -> None:
+def require_gold(folder: Path, manifest: Manifest, split: str, gold: Any) -> None:
     """Refuse a split of which not every example has its gold label.
 
     Raises:

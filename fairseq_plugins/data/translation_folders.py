@@ -8,7 +8,7 @@ from pathlib import Path
 from ..messages import named
 from ..syntax.labels import FEATURES, Inventory
 from ..text_reading import read_text
-from .manifest import Manifest
+from .manifest import TRANSLATION, Manifest
 from .products import check_whole
 from .streams import AGAIN
 
@@ -48,7 +48,7 @@ def shared_manifest(folders: Sequence[str]) -> Manifest:
 
 
 def _load(folder: str) -> Manifest:
-    manifest = Manifest.load(Path(folder))
+    manifest = Manifest.load(Path(folder), TRANSLATION)
     check_whole(Path(folder), manifest, partial=True)
     return manifest
 

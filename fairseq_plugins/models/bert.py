@@ -97,7 +97,7 @@ class BertModel(BaseFairseqModel):
 
         Args:
             cfg: the options; changed in place, so that the checkpoint holds them.
-            manifest: `data.text_manifest.TextManifest` of the data folder.
+            manifest: `data.text_manifest.Manifest` of the data folder.
 
         Raises:
             FileNotFoundError: no such checkpoint.

@@ -1,15 +1,16 @@
-"""An encoded chunk on disk: subwords as numbers of the chunk's own list, features as ids.
+"""A chunk of a split: the job of a worker, and what the worker leaves on disk.
 
-Workers write these; the binary streams are then made by looking numbers up, without a line of
-text passing through the parent process again.
+A job may come with a file of rows of JSON; what a worker makes of it is an archive of integer rows
+with a header of JSON. Both appear under their names only when complete, so that a preparation that
+was killed goes on where it was. The binary streams are then made of the archives without a line of
+text being read again in the parent process.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,106 +19,108 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
 
-from ..files import replacing
-from ..syntax.labels import FEATURES
+from ..data.text_rows import Rows
+from ..files import replacing, write_text
 
-SIDES = ("source", "target")
 NO_BOUND = 2**31  # of numbers that are checked when their split is opened
 
 
 @dataclass(frozen=True)
-class EncodedSide:
-    """One language of a chunk.
+class Chunk:
+    """One job: some consecutive lines or examples of a split.
 
     Args:
-        symbols: V distinct subwords.
-        numbers: (N,) for every subword of every line, its place in ``symbols``.
-        sizes: (L,) subwords in each line; they sum to N.
+        split: name of the split.
+        count: how many they are.
+        stem: what the names of its files begin with.
+        encoded: the archive that is made of it in the end.
+        source: where it is read from, if that is no file of its own.
     """
 
-    symbols: list[str]
-    numbers: np.ndarray
-    sizes: np.ndarray
+    split: str
+    count: int
+    stem: Path
+    encoded: Path
+    source: Any = None
 
-    @classmethod
-    def of(cls, lines: Sequence[Sequence[str]]) -> EncodedSide:
-        """Number the subwords of L lines."""
-        table: dict[str, int] = {}
-        numbers = [table.setdefault(piece, len(table)) for line in lines for piece in line]
-        sizes = [len(line) for line in lines]
-        return cls(list(table), np.array(numbers, np.int32), np.array(sizes, np.int32))
+    def file(self, name: str) -> Path:
+        """Return one of its files."""
+        return Path(f"{self.stem}.{name}")
 
-    def counts(self) -> Counter[str]:
-        """Occurrences of each subword."""
-        found = np.bincount(self.numbers, minlength=len(self.symbols)).tolist()
-        return Counter(dict(zip(self.symbols, found)))
+    @property
+    def rows(self) -> Path:
+        """Its file of rows."""
+        return self.file("rows.jsonl")
 
-    def rows(self, ids: Sequence[int], end: int) -> list[np.ndarray]:
-        """Return L rows of ids, each closed by ``end``.
 
-        Args:
-            ids: (V,) the id of each symbol.
-            end: id of ``</s>``.
-        """
-        return closed_rows(np.array(ids, np.int64)[self.numbers], self.sizes, end)
+def json_line(row: Any) -> str:
+    """Write a row of a text file of examples."""
+    return json.dumps(row, ensure_ascii=False)
+
+
+def write_rows(path: Path, rows: Iterable[Any]) -> None:
+    """Write rows as JSON, one a line."""
+    write_text(path, "".join(f"{json_line(row)}\n" for row in rows))
+
+
+def read_rows(path: Path) -> Iterator[Any]:
+    """Read a file of JSON rows."""
+    with open(path, encoding="utf-8", newline="\n") as stream:
+        yield from map(json.loads, stream)
 
 
 @dataclass(frozen=True)
 class EncodedChunk:
-    """What a worker found in one chunk.
+    """What a worker made of one chunk.
 
     Args:
-        outcomes: how many lines were repaired or skipped.
-        source, target: the two languages; both have L lines.
-        labels: per feature (N,) ids, one a source subword.
-        tree: per column of `syntax.subword_tree` (N,) numbers; empty where nothing was parsed.
+        streams: name -> rows.
+        counts: what the manifest says of a split, to be added up.
+        notes: the same of what was repaired, passed over or met otherwise than expected.
+        longest: tokens of the longest example.
+        lines: name of a text file -> lines that the chunk adds to it.
+        unknown: name of a stream -> what its dictionary lacks, and how often each occurs.
+        symbols: name of a stream -> what its numbers stand for, if that is the chunk's own list.
     """
 
-    outcomes: dict[str, int]
-    source: EncodedSide
-    target: EncodedSide
-    labels: dict[str, np.ndarray]
-    tree: dict[str, np.ndarray] = field(default_factory=dict)
+    streams: dict[str, Rows]
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: dict[str, int] = field(default_factory=dict)
+    longest: int = 0
+    lines: dict[str, list[str]] = field(default_factory=dict)
+    unknown: dict[str, dict[str, int]] = field(default_factory=dict)
+    symbols: dict[str, list[str]] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
         """Write the chunk under a temporary name, then rename it."""
-        header = {
-            "outcomes": self.outcomes,
-            "features": list(self.labels),
-            "tree": list(self.tree),
-        }
-        arrays: dict[str, Any] = {}
-        for name in SIDES:
-            side = getattr(self, name)
-            header[name] = side.symbols
-            arrays |= {f"{name}.numbers": side.numbers, f"{name}.sizes": side.sizes}
-        arrays |= {f"labels.{name}": ids for name, ids in self.labels.items()}
-        arrays |= {f"tree.{name}": numbers for name, numbers in self.tree.items()}
-        save_arrays(path, header, arrays)
+        header = {name: value for name, value in vars(self).items() if name != "streams"}
+        arrays = {f"{name}.ids": rows.values.astype("i4") for name, rows in self.streams.items()}
+        arrays |= {f"{name}.sizes": rows.lengths for name, rows in self.streams.items()}
+        save_arrays(path, header | {"streams": [*self.streams]}, arrays)
 
     @classmethod
-    def load(cls, path: Path) -> EncodedChunk:
+    def load(cls, path: Path, bounds: Mapping[str, int], alike: Iterable[str] = ()) -> EncodedChunk:
         """Read a chunk that `save` wrote.
+
+        Args:
+            path: of the chunk.
+            bounds: streams that it must have, each with the number of its ids, unless it has a
+                list of symbols.
+            alike: streams whose rows must be as long as each other's.
 
         Raises:
             ValueError: it is damaged, or holds numbers that stand for nothing.
         """
         with open_arrays(path) as (header, archive):
-            sides = [
-                EncodedSide(header[name], archive[f"{name}.numbers"], archive[f"{name}.sizes"])
-                for name in SIDES
-            ]
-            for name, side in zip(SIDES, sides):
-                check_rows(name, side.numbers, side.sizes, len(side.symbols))
-            labels = {name: archive[f"labels.{name}"] for name in header["features"]}
-            for name, ids in labels.items():
-                check_rows(name, ids, sides[0].sizes, len(FEATURES[name]))
-            tree = {name: archive[f"tree.{name}"] for name in header["tree"]}
-            for name, numbers in tree.items():
-                check_rows(name, numbers, sides[0].sizes, NO_BOUND)
-            if len(sides[0].sizes) != len(sides[1].sizes):
-                raise ValueError(f"its sides have {[len(side.sizes) for side in sides]} lines")
-            return cls(header["outcomes"], *sides, labels, tree)
+            names = header.pop("streams")
+            streams = {name: (archive[f"{name}.ids"], archive[f"{name}.sizes"]) for name in names}
+            own = {name: len(symbols) for name, symbols in header["symbols"].items()}
+            for name, bound in {**bounds, **own}.items():
+                check_rows(name, *streams[name], bound)
+            sizes = [streams[name][1] for name in alike]
+            if not all(np.array_equal(sizes[0], other) for other in sizes):
+                raise ValueError(f"{', '.join(alike)} have rows of unequal length")
+            return cls({name: Rows(*arrays) for name, arrays in streams.items()}, **header)
 
 
 def save_arrays(path: Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -180,10 +183,3 @@ def _claimed(stream: Any) -> int:
     read = np.lib.format.read_array_header_1_0 if one else np.lib.format.read_array_header_2_0
     shape, _, dtype = read(stream)
     return math.prod(shape) * dtype.itemsize
-
-
-def closed_rows(ids: np.ndarray, sizes: np.ndarray, end: int) -> list[np.ndarray]:
-    """Cut (N,) ids into L rows and put ``end`` after each."""
-    closed = np.insert(ids.astype(np.int64), np.cumsum(sizes), end)
-    edges = [0, *np.cumsum(sizes + 1).tolist()]
-    return [closed[begin:stop] for begin, stop in zip(edges, edges[1:])]

@@ -8,14 +8,13 @@ from pathlib import Path
 from ..data.bert_dictionary import BertDictionary
 from ..data.dictionaries import load_dictionary
 from ..data.factor_streams import check_split
-from ..data.manifest import Manifest
+from ..data.folder_names import SPANS, VOCABULARY
+from ..data.manifest import TRANSLATION, Manifest
 from ..data.passages import Texts
 from ..data.products import faults
 from ..data.text_columns import STORED_FEATURES, read_ids
 from ..data.text_folders import open_folder, read_gold, read_questions, read_sentences
-from ..data.text_manifest import SPANS, VOCABULARY, TextManifest
 from ..data.translation_folders import load_inventories, shared_manifest
-from .subset import kind_of
 
 SHOWN = 10  # faults in a message
 
@@ -32,11 +31,11 @@ def check_folder(folder: str | Path) -> str:
             hold numbers that stand for nothing.
     """
     folder = Path(folder)
-    manifest = kind_of(folder).load(folder)
+    manifest = Manifest.load(folder)
     if found := [str(fault) for fault in faults(folder, manifest, hashes=True)]:
         more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         raise ValueError("; ".join(islice(found, SHOWN)) + more)
-    if isinstance(manifest, Manifest):
+    if manifest.kind is TRANSLATION:
         _check_translation(folder)
     else:
         _check_texts(folder, manifest)
@@ -66,7 +65,7 @@ def _check_translation(folder: Path) -> None:
         )
 
 
-def _check_texts(folder: Path, manifest: TextManifest) -> None:
+def _check_texts(folder: Path, manifest: Manifest) -> None:
     """Check what a task checks of all splits when it opens them, whatever its model reads."""
     open_folder(folder, manifest.task)
     features = {"case", *manifest.annotations} & {*STORED_FEATURES}

@@ -1,113 +1,62 @@
-"""Encoded chunks of examples -> the files of a split."""
+"""The files of one split, written of its encoded chunks: binary streams, text files, counts."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..data.streams import StreamWriter
-from ..data.text_manifest import SIMILARITY, TextManifest
 from ..files import new_file, publish
-from ..syntax.labels import FEATURES
-from ..text.word_similarity import FULL
-from .chunks import NO_BOUND
-from .recipes.text_chunks import MOST_WORDS, EncodedExamples, TextChunk
-from .recipes.text_scan import TextScan
+from .chunks import EncodedChunk
 from .unknown import summary
-
-ANY_NUMBER = NO_BOUND  # ids without a bound of their own are stored in 32 bits
 
 
 class SplitWriter:
-    """Writes the files of one split, and its counts into the manifest.
+    """Writes the files of one split under temporary names, and adds up what chunks count.
 
     Args:
-        folder: the prepared folder.
-        split: name of the split.
-        manifest: of the folder.
-        scan: what the split's file holds.
-        pieces: size of the vocabulary.
+        prefix: what the names of the files begin with.
+        sizes: streams, each with the number of its ids.
+        texts: endings of text files.
     """
 
-    def __init__(
-        self, folder: Path, split: str, manifest: TextManifest, *, scan: TextScan, pieces: int
-    ) -> None:
-        self.prefix, self.split, self.manifest, self.scan = folder / split, split, manifest, scan
-        self.amiss: Counter[str] = Counter(scan.dropped)
+    def __init__(self, prefix: Path, sizes: Mapping[str, int], texts: Iterable[str]) -> None:
+        self.streams = {
+            name: StreamWriter(Path(f"{prefix}.{name}"), size) for name, size in sizes.items()
+        }
+        self.texts = {name: TextWriter(Path(f"{prefix}.{name}")) for name in texts}
+        self.counts: Counter[str] = Counter()
+        self.notes: Counter[str] = Counter()
         self.unknown: dict[str, Counter[str]] = {}
         self.longest = 0
-        sizes = stream_sizes(manifest, pieces)
-        self.scores = manifest.target == "score" and scan.labelled > 0
-        if scan.labelled and not self.scores:
-            sizes["label"] = len(manifest.labels)
-        self.sizes = sizes
-        self.streams = open_streams(self.prefix, sizes)
-        names = ["examples.jsonl", *(["score.txt"] if self.scores else [])]
-        self.texts = {name: TextWriter(Path(f"{self.prefix}.{name}")) for name in names}
 
-    def add(self, chunk: TextChunk) -> None:
+    def add(self, chunk: EncodedChunk) -> None:
         """Append a chunk's rows to every file."""
-        encoded = EncodedExamples.load(chunk.encoded, self.sizes)
         for name, writer in self.streams.items():
-            for row in encoded.streams[name]:
+            for row in chunk.streams[name]:
                 writer.add(row)
-        count = self.manifest.sentences
-        lengths = sum(encoded.streams[f"tokens{k}"].sizes for k in range(count))
-        self.longest = max(self.longest, int(lengths.max()) + 1 + count)
-        self.amiss.update(encoded.amiss)
-        add_unknown(self.unknown, encoded)
-        self.texts["examples.jsonl"].add(chunk.examples.read_text(encoding="utf-8"))
-        if self.scores:
-            rows = (str(float(gold[0])) if gold else "" for gold in chunk.read_gold())
-            self.texts["score.txt"].add("".join(f"{row}\n" for row in rows))
+        for name, writer in self.texts.items():
+            writer.add("".join(f"{line}\n" for line in chunk.lines[name]))
+        self.counts.update(chunk.counts)
+        self.notes.update(chunk.notes)
+        for name, found in chunk.unknown.items():
+            self.unknown.setdefault(name, Counter()).update(found)
+        self.longest = max(self.longest, chunk.longest)
 
     def close(self) -> None:
-        """Give all files their names, and fill in the manifest."""
+        """Give all files their names."""
         for writer in (*self.streams.values(), *self.texts.values()):
             writer.close()
-        pairs = range(self.manifest.sentences)
-        self.manifest.splits[self.split] = {
-            "examples": self.scan.examples,
-            "labelled": self.scan.labelled,
-            "tokens": sum(self.streams[f"tokens{k}"].ids for k in pairs),
-            "words": sum(self.streams[f"case{k}"].ids for k in pairs),
-            "longest": self.longest,
-            "unknown": unknown_of(self.unknown, self.streams),
-        }
-        self.manifest.alignment[self.split] = dict(sorted(self.amiss.items()))
 
+    def ids(self, *names: str) -> int:
+        """Return how many ids were written into some streams."""
+        return sum(self.streams[name].ids for name in names)
 
-def add_unknown(counts: dict[str, Counter[str]], encoded: EncodedExamples) -> None:
-    """Add what a chunk's streams have of unknown words."""
-    for name, found in encoded.unknown.items():
-        counts.setdefault(name, Counter()).update(found)
-
-
-def unknown_of(
-    counts: Mapping[str, Counter[str]], streams: Mapping[str, StreamWriter]
-) -> dict[str, dict[str, Any]]:
-    """Describe the unknown words of each stream for the manifest."""
-    return {name: summary(found, streams[name].ids) for name, found in sorted(counts.items())}
-
-
-def stream_sizes(manifest: TextManifest, pieces: int) -> dict[str, int]:
-    """Return the streams of a folder, each with the number of its ids.
-
-    Args:
-        manifest: of the folder.
-        pieces: size of the vocabulary.
-    """
-    widths = {"tokens": pieces, "words": MOST_WORDS, "heads": MOST_WORDS + 1}
-    widths |= {SIMILARITY: FULL + 1, "offsets": ANY_NUMBER}
-    widths |= {name: len(inventory) for name, inventory in FEATURES.items()}
-    return {name: widths[name[:-1]] for name in manifest.streams()}
-
-
-def open_streams(prefix: Path, sizes: Mapping[str, int]) -> dict[str, StreamWriter]:
-    """Begin the streams of a split."""
-    return {name: StreamWriter(Path(f"{prefix}.{name}"), size) for name, size in sizes.items()}
+    def unknown_of(self, name: str, total: int) -> dict[str, Any]:
+        """Describe what the dictionary of a stream of ``total`` ids lacks, for the manifest."""
+        return summary(self.unknown.get(name, {}), total)
 
 
 class TextWriter:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from ..data.manifest import FILE_NAME, FolderManifest
+from ..data.manifest import FILE_NAME, Manifest
 from ..data.products import faults, record_products
 from ..files import final_name, open_own, own_folder, refuse_link, write_text
 from ..messages import named
@@ -172,7 +172,7 @@ def check_products(folder: Path, *, overwrite: bool) -> list[Path]:
     return found
 
 
-def is_finished(folder: Path, manifest: FolderManifest, *, overwrite: bool) -> bool:
+def is_finished(folder: Path, manifest: Manifest, *, overwrite: bool) -> bool:
     """Whether the folder already holds this very preparation, complete.
 
     Args:
@@ -185,7 +185,7 @@ def is_finished(folder: Path, manifest: FolderManifest, *, overwrite: bool) -> b
     """
     if overwrite or not (folder / FILE_NAME).is_file():
         return False
-    found = type(manifest).load(folder)
+    found = Manifest.load(folder, manifest.kind)
     differences = found.differences(manifest)
     if differences:
         raise ValueError(
@@ -199,7 +199,7 @@ def is_finished(folder: Path, manifest: FolderManifest, *, overwrite: bool) -> b
     return True
 
 
-def finish(folder: Path, manifest: FolderManifest) -> None:
+def finish(folder: Path, manifest: Manifest) -> None:
     """Say in the manifest what the folder holds, write it, last, and clear the work away."""
     record_products(folder, manifest)
     manifest.save(folder)

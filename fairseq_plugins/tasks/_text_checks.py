@@ -10,7 +10,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf.errors import InterpolationResolutionError
 
 from ..checkpoints.records import read_list
-from ..data.text_manifest import TextManifest
+from ..data.manifest import Manifest
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..messages import named
 from ._checkpoint_options import architecture_of, unresolved
@@ -35,7 +35,7 @@ def model_class_of(cfg: Any, task: str) -> Any:
     return found
 
 
-def positive_label(given: str | None, manifest: TextManifest, folder: Path) -> str:
+def positive_label(given: str | None, manifest: Manifest, folder: Path) -> str:
     """Return the label that F1 is about; empty if there is none.
 
     Raises:
@@ -49,7 +49,7 @@ def positive_label(given: str | None, manifest: TextManifest, folder: Path) -> s
     return given or manifest.positive
 
 
-def check_labels(cfg: Any, manifest: TextManifest, folder: Path) -> None:
+def check_labels(cfg: Any, manifest: Manifest, folder: Path) -> None:
     """Refuse a checkpoint whose model was trained for other labels than the folder's.
 
     Raises:
@@ -65,7 +65,7 @@ def check_labels(cfg: Any, manifest: TextManifest, folder: Path) -> None:
         raise ValueError(f"the model was trained for {sides[0]}, but {folder} has {sides[1]}")
 
 
-def check_heads(reads_heads: bool, manifest: TextManifest, folder: Path) -> None:
+def check_heads(reads_heads: bool, manifest: Manifest, folder: Path) -> None:
     """Refuse a folder without parses for a model that reads them.
 
     Raises:
@@ -79,7 +79,7 @@ def check_heads(reads_heads: bool, manifest: TextManifest, folder: Path) -> None
         )
 
 
-def check_pairs(needs_pairs: bool, manifest: TextManifest, folder: Path) -> None:
+def check_pairs(needs_pairs: bool, manifest: Manifest, folder: Path) -> None:
     """Refuse a folder of single sentences for a model that compares the two of a pair.
 
     Raises:
@@ -91,7 +91,7 @@ def check_pairs(needs_pairs: bool, manifest: TextManifest, folder: Path) -> None
         )
 
 
-def check_similarity(reads_similarity: bool, manifest: TextManifest, folder: Path) -> None:
+def check_similarity(reads_similarity: bool, manifest: Manifest, folder: Path) -> None:
     """Refuse a folder without word similarities for a model that reads them.
 
     Raises:

@@ -17,10 +17,11 @@ from omegaconf import II, MISSING
 
 from ..data import text_folders
 from ..data.bert_dictionary import BertDictionary
+from ..data.folder_names import VOCABULARY
+from ..data.manifest import Manifest
 from ..data.text_columns import WORD_LABELS
 from ..data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
 from ..data.text_items import Reading
-from ..data.text_manifest import VOCABULARY, TextManifest
 from . import _checkpoint_options, _text_checks, _warnings
 from ._precision import check_precision
 
@@ -103,7 +104,7 @@ class TextTask(FairseqTask):
     cfg: Any
     of_checkpoint = False
 
-    def __init__(self, cfg: Any, manifest: TextManifest, dictionary: BertDictionary) -> None:
+    def __init__(self, cfg: Any, manifest: Manifest, dictionary: BertDictionary) -> None:
         super().__init__(cfg)
         self.folder = Path(cfg.data)
         self.manifest = manifest

@@ -12,7 +12,8 @@ from ..corpora.conllu_parses import NAME as GIVEN
 from ..corpora.conllu_parses import Parses
 from ..corpora.examples import Example
 from ..data.bert_dictionary import BertDictionary
-from ..data.text_manifest import SIMILARITY, VOCABULARY, TextManifest
+from ..data.folder_names import SIMILARITY, VOCABULARY
+from ..data.manifest import Manifest
 from ..syntax.annotation import Annotation, annotator_line
 from ..syntax.labels import FEATURES, upos_label
 from ..syntax.subwords import Span, align, case_of, joined_spans, locate_words
@@ -87,7 +88,7 @@ class TextEncoder:
 
     @classmethod
     def from_folder(
-        cls, folder: Path, manifest: TextManifest, spacy_model: str | None = None
+        cls, folder: Path, manifest: Manifest, spacy_model: str | None = None
     ) -> TextEncoder:
         """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
 
@@ -295,9 +296,7 @@ def load_annotator(tokenize: str, annotations: Sequence[str], model: str = "") -
     return Annotator(model or BUNDLED, parse="heads" in annotations)
 
 
-def reopen_annotator(
-    folder: Path, manifest: TextManifest, model: str, named: str | None = None
-) -> Any:
+def reopen_annotator(folder: Path, manifest: Manifest, model: str, named: str | None = None) -> Any:
     """Load the pipeline of a prepared folder; see `annotate.recorded_annotator`."""
     if not needs_annotator(manifest.tokenize, manifest.annotations):
         return None

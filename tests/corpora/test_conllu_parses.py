@@ -12,9 +12,9 @@ from raw_text import RuleParser, rows_of, text_options, word_pieces, write_pretr
 
 from fairseq_plugins.corpora.conllu_parses import GivenParses, ParseFile
 from fairseq_plugins.corpora.examples import Example
-from fairseq_plugins.data.text_manifest import TextManifest
+from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes import text as text_recipe
-from fairseq_plugins.prep.recipes import text_chunks
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.syntax.annotation import Annotation
 from fairseq_plugins.syntax.labels import FEATURES
@@ -67,7 +67,7 @@ def test_parses_become_heads_and_parts_of_speech(raw) -> None:
     assert rows_of(raw / "out", "valid", "heads0") == [rose]
     tags = FEATURES["pos"].ids(["DET", "NOUN", "VERB"])
     assert rows_of(raw / "out", "train", "pos0")[0] == tags
-    assert TextManifest.load(raw / "out").alignment["train"]["repaired_words"] == 0
+    assert Manifest.load(raw / "out", TEXT).alignment["train"]["repaired_words"] == 0
 
 
 def test_texts_of_a_pair_are_parsed_one_after_the_other(raw) -> None:
@@ -95,7 +95,7 @@ def test_words_of_every_kind_take_their_place_in_the_tree(tokenize, heads, raw) 
     prepare(options_for(raw, tokenize=tokenize, **files))
     assert rows_of(raw / "out", "train", "heads0") == [heads]
     counts = {"whitespace": 3, "characters": 5, "spacy": 4}
-    assert TextManifest.load(raw / "out").splits["train"]["words"] == counts[tokenize]
+    assert Manifest.load(raw / "out", TEXT).splits["train"]["words"] == counts[tokenize]
 
 
 def test_held_out_examples_keep_their_parses(raw) -> None:
@@ -116,7 +116,7 @@ def test_held_out_examples_keep_their_parses(raw) -> None:
 
 def test_workers_and_chunks_change_no_byte(raw, monkeypatch) -> None:
     prepare(options_for(raw, "one"))
-    monkeypatch.setattr(text_chunks, "CHUNK_EXAMPLES", 1)
+    monkeypatch.setattr(text_recipe, "CHUNK_EXAMPLES", 1)
     prepare(options_for(raw, "two", workers=2))
     assert contents(raw / "one") == contents(raw / "two")
 
@@ -170,19 +170,19 @@ def test_sentences_of_rows_that_are_passed_over_are_explained(raw) -> None:
 
 
 def test_stopped_and_rerun_gives_the_same_bytes(raw, monkeypatch) -> None:
-    monkeypatch.setattr(text_chunks, "CHUNK_EXAMPLES", 1)
+    monkeypatch.setattr(text_recipe, "CHUNK_EXAMPLES", 1)
     prepare(options_for(raw, "straight"))
-    for step in range(10):  # writes two files after the examples of each of five chunks
-        write, left = text_chunks.write_text, [step]
+    for step in range(5):  # writes a file for each of five chunks
+        write, left = engine.write_rows, [step]
 
-        def stop(path, text, write=write, left=left):
+        def stop(path, rows, write=write, left=left):
             if not left[0]:
                 raise KeyboardInterrupt
             left[0] -= 1
-            write(path, text)
+            write(path, rows)
 
         with monkeypatch.context() as patch:
-            patch.setattr(text_chunks, "write_text", stop)
+            patch.setattr(engine, "write_rows", stop)
             with pytest.raises(KeyboardInterrupt):
                 prepare(options_for(raw, f"out{step}"))
         prepare(options_for(raw, f"out{step}"))

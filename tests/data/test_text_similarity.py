@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prepared_text import WORDS, encode_texts, examples, prepare
 
+from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.data.text_columns import SentenceColumns, raw_similarity
 from fairseq_plugins.data.text_dataset import TextDataset
 from fairseq_plugins.data.text_folders import read_sentences
 from fairseq_plugins.data.text_items import TRUNCATE, Reading
-from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.data.text_rows import Rows
 
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
@@ -134,7 +134,7 @@ def folder(tmp_path):
 
 
 def read(folder):
-    return read_sentences(folder, TextManifest.load(folder), "train", [], similarity=True)
+    return read_sentences(folder, Manifest.load(folder, TEXT), "train", [], similarity=True)
 
 
 def test_stored_similarities_are_those_of_raw_text(folder):
@@ -143,7 +143,7 @@ def test_stored_similarities_are_those_of_raw_text(folder):
     for index, example in enumerate(examples("classes", 9, pairs=True)):
         assert second.similarity[index].tolist() == encode_texts(example.texts)[1].similarity
     assert second.similarity.values.dtype == np.uint8
-    assert read_sentences(folder, TextManifest.load(folder), "train", [])[1].similarity is None
+    assert read_sentences(folder, Manifest.load(folder, TEXT), "train", [])[1].similarity is None
 
 
 @pytest.mark.parametrize(

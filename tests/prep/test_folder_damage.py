@@ -21,7 +21,7 @@ from fairseq_plugins.data.products import record_products
 from fairseq_plugins.data.streams import HEADER, stream_layout
 from fairseq_plugins.files import sha256
 from fairseq_plugins.prep.folder_check import check_folder
-from fairseq_plugins.prep.subset import kind_of, write_subset
+from fairseq_plugins.prep.subset import write_subset
 
 WORDS = ("pos", "heads")
 REFUSALS = (ValueError, FileNotFoundError)
@@ -63,7 +63,7 @@ KINDS = {
 
 def seal(folder: Path) -> Path:
     """Write sizes and hashes of all files into the manifest, as preparations do."""
-    manifest = kind_of(folder).load(folder)
+    manifest = Manifest.load(folder)
     record_products(folder, manifest)
     manifest.save(folder)
     return folder
@@ -107,7 +107,7 @@ def is_sealed(folder: Path) -> bool:
 
 def products(folder: Path) -> list[Path]:
     """Return the files to be damaged: those of one split, and those of all."""
-    found = kind_of(folder).load(folder).files(folder)
+    found = Manifest.load(folder).files(folder)
     return [path for path in found if not path.name.startswith("valid")]
 
 

@@ -15,11 +15,10 @@ from stops import stopped_at
 
 from fairseq_plugins.corpora.squad import read
 from fairseq_plugins.data.bert_dictionary import BertDictionary
-from fairseq_plugins.data.manifest import FILE_NAME
-from fairseq_plugins.data.text_manifest import TextManifest
-from fairseq_plugins.prep import workspace
-from fairseq_plugins.prep.recipes import question_chunks as squad_chunks
-from fairseq_plugins.prep.recipes import questions
+from fairseq_plugins.data.manifest import FILE_NAME, Manifest
+from fairseq_plugins.prep import engine, workspace
+from fairseq_plugins.prep.recipes import question_chunks, questions
+from fairseq_plugins.prep.recipes.examples import load_tools
 from fairseq_plugins.prep.recipes.question_chunks import encode_paragraphs
 from fairseq_plugins.prep.recipes.question_options import QuestionOptions
 from fairseq_plugins.prep.recipes.questions import prepare
@@ -36,7 +35,7 @@ def _small_parts(monkeypatch) -> None:
         return RuleParser() if annotations or tokenize == "spacy" else None
 
     monkeypatch.setattr(questions, "load_annotator", load)
-    monkeypatch.setattr(squad_chunks, "CHUNK_PARAGRAPHS", 2)
+    monkeypatch.setattr(questions, "CHUNK_PARAGRAPHS", 2)
 
 
 @pytest.fixture
@@ -54,7 +53,7 @@ def options_for(raw, destdir: str = "out", **values) -> QuestionOptions:
     return QuestionOptions(**{**fixed, "destdir": str(raw / destdir), **values})
 
 
-def one_file(raw, *paragraphs, **values) -> TextManifest:
+def one_file(raw, *paragraphs, **values) -> Manifest:
     """Prepare paragraphs as training and validation."""
     path = write_squad(raw / "one.json", paragraphs)
     files = {"raw_dir": "", "train_file": path, "valid_file": path}
@@ -124,7 +123,7 @@ def check_split(folder, manifest, split, paragraphs) -> None:
 
 def test_prepared_rows_are_those_of_raw_text(raw) -> None:
     manifest, folder = prepare(options_for(raw)), raw / "out"
-    encoder = questions.describe(options_for(raw), {})[1].encoder
+    encoder = load_tools(options_for(raw), RuleParser()).encoder
     paragraphs = read(raw / "raw" / "train-v2.0.json").paragraphs
     found = encode_paragraphs(encoder, paragraphs)
     assert manifest.annotations == ["pos", "heads"]
@@ -324,12 +323,12 @@ def straight(raw) -> dict[str, bytes]:
 def test_workers_and_chunks_change_no_byte(raw, straight, monkeypatch) -> None:
     prepare(options_for(raw, "two", workers=2))
     assert contents(raw / "two") == straight
-    monkeypatch.setattr(squad_chunks, "CHUNK_PARAGRAPHS", 100)
+    monkeypatch.setattr(questions, "CHUNK_PARAGRAPHS", 100)
     prepare(options_for(raw, "whole"))
     assert contents(raw / "whole") == straight
 
 
-STEPS = ["write_chunks", "encode", "SquadSplitWriter.close", "TextManifest.save", "close_work"]
+STEPS = ["plan", "carry", "SplitWriter.close", "Manifest.save", "close_work"]
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
@@ -337,10 +336,10 @@ STEPS = ["write_chunks", "encode", "SquadSplitWriter.close", "TextManifest.save"
 def test_stopped_at_any_step_nothing_looks_finished(
     step, after, raw, straight, monkeypatch
 ) -> None:
-    place = workspace if step == "close_work" else questions
+    place = workspace if step == "close_work" else engine
     with stopped_at(monkeypatch, place, step, after=after):
         prepare(options_for(raw))
-    done = STEPS.index(step) + after > STEPS.index("TextManifest.save")
+    done = STEPS.index(step) + after > STEPS.index("Manifest.save")
     assert (raw / "out" / FILE_NAME).is_file() == done
     prepare(options_for(raw))
     assert contents(raw / "out") == straight
@@ -352,7 +351,7 @@ def test_killed_and_rerun_goes_on_with_the_same_bytes(raw, straight, monkeypatch
         return encode_paragraphs(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(squad_chunks, "encode_paragraphs", slow)
+        patch.setattr(question_chunks, "encode_paragraphs", slow)
         child = os.fork()
         if child == 0:
             os.setsid()
@@ -368,7 +367,7 @@ def test_killed_and_rerun_goes_on_with_the_same_bytes(raw, straight, monkeypatch
     (raw / "out" / "train.offsets1.bin.tmp77").write_bytes(b"half")
     seen = []
     monkeypatch.setattr(
-        squad_chunks,
+        question_chunks,
         "encode_paragraphs",
         lambda *args: seen.append(args) or encode_paragraphs(*args),
     )

@@ -12,9 +12,8 @@ from raw_text import RuleParser, examples_of, rows_of, text_options, word_pieces
 from small_wordnet import SENSES, write_small_wordnet
 
 from fairseq_plugins.corpora.examples import Example
-from fairseq_plugins.data.text_manifest import TextManifest
+from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.prep.recipes import text as text_recipe
-from fairseq_plugins.prep.recipes import text_chunks
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.text import text_encoder, wordnet
 from fairseq_plugins.text.text_encoder import TextEncoder
@@ -43,7 +42,7 @@ def _rule_parser(monkeypatch) -> None:
 
     monkeypatch.setattr(text_recipe, "load_annotator", load)
     monkeypatch.setattr(text_encoder, "reopen_annotator", reopen)
-    monkeypatch.setattr(text_chunks, "CHUNK_EXAMPLES", 5)
+    monkeypatch.setattr(text_recipe, "CHUNK_EXAMPLES", 5)
 
 
 @pytest.fixture
@@ -161,7 +160,7 @@ def test_manifest_of_single_sentences_with_similarity_is_refused(raw) -> None:
     manifest.sentences = 1
     manifest.save(raw / "out")
     with pytest.raises(ValueError, match="only pairs have a similarity"):
-        TextManifest.load(raw / "out")
+        Manifest.load(raw / "out", TEXT)
 
 
 def encoded(raw, manifest):

@@ -86,14 +86,14 @@ def test_stopped_and_rerun_gives_the_same_bytes(
     prepare(make_options(tmp_path / "straight", parse=True, **texts))
     work, done = getattr(chunks, f"{step}_chunk"), []
 
-    def stop(chunk):
+    def stop(*args):
         if len(done) == 3:
             raise KeyboardInterrupt
-        done.append(chunk.number)
-        work(chunk)
+        done.append(args)
+        work(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(chunks, f"{step}_chunk", stop)
+        patch.setattr(translation, f"{step}_chunk", stop)
         with pytest.raises(KeyboardInterrupt):
             prepare(make_options(tmp_path / "out", parse=True, **texts))
     prepare(make_options(tmp_path / "out", parse=True, **texts))

@@ -1,218 +1,78 @@
-"""Encoded chunks -> dictionaries and binary streams, in one pass per split."""
+"""The dictionaries of parallel text: given or counted, and encoded chunks looked up in them."""
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from ...data.dictionaries import build_dictionary, load_dictionary, token_ids
-from ...data.manifest import Manifest
-from ...data.streams import StreamWriter, stream_prefix
+from ...data.text_rows import Rows
 from ...files import replacing
-from ...syntax.labels import FEATURES, SPECIAL, SPECIAL_ID
-from ...syntax.subword_tree import COLUMNS, NO_WORD
-from ..chunks import EncodedChunk, EncodedSide, closed_rows
-from ..unknown import summary
-from .subword_models import SubwordModels
-from .translation_chunks import Chunk, read_header
+from ..chunks import Chunk, EncodedChunk
+from .translation_chunks import SOURCE, TARGET
 from .translation_options import TranslationOptions
 
-logger = logging.getLogger(__name__)
-
-POSITIONS = 1024  # fairseq's default --max-source-positions
-
-
-def binarize(
-    options: TranslationOptions,
-    jobs: list[Chunk],
-    models: SubwordModels,
-    manifest: Manifest,
-    folder: Path,
-) -> None:
-    """Write dictionaries, inventories and all streams; fill the manifest's counts."""
-    dictionaries = write_dictionaries(options, jobs, folder)
-    manifest.segmentation = models.settings
-    labels: dict[str, Counter[str]] = {name: Counter() for name in options.feature_names}
-    with tqdm(total=len(jobs), desc="binarise", unit=" chunks") as bar:
-        for split, group in groupby(jobs, key=lambda job: job.split):
-            chunks = list(group)
-            outcomes: Counter[str] = Counter()
-            manifest.splits[split] = write_split(
-                options, split, chunks, dictionaries, labels, outcomes, folder, bar
-            )
-            manifest.alignment[split] = _explained(chunks, manifest.splits[split], outcomes)
-    for name, counts in labels.items():
-        FEATURES[name].save(folder / f"dict.{options.source_lang}.{name}.txt", counts)
+SIDES = (SOURCE, TARGET)
 
 
 def write_dictionaries(
-    options: TranslationOptions, jobs: list[Chunk], folder: Path
-) -> tuple[Any, Any]:
-    """Load or build both dictionaries and save them (the target's is None without target)."""
-    counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-    for job in jobs:
-        if job.split.startswith("train"):
-            chunk = EncodedChunk.load(job.encoded)
-            counts[0].update(chunk.source.counts())
-            counts[1].update(chunk.target.counts())
-    given = [options.srcdict, options.tgtdict]
-    if options.joined_dictionary:
-        given = [options.srcdict or options.tgtdict] * 2
-        counts = (counts[0] + counts[1],) * 2
-    limits = (
-        (options.thresholdsrc, options.nwordssrc),
-        (options.thresholdtgt, options.nwordstgt),
-    )
-    if options.joined_dictionary:
-        limits = (limits[0], limits[0])
-    made = []
-    for i, lang in enumerate((options.source_lang, options.target_lang)):
-        if i == 1 and options.only_source and not given[1]:
-            made.append(None)
-            continue
-        found = load_dictionary(given[i]) if given[i] else build_dictionary(counts[i], *limits[i])
-        with replacing(folder / f"dict.{lang}.txt", "w") as stream:
-            found.save(stream)
-        made.append(found)
-    return made[0], made[1]
-
-
-def write_split(
-    options: TranslationOptions,
-    split: str,
-    chunks: list[Chunk],
-    dictionaries: tuple[Any, Any],
-    labels: dict[str, Counter[str]],
-    outcomes: Counter[str],
-    folder: Path,
-    bar: tqdm,
+    options: TranslationOptions, chunks: list[Chunk], folder: Path
 ) -> dict[str, Any]:
-    """Write a split's streams, add to labels and outcomes; return its line and token counts."""
-    writers = _open_writers(options, split, dictionaries, folder)
-    longest = (0, 0)
-    unknown = {name: Counter() for name in dictionary_streams(options)}
+    """Load or build the dictionaries of both sides (of the source alone without target); save them.
+
+    Returns:
+        Side -> dictionary.
+    """
+    counts: dict[str, Counter[str]] = {side: Counter() for side in SIDES}
     for chunk in chunks:
-        encoded, done = EncodedChunk.load(chunk.encoded), writers[options.source_lang].lines
-        for name, rows in _streams(options, encoded, dictionaries).items():
-            for row in rows:
-                writers[name].add(row)
-        for name, found in zip(unknown, zip((encoded.source, encoded.target), dictionaries)):
-            unknown[name].update(_unknown(*found))
-        _count_labels(encoded, labels)
-        outcomes.update(encoded.outcomes)
-        lengths = encoded.source.sizes
-        if len(lengths) and lengths.max() >= longest[0]:
-            longest = (int(lengths.max()) + 1, done + int(lengths.argmax()) + 1)
-        bar.update(1)
-    for writer in writers.values():
-        writer.close()
-    _warn_of_length(split, *longest)
-    return {
-        "lines": writers[options.source_lang].lines,
-        "read": sum(chunk.count for chunk in chunks),
-        "tokens": {name: writer.ids for name, writer in writers.items()},
-        "unknown": {
-            name: summary(found, writers[name].ids - writers[name].lines)  # </s> apart
-            for name, found in unknown.items()
-        },
+        if chunk.split.startswith("train"):
+            encoded = EncodedChunk.load(chunk.encoded, dict.fromkeys(SIDES, 0))
+            for side in SIDES:
+                counts[side].update(symbol_counts(encoded, side))
+    given = {SOURCE: options.srcdict, TARGET: options.tgtdict}
+    limits = {
+        SOURCE: (options.thresholdsrc, options.nwordssrc),
+        TARGET: (options.thresholdtgt, options.nwordstgt),
     }
-
-
-def dictionary_streams(options: TranslationOptions) -> list[str]:
-    """Name the streams that have a dictionary: source, target."""
-    return [options.source_lang, *([] if options.only_source else [options.target_lang])]
-
-
-def _unknown(side: EncodedSide, dictionary: Any) -> Counter[str]:
-    """Count the subwords that a dictionary lacks."""
-    *ids, _ = token_ids(dictionary, side.symbols)
-    lacking = {symbol for symbol, i in zip(side.symbols, ids) if i == dictionary.unk()}
-    return (
-        Counter({k: n for k, n in side.counts().items() if k in lacking}) if lacking else Counter()
-    )
-
-
-def _open_writers(
-    options: TranslationOptions, split: str, dictionaries: tuple[Any, Any], folder: Path
-) -> dict[str, StreamWriter]:
-    """Open the streams of a split: source, target, features, tree."""
-    sizes = {options.source_lang: len(dictionaries[0])}
-    if not options.only_source:
-        sizes[options.target_lang] = len(dictionaries[1])
-    for name in options.feature_names:
-        sizes[f"{options.source_lang}.{name}"] = len(FEATURES[name])
-    for name in COLUMNS if options.parse else ():
-        sizes[f"{options.source_lang}.{name}"] = word_numbers(options.max_characters)
-    return {
-        name: StreamWriter(stream_prefix(folder, split, options.pair, name), size)
-        for name, size in sizes.items()
-    }
-
-
-def _streams(
-    options: TranslationOptions, chunk: EncodedChunk, dictionaries: tuple[Any, Any]
-) -> dict[str, list[np.ndarray]]:
-    """Return each stream's rows of ids, ``</s>`` included."""
-    rows = {}
-    for lang, side, dictionary in (
-        (options.source_lang, chunk.source, dictionaries[0]),
-        (options.target_lang, chunk.target, dictionaries[1]),
-    ):
-        if not (lang == options.target_lang and options.only_source):
-            *ids, end = token_ids(dictionary, side.symbols)
-            rows[lang] = side.rows(ids, end)
-    for name, ids in chunk.labels.items():
-        rows[f"{options.source_lang}.{name}"] = closed_rows(ids, chunk.source.sizes, SPECIAL_ID)
-    for name, numbers in chunk.tree.items():
-        rows[f"{options.source_lang}.{name}"] = closed_rows(numbers, chunk.source.sizes, NO_WORD)
-    return rows
-
-
-def word_numbers(max_characters: int) -> int:
-    """Return the size of the id space of words, in lines of at most so many characters."""
-    return NO_WORD + 1 + max_characters
-
-
-def _count_labels(chunk: EncodedChunk, labels: dict[str, Counter[str]]) -> None:
-    for name, ids in chunk.labels.items():
-        symbols = FEATURES[name].symbols
-        found = np.bincount(ids, minlength=len(symbols)).tolist()
-        labels[name].update(dict(zip(symbols, found)))
-        labels[name][SPECIAL] += len(chunk.source.sizes)
-
-
-def _warn_of_length(split: str, tokens: int, sentence: int) -> None:
-    if tokens > POSITIONS and not split.startswith("train"):
-        logger.warning(
-            "%s: sentence %d has %d source tokens; fairseq's default limit is %d: "
-            "give --max-source-positions or --truncate-source",
-            split,
-            sentence,
-            tokens,
-            POSITIONS,
+    if options.joined_dictionary:
+        given = dict.fromkeys(SIDES, options.srcdict or options.tgtdict)
+        counts = dict.fromkeys(SIDES, counts[SOURCE] + counts[TARGET])
+        limits[TARGET] = limits[SOURCE]
+    made = {}
+    for side, lang in zip(SIDES, (options.source_lang, options.target_lang)):
+        if side == TARGET and options.only_source and not given[side]:
+            continue
+        path = given[side]
+        made[side] = (
+            load_dictionary(path) if path else build_dictionary(counts[side], *limits[side])
         )
+        with replacing(folder / f"dict.{lang}.txt", "w") as stream:
+            made[side].save(stream)
+    return made
 
 
-def _explained(
-    chunks: list[Chunk], split: dict[str, Any], encoding: Counter[str]
-) -> dict[str, int]:
-    """Sum what the two steps dropped and repaired; the counts must explain every line."""
-    total = Counter(encoding)
-    for chunk in chunks:
-        total.update(read_header(chunk.annotated))
-    total.pop("read", None)
-    dropped = ("overlong", "empty", "too_short", "too_long", "ratio", "skipped_lines")
-    missing = split["read"] - split["lines"] - sum(total[name] for name in dropped)
-    if missing:
-        raise RuntimeError(f"{chunks[0].split}: {missing} lines are unaccounted for")
-    if not split["lines"]:
-        raise ValueError(
-            f"{chunks[0].split}: every line was dropped: {dict(sorted(total.items()))}"
-        )
-    return dict(sorted(total.items()))
+def symbol_counts(chunk: EncodedChunk, side: str) -> Counter[str]:
+    """Count the subwords of a side of a chunk."""
+    symbols = chunk.symbols[side]
+    found = np.bincount(chunk.streams[side].values, minlength=len(symbols)).tolist()
+    return Counter(dict(zip(symbols, found)))
+
+
+def look_up(chunk: EncodedChunk, side: str, dictionary: Any) -> tuple[Rows, Counter[str]]:
+    """Return the ids of a side of a chunk, ``</s>`` included, and what the dictionary lacks."""
+    symbols = chunk.symbols[side]
+    *ids, end = token_ids(dictionary, symbols)
+    lacking = {symbol for symbol, i in zip(symbols, ids) if i == dictionary.unk()}
+    counts = symbol_counts(chunk, side) if lacking else {}
+    rows = chunk.streams[side]
+    found = Rows(np.array(ids, np.int64)[rows.values], rows.lengths)
+    return closed(found, end), Counter({k: n for k, n in counts.items() if k in lacking})
+
+
+def closed(rows: Rows, end: int) -> Rows:
+    """Put ``end`` after each of the rows."""
+    values = np.insert(rows.values.astype(np.int64), rows.ends, end)
+    return Rows(values, rows.lengths + 1)

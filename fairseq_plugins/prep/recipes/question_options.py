@@ -1,4 +1,4 @@
-"""Options of a preparation for question answering: a record with checks, and its flags."""
+"""Options of a preparation for question answering: a record whose fields are flags."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from ...corpora.own_files import OWN_FILES, check_some, own_files
-from ...data.text_manifest import SIMILARITY, TOKENIZE, WINDOWS
+from ...data.folder_names import SIMILARITY, TOKENIZE, WINDOWS
+from ...option_flags import check, option
 from ...pretrained.directory import DEFAULT
+from ...text.source_encoder import MISALIGNMENTS
 from ...text.squad_alignment import Limits
 from ...text.text_encoder import needs_annotator
-from ..running import CORES, RUNNING, RUNNING_FLAGS, Share
-from .text_options import NO_ANNOTATIONS, parse_annotations
-from .translation_options import MISALIGNMENTS
+from ..running import RUNNING, Share, running
+from .text_options import NO_ANNOTATIONS, PRETRAINED, parse_annotations
 
 OFFICIAL = {
     "train": ("train-v2.0.json", "train-v1.1.json", "train.json"),
@@ -25,30 +26,56 @@ LONG_QUESTIONS = ("truncate", "error")
 
 @dataclass
 class QuestionOptions:
-    """Everything that decides the content of a prepared folder; `FLAGS` documents each option.
+    """Everything that decides the content of a prepared folder.
 
     Raises:
         ValueError: a value that is none of the choices, or nothing to prepare.
     """
 
-    destdir: str
-    raw_dir: str = ""
-    train_file: str = ""
-    valid_file: str = ""
-    test_file: str = ""
-    pretrained: str = DEFAULT
-    annotations: str = "pos,heads"
-    tokenize: str = ""
-    spacy_model: str = ""
-    max_positions: int = Limits.max_positions
-    doc_stride: int = Limits.doc_stride
-    max_query_length: int = Limits.max_query_length
-    long_questions: str = LONG_QUESTIONS[0]
-    on_misalignment: str = "repair"
-    workers: int = CORES
-    overwrite: bool = False
-    shard: str = ""
-    merge: bool = False
+    destdir: str = option("folder to write, e.g. data-bin/squad2")
+    raw_dir: str = option(
+        "folder with the official files, e.g. train-v2.0.json and dev-v2.0.json", ""
+    )
+    train_file: str = option("SQuAD file to train on, in place of the official one", "")
+    valid_file: str = option("comma-separated SQuAD files (the first is 'valid')", "")
+    test_file: str = option("comma-separated SQuAD files; they may lack answers", "")
+    pretrained: str = option(PRETRAINED, DEFAULT)
+    annotations: str = option(
+        f"what words carry: any of pos,heads, or {NO_ANNOTATIONS}", "pos,heads"
+    )
+    tokenize: str = option(
+        "what words are: {choices} (each Chinese character a word; the pipeline's words; default: "
+        "spacy, or whitespace where nothing is annotated)",
+        "",
+        choices=TOKENIZE,
+    )
+    spacy_model: str = option(
+        "installed spaCy pipeline or path (default: the bundled English one)", ""
+    )
+    max_positions: int = option(
+        "wordpieces of question, window and special tokens together", Limits.max_positions, least=1
+    )
+    doc_stride: int = option(
+        "wordpieces from the beginning of a window to that of the next",
+        Limits.doc_stride,
+        least=1,
+    )
+    max_query_length: int = option(
+        "wordpieces of a question that are kept", Limits.max_query_length, least=1
+    )
+    long_questions: str = option(
+        "questions longer than that", LONG_QUESTIONS[0], choices=LONG_QUESTIONS
+    )
+    on_misalignment: str = option(
+        "answers that do not stand at their answer_start: refuse the file, take the nearest "
+        "occurrence of the text, or pass over",
+        "repair",
+        choices=MISALIGNMENTS,
+    )
+    workers: int = running("workers")
+    overwrite: bool = running("overwrite")
+    shard: str = running("shard")
+    merge: bool = running("merge")
 
     def __post_init__(self) -> None:
         """Check everything that can be checked without opening a file."""
@@ -61,18 +88,7 @@ class QuestionOptions:
                 f"{NO_ANNOTATIONS}"
             )
         self.tokenize = self.tokenize or ("spacy" if self.annotation_names else "whitespace")
-        for name, choices in (
-            ("tokenize", TOKENIZE),
-            ("long_questions", LONG_QUESTIONS),
-            ("on_misalignment", MISALIGNMENTS),
-        ):
-            if getattr(self, name) not in choices:
-                flag = f"--{name.replace('_', '-')} {getattr(self, name)!r}"
-                raise ValueError(f"{flag}: choices are {', '.join(choices)}")
-        for name in ("workers", *WINDOWS):
-            if getattr(self, name) < 1:
-                flag = f"--{name.replace('_', '-')} {getattr(self, name)}"
-                raise ValueError(f"{flag}: must be at least 1")
+        check(self)
         room = self.limits.room(self.max_query_length)
         if self.doc_stride > room:
             raise ValueError(
@@ -124,32 +140,3 @@ class QuestionOptions:
         for name in (*RUNNING, "raw_dir", *OWN_FILES.values()):
             del body[name]
         return body | {"annotations": list(self.annotation_names)}
-
-
-FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("destdir", "folder to write, e.g. data-bin/squad2", {}),
-    ("raw_dir", "folder with the official files, e.g. train-v2.0.json and dev-v2.0.json", {}),
-    ("train_file", "SQuAD file to train on, in place of the official one", {}),
-    ("valid_file", "comma-separated SQuAD files (the first is 'valid')", {}),
-    ("test_file", "comma-separated SQuAD files; they may lack answers", {}),
-    ("pretrained", "BERT whose vocabulary counts: embedded name or Hugging Face directory", {}),
-    ("annotations", f"what words carry: any of pos,heads, or {NO_ANNOTATIONS}", {}),
-    (
-        "tokenize",
-        f"what words are: {' | '.join(TOKENIZE)} (each Chinese character a word; the pipeline's "
-        "words; default: spacy, or whitespace where nothing is annotated)",
-        {},
-    ),
-    ("spacy_model", "installed spaCy pipeline or path (default: the bundled English one)", {}),
-    ("max_positions", "wordpieces of question, window and special tokens together", {}),
-    ("doc_stride", "wordpieces from the beginning of a window to that of the next", {}),
-    ("max_query_length", "wordpieces of a question that are kept", {}),
-    ("long_questions", f"questions longer than that: {' | '.join(LONG_QUESTIONS)}", {}),
-    (
-        "on_misalignment",
-        "answers that do not stand at their answer_start: refuse the file, take the nearest "
-        f"occurrence of the text, or pass over: {' | '.join(MISALIGNMENTS)}",
-        {},
-    ),
-    *RUNNING_FLAGS,
-)

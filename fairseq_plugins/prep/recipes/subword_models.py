@@ -21,7 +21,8 @@ from ...text.segment import (
     read_vocabulary,
     subword_counts,
 )
-from .translation_chunks import Chunk, read_rows
+from ..chunks import Chunk
+from .translation_chunks import annotated_rows
 from .translation_options import TranslationOptions
 
 logger = logging.getLogger(__name__)
@@ -89,14 +90,14 @@ def word_counts(jobs: list[Chunk], field: str) -> Counter[str]:
     """Count the words of annotated chunks (field ``t`` source text, ``y`` target text)."""
     counts: Counter[str] = Counter()
     for job in jobs:
-        for row in read_rows(job.annotated):
+        for row in annotated_rows(job):
             counts.update(row[field].split())
     return counts
 
 
 def _lines(jobs: list[Chunk]) -> Iterator[str]:
     for job in jobs:
-        for row in read_rows(job.annotated):
+        for row in annotated_rows(job):
             yield from (text for text in (row["t"], row["y"]) if text)
 
 

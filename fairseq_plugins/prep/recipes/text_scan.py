@@ -18,7 +18,7 @@ from ...corpora.conllu_parses import ParseFile, Parses
 from ...corpora.datasets import read_split
 from ...corpora.examples import Example
 from ...corpora.readers.labels import Respelled
-from ...data.text_manifest import SIMILARITY
+from ...data.folder_names import SIMILARITY
 from ...text_reading import check_characters
 from .text_options import TextOptions
 

@@ -1,178 +1,129 @@
-"""What worker processes do: annotate a chunk of lines, then cut it into subwords.
+"""What workers do with parallel text: annotate a chunk of lines, then cut it into subwords.
 
-An annotated chunk is a JSON-lines file: a header with counts, then one row a kept line. Chunk
-files appear under their names only when complete, so an interrupted preparation goes on where it
-was.
+An annotated chunk is a file of rows: counts first, then one row a kept line.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ...corpora.conllu import parse_block, read_blocks
 from ...corpora.parallel_text import read_chunk
-from ...files import write_text
+from ...data.text_rows import Rows
 from ...syntax.labels import FEATURES
 from ...syntax.subword_tree import COLUMNS
 from ...syntax.subwords import joined_spans
 from ...text.raw_text import line_reader, overlong_words, unescape
 from ...text.segment import Segmenter
-from ...text.source_encoder import AnnotatedLine, annotate_lines, encode_line
+from ...text.source_encoder import AnnotatedLine, EncodedSentence, annotate_lines, encode_line
 from ...text_reading import numbered_lines
-from ..chunks import EncodedChunk, EncodedSide
+from ..chunks import Chunk, EncodedChunk, read_rows, write_rows
 from .translation_options import TranslationOptions
+
+ANNOTATED = "annotated.jsonl"
+SOURCE, TARGET = "source", "target"
 
 
 @dataclass(frozen=True)
-class Chunk:
-    """One job: lines ``first`` … ``first + count - 1`` (from 0) of a split.
+class Lines:
+    """Where the lines of a chunk stand.
 
     Args:
-        split: name of the split.
-        number: index of the chunk in it.
-        first, count: which lines.
-        source, target, conllu: (path, byte offset, file line) of each input, or None.
-        annotated, encoded: the files that the two steps write.
+        first: number of the first, from 0.
+        places: side (source, target, conllu) -> path, byte offset and line of the file.
     """
 
-    split: str
-    number: int
     first: int
-    count: int
-    source: tuple[Path, int, int]
-    target: tuple[Path, int, int] | None
-    conllu: tuple[Path, int, int] | None
-    annotated: Path
-    encoded: Path
+    places: Mapping[str, tuple[Path, int, int]]
 
     def place(self, row: int) -> str:
-        """``file:line`` of the chunk's ``row``-th source line."""
-        return f"{self.source[0]}:{self.first + row + 1}"
+        """``file:line`` of the ``row``-th source line."""
+        return f"{self.places[SOURCE][0]}:{self.first + row + 1}"
 
 
-class Context:
-    """What a process needs beside its jobs; filled by `start_annotating`, `start_encoding`."""
-
-    options: TranslationOptions
-    annotator: Any = None
-    segmenters: tuple[Segmenter, Segmenter]
-
-
-def start_annotating(options: TranslationOptions, annotator: Any = None) -> None:
-    """Set the tagger of this process, its parent's if that was inherited, or load it."""
-    Context.options, Context.annotator = options, annotator
-    if options.needs_spacy and annotator is None:
-        from ...text.annotate import BUNDLED, Annotator
-
-        Context.annotator = Annotator(options.spacy_model or BUNDLED, parse=options.parse)
-
-
-def start_encoding(options: TranslationOptions, segmenters: tuple[Segmenter, Segmenter]) -> None:
-    """Set the source's and the target's segmenter."""
-    Context.options, Context.segmenters = options, segmenters
-
-
-def annotate_chunk(chunk: Chunk) -> None:
+def annotate_chunk(options: TranslationOptions, annotator: Any, chunk: Chunk) -> None:
     """Clean, tokenise, tag and parse the chunk's lines; write the annotated rows."""
-    if chunk.annotated.is_file():
-        return
-    options, counts = Context.options, Counter()
-    texts, targets = _read(chunk)
-    kept = [
-        i
-        for i in range(chunk.count)
-        if _keep(chunk, texts[i], targets[i] if targets else None, counts)
-    ]
-    given = _given(chunk)
+    counts: Counter[str] = Counter()
+    texts = _read(options, chunk, SOURCE, options.source_lang)
+    targets = _read(options, chunk, TARGET, options.target_lang)
+    kept = range(chunk.count)
+    if chunk.split.startswith("train"):
+        kept = [
+            i
+            for i in kept
+            if _keep(options, [side[i] for side in (texts, targets) if side], counts)
+        ]
+    given = _given(options, chunk)
     annotated = annotate_lines(
         [texts[i] for i in kept],
         options.tokenizer,
-        Context.annotator,
+        annotator,
         [given[i] for i in kept] if given else None,
     )
     if long := sum(overlong_words(texts[i]) for i in kept):
         counts["overlong_words"] = long
     rows = []
     for i, line in zip(kept, annotated):
-        if _accept(chunk, i, line.repaired, "words", line.failed, counts):
-            rows.append(_pack(line, i, targets[i] if targets else ""))
-    _write(chunk.annotated, dict(counts), rows)
+        if _accept(options, chunk, i, (line.repaired, "words", line.failed), counts):
+            rows.append(_pack(options, line, i, targets[i] if targets else ""))
+    write_rows(chunk.file(ANNOTATED), [dict(counts), *rows])
 
 
-def encode_chunk(chunk: Chunk) -> None:
+def encode_chunk(
+    options: TranslationOptions, segmenters: tuple[Segmenter, Segmenter], chunk: Chunk
+) -> None:
     """Cut the annotated rows into subwords with features; write both."""
-    if chunk.encoded.is_file():
-        return
-    source, target = Context.segmenters
-    features = Context.options.feature_names
-    counts: Counter[str] = Counter()
-    lines, goals = [], []
-    for row in read_rows(chunk.annotated):
+    (source, target), features = segmenters, options.feature_names
+    header, *rows = read_rows(chunk.file(ANNOTATED))
+    notes: Counter[str] = Counter(header)
+    lines: list[EncodedSentence] = []
+    goals: list[Sequence[str]] = []
+    for row in rows:
         line = encode_line(_unpack(row), source, features)
-        if _accept(chunk, row["n"], line.misaligned, "subwords", False, counts):
+        if _accept(options, chunk, row["n"], (line.misaligned, "subwords", False), notes):
             lines.append(line)
             goals.append(target.segment(row["y"])[0])
-    labels = {
-        name: np.array([i for line in lines for i in FEATURES[name].ids(line.features[name])], "u1")
-        for name in features
-    }
-    tree = {}
-    if Context.options.parse:
-        columns = zip(COLUMNS, zip(*(line.tree for line in lines)))
-        tree = {name: np.fromiter(chain.from_iterable(rows), "i4") for name, rows in columns}
-    sides = EncodedSide.of([line.subwords for line in lines]), EncodedSide.of(goals)
-    EncodedChunk(dict(counts), *sides, labels, tree).save(chunk.encoded)
+    symbols, streams = {}, {}
+    for name, side in ((SOURCE, [line.subwords for line in lines]), (TARGET, goals)):
+        table: dict[str, int] = {}
+        numbers = [[table.setdefault(piece, len(table)) for piece in line] for line in side]
+        symbols[name], streams[name] = [*table], Rows.of(numbers)
+    for name in features:
+        streams[name] = Rows.of(FEATURES[name].ids(line.features[name]) for line in lines)
+    if options.parse:
+        columns = zip(*(line.tree for line in lines)) if lines else [[] for _ in COLUMNS]
+        streams |= {name: Rows.of(column) for name, column in zip(COLUMNS, columns)}
+    counts = {"lines": len(lines), "read": chunk.count}
+    EncodedChunk(streams, counts, dict(notes), symbols=symbols).save(chunk.encoded)
 
 
-def read_header(path: Path) -> dict[str, Any]:
-    """Read the first record of a chunk file."""
-    with open(path, encoding="utf-8", newline="\n") as stream:
-        return json.loads(stream.readline())
+def annotated_rows(chunk: Chunk) -> Iterator[dict[str, Any]]:
+    """Yield the rows of an annotated chunk: ``t`` is the source text, ``y`` the target's."""
+    return islice(read_rows(chunk.file(ANNOTATED)), 1, None)
 
 
-def read_rows(path: Path) -> Iterator[Any]:
-    """Yield the rows of a chunk file."""
-    with open(path, encoding="utf-8", newline="\n") as stream:
-        for line in islice(stream, 1, None):
-            yield json.loads(line)
+def _read(
+    options: TranslationOptions, chunk: Chunk, side: str, lang: str
+) -> list[str | None] | None:
+    """Read and tokenise the chunk's lines of a side, if there is one; None for overlong ones."""
+    if side not in chunk.source.places:
+        return None
+    read = line_reader(options.tokenizer, options.normalizer, lang)
+    raw = read_chunk(*chunk.source.places[side], chunk.count)
+    return [read(line) if len(line) <= options.max_characters else None for line in raw]
 
 
-def _write(path: Path, header: dict[str, Any], rows: list[Any]) -> None:
-    write_text(path, "".join(json.dumps(record) + "\n" for record in (header, *rows)))
-
-
-def _read(chunk: Chunk) -> tuple[list[str], list[str] | None]:
-    """Read and tokenise the chunk's source and target lines."""
-    options = Context.options
-    sides = []
-    for place, lang in ((chunk.source, options.source_lang), (chunk.target, options.target_lang)):
-        if place is None:
-            sides.append(None)
-            continue
-        read = line_reader(options.tokenizer, options.normalizer, lang)
-        raw = read_chunk(*place, chunk.count)
-        sides.append([read(line) if len(line) <= options.max_characters else None for line in raw])
-    return sides[0], sides[1]
-
-
-def _keep(chunk: Chunk, source: str | None, target: str | None, counts: Counter[str]) -> bool:
-    """Decide whether a pair stays; only training pairs are ever dropped."""
-    counts["read"] += 1
-    if not chunk.split.startswith("train"):
-        return True
-    options = Context.options
-    if source is None or (chunk.target and target is None):
+def _keep(options: TranslationOptions, pair: Sequence[str | None], counts: Counter[str]) -> bool:
+    """Decide whether a training pair stays; others are never dropped."""
+    if None in pair:
         counts["overlong"] += 1
         return False
-    sizes = [len(text.split()) for text in (source, target) if text is not None]
+    sizes = [len(text.split()) for text in pair]
     low, high = min(sizes), max(sizes)
     reason = ""
     if low == 0:
@@ -188,26 +139,38 @@ def _keep(chunk: Chunk, source: str | None, target: str | None, counts: Counter[
     return not reason
 
 
-def _given(chunk: Chunk) -> list[Any] | None:
+def _given(options: TranslationOptions, chunk: Chunk) -> list[Any] | None:
     """Read the chunk's ready annotations."""
-    if chunk.conllu is None:
+    if "conllu" not in chunk.source.places:
         return None
-    path, offset, number = chunk.conllu
-    blocks = read_blocks(numbered_lines(path, offset, number))
-    parse = Context.options.parse
-    return [parse_block(block, path, need_heads=parse) for block in islice(blocks, chunk.count)]
+    path, offset, number = chunk.source.places["conllu"]
+    blocks = islice(read_blocks(numbered_lines(path, offset, number)), chunk.count)
+    return [parse_block(block, path, need_heads=options.parse) for block in blocks]
 
 
 def _accept(
-    chunk: Chunk, row: int, amiss: int, unit: str, failed: bool, counts: Counter[str]
+    options: TranslationOptions,
+    chunk: Chunk,
+    row: int,
+    found: tuple[int, str, bool],
+    counts: Counter[str],
 ) -> bool:
-    """Apply ``--on-misalignment``; valid and test lines are always repaired, never dropped."""
-    if not amiss:
+    """Apply ``--on-misalignment``; valid and test lines are always repaired, never dropped.
+
+    Args:
+        options: of the preparation.
+        chunk: which has the line.
+        row: the line's number in it.
+        found: how many units do not match, what they are, whether the characters are others.
+        counts: of what is done about it.
+    """
+    misaligned, unit, failed = found
+    if not misaligned:
         return True
-    policy = Context.options.on_misalignment
+    policy = options.on_misalignment
     if policy == "error":
         raise ValueError(
-            f"{chunk.place(row)}: {amiss} {unit} do not match the annotation"
+            f"{chunk.source.place(row)}: {misaligned} {unit} do not match the annotation"
             + (" (its characters are not those of the text)" if failed else "")
             + "; --on-misalignment repair assigns them by character offsets, skip drops the pair"
         )
@@ -215,22 +178,22 @@ def _accept(
         counts["skipped_lines"] += 1
         return False
     counts["failed_lines" if failed else "repaired_lines"] += 1
-    counts[f"repaired_{unit}"] += amiss
+    counts[f"repaired_{unit}"] += misaligned
     return True
 
 
-def _pack(line: AnnotatedLine, number: int, target: str) -> dict[str, Any]:
+def _pack(
+    options: TranslationOptions, line: AnnotatedLine, number: int, target: str
+) -> dict[str, Any]:
     """Turn an annotated line into a row; words are kept only where the text does not give them."""
     row = {
         "n": number,
         "t": line.text,
         "u": " ".join(line.upos) if line.upos else None,
-        "h": line.heads if Context.options.parse else None,
+        "h": line.heads if options.parse else None,
         "y": target,
     }
-    if Context.options.tokenizer == "none":
-        row |= {"w": line.words, "s": line.spans}
-    return row
+    return row | ({"w": line.words, "s": line.spans} if options.tokenizer == "none" else {})
 
 
 def _unpack(row: dict[str, Any]) -> AnnotatedLine:
