@@ -15,7 +15,7 @@ from typing_extensions import Self
 from .. import __version__
 from ..files import write_text
 from ..messages import quoted
-from ..syntax.subword_tree import COLUMNS
+from ..syntax.layers import LAYERS, TREE, held_layers
 from ..text_reading import read_text
 
 FILE_NAME = "manifest.json"
@@ -187,6 +187,11 @@ class Manifest(FolderManifest):
     products: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
+    def layers(self) -> list[str]:
+        """Names of the layers that a model can read, in the order of their columns."""
+        return held_layers(self.features, self.heads)
+
+    @property
     def pair(self) -> str:
         """The language pair as it stands in file names, e.g. ``en-de``."""
         return f"{self.source_lang}-{self.target_lang}"
@@ -200,7 +205,8 @@ class Manifest(FolderManifest):
             for ext in ("bin", "idx")
         ]
         names = {name for counts in self.splits.values() for name in counts["tokens"]}
-        names -= {f"{self.source_lang}.{column}" for column in COLUMNS}  # they count, plainly
+        trees = [layer for layer in LAYERS.values() if layer.enters == TREE]  # no dictionaries
+        names -= {f"{self.source_lang}.{name}" for layer in trees for name in layer.columns}
         models = {
             side.get(k) for side in self.segmentation.values() for k in ("model", "vocabulary")
         }

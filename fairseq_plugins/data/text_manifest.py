@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..messages import named
+from ..syntax.layers import LAYERS, ON_REQUEST, WORD_PAIR, layers_of
 from ..text_reading import is_cell
 from .manifest import FolderManifest, check_names
 
@@ -22,8 +23,6 @@ TARGETS = {
 }
 SPANS = "spans"
 LABELLED = ("classes", "word_labels")  # targets that have a list of labels
-SIMILARITY = "similarity"
-ANNOTATIONS = ("pos", "heads", SIMILARITY)
 TOKENIZE = ("whitespace", "characters", "spacy")
 SETTINGS = ("lowercase", "strip_accents", "chinese_characters")
 COUNTS = ("examples", "labelled")
@@ -47,8 +46,7 @@ class TextManifest(FolderManifest):
         tokenizer: ``lowercase``, ``strip_accents``, ``chinese_characters`` of the wordpieces.
         tokenize: what words are, of `TOKENIZE` (see `text.text_encoder`); given words always stay
             as given.
-        annotations: what the words carry, of ``pos``, ``heads`` and, in pairs,
-            ``similarity``; their case always.
+        annotations: names of the layers that were asked for (`syntax.layers.ON_REQUEST`).
         annotator: name, version and content hash of what annotated them (empty: nothing did);
             ``model`` names the spaCy pipeline for raw text.
         splits: per split ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``,
@@ -91,16 +89,22 @@ class TextManifest(FolderManifest):
 
     @property
     def compares_words(self) -> bool:
-        """Whether the folder says how similar the words of a pair are."""
-        return SIMILARITY in self.annotations
+        """Whether the folder says how the words of a pair compare."""
+        return any(layer.unit == WORD_PAIR for layer in layers_of(self.annotations))
+
+    @property
+    def layers(self) -> list[str]:
+        """Names of the layers that a model can read."""
+        held = {name for name, layer in LAYERS.items() if layer.standard or layer.derived}
+        return [name for name in LAYERS if name in held | {*self.annotations}]
 
     def streams(self) -> dict[str, str]:
         """Name the streams of a split, its labels apart: stream -> what one id stands for."""
-        names = {"tokens": "wordpiece", "words": "wordpiece", "case": "word"}
-        names |= {name: "word" for name in self.annotations if name != SIMILARITY}
+        names = {"tokens": "wordpiece", "words": "wordpiece"}
         found = {f"{name}{k}": unit for k in range(self.sentences) for name, unit in names.items()}
-        # of each word of the second sentence, one number for every word of the first
-        found |= {f"{SIMILARITY}1": "pair of words"} if self.compares_words else {}
+        for layer in layers_of(self.layers):
+            if not layer.derived:
+                found |= {f"{layer.name}{k}": layer.unit for k in layer.sides(self.sentences)}
         # of each wordpiece of a context, begin and end in code points
         return found | ({"offsets1": "place in the context"} if self.target == SPANS else {})
 
@@ -160,10 +164,11 @@ class TextManifest(FolderManifest):
             yield f"'sentences' is {self.sentences}, expected 1 or 2"
         if self.tokenize not in TOKENIZE:
             yield f"'tokenize' is {self.tokenize!r}; choices are {', '.join(TOKENIZE)}"
-        if not set(self.annotations) <= set(ANNOTATIONS):
-            yield f"'annotations' are {self.annotations}; choices are {', '.join(ANNOTATIONS)}"
+        if not set(self.annotations) <= set(ON_REQUEST):
+            yield f"'annotations' are {self.annotations}; choices are {', '.join(ON_REQUEST)}"
+            return
         if self.compares_words and self.sentences != 2:
-            yield f"'annotations' are {self.annotations}, but only pairs have a {SIMILARITY}"
+            yield f"'annotations' are {self.annotations}, but only pairs of texts have those"
         if self.target == SPANS and (self.sentences != 2 or self.compares_words):
             yield f"{SPANS!r} are of questions and contexts, whose words are not compared"
         sizes = [self.windows.get(name) for name in WINDOWS]

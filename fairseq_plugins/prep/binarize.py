@@ -15,8 +15,9 @@ from ..data.dictionaries import build_dictionary, load_dictionary, token_ids
 from ..data.manifest import Manifest
 from ..data.streams import StreamWriter, stream_prefix
 from ..files import replacing
-from ..syntax.labels import FEATURES, SPECIAL, SPECIAL_ID
-from ..syntax.subword_tree import COLUMNS, NO_WORD
+from ..syntax.labels import SPECIAL
+from ..syntax.layers import FEATURES, TREE, layers_of
+from ..syntax.subword_tree import NO_WORD
 from .chunks import Chunk, read_header
 from .encoded import EncodedChunk, EncodedSide, closed_rows
 from .options import TranslationOptions
@@ -48,7 +49,7 @@ def binarize(
             )
             manifest.alignment[split] = _explained(chunks, manifest.splits[split], outcomes)
     for name, counts in labels.items():
-        FEATURES[name].save(folder / f"dict.{options.source_lang}.{name}.txt", counts)
+        FEATURES[name].inventory.save(folder / f"dict.{options.source_lang}.{name}.txt", counts)
 
 
 def write_dictionaries(
@@ -145,10 +146,10 @@ def _open_writers(
     sizes = {options.source_lang: len(dictionaries[0])}
     if not options.only_source:
         sizes[options.target_lang] = len(dictionaries[1])
-    for name in options.feature_names:
-        sizes[f"{options.source_lang}.{name}"] = len(FEATURES[name])
-    for name in COLUMNS if options.parse else ():
-        sizes[f"{options.source_lang}.{name}"] = word_numbers(options.max_characters)
+    for layer in layers_of(options.layers):
+        numbers = layer.enters == TREE
+        size = word_numbers(options.max_characters) if numbers else len(layer.inventory)
+        sizes |= {f"{options.source_lang}.{name}": size for name in layer.columns}
     return {
         name: StreamWriter(stream_prefix(folder, split, options.pair, name), size)
         for name, size in sizes.items()
@@ -167,10 +168,11 @@ def _streams(
         if not (lang == options.target_lang and options.only_source):
             *ids, end = token_ids(dictionary, side.symbols)
             rows[lang] = side.rows(ids, end)
-    for name, ids in chunk.labels.items():
-        rows[f"{options.source_lang}.{name}"] = closed_rows(ids, chunk.source.sizes, SPECIAL_ID)
-    for name, numbers in chunk.tree.items():
-        rows[f"{options.source_lang}.{name}"] = closed_rows(numbers, chunk.source.sizes, NO_WORD)
+    found = chunk.labels | chunk.tree
+    for layer in layers_of(options.layers):
+        for name in layer.columns:
+            ids = closed_rows(found[name], chunk.source.sizes, layer.end)
+            rows[f"{options.source_lang}.{name}"] = ids
     return rows
 
 
@@ -181,7 +183,7 @@ def word_numbers(max_characters: int) -> int:
 
 def _count_labels(chunk: EncodedChunk, labels: dict[str, Counter[str]]) -> None:
     for name, ids in chunk.labels.items():
-        symbols = FEATURES[name].symbols
+        symbols = FEATURES[name].inventory.symbols
         found = np.bincount(ids, minlength=len(symbols)).tolist()
         labels[name].update(dict(zip(symbols, found)))
         labels[name][SPECIAL] += len(chunk.source.sizes)

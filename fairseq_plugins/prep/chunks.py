@@ -20,9 +20,9 @@ import numpy as np
 from ..corpora.conllu import parse_block, read_blocks
 from ..corpora.parallel_text import read_chunk
 from ..files import write_text
-from ..syntax.labels import FEATURES
-from ..syntax.subword_tree import COLUMNS
+from ..syntax.layers import FEATURES, layers_of
 from ..syntax.subwords import joined_spans
+from ..text.annotators import load_annotator
 from ..text.raw_text import line_reader, overlong_words, unescape
 from ..text.segment import Segmenter
 from ..text.source_encoder import AnnotatedLine, annotate_lines, encode_line
@@ -70,9 +70,7 @@ def start_annotating(options: TranslationOptions, annotator: Any = None) -> None
     """Set the tagger of this process, its parent's if that was inherited, or load it."""
     Context.options, Context.annotator = options, annotator
     if options.needs_spacy and annotator is None:
-        from ..text.annotate import BUNDLED, Annotator
-
-        Context.annotator = Annotator(options.spacy_model or BUNDLED, parse=options.parse)
+        Context.annotator = load_annotator(options.layers, options.spacy_model)
 
 
 def start_encoding(options: TranslationOptions, segmenters: tuple[Segmenter, Segmenter]) -> None:
@@ -112,22 +110,20 @@ def encode_chunk(chunk: Chunk) -> None:
     if chunk.encoded.is_file():
         return
     source, target = Context.segmenters
-    features = Context.options.feature_names
+    names = Context.options.layers
     counts: Counter[str] = Counter()
     lines, goals = [], []
     for row in read_rows(chunk.annotated):
-        line = encode_line(_unpack(row), source, features)
+        line = encode_line(_unpack(row), source, names)
         if _accept(chunk, row["n"], line.misaligned, "subwords", False, counts):
             lines.append(line)
             goals.append(target.segment(row["y"])[0])
-    labels = {
-        name: np.array([i for line in lines for i in FEATURES[name].ids(line.features[name])], "u1")
-        for name in features
-    }
-    tree = {}
-    if Context.options.parse:
-        columns = zip(COLUMNS, zip(*(line.tree for line in lines)))
-        tree = {name: np.fromiter(chain.from_iterable(rows), "i4") for name, rows in columns}
+    labels, tree = {}, {}
+    for layer in layers_of(names):
+        for column in layer.columns:
+            found, kind = (labels, "u1") if layer.name in FEATURES else (tree, "i4")
+            rows = (line.columns[column] for line in lines)
+            found[column] = np.fromiter(chain.from_iterable(rows), kind)
     sides = EncodedSide.of([line.subwords for line in lines]), EncodedSide.of(goals)
     EncodedChunk(dict(counts), *sides, labels, tree).save(chunk.encoded)
 
@@ -194,8 +190,8 @@ def _given(chunk: Chunk) -> list[Any] | None:
         return None
     path, offset, number = chunk.conllu
     blocks = read_blocks(numbered_lines(path, offset, number))
-    parse = Context.options.parse
-    return [parse_block(block, path, need_heads=parse) for block in islice(blocks, chunk.count)]
+    names = Context.options.layers
+    return [parse_block(block, path, names) for block in islice(blocks, chunk.count)]
 
 
 def _accept(
@@ -224,8 +220,7 @@ def _pack(line: AnnotatedLine, number: int, target: str) -> dict[str, Any]:
     row = {
         "n": number,
         "t": line.text,
-        "u": " ".join(line.upos) if line.upos else None,
-        "h": line.heads if Context.options.parse else None,
+        "l": line.layers,
         "y": target,
     }
     if Context.options.tokenizer == "none":
@@ -234,8 +229,7 @@ def _pack(line: AnnotatedLine, number: int, target: str) -> dict[str, Any]:
 
 
 def _unpack(row: dict[str, Any]) -> AnnotatedLine:
-    notes = row["u"].split() if row["u"] else None, row["h"]
     if "w" in row:
-        return AnnotatedLine(row["t"], row["w"], [tuple(s) for s in row["s"]], *notes)
+        return AnnotatedLine(row["t"], row["w"], [tuple(s) for s in row["s"]], row["l"])
     words = row["t"].split()
-    return AnnotatedLine(row["t"], [unescape(w) for w in words], joined_spans(words), *notes)
+    return AnnotatedLine(row["t"], [unescape(w) for w in words], joined_spans(words), row["l"])

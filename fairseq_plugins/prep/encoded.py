@@ -19,7 +19,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 import numpy as np
 
 from ..files import replacing
-from ..syntax.labels import FEATURES
+from ..syntax.layers import FEATURES
 
 SIDES = ("source", "target")
 NO_BOUND = 2**31  # of numbers that are checked when their split is opened
@@ -111,7 +111,7 @@ class EncodedChunk:
                 check_rows(name, side.numbers, side.sizes, len(side.symbols))
             labels = {name: archive[f"labels.{name}"] for name in header["features"]}
             for name, ids in labels.items():
-                check_rows(name, ids, sides[0].sizes, len(FEATURES[name]))
+                check_rows(name, ids, sides[0].sizes, len(FEATURES[name].inventory))
             tree = {name: archive[f"tree.{name}"] for name in header["tree"]}
             for name, numbers in tree.items():
                 check_rows(name, numbers, sides[0].sizes, NO_BOUND)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..data.text_manifest import CONTEXTS, MISALIGNED, TextManifest
+from ..syntax.layers import STANDARD
 from ..text.squad_alignment import ANSWERABLE, UNKNOWN
 from .squad_chunks import EXAMPLES, SquadChunk
 from .text_binarize import (
@@ -77,7 +78,7 @@ class SquadSplitWriter:
             "examples": self.states.total(),
             "labelled": self.states.total() - self.states[UNKNOWN],
             "tokens": sum(self.streams[f"tokens{k}"].ids for k in range(2)),
-            "words": sum(self.streams[f"case{k}"].ids for k in range(2)),
+            "words": sum(self.streams[f"{STANDARD[0]}{k}"].ids for k in range(2)),
             "longest": self.longest,
             "paragraphs": self.paragraphs,
             "answerable": self.states[ANSWERABLE],

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from ..corpora.own_files import OWN_FILES, check_some, own_files
-from ..data.text_manifest import SIMILARITY, TOKENIZE, WINDOWS
+from ..data.text_manifest import TOKENIZE, WINDOWS
 from ..pretrained.directory import DEFAULT
+from ..syntax.layers import OF_PAIRS, OF_TEXTS
+from ..text.annotators import needs_annotator
 from ..text.squad_alignment import Limits
-from ..text.text_encoder import needs_annotator
 from .options import MISALIGNMENTS
 from .running import CORES, RUNNING, RUNNING_FLAGS, Share
 from .text_options import NO_ANNOTATIONS, parse_annotations
@@ -54,10 +55,10 @@ class SquadOptions:
         """Check everything that can be checked without opening a file."""
         self.share = Share.parse(self.shard, merge=self.merge)
         self.annotation_names = parse_annotations(self.annotations)
-        if SIMILARITY in self.annotation_names:
+        if compared := [name for name in OF_PAIRS if name in self.annotation_names]:
             raise ValueError(
-                f"--annotations {self.annotations}: {SIMILARITY} compares the words of two "
-                f"sentences, not of questions and contexts: choices are pos, heads, or "
+                f"--annotations {self.annotations}: {compared[0]} compares the words of two "
+                f"sentences, not of questions and contexts: choices are {', '.join(OF_TEXTS)}, or "
                 f"{NO_ANNOTATIONS}"
             )
         self.tokenize = self.tokenize or ("spacy" if self.annotation_names else "whitespace")
@@ -82,7 +83,7 @@ class SquadOptions:
                 "windows further apart than that would leave some out"
             )
         check_some(self)
-        if self.spacy_model and not needs_annotator(self.tokenize, self.annotation_names):
+        if self.spacy_model and not needs_annotator(self.annotation_names, self.tokenize):
             raise ValueError(
                 f"--spacy-model has no work to do: --tokenize {self.tokenize} with --annotations "
                 f"{self.annotations} needs none"
@@ -133,7 +134,7 @@ FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("valid_file", "comma-separated SQuAD files (the first is 'valid')", {}),
     ("test_file", "comma-separated SQuAD files; they may lack answers", {}),
     ("pretrained", "BERT whose vocabulary counts: embedded name or Hugging Face directory", {}),
-    ("annotations", f"what words carry: any of pos,heads, or {NO_ANNOTATIONS}", {}),
+    ("annotations", f"what words carry: any of {','.join(OF_TEXTS)}, or {NO_ANNOTATIONS}", {}),
     (
         "tokenize",
         f"what words are: {' | '.join(TOKENIZE)} (each Chinese character a word; the pipeline's "

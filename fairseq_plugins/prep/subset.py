@@ -19,7 +19,7 @@ from ..data.streams import read_stream, stream_prefix, write_stream
 from ..data.text_manifest import TextManifest
 from ..files import copy
 from ..messages import named
-from ..syntax.labels import FEATURES
+from ..syntax.layers import FEATURES
 from ..syntax.subword_tree import COLUMNS
 from ..text_reading import read_text
 from . import text_subset
@@ -115,7 +115,7 @@ def _id_count(folder: Path, manifest: Manifest, stream: str) -> int:
     """Size of a stream's id space: an inventory's, a dictionary's (symbols on disk + own), …"""
     feature = stream.partition(".")[2]
     if feature in FEATURES:
-        return len(FEATURES[feature])
+        return len(FEATURES[feature].inventory)
     if feature in COLUMNS:
         longest = manifest.options.get("max_characters")
         if not isinstance(longest, int):

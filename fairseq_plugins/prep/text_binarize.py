@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ..data.streams import StreamWriter
-from ..data.text_manifest import SIMILARITY, TextManifest
+from ..data.text_manifest import TextManifest
 from ..files import new_file, publish
-from ..syntax.labels import FEATURES
-from ..text.word_similarity import FULL
+from ..syntax.layers import STANDARD, layers_of
 from .encoded import NO_BOUND
 from .text_chunks import MOST_WORDS, EncodedExamples, TextChunk
 from .text_scan import TextScan
@@ -72,7 +71,7 @@ class SplitWriter:
             "examples": self.scan.examples,
             "labelled": self.scan.labelled,
             "tokens": sum(self.streams[f"tokens{k}"].ids for k in pairs),
-            "words": sum(self.streams[f"case{k}"].ids for k in pairs),
+            "words": sum(self.streams[f"{STANDARD[0]}{k}"].ids for k in pairs),
             "longest": self.longest,
             "unknown": unknown_of(self.unknown, self.streams),
         }
@@ -99,9 +98,8 @@ def stream_sizes(manifest: TextManifest, pieces: int) -> dict[str, int]:
         manifest: of the folder.
         pieces: size of the vocabulary.
     """
-    widths = {"tokens": pieces, "words": MOST_WORDS, "heads": MOST_WORDS + 1}
-    widths |= {SIMILARITY: FULL + 1, "offsets": ANY_NUMBER}
-    widths |= {name: len(inventory) for name, inventory in FEATURES.items()}
+    widths = {"tokens": pieces, "words": MOST_WORDS, "offsets": ANY_NUMBER}
+    widths |= {layer.name: layer.id_count(MOST_WORDS) for layer in layers_of(manifest.layers)}
     return {name: widths[name[:-1]] for name in manifest.streams()}
 
 

@@ -79,7 +79,7 @@ class TextChunk:
         if not self.parses.is_file():
             return None
         rows = json_rows(self.parses)
-        return [tuple(Annotation(*words, heads=heads) for *words, heads in row) for row in rows]
+        return [tuple(Annotation(*note) for note in row) for row in rows]
 
     def read_gold(self) -> list[list[str]]:
         """Read the labels: none, one, or one a word."""
@@ -91,8 +91,8 @@ def _described(example: Example) -> dict[str, Any]:
     return row if example.words is None else row | {"words": example.words}
 
 
-def _noted(note: Annotation) -> tuple[list[str], list[str], list[int] | None]:
-    return note.words, note.upos, note.heads
+def _noted(note: Annotation) -> tuple[list[str], dict[str, list[Any]]]:
+    return note.words, note.layers
 
 
 def json_lines(rows: Iterable[Any]) -> str:
@@ -243,10 +243,6 @@ def sentence_streams(k: int, sentences: Sequence[EncodedSentence]) -> dict[str, 
         f"tokens{k}": Rows.of([sentence.tokens for sentence in sentences]),
         f"words{k}": Rows.of([sentence.word_of for sentence in sentences]),
     }
-    for name in sentences[0].features:
-        found[f"{name}{k}"] = Rows.of([sentence.features[name] for sentence in sentences])
-    if sentences[0].heads is not None:
-        found[f"heads{k}"] = Rows.of([sentence.heads or [] for sentence in sentences])
-    if sentences[0].similarity is not None:
-        found[f"similarity{k}"] = Rows.of([sentence.similarity or [] for sentence in sentences])
+    for name in sentences[0].layers:
+        found[f"{name}{k}"] = Rows.of([sentence.layers[name] for sentence in sentences])
     return found

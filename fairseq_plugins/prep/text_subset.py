@@ -11,6 +11,7 @@ from ..data.manifest import FolderManifest
 from ..data.streams import write_stream
 from ..data.text_manifest import CONTEXTS, SPANS, VOCABULARY, TextManifest
 from ..data.text_rows import Rows
+from ..syntax.layers import STANDARD
 from ..text.squad_alignment import ANSWERABLE, UNKNOWN
 from .text_binarize import ANY_NUMBER, TextWriter, stream_sizes
 
@@ -92,7 +93,7 @@ def _counts(manifest: TextManifest, rows: dict[str, Rows], examples: int) -> dic
     found = {
         "examples": examples,
         "tokens": sum(int(side.sum()) for side in lengths),
-        "words": sum(int(rows[f"case{k}"].lengths.sum()) for k in sides),
+        "words": sum(int(rows[f"{STANDARD[0]}{k}"].lengths.sum()) for k in sides),
     }
     if manifest.target == SPANS:
         answers = rows["answers"]

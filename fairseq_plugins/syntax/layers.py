@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .labels import CASES, SUBWORD_POSITIONS, UPOS, Inventory, upos_label
-from .subword_tree import COLUMNS
+from .labels import CASES, SPECIAL_ID, SUBWORD_POSITIONS, UPOS, Inventory, upos_label
+from .subword_tree import COLUMNS, NO_WORD
 from .subwords import case_of, positions
 from .tree import project_heads
 
@@ -104,6 +104,7 @@ class Layer:
         about: what a model with the layer reads, for messages.
         standard: whether every prepared folder of texts holds it, without being asked.
         requires: what annotating needs, for messages; empty for nothing.
+        lacking: what is said of a text without the layer.
     """
 
     name: str
@@ -113,6 +114,7 @@ class Layer:
     about: str
     standard: bool = False
     requires: str = ""
+    lacking: str = "was not annotated"
 
     @property
     def enters(self) -> str:
@@ -134,6 +136,12 @@ class Layer:
         return isinstance(self.source, Aligned)
 
     @property
+    def asked_with(self) -> list[str]:
+        """What a preparation is asked for, to have it: the standard tags first, for a parse."""
+        first = STANDARD_TAGS if isinstance(self.source, Parsed) else ()
+        return [*first, self.name]
+
+    @property
     def inventory(self) -> Inventory:
         """The closed inventory of a layer that enters as a column.
 
@@ -143,6 +151,11 @@ class Layer:
         if not isinstance(self.values, Inventory):
             raise ValueError(f"{self.name!r} has no inventory of labels")
         return self.values
+
+    @property
+    def end(self) -> int:
+        """What its columns hold at ``</s>`` and other special tokens."""
+        return NO_WORD if self.enters == TREE else SPECIAL_ID
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -208,7 +221,15 @@ LAYERS: dict[str, Layer] = {
             Aligned(positions),
             "the places of subwords in their words",
         ),
-        Layer("heads", WORD, Tree(), Parsed(), "parse trees"),
+        Layer(
+            "heads",
+            WORD,
+            Tree(),
+            Parsed(),
+            "parse trees",
+            requires="a spaCy pipeline that parses",
+            lacking="was not parsed",
+        ),
         Layer(
             "similarity",
             WORD_PAIR,
@@ -216,13 +237,18 @@ LAYERS: dict[str, Layer] = {
             Compared(),
             "the similarity of words",
             requires="WordNet",
+            lacking="was not compared",
         ),
     )
 }
 FEATURES = {name: layer for name, layer in LAYERS.items() if layer.enters == COLUMN}
+STANDARD = tuple(name for name, layer in LAYERS.items() if layer.standard)
+OF_PAIRS = tuple(name for name, layer in LAYERS.items() if layer.unit == WORD_PAIR)
 ON_REQUEST = tuple(  # what --annotations of a folder of texts may name
     name for name, layer in LAYERS.items() if not (layer.standard or layer.derived)
 )
+OF_TEXTS = tuple(name for name in ON_REQUEST if name not in OF_PAIRS)  # those of single texts
+STANDARD_TAGS = ("pos",)  # what every annotator and CoNLL-U file must give
 
 
 def layer_of(name: str) -> Layer:
@@ -239,6 +265,36 @@ def layer_of(name: str) -> Layer:
 def layers_of(names: Iterable[str]) -> list[Layer]:
     """Return the layers of these names; ValueError names an unknown one and the choices."""
     return [layer_of(name) for name in names]
+
+
+def held_layers(features: Iterable[str], parsed: bool) -> list[str]:
+    """Return the layers of a folder of parallel text, in the order of their columns.
+
+    Args:
+        features: names of those that are columns, in their order.
+        parsed: whether it holds trees; their columns come last.
+    """
+    trees = [name for name, layer in LAYERS.items() if layer.enters == TREE]
+    return [*features, *(trees if parsed else ())]
+
+
+def column_places(layers: Iterable[Layer]) -> dict[str, tuple[int, ...]]:
+    """Return which columns of ``src_factors`` the layers of a folder of parallel text have.
+
+    Args:
+        layers: in the order of their columns.
+    """
+    places, done = {}, 0
+    for layer in layers:
+        places[layer.name] = tuple(range(done, done + len(layer.columns)))
+        done += len(layer.columns)
+    return places
+
+
+def annotated_names(names: Iterable[str]) -> list[str]:
+    """Return the layers that an annotator gives: those that it always must, and of these names."""
+    found = layers_of(dict.fromkeys((*STANDARD_TAGS, *names)))
+    return [layer.name for layer in found if layer.annotated]
 
 
 def needs_annotator(names: Iterable[str]) -> bool:

@@ -24,8 +24,8 @@ from ...data.text_manifest import MISALIGNED, SPANS, TARGETS, VOCABULARY, WINDOW
 from ...files import sha256
 from ...messages import quoted
 from ...pretrained.directory import resolve_directory
+from ...text.annotators import load_annotator
 from ...text.squad_encoder import check_visible
-from ...text.text_encoder import load_annotator
 from ...text.wordpiece import WordPieces
 from .. import squad_chunks
 from ..shards import Layout, carry_out, is_settled
@@ -65,7 +65,7 @@ def prepare(options: SquadOptions) -> TextManifest:
 def describe(options: SquadOptions, files: dict[str, Path]) -> tuple[TextManifest, Tools]:
     """Load the tools, and write down what decides the folder's content, before the work."""
     names, tokenize = options.annotation_names, options.tokenize
-    annotator = load_annotator(tokenize, names, options.spacy_model)
+    annotator = load_annotator(names, options.spacy_model, tokenize)
     tools, settings, vocabulary = load_tools(options.pretrained, tokenize, names, annotator)
     inputs = {split: {"file": str(path), "sha256": sha256(path)} for split, path in files.items()}
     manifest = TextManifest(

@@ -29,7 +29,8 @@ from ...data.text_manifest import LABELS, VOCABULARY, TextManifest
 from ...files import sha256, write_text
 from ...pretrained.directory import read_vocabulary, resolve_directory
 from ...pretrained.tokenizer import read_tokenizer_settings
-from ...text.text_encoder import TextEncoder, load_annotator
+from ...text.annotators import load_annotator
+from ...text.text_encoder import TextEncoder
 from ...text.word_similarity import WordSimilarity
 from ...text.wordpiece import WordPieces
 from .. import text_chunks, unknown
@@ -164,7 +165,7 @@ def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
     parses, model = options.conllu_files(files), options.spacy_model
     if parses and not model:
         return GivenParses(parses.values())
-    annotator = load_annotator(options.tokenize, options.annotation_names, model)
+    annotator = load_annotator(options.annotation_names, model, options.tokenize)
     if parses:
         return GivenParses(parses.values(), annotator.identity()["model"])
     return annotator

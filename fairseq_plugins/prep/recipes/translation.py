@@ -18,6 +18,7 @@ from tqdm import tqdm
 from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_conllu, scan_text
 from ...data.manifest import Manifest, tool_versions
 from ...files import sha256
+from ...text import annotators
 from .. import chunks as chunk_steps
 from .. import unknown
 from ..binarize import binarize
@@ -87,9 +88,7 @@ def load_annotator(options: TranslationOptions) -> Any:
     """
     if not (options.needs_spacy or (options.annotated and options.spacy_model)):
         return None
-    from ...text.annotate import BUNDLED, Annotator
-
-    found = Annotator(options.spacy_model or BUNDLED, parse=options.parse)
+    found = annotators.load_annotator(options.layers, options.spacy_model)
     return found if options.needs_spacy else None
 
 
