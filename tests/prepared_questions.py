@@ -141,8 +141,7 @@ def _write(prefix: Path, part: Sequence[Told], annotations: Sequence[str]) -> di
         stream(prefix, f"tokens{k}", [s.tokens for s in side], len(IDS))
         stream(prefix, f"words{k}", [s.word_of for s in side])
         for name in ("case", *annotations):
-            rows = [s.heads if name == "heads" else s.features[name] for s in side]
-            stream(prefix, f"{name}{k}", rows)
+            stream(prefix, f"{name}{k}", [s.layers[name] for s in side])
     stream(prefix, "paragraph", [[number] for number, _ in asked])
     offsets = [[n for span in offsets_of(p.context) for n in span] for p in part]
     stream(prefix, "offsets1", offsets)

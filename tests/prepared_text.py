@@ -27,7 +27,7 @@ from fairseq_plugins.data.bert_dictionary import BertDictionary
 from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.models._bert_config import BertConfig
-from fairseq_plugins.syntax.labels import FEATURES
+from fairseq_plugins.syntax.layers import FEATURES
 from fairseq_plugins.syntax.subwords import case_of
 
 ANNOTATOR = {"name": "toy", "version": "1", "hash": "abc"}
@@ -73,12 +73,11 @@ def encode(words: Sequence[str]) -> SimpleNamespace:
         tokens=[IDS.get(piece, IDS["[UNK]"]) for pieces in cut for piece in pieces],
         word_of=[i for i, pieces in enumerate(cut) for _ in pieces],
         words=list(words),
-        features={
-            "pos": FEATURES["pos"].ids([_UPOS[ord(word[-1]) % 4] for word in words]),
-            "case": FEATURES["case"].ids([case_of(word) for word in words]),
+        layers={
+            "pos": FEATURES["pos"].inventory.ids([_UPOS[ord(word[-1]) % 4] for word in words]),
+            "case": FEATURES["case"].inventory.ids([case_of(word) for word in words]),
+            "heads": heads_of(words),
         },
-        heads=heads_of(words),
-        similarity=None,
     )
 
 
@@ -86,7 +85,8 @@ def encode_texts(texts: Sequence[str]) -> list[SimpleNamespace]:
     """Encode an example; the words of a pair are compared."""
     sides = [encode(text.split()) for text in texts]
     if len(sides) == 2:
-        sides[1].similarity = similarity_of(*(side.words for side in sides))
+        compared = similarity_of(*(side.words for side in sides))
+        sides[1].layers["similarity"] = compared
     return sides
 
 
@@ -202,14 +202,14 @@ def _write(
 ) -> dict[str, int]:
     found = [encode_texts(example.texts) for example in part]
     if "similarity" in annotations:
-        rows = [second.similarity for _, second in found]
+        rows = [second.layers["similarity"] for _, second in found]
         _stream(prefix, "similarity1", rows, 256)
     for k in range(len(part[0].texts)):
         sides = [sentences[k] for sentences in found]
         _stream(prefix, f"tokens{k}", [side.tokens for side in sides], len(VOCABULARY))
         _stream(prefix, f"words{k}", [side.word_of for side in sides], 600)
         for name in ("case", *(name for name in annotations if name != "similarity")):
-            rows = [side.heads if name == "heads" else side.features[name] for side in sides]
+            rows = [side.layers[name] for side in sides]
             _stream(prefix, f"{name}{k}", rows, 600 if name == "heads" else 20)
     labelled = _write_gold(prefix, part, labels)
     lines = [json.dumps({"id": e.id, "texts": e.texts, "words": e.words}) for e in part]

@@ -37,7 +37,8 @@ class RuleParser(RuleAnnotator):
 
     def _parsed(self, note: Annotation) -> Annotation:
         count = len(note.words)
-        return replace(note, heads=[i + 2 if i + 1 < count else 0 for i in range(count)])
+        heads = [i + 2 if i + 1 < count else 0 for i in range(count)]
+        return replace(note, layers=note.layers | {"heads": heads})
 
 
 def vocabulary() -> BertDictionary:

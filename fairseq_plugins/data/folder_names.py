@@ -14,7 +14,5 @@ TARGETS = {
 }
 SPANS = "spans"
 LABELLED = ("classes", "word_labels")  # targets that have a list of labels
-SIMILARITY = "similarity"
-ANNOTATIONS = ("pos", "heads", SIMILARITY)
 TOKENIZE = ("whitespace", "characters", "spacy")
 WINDOWS = ("max_positions", "doc_stride", "max_query_length")

@@ -13,7 +13,7 @@ from typing import Any
 from .. import __version__
 from ..files import write_text
 from ..messages import named, quoted
-from ..syntax.subword_tree import COLUMNS
+from ..syntax.layers import LAYERS, TREE, WORD_PAIR, held_layers, layers_of
 from ..text_reading import read_text
 from .folder_names import (
     CONTEXTS,
@@ -22,7 +22,6 @@ from .folder_names import (
     LABELS,
     MISALIGNED,
     SCORES,
-    SIMILARITY,
     SPANS,
     VOCABULARY,
 )
@@ -102,8 +101,7 @@ class Manifest:
         tokenizer: ``lowercase``, ``strip_accents``, ``chinese_characters`` of the wordpieces.
         tokenize: what words are, of `TOKENIZE` (see `text.text_encoder`); given words always stay
             as given.
-        annotations: what the words carry, of ``pos``, ``heads`` and, in pairs,
-            ``similarity``; their case always.
+        annotations: names of the layers that were asked for (`syntax.layers.ON_REQUEST`).
         submission: how the benchmark's server wants predictions (empty: no server).
         windows: of spans ``max_positions``, ``doc_stride``, ``max_query_length``: how long contexts
             are cut unless a task says otherwise (empty for other targets).
@@ -165,8 +163,16 @@ class Manifest:
 
     @property
     def compares_words(self) -> bool:
-        """Whether the folder says how similar the words of a pair are."""
-        return SIMILARITY in self.annotations
+        """Whether the folder says how the words of a pair compare."""
+        return any(layer.unit == WORD_PAIR for layer in layers_of(self.annotations))
+
+    @property
+    def layers(self) -> list[str]:
+        """Names of the layers that a model can read; of parallel text in column order."""
+        if self.kind is TRANSLATION:
+            return held_layers(self.features, self.heads)
+        held = {name for name, layer in LAYERS.items() if layer.standard or layer.derived}
+        return [name for name in LAYERS if name in held | {*self.annotations}]
 
     def fingerprint(self) -> str:
         """All that decides the folder's content, as one line."""
@@ -202,11 +208,11 @@ class Manifest:
 
     def streams(self) -> dict[str, str]:
         """Name the streams of a split of texts, its labels apart: stream -> what an id is of."""
-        names = {"tokens": "wordpiece", "words": "wordpiece", "case": "word"}
-        names |= {name: "word" for name in self.annotations if name != SIMILARITY}
+        names = {"tokens": "wordpiece", "words": "wordpiece"}
         found = {f"{name}{k}": unit for k in range(self.sentences) for name, unit in names.items()}
-        # of each word of the second sentence, one number for every word of the first
-        found |= {f"{SIMILARITY}1": "pair of words"} if self.compares_words else {}
+        for layer in layers_of(self.layers):
+            if not layer.derived:
+                found |= {f"{layer.name}{k}": layer.unit for k in layer.sides(self.sentences)}
         # of each wordpiece of a context, begin and end in code points
         return found | ({"offsets1": "place in the context"} if self.target == SPANS else {})
 
@@ -237,7 +243,8 @@ class Manifest:
             own = {LABELS: self.target in LABELLED, MISALIGNED: self.target == SPANS}
             return {VOCABULARY, *(name for name, there in own.items() if there)}
         names = {name for counts in self.splits.values() for name in counts["tokens"]}
-        names -= {f"{self.source_lang}.{column}" for column in COLUMNS}  # they count, plainly
+        trees = [layer for layer in LAYERS.values() if layer.enters == TREE]  # no dictionaries
+        names -= {f"{self.source_lang}.{name}" for layer in trees for name in layer.columns}
         models = {
             side.get(k) for side in self.segmentation.values() for k in ("model", "vocabulary")
         }

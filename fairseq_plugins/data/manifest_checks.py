@@ -8,8 +8,9 @@ from itertools import chain
 from typing import Any
 
 from ..messages import named, quoted
+from ..syntax.layers import ON_REQUEST
 from ..text_reading import is_cell
-from .folder_names import ANNOTATIONS, LABELLED, SIMILARITY, SPANS, TARGETS, TOKENIZE, WINDOWS
+from .folder_names import LABELLED, SPANS, TARGETS, TOKENIZE, WINDOWS
 
 SEGMENTATION = {"tokenizer", "normalizer", "subwords", "model", "vocabulary"}
 WORDPIECES = ("lowercase", "strip_accents", "chinese_characters")
@@ -79,17 +80,19 @@ def _misshapen(manifest: Any) -> Iterator[str]:
 
 def _unfit(manifest: Any) -> Iterator[str]:
     """Yield values that are none of the choices, or do not go together."""
-    target, names, compared = manifest.target, manifest.annotations, manifest.compares_words
+    target, names = manifest.target, manifest.annotations
     if target not in TARGETS or manifest.task != TARGETS[target]:
         yield f"no target {target!r} of task {manifest.task!r}; known are {TARGETS}"
     if manifest.sentences not in (1, 2):
         yield f"'sentences' is {manifest.sentences}, expected 1 or 2"
     if manifest.tokenize not in TOKENIZE:
         yield f"'tokenize' is {manifest.tokenize!r}; choices are {', '.join(TOKENIZE)}"
-    if not set(names) <= set(ANNOTATIONS):
-        yield f"'annotations' are {names}; choices are {', '.join(ANNOTATIONS)}"
+    if not set(names) <= set(ON_REQUEST):
+        yield f"'annotations' are {names}; choices are {', '.join(ON_REQUEST)}"
+        return
+    compared = manifest.compares_words
     if compared and manifest.sentences != 2:
-        yield f"'annotations' are {names}, but only pairs have a {SIMILARITY}"
+        yield f"'annotations' are {names}, but only pairs of texts have those"
     if target == SPANS and (manifest.sentences != 2 or compared):
         yield f"{SPANS!r} are of questions and contexts, whose words are not compared"
     sizes = [manifest.windows.get(name) for name in WINDOWS]

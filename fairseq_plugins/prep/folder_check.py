@@ -12,9 +12,9 @@ from ..data.folder_names import SPANS, VOCABULARY
 from ..data.manifest import TRANSLATION, Manifest
 from ..data.passages import Texts
 from ..data.products import faults
-from ..data.text_columns import STORED_FEATURES, read_ids
+from ..data.text_columns import read_ids
 from ..data.text_folders import open_folder, read_gold, read_questions, read_sentences
-from ..data.translation_folders import load_inventories, shared_manifest
+from ..data.translation_folders import load_layers, shared_manifest
 
 SHOWN = 10  # faults in a message
 
@@ -52,12 +52,11 @@ def check_folder(folder: str | Path) -> str:
 def _check_translation(folder: Path) -> None:
     """Check what a task checks of all splits when it opens them."""
     manifest = shared_manifest([str(folder)])
-    inventories = load_inventories([str(folder)], manifest)
+    layers = load_layers([str(folder)], manifest)
     for split, counts in manifest.splits.items():
         languages = {manifest.source_lang, manifest.target_lang} & counts["tokens"].keys()
         check_split(
-            *(folder, split, manifest.pair, manifest.source_lang, inventories),
-            tree=manifest.heads,
+            *(folder, split, manifest.pair, manifest.source_lang, layers),
             lines=counts["lines"],
             dictionaries={
                 name: load_dictionary(folder / f"dict.{name}.txt") for name in sorted(languages)
@@ -68,19 +67,15 @@ def _check_translation(folder: Path) -> None:
 def _check_texts(folder: Path, manifest: Manifest) -> None:
     """Check what a task checks of all splits when it opens them, whatever its model reads."""
     open_folder(folder, manifest.task)
-    features = {"case", *manifest.annotations} & {*STORED_FEATURES}
-    wanted = {
-        "pieces": len(BertDictionary.load(folder / VOCABULARY)),
-        "heads": "heads" in manifest.annotations,
-    }
+    pieces = len(BertDictionary.load(folder / VOCABULARY))
     for split in manifest.splits:
         where = (folder, manifest, split)
+        streams = (*where, manifest.layers)
         if manifest.target == SPANS:
-            columns = read_questions(*where, sorted(features), **wanted, required=False)
+            columns = read_questions(*streams, pieces=pieces, required=False)
             Texts.read(folder, split, columns.paragraph, columns.offsets)
             continue
-        similarity = manifest.compares_words
-        sentences = read_sentences(*where, sorted(features), **wanted, similarity=similarity)
+        sentences = read_sentences(*streams, pieces=pieces)
         read_gold(*where, required=False)
         if len(read_ids(folder, split)) != len(sentences[0].tokens):
             raise ValueError(f"{folder}/{split}.examples.jsonl has another number of examples")

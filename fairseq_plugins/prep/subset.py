@@ -21,6 +21,7 @@ from ..data.streams import stream_layout, write_stream
 from ..data.text_rows import Rows
 from ..files import copy, write_text
 from ..messages import named
+from ..syntax.layers import STANDARD
 from ..text.squad_alignment import ANSWERABLE, UNKNOWN
 from .workspace import finish, locked, open_work
 
@@ -137,7 +138,7 @@ def _counts(manifest: Manifest, rows: dict[str, Rows], scores: int | None) -> di
     found = {
         "examples": len(rows["tokens0"]),
         "tokens": sum(int(side.sum()) for side in lengths),
-        "words": sum(int(rows[f"case{k}"].lengths.sum()) for k in sides),
+        "words": sum(int(rows[f"{STANDARD[0]}{k}"].lengths.sum()) for k in sides),
     }
     if manifest.target == SPANS:
         answers = rows["answers"]

@@ -22,6 +22,7 @@ from ..data.manifest import FILE_NAME, Manifest
 from ..data.products import faults, record_products
 from ..files import final_name, open_own, own_folder, refuse_link, write_text
 from ..messages import named
+from ..syntax.layers import LAYERS
 
 logger = logging.getLogger(__name__)
 
@@ -29,11 +30,12 @@ WORK = ".preparing"
 LOCK = ".preparing.lock"
 MARK = "fingerprint.json"
 PATIENCE = 5.0  # seconds: workers of a killed preparation need a moment to end
+STREAMS = "|".join(map(re.escape, ("tokens", "words", *LAYERS, "offsets")))
 PRODUCT = re.compile(
     r"(manifest\.json|codes\.bpe|sentencepiece\.model|vocab\.[^.]+|dict\..+\.txt"
     r"|(train|valid|test)\d*\.[^.]+-[^.]+\..+\.(bin|idx)"
     r"|labels\.txt|misaligned\.jsonl"
-    r"|[^.]+\.(((tokens|words|pos|case|heads|similarity|offsets)[01]|label|paragraph|answers)"
+    rf"|[^.]+\.((({STREAMS})[01]|label|paragraph|answers)"
     r"\.(bin|idx)|score\.txt|(examples|contexts)\.jsonl))"
 )
 NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)

@@ -16,7 +16,8 @@ from fairseq_plugins.data.text_batches import lay_out
 from fairseq_plugins.data.text_columns import WORD_LABELS, Gold, Rows, SentenceColumns
 from fairseq_plugins.data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
 from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, Reading
-from fairseq_plugins.syntax.labels import FEATURES, PAD_ID, SPECIAL_ID
+from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID
+from fairseq_plugins.syntax.layers import FEATURES
 from fairseq_plugins.syntax.subwords import positions
 
 CLS, SEP, PAD = 101, 102, 7
@@ -42,10 +43,10 @@ def row_of(example):
     """Lay one example out by hand: tokens, segments, factors."""
     tokens, segments, factors = [CLS], [0], [[SPECIAL_ID] * 3]
     for number, side in enumerate(example if isinstance(example, tuple) else (example,)):
-        places = FEATURES["subword"].ids(positions(side.word_of))
+        places = FEATURES["subword"].inventory.ids(positions(side.word_of))
         for token, word, place in zip(side.tokens, side.word_of, places):
             tokens.append(token)
-            factors.append([place, side.features["pos"][word], side.features["case"][word]])
+            factors.append([place, side.layers["pos"][word], side.layers["case"][word]])
         tokens.append(SEP)
         factors.append([SPECIAL_ID] * 3)
         segments += [number] * (len(side.tokens) + 1)
@@ -55,7 +56,7 @@ def row_of(example):
 @settings(max_examples=60, deadline=None)
 @given(st.one_of(SENTENCES, PAIRS))
 def test_rows_are_laid_out_as_bert_reads_them(examples):
-    batch = collated(dataset_of(examples, features=FEATURE_NAMES))
+    batch = collated(dataset_of(examples, layers=FEATURE_NAMES))
     inputs = batch["net_input"]
     rows = [row_of(examples[i]) for i in batch["id"].tolist()]
     lengths = [len(tokens) for tokens, _, _ in rows]
@@ -80,8 +81,8 @@ def test_rows_are_laid_out_as_bert_reads_them(examples):
 @given(st.permutations(FEATURE_NAMES), st.integers(0, 3), SENTENCES)
 def test_feature_columns_are_in_the_order_asked_for(order, count, examples):
     names = tuple(order[:count])
-    inputs = collated(dataset_of(examples, features=names))["net_input"]
-    full = collated(dataset_of(examples, features=FEATURE_NAMES))["net_input"]["src_factors"]
+    inputs = collated(dataset_of(examples, layers=names))["net_input"]
+    full = collated(dataset_of(examples, layers=FEATURE_NAMES))["net_input"]["src_factors"]
     if not names:
         assert "src_factors" not in inputs
     else:
@@ -133,7 +134,7 @@ def factors_of_words(batch):
 @settings(max_examples=60, deadline=None)
 @given(PAIRS, st.integers(5, 30))
 def test_truncated_pairs_keep_the_beginnings(examples, limit):
-    dataset = dataset_of(examples, features=FEATURE_NAMES, limit=limit, long_examples=TRUNCATE)
+    dataset = dataset_of(examples, layers=FEATURE_NAMES, limit=limit, long_examples=TRUNCATE)
     batch = collated(dataset)
     inputs = batch["net_input"]
     for i, number in enumerate(batch["id"].tolist()):
@@ -257,7 +258,7 @@ def test_collating_nothing_gives_nothing():
 
 
 def test_dataset_can_go_to_worker_processes():
-    dataset = dataset_of([encode(["by", "night"])], features=FEATURE_NAMES)
+    dataset = dataset_of([encode(["by", "night"])], layers=FEATURE_NAMES)
     again = pickle.loads(pickle.dumps(dataset))
     assert torch.equal(
         collated(again)["net_input"]["src_factors"], collated(dataset)["net_input"]["src_factors"]

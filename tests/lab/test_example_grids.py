@@ -27,7 +27,7 @@ from fairseq_plugins.lab.results.tables.paper_tables import LABELS, LAYOUTS, PLA
 from fairseq_plugins.lab.results.tables.result_table import Row
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.nn.fusion import ABLATIONS
-from fairseq_plugins.syntax.labels import FEATURES
+from fairseq_plugins.syntax.layers import FEATURES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BERTQA = EXAMPLES / "bertqa_squad"

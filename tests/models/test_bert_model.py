@@ -145,7 +145,7 @@ def test_folder_of_another_vocabulary_is_refused(checkpoint):
 def test_pos_needs_a_folder_with_parts_of_speech():
     with pytest.raises(ValueError, match="prepare it with --annotations pos"):
         build("bert_pos", manifest(annotations=[]))
-    assert build("bert_pos", manifest(annotations=[]), features="case").features == ("case",)
+    assert build("bert_pos", manifest(annotations=[]), features="case").needs.features == ("case",)
 
 
 def test_unknown_feature_names_the_choices():

@@ -22,6 +22,7 @@ from fairseq_plugins.data.streams import HEADER, stream_layout
 from fairseq_plugins.files import sha256
 from fairseq_plugins.prep.folder_check import check_folder
 from fairseq_plugins.prep.subset import write_subset
+from fairseq_plugins.syntax.needs import Needs
 
 WORDS = ("pos", "heads")
 REFUSALS = (ValueError, FileNotFoundError)
@@ -76,9 +77,8 @@ def open_folder(folder: Path) -> None:
     else:
         questions = {"valid_subset": "valid"} if (folder / "misaligned.jsonl").exists() else {}
         task = prepared_text.make_task(folder, **questions)
-        task.features, task.reads_words, task.reads_heads = ("pos", "case", "subword"), True, True
-        task.predicts_by_heads = True
-        task.reads_similarity = "similarity" in task.manifest.annotations
+        others = [name for name in ("heads", "similarity") if name in task.manifest.layers]
+        task.needs = Needs(("pos", "case", "subword"), tuple(others), words=True)
     task.load_dataset("train")
 
 

@@ -31,7 +31,7 @@ CONTEXT = "The small dog rose; the dog can not rose"
 def _small_parts(monkeypatch) -> None:
     """Put the rule where preparations load spaCy, and cut files into chunks of two paragraphs."""
 
-    def load(tokenize, annotations, model=""):
+    def load(annotations, model="", tokenize=""):
         return RuleParser() if annotations or tokenize == "spacy" else None
 
     monkeypatch.setattr(questions, "load_annotator", load)
@@ -132,8 +132,8 @@ def test_prepared_rows_are_those_of_raw_text(raw) -> None:
         ("tokens", 1, [one.context for one in found]),
     ):
         assert rows_of(folder, "train", f"{name}{k}") == [s.tokens for s in sentences]
-        assert rows_of(folder, "train", f"heads{k}") == [s.heads for s in sentences]
-        assert rows_of(folder, "train", f"pos{k}") == [s.features["pos"] for s in sentences]
+        assert rows_of(folder, "train", f"heads{k}") == [s.layers["heads"] for s in sentences]
+        assert rows_of(folder, "train", f"pos{k}") == [s.layers["pos"] for s in sentences]
     offsets = [one.offsets.ravel().tolist() for one in found]
     assert rows_of(folder, "train", "offsets1") == offsets
     assert BertDictionary.load(folder / "vocab.txt").indices == encoder_vocabulary(raw).indices

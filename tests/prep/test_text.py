@@ -23,7 +23,7 @@ from fairseq_plugins.files import sha256
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes import text_scan
 from fairseq_plugins.prep.recipes.text import prepare
-from fairseq_plugins.syntax.labels import FEATURES
+from fairseq_plugins.syntax.layers import FEATURES
 from fairseq_plugins.text.text_encoder import TextEncoder
 
 
@@ -32,7 +32,7 @@ def _rule_parser(monkeypatch) -> None:
     """Put the rule where preparations load spaCy."""
     rule = RuleParser()
 
-    def load(tokenize, annotations, model=""):
+    def load(annotations, model="", tokenize=""):
         return rule if annotations or tokenize == "spacy" else None
 
     monkeypatch.setattr(text_recipe, "load_annotator", load)
@@ -114,9 +114,9 @@ def test_streams_are_what_the_encoder_gives_for_raw_text(raw) -> None:
         for name, expected in (
             ("tokens0", [s.tokens for s in encoded]),
             ("words0", [s.word_of for s in encoded]),
-            ("pos0", [s.features["pos"] for s in encoded]),
-            ("case0", [s.features["case"] for s in encoded]),
-            ("heads0", [s.heads for s in encoded]),
+            ("pos0", [s.layers["pos"] for s in encoded]),
+            ("case0", [s.layers["case"] for s in encoded]),
+            ("heads0", [s.layers["heads"] for s in encoded]),
         ):
             assert rows_of(folder, "train", name) == expected
 
@@ -160,7 +160,7 @@ def test_annotations_are_written_as_asked_for(raw) -> None:
         assert manifest.annotations == names
         assert bool(manifest.annotator) == bool(names)
         check_counts(raw / given, manifest)
-    assert read_stream(raw / "none" / "train.case0")[1][0] == FEATURES["case"].id("upper")
+    assert read_stream(raw / "none" / "train.case0")[1][0] == FEATURES["case"].inventory.id("upper")
 
 
 def test_labels_are_those_of_training_in_sorted_order_or_the_users(raw) -> None:

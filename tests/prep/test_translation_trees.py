@@ -25,8 +25,8 @@ WORDS = {"tokenizer": "pretokenized", "subwords": "none"}
 def rule_parser(monkeypatch) -> RuleParser:
     """Put the rule parser where preparations, and encoders of raw text, load spaCy."""
     parser = RuleParser()
-    for module in (translation, source_encoder):
-        monkeypatch.setattr(module, "load_annotator", lambda *args: parser)
+    monkeypatch.setattr(translation, "load_annotator", lambda *args: parser)
+    monkeypatch.setattr(source_encoder, "folder_annotator", lambda *args: parser)
     return parser
 
 

@@ -85,11 +85,11 @@ def test_raw_text_whose_words_were_not_compared_is_refused(compared):
     task = make_task(compared)
     make_model(task, KIND)
     sides = encode_texts(["by night", "the cat"])
-    sides[1].similarity = None
-    message = "words of example line 7 were not compared, .*--annotations similarity"
+    del sides[1].layers["similarity"]
+    message = "example line 7 was not compared, .*--annotations similarity"
     with pytest.raises(ValueError, match=message):
         task.build_dataset_for_inference([sides], ["line 7"])
-    sides[1].similarity = [1]
+    sides[1].layers["similarity"] = [1]
     with pytest.raises(ValueError, match="similarities of raw text: example 1 has 1 entries"):
         task.build_dataset_for_inference([sides], ["line 7"])
 

@@ -55,4 +55,4 @@ def _annotate(texts: Sequence[str]) -> list[Annotation]:
 
 
 def _sentence(text: str, note: Annotation) -> Sentence:
-    return Sentence(text, tuple(note.words), tuple(note.upos), tuple(note.spans or ()))
+    return Sentence(text, tuple(note.words), tuple(note.layers["pos"]), tuple(note.spans or ()))

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from ...data.bert_dictionary import BertDictionary
-from ...data.folder_names import SIMILARITY, VOCABULARY
+from ...data.folder_names import VOCABULARY
 from ...data.manifest import Manifest
 from ...data.text_rows import Rows
 from ...pretrained.directory import read_vocabulary, resolve_directory
 from ...pretrained.tokenizer import read_tokenizer_settings
-from ...syntax.labels import FEATURES
+from ...syntax.layers import STANDARD, layers_of
 from ...text.raw_text import overlong_words
 from ...text.text_encoder import EncodedSentence, TextEncoder
-from ...text.word_similarity import FULL, WordSimilarity
+from ...text.word_similarity import WordSimilarity
 from ...text.wordpiece import WordPieces
 from ..chunks import NO_BOUND
 from ..split_writer import SplitWriter
@@ -104,12 +104,8 @@ def sentence_streams(k: int, sentences: Sequence[EncodedSentence]) -> dict[str, 
         f"tokens{k}": Rows.of(sentence.tokens for sentence in sentences),
         f"words{k}": Rows.of(sentence.word_of for sentence in sentences),
     }
-    for name in sentences[0].features:
-        found[f"{name}{k}"] = Rows.of(sentence.features[name] for sentence in sentences)
-    if sentences[0].heads is not None:
-        found[f"heads{k}"] = Rows.of(sentence.heads or [] for sentence in sentences)
-    if sentences[0].similarity is not None:
-        found[f"similarity{k}"] = Rows.of(sentence.similarity or [] for sentence in sentences)
+    for name in sentences[0].layers:
+        found[f"{name}{k}"] = Rows.of(sentence.layers[name] for sentence in sentences)
     return found
 
 
@@ -120,9 +116,8 @@ def stream_sizes(manifest: Manifest, pieces: int) -> dict[str, int]:
         manifest: of the folder.
         pieces: size of the vocabulary.
     """
-    widths = {"tokens": pieces, "words": MOST_WORDS, "heads": MOST_WORDS + 1}
-    widths |= {SIMILARITY: FULL + 1, "offsets": NO_BOUND}
-    widths |= {name: len(inventory) for name, inventory in FEATURES.items()}
+    widths = {"tokens": pieces, "words": MOST_WORDS, "offsets": NO_BOUND}
+    widths |= {layer.name: layer.id_count(MOST_WORDS) for layer in layers_of(manifest.layers)}
     return {name: widths[name[:-1]] for name in manifest.streams()}
 
 
@@ -133,7 +128,7 @@ def summarize(manifest: Manifest, writer: SplitWriter) -> dict[str, Any]:
         "examples": counts.pop("examples"),
         "labelled": counts.pop("labelled"),
         "tokens": writer.ids(*(f"tokens{k}" for k in sides)),
-        "words": writer.ids(*(f"case{k}" for k in sides)),
+        "words": writer.ids(*(f"{STANDARD[0]}{k}" for k in sides)),
         "longest": writer.longest,
         **counts,
         "unknown": {

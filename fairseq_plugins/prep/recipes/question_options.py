@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from ...corpora.own_files import OWN_FILES, check_some, own_files
-from ...data.folder_names import SIMILARITY, TOKENIZE, WINDOWS
+from ...data.folder_names import TOKENIZE, WINDOWS
 from ...option_flags import check, option
 from ...pretrained.directory import DEFAULT
+from ...syntax.layers import OF_PAIRS, OF_TEXTS
+from ...text.annotators import needs_annotator
 from ...text.source_encoder import MISALIGNMENTS
 from ...text.squad_alignment import Limits
-from ...text.text_encoder import needs_annotator
 from ..running import RUNNING, Share, running
 from .text_options import NO_ANNOTATIONS, PRETRAINED, parse_annotations
 
@@ -41,7 +42,7 @@ class QuestionOptions:
     test_file: str = option("comma-separated SQuAD files; they may lack answers", "")
     pretrained: str = option(PRETRAINED, DEFAULT)
     annotations: str = option(
-        f"what words carry: any of pos,heads, or {NO_ANNOTATIONS}", "pos,heads"
+        f"what words carry: any of {','.join(OF_TEXTS)}, or {NO_ANNOTATIONS}", "pos,heads"
     )
     tokenize: str = option(
         "what words are: {choices} (each Chinese character a word; the pipeline's words; default: "
@@ -81,10 +82,10 @@ class QuestionOptions:
         """Check everything that can be checked without opening a file."""
         self.share = Share.parse(self.shard, merge=self.merge)
         self.annotation_names = parse_annotations(self.annotations)
-        if SIMILARITY in self.annotation_names:
+        if compared := [name for name in OF_PAIRS if name in self.annotation_names]:
             raise ValueError(
-                f"--annotations {self.annotations}: {SIMILARITY} compares the words of two "
-                f"sentences, not of questions and contexts: choices are pos, heads, or "
+                f"--annotations {self.annotations}: {compared[0]} compares the words of two "
+                f"sentences, not of questions and contexts: choices are {', '.join(OF_TEXTS)}, or "
                 f"{NO_ANNOTATIONS}"
             )
         self.tokenize = self.tokenize or ("spacy" if self.annotation_names else "whitespace")
@@ -98,7 +99,7 @@ class QuestionOptions:
                 "windows further apart than that would leave some out"
             )
         check_some(self)
-        if self.spacy_model and not needs_annotator(self.tokenize, self.annotation_names):
+        if self.spacy_model and not needs_annotator(self.annotation_names, self.tokenize):
             raise ValueError(
                 f"--spacy-model has no work to do: --tokenize {self.tokenize} with --annotations "
                 f"{self.annotations} needs none"

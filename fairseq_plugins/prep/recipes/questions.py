@@ -24,8 +24,8 @@ from ...data.folder_names import (
 from ...data.manifest import TEXT, Manifest, tool_versions
 from ...files import sha256, write_text
 from ...messages import quoted
+from ...text.annotators import load_annotator
 from ...text.squad_encoder import check_visible
-from ...text.text_encoder import load_annotator
 from ...text.wordpiece import WordPieces
 from .. import engine
 from ..chunks import NO_BOUND, Chunk, EncodedChunk, open_arrays
@@ -65,7 +65,7 @@ class QuestionRecipe:
         options, files = self.options, self.files
         log_unread(options.raw_dir, OFFICIAL, files)
         names, tokenize = options.annotation_names, options.tokenize
-        annotator = load_annotator(tokenize, names, options.spacy_model)
+        annotator = load_annotator(names, options.spacy_model, tokenize)
         self.tools = shared.load_tools(options, annotator)
         inputs = {s: {"file": str(path), "sha256": sha256(path)} for s, path in files.items()}
         if files.keys() == {"train"}:

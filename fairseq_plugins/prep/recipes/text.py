@@ -18,7 +18,8 @@ from ...data.manifest import TEXT, Manifest, tool_versions
 from ...data.text_rows import Rows
 from ...files import sha256, write_text
 from ...syntax.annotation import Annotation
-from ...text.text_encoder import TextEncoder, load_annotator
+from ...text.annotators import load_annotator
+from ...text.text_encoder import TextEncoder
 from ...text.word_similarity import WordSimilarity
 from .. import engine
 from ..chunks import Chunk, EncodedChunk, json_line, read_rows
@@ -162,7 +163,7 @@ def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
     parses, model = options.conllu_files(files), options.spacy_model
     if parses and not model:
         return GivenParses(parses.values())
-    annotator = load_annotator(options.tokenize, options.annotation_names, model)
+    annotator = load_annotator(options.annotation_names, model, options.tokenize)
     if parses:
         return GivenParses(parses.values(), annotator.identity()["model"])
     return annotator
@@ -172,7 +173,7 @@ def _row_of(example: Example, parses: Parses | None) -> dict[str, Any]:
     """Turn an example into a row for a worker: itself, its labels, its parses if they are given."""
     row: dict[str, Any] = {"example": _described(example), "gold": labels_of(example)}
     if parses is not None:
-        row["parses"] = [(note.words, note.upos, note.heads) for note in parses]
+        row["parses"] = [(note.words, note.layers) for note in parses]
     return row
 
 
@@ -223,7 +224,4 @@ def _parses_of(rows: Sequence[Mapping[str, Any]]) -> list[Parses] | None:
     """Return the given parses, one annotation a text of each example; None without."""
     if "parses" not in rows[0]:
         return None
-    return [
-        tuple(Annotation(words, upos, heads=heads) for words, upos, heads in row["parses"])
-        for row in rows
-    ]
+    return [tuple(Annotation(*note) for note in row["parses"]) for row in rows]

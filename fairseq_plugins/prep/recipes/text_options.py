@@ -12,17 +12,19 @@ from ...corpora.datasets import DATASETS, Dataset, find_splits
 from ...corpora.own_files import OWN_FILES, check_some, listed, own_files
 from ...corpora.readers.options import ReadOptions
 from ...corpora.readers.own import read_plain
-from ...data.folder_names import ANNOTATIONS, SIMILARITY, TOKENIZE
+from ...data.folder_names import TOKENIZE
 from ...messages import named
 from ...option_flags import add_flags, check, flag_of, option
 from ...pretrained.directory import DEFAULT
-from ...text.text_encoder import needs_annotator
+from ...syntax.layers import OF_PAIRS, ON_REQUEST
+from ...text.annotators import needs_annotator
 from ...text_reading import numbered_lines
 from ..running import RUNNING, Share, running
 
 NO_ANNOTATIONS = "none"
 NO_CONTENT = ("raw_dir", "wordnet", "many_labels")  # decide nothing, or stand elsewhere
 PARSES = {"train": "train_conllu", "valid": "valid_conllu", "test": "test_conllu"}
+PAIRED = ",".join(OF_PAIRS)
 PRETRAINED = "BERT whose vocabulary counts: embedded name or Hugging Face directory"
 
 
@@ -59,7 +61,7 @@ class TextOptions:
         choices=TOKENIZE,
     )
     annotations: str = option(
-        f"what words carry: any of {','.join(ANNOTATIONS)}, or {NO_ANNOTATIONS}; {SIMILARITY} "
+        f"what words carry: any of {','.join(ON_REQUEST)}, or {NO_ANNOTATIONS}; {PAIRED} "
         "compares the words of a pair by WordNet",
         "pos,heads",
     )
@@ -93,7 +95,7 @@ class TextOptions:
         if self.has_parses and not self.needs_spacy:
             raise ValueError(f"CoNLL-U files have no work to do: {self._asked} needs no parses")
         if self.wordnet and not self.compares_words:
-            raise ValueError(f"--wordnet has no work to do: {self._asked} has no {SIMILARITY}")
+            raise ValueError(f"--wordnet has no work to do: {self._asked} has no {PAIRED}")
         if self.read.labels and self.source.labels is not None:
             raise ValueError(
                 f"--labels: {self.dataset} has its own labels, {named(self.source.labels)}"
@@ -115,12 +117,12 @@ class TextOptions:
     @property
     def needs_spacy(self) -> bool:
         """Whether a spaCy pipeline, or parses in its place, have work to do."""
-        return needs_annotator(self.tokenize, self.annotation_names)
+        return needs_annotator(self.annotation_names, self.tokenize)
 
     @property
     def compares_words(self) -> bool:
         """Whether WordNet has work to do."""
-        return SIMILARITY in self.annotation_names
+        return not {*OF_PAIRS}.isdisjoint(self.annotation_names)
 
     @property
     def has_parses(self) -> bool:
@@ -214,7 +216,7 @@ def options_from(flags: Mapping[str, Any]) -> TextOptions:
 
 
 def parse_annotations(text: str) -> tuple[str, ...]:
-    """Split ``"pos,heads"``, in the order of `ANNOTATIONS`; ``none`` gives none.
+    """Split ``"pos,heads"``, in the order of `ON_REQUEST`; ``none`` gives none.
 
     Raises:
         ValueError: anything else.
@@ -222,12 +224,12 @@ def parse_annotations(text: str) -> tuple[str, ...]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if names == [NO_ANNOTATIONS]:
         return ()
-    unknown = [name for name in names if name not in ANNOTATIONS]
+    unknown = [name for name in names if name not in ON_REQUEST]
     if unknown or not names:
         raise ValueError(
-            f"--annotations {text!r}: choices are {', '.join(ANNOTATIONS)}, or {NO_ANNOTATIONS}"
+            f"--annotations {text!r}: choices are {', '.join(ON_REQUEST)}, or {NO_ANNOTATIONS}"
         )
-    return tuple(name for name in ANNOTATIONS if name in names)
+    return tuple(name for name in ON_REQUEST if name in names)
 
 
 def parse_labels(text: str) -> tuple[str, ...]:

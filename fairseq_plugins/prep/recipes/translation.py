@@ -16,8 +16,9 @@ from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_con
 from ...data.manifest import Manifest, tool_versions
 from ...data.streams import stream_layout, stream_values
 from ...files import sha256
-from ...syntax.labels import FEATURES, SPECIAL_ID
-from ...syntax.subword_tree import COLUMNS, NO_WORD
+from ...syntax.layers import COLUMN, TREE, layers_of
+from ...syntax.subword_tree import NO_WORD
+from ...text import annotators
 from .. import engine
 from ..chunks import NO_BOUND, Chunk, EncodedChunk
 from ..engine import Part, Step
@@ -56,7 +57,7 @@ class TranslationRecipe:
         self.encodes_apart = options.cuts_at_once
         langs = {SOURCE: options.source_lang, TARGET: options.target_lang}
         self.langs = {k: v for k, v in langs.items() if k == SOURCE or not options.only_source}
-        self.columns = [*options.feature_names, *(COLUMNS if options.parse else ())]
+        self.layers = {name: layer for layer in layers_of(options.layers) for name in layer.columns}
 
     def inputs(self) -> Iterable[Path]:
         """Return the text files, and models that were given."""
@@ -123,9 +124,11 @@ class TranslationRecipe:
     def sizes(self, split: str) -> Mapping[str, int]:
         """Return the streams of both languages, of features and of trees."""
         found = {lang: len(self.dictionaries[side]) for side, lang in self.langs.items()}
-        found |= {self._column(name): len(FEATURES[name]) for name in self.options.feature_names}
         numbers = NO_WORD + 1 + self.options.max_characters  # of words in a line
-        return found | {self._column(name): numbers for name in self.columns if name in COLUMNS}
+        return found | {
+            self._column(name): numbers if layer.enters == TREE else len(layer.inventory)
+            for name, layer in self.layers.items()
+        }
 
     def _column(self, name: str) -> str:
         return f"{self.options.source_lang}.{name}"
@@ -136,17 +139,18 @@ class TranslationRecipe:
 
     def load(self, chunk: Chunk) -> EncodedChunk:
         """Look the subwords of a chunk up."""
-        bounds = {name: len(FEATURES[name]) for name in self.options.feature_names}
-        bounds |= dict.fromkeys(self.columns[len(bounds) :], NO_BOUND)
+        bounds = {
+            name: NO_BOUND if layer.enters == TREE else len(layer.inventory)
+            for name, layer in self.layers.items()
+        }
         found = EncodedChunk.load(
-            chunk.encoded, {SOURCE: 0, TARGET: 0, **bounds}, (SOURCE, *self.columns)
+            chunk.encoded, {SOURCE: 0, TARGET: 0, **bounds}, (SOURCE, *self.layers)
         )
         streams, unknown = {}, {}
         for side, lang in self.langs.items():
             streams[lang], unknown[lang] = look_up(found, side, self.dictionaries[side])
-        for name in self.columns:
-            end = NO_WORD if name in COLUMNS else SPECIAL_ID
-            streams[self._column(name)] = closed(found.streams[name], end)
+        for name, layer in self.layers.items():
+            streams[self._column(name)] = closed(found.streams[name], layer.end)
         return EncodedChunk(streams, found.counts, found.notes, unknown=unknown)
 
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
@@ -180,14 +184,16 @@ class TranslationRecipe:
 
     def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
         """Write the inventories of the features, with how often each label is there."""
-        for name in self.options.feature_names:
-            counts = np.zeros(len(FEATURES[name]), np.int64)
+        for name, layer in self.layers.items():
+            if layer.enters != COLUMN:
+                continue
+            counts = np.zeros(len(layer.inventory), np.int64)
             for split in manifest.splits:
                 prefix = folder / f"{manifest.prefix(split)}.{self._column(name)}"
                 values = stream_values(prefix, stream_layout(prefix)[1])
                 counts += np.bincount(values, minlength=len(counts))
-            found = Counter(dict(zip(FEATURES[name].symbols, counts.tolist())))
-            FEATURES[name].save(folder / f"dict.{self._column(name)}.txt", found)
+            found = Counter(dict(zip(layer.inventory.symbols, counts.tolist())))
+            layer.inventory.save(folder / f"dict.{self._column(name)}.txt", found)
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
         """Count lines and tokens."""
@@ -214,9 +220,7 @@ def load_annotator(options: TranslationOptions) -> Any:
     """
     if not (options.needs_spacy or (options.annotated and options.spacy_model)):
         return None
-    from ...text.annotate import BUNDLED, Annotator
-
-    found = Annotator(options.spacy_model or BUNDLED, parse=options.parse)
+    found = annotators.load_annotator(options.layers, options.spacy_model)
     return found if options.needs_spacy else None
 
 

@@ -15,12 +15,11 @@ from typing import Any
 from ...corpora.conllu import parse_block, read_blocks
 from ...corpora.parallel_text import read_chunk
 from ...data.text_rows import Rows
-from ...syntax.labels import FEATURES
-from ...syntax.subword_tree import COLUMNS
+from ...syntax.layers import layers_of
 from ...syntax.subwords import joined_spans
 from ...text.raw_text import line_reader, overlong_words, unescape
 from ...text.segment import Segmenter
-from ...text.source_encoder import AnnotatedLine, EncodedSentence, annotate_lines, encode_line
+from ...text.source_encoder import AnnotatedLine, EncodedLine, annotate_lines, encode_line
 from ...text_reading import numbered_lines
 from ..chunks import Chunk, EncodedChunk, read_rows, write_rows
 from .translation_options import TranslationOptions
@@ -78,13 +77,13 @@ def encode_chunk(
     options: TranslationOptions, segmenters: tuple[Segmenter, Segmenter], chunk: Chunk
 ) -> None:
     """Cut the annotated rows into subwords with features; write both."""
-    (source, target), features = segmenters, options.feature_names
+    source, target = segmenters
     header, *rows = read_rows(chunk.file(ANNOTATED))
     notes: Counter[str] = Counter(header)
-    lines: list[EncodedSentence] = []
+    lines: list[EncodedLine] = []
     goals: list[Sequence[str]] = []
     for row in rows:
-        line = encode_line(_unpack(row), source, features)
+        line = encode_line(_unpack(row), source, options.layers)
         if _accept(options, chunk, row["n"], (line.misaligned, "subwords", False), notes):
             lines.append(line)
             goals.append(target.segment(row["y"])[0])
@@ -93,11 +92,9 @@ def encode_chunk(
         table: dict[str, int] = {}
         numbers = [[table.setdefault(piece, len(table)) for piece in line] for line in side]
         symbols[name], streams[name] = [*table], Rows.of(numbers)
-    for name in features:
-        streams[name] = Rows.of(FEATURES[name].ids(line.features[name]) for line in lines)
-    if options.parse:
-        columns = zip(*(line.tree for line in lines)) if lines else [[] for _ in COLUMNS]
-        streams |= {name: Rows.of(column) for name, column in zip(COLUMNS, columns)}
+    for layer in layers_of(options.layers):
+        for name in layer.columns:
+            streams[name] = Rows.of(line.columns[name] for line in lines)
     counts = {"lines": len(lines), "read": chunk.count}
     EncodedChunk(streams, counts, dict(notes), symbols=symbols).save(chunk.encoded)
 
@@ -145,7 +142,7 @@ def _given(options: TranslationOptions, chunk: Chunk) -> list[Any] | None:
         return None
     path, offset, number = chunk.source.places["conllu"]
     blocks = islice(read_blocks(numbered_lines(path, offset, number)), chunk.count)
-    return [parse_block(block, path, need_heads=options.parse) for block in blocks]
+    return [parse_block(block, path, options.layers) for block in blocks]
 
 
 def _accept(
@@ -189,16 +186,14 @@ def _pack(
     row = {
         "n": number,
         "t": line.text,
-        "u": " ".join(line.upos) if line.upos else None,
-        "h": line.heads if options.parse else None,
+        "l": line.layers,
         "y": target,
     }
     return row | ({"w": line.words, "s": line.spans} if options.tokenizer == "none" else {})
 
 
 def _unpack(row: dict[str, Any]) -> AnnotatedLine:
-    notes = row["u"].split() if row["u"] else None, row["h"]
     if "w" in row:
-        return AnnotatedLine(row["t"], row["w"], [tuple(s) for s in row["s"]], *notes)
+        return AnnotatedLine(row["t"], row["w"], [tuple(s) for s in row["s"]], row["l"])
     words = row["t"].split()
-    return AnnotatedLine(row["t"], [unescape(w) for w in words], joined_spans(words), *notes)
+    return AnnotatedLine(row["t"], [unescape(w) for w in words], joined_spans(words), row["l"])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...option_flags import check, flag_of, option
-from ...syntax.labels import parse_features
+from ...syntax.layers import held_layers, needs_annotator, parse_features
 from ...text.raw_text import NORMALIZERS, TOKENIZERS
 from ...text.segment import SUBWORDS
 from ...text.source_encoder import MISALIGNMENTS
@@ -175,7 +175,12 @@ class TranslationOptions:
     @property
     def annotated(self) -> bool:
         """Whether something tags or parses the source."""
-        return self.parse or "pos" in self.feature_names
+        return needs_annotator(self.layers)
+
+    @property
+    def layers(self) -> list[str]:
+        """Names of the layers that the folder will hold, in column order."""
+        return held_layers(self.feature_names, self.parse)
 
     @property
     def pair(self) -> str:
