@@ -7,7 +7,6 @@ the system releases it when the last of them is gone, however they ended.
 from __future__ import annotations
 
 import errno
-import fcntl
 import logging
 import os
 import re
@@ -20,7 +19,7 @@ from typing import IO
 
 from ..data.manifest import FILE_NAME, Manifest
 from ..data.products import faults, record_products
-from ..files import final_name, open_own, own_folder, refuse_link, write_text
+from ..files import final_name, open_own, own_folder, refuse_link, try_lock, write_text
 from ..messages import named
 from ..syntax.layers import LAYERS
 
@@ -38,7 +37,6 @@ PRODUCT = re.compile(
     rf"|[^.]+\.((({STREAMS})[01]|label|paragraph|answers)"
     r"\.(bin|idx)|score\.txt|(examples|contexts)\.jsonl))"
 )
-NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 
 
 def products(folder: Path) -> list[Path]:
@@ -92,34 +90,26 @@ def _take(folder: Path) -> IO[bytes]:
     path, end = folder / LOCK, time.monotonic() + PATIENCE
     while True:
         stream = open_own(path)
-        try:
-            if _is_ours(stream, path):
+        if try_lock(stream, path):
+            if _is_there(stream, path):
                 stream.truncate(0)
                 stream.write(str(os.getpid()).encode())
                 stream.flush()
                 return stream
-        except BlockingIOError:
-            if time.monotonic() > end:
-                stream.seek(0)
-                holder = stream.read(20).decode("ascii", "replace") or "?"
-                stream.close()
-                raise ValueError(
-                    f"{folder} is being prepared by another process ({holder}): "
-                    "wait for it, or name another --destdir"
-                ) from None
+        elif time.monotonic() > end:
+            stream.seek(0)
+            holder = stream.read(20).decode("ascii", "replace") or "?"
+            stream.close()
+            raise ValueError(
+                f"{folder} is being prepared by another process ({holder}): "
+                "wait for it, or name another --destdir"
+            )
         stream.close()
         time.sleep(0.05)
 
 
-def _is_ours(stream: IO[bytes], path: Path) -> bool:
-    """Lock the open file; false when another preparation removed it in between."""
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in NO_LOCKS:
-            raise
-        logger.warning("%s: this file system has no locks; run one preparation at a time", path)
-        return True
+def _is_there(stream: IO[bytes], path: Path) -> bool:
+    """Whether an open file still has its name; another preparation may have removed it."""
     try:
         return os.fstat(stream.fileno()).st_ino == path.lstat().st_ino
     except FileNotFoundError:

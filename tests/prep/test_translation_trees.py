@@ -14,6 +14,7 @@ from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes import translation_chunks as chunks
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.subset import choose_lines, write_subset
+from fairseq_plugins.syntax.layers import layers_of
 from fairseq_plugins.syntax.subword_tree import COLUMNS, heads_of
 from fairseq_plugins.text import annotate, source_encoder
 from fairseq_plugins.text.source_encoder import SourceEncoder
@@ -51,7 +52,7 @@ def test_trees_stand_beside_subwords(cut, tmp_path, rule_parser, small_chunks) -
     manifest = prepare(make_options(tmp_path / "out", parse=True, **write_corpus(tmp_path), **cut))
     assert manifest.heads
     for split in ("train", "test"):
-        check_split(tmp_path / "out", split, "en-de", "en", {}, tree=True)
+        check_split(tmp_path / "out", split, "en-de", "en", layers_of(["heads"]))
         assert set(manifest.splits[split]["tokens"]) >= {"en.words", "en.heads"}
         for heads in trees(tmp_path / "out", split):  # every word hangs on the next
             assert heads == [*range(2, len(heads) + 1), 0]
