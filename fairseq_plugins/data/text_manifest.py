@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..messages import named
-from ..syntax.layers import LAYERS, ON_REQUEST, WORD_PAIR, layers_of
+from ..syntax.layers import LAYERS, OF_PAIRS, ON_REQUEST, WORD_PAIR, layers_of
 from ..text_reading import is_cell
 from .manifest import FolderManifest, check_names
 
@@ -168,7 +168,7 @@ class TextManifest(FolderManifest):
             yield f"'annotations' are {self.annotations}; choices are {', '.join(ON_REQUEST)}"
             return
         if self.compares_words and self.sentences != 2:
-            yield f"'annotations' are {self.annotations}, but only pairs of texts have those"
+            yield f"'annotations' are {self.annotations}, but only pairs have a {' or a '.join(OF_PAIRS)}"
         if self.target == SPANS and (self.sentences != 2 or self.compares_words):
             yield f"{SPANS!r} are of questions and contexts, whose words are not compared"
         sizes = [self.windows.get(name) for name in WINDOWS]

@@ -90,7 +90,7 @@ def test_raw_text_whose_words_were_not_compared_is_refused(compared):
     with pytest.raises(ValueError, match=message):
         task.build_dataset_for_inference([sides], ["line 7"])
     sides[1].layers["similarity"] = [1]
-    with pytest.raises(ValueError, match="similarities of raw text: example 1 has 1 entries"):
+    with pytest.raises(ValueError, match="similarity of raw text: example 1 has 1 entries"):
         task.build_dataset_for_inference([sides], ["line 7"])
 
 
