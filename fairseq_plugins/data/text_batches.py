@@ -33,9 +33,9 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
         ``id`` (n,), ``nsentences`` n, ``ntokens`` N, and in ``net_input`` ``src_tokens`` and
         ``segments`` (B, S), ``src_lengths`` (B,), ``token_positions`` (N,); ``src_factors``
         (B, S, F) if there are features; if the items tell, ``word_of`` (B, S), the number of each
-        token's word in its row, -1 at special tokens and padding, and ``heads`` (B, M), the number of the head
-        of each of at most M words, its own at a root, a gap between sentences and padding, and
-        ``similarity`` (B, M, M) of words, from 0 to 1, see `_table`;
+        token's word in its row, -1 at special tokens and padding, and ``heads`` (B, M), the number
+        of the head of each of at most M words, its own at a root, a gap between sentences and
+        padding, and ``similarity`` (B, M, M) of words, from 0 to 1, see `_table`;
         ``word_rows`` (W,), and beside ``net_input`` ``words_per_example`` (n,), if words are
         labelled.
 

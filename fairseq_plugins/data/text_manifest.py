@@ -168,7 +168,8 @@ class TextManifest(FolderManifest):
             yield f"'annotations' are {self.annotations}; choices are {', '.join(ON_REQUEST)}"
             return
         if self.compares_words and self.sentences != 2:
-            yield f"'annotations' are {self.annotations}, but only pairs have a {' or a '.join(OF_PAIRS)}"
+            compared = " or a ".join(OF_PAIRS)
+            yield f"'annotations' are {self.annotations}, but only pairs have a {compared}"
         if self.target == SPANS and (self.sentences != 2 or self.compares_words):
             yield f"{SPANS!r} are of questions and contexts, whose words are not compared"
         sizes = [self.windows.get(name) for name in WINDOWS]
