@@ -32,7 +32,8 @@ def manifest(**changes):
         "options": {"pretrained": "none"},
         "sentences": 1,
     }
-    return SimpleNamespace(**{**values, **changes})
+    values |= changes
+    return SimpleNamespace(**values, layers=["case", "subword", *values["annotations"]])
 
 
 def options(arch="bert_plain", **given) -> Namespace:

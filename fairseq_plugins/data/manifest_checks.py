@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from ..messages import named, quoted
-from ..syntax.layers import ON_REQUEST
+from ..syntax.layers import OF_PAIRS, ON_REQUEST
 from ..text_reading import is_cell
 from .folder_names import LABELLED, SPANS, TARGETS, TOKENIZE, WINDOWS
 
@@ -92,7 +92,7 @@ def _unfit(manifest: Any) -> Iterator[str]:
         return
     compared = manifest.compares_words
     if compared and manifest.sentences != 2:
-        yield f"'annotations' are {names}, but only pairs of texts have those"
+        yield f"'annotations' are {names}, but only pairs have a {' or a '.join(OF_PAIRS)}"
     if target == SPANS and (manifest.sentences != 2 or compared):
         yield f"{SPANS!r} are of questions and contexts, whose words are not compared"
     sizes = [manifest.windows.get(name) for name in WINDOWS]

@@ -189,7 +189,7 @@ class BertModel(BaseFairseqModel):
         src_tokens: Tensor,
         src_lengths: Optional[Tensor] = None,
         segments: Optional[Tensor] = None,
-        places: Optional[Tensor] = None,
+        token_positions: Optional[Tensor] = None,
         src_factors: Optional[Tensor] = None,
         word_rows: Optional[Tensor] = None,
         word_of: Optional[Tensor] = None,
@@ -203,7 +203,7 @@ class BertModel(BaseFairseqModel):
             src_tokens: (B, S).
             src_lengths: (B,); not needed.
             segments: (B, S).
-            places: (N,) flat positions of the real tokens.
+            token_positions: (N,) flat positions of the real tokens.
             src_factors: (B, S, F), for a model with features.
             word_rows: (W,) packed rows of the words' first subwords, for word labels.
             word_of: (B, S) number of each token's word in its row, -1 at special tokens, for a
@@ -224,7 +224,7 @@ class BertModel(BaseFairseqModel):
         output = self.encoder(
             src_tokens,
             segments,
-            places,
+            token_positions,
             src_factors,
             words=word_of,
             heads=heads,
@@ -239,12 +239,12 @@ class BertModel(BaseFairseqModel):
             logits = self.head(output, word_rows)  # (W, C)
         else:
             logits = self.head(self.encoder, output)  # (B, C)
-        journal = output.journal
+        outputs = output.outputs
         return logits, extra | {
-            "losses": self._losses(journal.parent_losses),
-            "gates": journal.gates,
-            "fusion": journal.fusions,
-            "difference": journal.differences,
+            "losses": self._losses(outputs.parent_losses),
+            "gates": outputs.gates,
+            "fusion": outputs.fusions,
+            "difference": outputs.differences,
             "attention": output.weights,
         }
 

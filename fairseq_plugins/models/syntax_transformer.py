@@ -8,6 +8,7 @@ attention to the encoder's layers (Li et al. 2020).
 
 import logging
 from argparse import Namespace
+from dataclasses import replace
 from typing import Any, Optional
 
 from fairseq.dataclass.utils import gen_parser_from_dataclass
@@ -19,7 +20,7 @@ from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from ..syntax.needs import Needs
 from . import _config, _options
 from ._encoder import SyntaxEncoder
-from ._local_encoder import LocalPlan, plan_local, read_tree
+from ._local_encoder import OPTION, LocalPlan, plan_local, read_tree
 from ._options import NO_FEATURES
 from ._plan import FactorPlan, plan_factors, resolve_features
 
@@ -65,8 +66,9 @@ class SyntaxTransformerModel(TransformerModel):
             ValueError: an option of local attention that does not fit.
         """
         args = _options.merged(cfg, _config.SyntaxTransformerConfig)
-        layers = read_tree(args)
-        return Needs(_options.read_features(args.features), layers, words=bool(layers))
+        features, tree = _options.read_features(args.features), read_tree(args)
+        asked = dict.fromkeys(tree, f"{OPTION} {args.encoder_attention}")
+        return Needs(features, tree, words=bool(tree), options=asked)
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "SyntaxTransformerModel":
@@ -89,8 +91,7 @@ class SyntaxTransformerModel(TransformerModel):
                 None,
             )
         model = super().build_model(args, task)
-        tree = read_tree(args)
-        model.needs = Needs(args.factor_plan.names, tree, words=bool(tree))
+        model.needs = replace(cls.needs_of(cfg), features=args.factor_plan.names)
         if args.param_init == "glorot":
             glorot_(model)
         model.reset_factors(args)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from .layers import Layer, layers_of
 
@@ -18,6 +18,7 @@ class Needs:
         taught: names of those that its training alone reads.
         words: whether it reads the word of each token.
         pairs: whether it compares the two sentences of a pair, and takes nothing else.
+        options: name of a layer -> the option that asks for it, for messages.
     """
 
     features: tuple[str, ...] = ()
@@ -25,6 +26,7 @@ class Needs:
     taught: tuple[str, ...] = ()
     words: bool = False
     pairs: bool = False
+    options: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def reads(self, *, training: bool) -> tuple[str, ...]:
         """Return the names of all layers it reads, in training or to answer."""
@@ -86,6 +88,6 @@ class Needs:
         for layer in layers_of(self.reads(training=training)):
             if layer.name not in held:
                 raise ValueError(
-                    f"the model reads {layer.about}, but {folder} was prepared without: prepare it "
-                    f"with {cure(layer)}"
+                    f"{self.options.get(layer.name, 'the model')} reads {layer.about}, but "
+                    f"{folder} was prepared without: prepare it with {cure(layer)}"
                 )

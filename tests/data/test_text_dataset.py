@@ -71,7 +71,7 @@ def test_rows_are_laid_out_as_bert_reads_them(examples):
     assert inputs["src_lengths"].tolist() == lengths
     assert batch["ntokens"] == sum(lengths)
     real = [i * width + s for i, row in enumerate(rows) for s in range(len(row[0]))]
-    assert inputs["places"].tolist() == real
+    assert inputs["token_positions"].tolist() == real
     assert all(value.dtype == torch.int64 for value in inputs.values())
     assert (batch["nsentences"], batch["total"]) == (len(examples), len(examples))
     assert "target" not in batch
@@ -103,7 +103,7 @@ def test_every_word_is_found_once_whatever_the_limit(examples, limit, rng):
     chosen = [examples[i] for i in batch["id"].tolist()]
     assert inputs["src_tokens"].size(1) <= limit
     assert batch["words_per_example"].tolist() == [len(e.words) for e in chosen]
-    packed = inputs["src_tokens"].flatten()[inputs["places"]]  # (N,)
+    packed = inputs["src_tokens"].flatten()[inputs["token_positions"]]  # (N,)
     first = [e.tokens[e.word_of.index(w)] for e in chosen for w in range(len(e.words))]
     assert packed[inputs["word_rows"]].tolist() == first
     assert len(set(inputs["word_rows"].tolist())) == len(first)
@@ -118,7 +118,7 @@ def test_every_word_is_found_once_whatever_the_limit(examples, limit, rng):
 @settings(max_examples=60, deadline=None)
 @given(SENTENCES, st.integers(6, 40))
 def test_windows_hold_the_features_of_their_wordpieces(examples, limit):
-    names = {"features": FEATURE_NAMES, "by_word": True}
+    names = {"layers": FEATURE_NAMES, "by_word": True}
     whole = collated(dataset_of(examples, **names))
     cut = collated(dataset_of(examples, **names, limit=limit, long_examples=SPLIT))
     assert factors_of_words(cut) == factors_of_words(whole)
@@ -126,7 +126,7 @@ def test_windows_hold_the_features_of_their_wordpieces(examples, limit):
 
 def factors_of_words(batch):
     inputs = batch["net_input"]
-    rows = inputs["src_factors"].flatten(0, 1)[inputs["places"]][inputs["word_rows"]]
+    rows = inputs["src_factors"].flatten(0, 1)[inputs["token_positions"]][inputs["word_rows"]]
     parts = rows.split(batch["words_per_example"].tolist())
     return {i: part.tolist() for i, part in zip(batch["id"].tolist(), parts)}
 
@@ -194,7 +194,7 @@ def test_no_example_is_lost_in_batching(sizes, max_sentences, max_tokens, multip
 
 
 def one_word(pieces):
-    return {"word_of": [0] * pieces, "features": {"pos": [2], "case": [2]}}
+    return {"word_of": [0] * pieces, "layers": {"pos": [2], "case": [2]}}
 
 
 def test_example_longer_than_a_batch_is_refused():

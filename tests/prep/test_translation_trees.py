@@ -66,7 +66,7 @@ def test_raw_text_gets_what_the_folder_holds(tmp_path, rule_parser) -> None:
     encoder = SourceEncoder.from_folder(tmp_path / "out", manifest)
     lines = (tmp_path / "test.en").read_text().splitlines()
     for k, sentence in enumerate(encoder.encode(lines)):
-        for name, row in zip(COLUMNS, sentence.tree):
+        for name, row in ((name, sentence.columns[name]) for name in COLUMNS):
             assert [*row, 0] == stream_rows(tmp_path / "out", "test", f"en.{name}")[k]
 
 
@@ -122,7 +122,7 @@ def test_trees_need_no_features(tmp_path, rule_parser) -> None:
     manifest = prepare(options)
     assert manifest.annotator["name"] == "rule"
     assert trees(tmp_path / "out", "test")[0]
-    assert SourceEncoder.from_folder(tmp_path / "out", manifest).encode(["a b"])[0].tree
+    assert SourceEncoder.from_folder(tmp_path / "out", manifest).encode(["a b"])[0].columns["heads"]
 
 
 def test_other_source_language_needs_a_parser(tmp_path) -> None:
@@ -136,7 +136,7 @@ def test_a_subset_keeps_its_trees(tmp_path, rule_parser) -> None:
     assert Manifest.load(tmp_path / "half").heads
     whole, half = (trees(tmp_path / name, "train") for name in ("out", "half"))
     assert half == [whole[i] for i in choose_lines(30, 0.5, seed=1)]
-    check_split(tmp_path / "half", "train", "en-de", "en", {}, tree=True)
+    check_split(tmp_path / "half", "train", "en-de", "en", layers_of(["heads"]))
     sizes = [(tmp_path / n / "train.en-de.en.heads.bin").stat().st_size for n in ("out", "half")]
     tokens = manifest.splits["train"]["tokens"]["en.heads"]
     assert sizes[1] == 2 * tokens < sizes[0]
@@ -167,8 +167,8 @@ class TestConllu:
     def test_a_pipeline_beside_them_is_for_raw_text(self, tmp_path, monkeypatch) -> None:
         asked = []
 
-        def load(model, *, parse):
-            asked.append((model, parse))
+        def load(model, names):
+            asked.append((model, "heads" in names))
             return RuleParser()
 
         monkeypatch.setattr(annotate, "Annotator", load)
@@ -180,7 +180,7 @@ class TestConllu:
             SourceEncoder.from_folder(tmp_path / "out", manifest)
         (raw,) = SourceEncoder.from_folder(tmp_path / "out", manifest, "xx").encode(["a b"])
         assert asked == [("xx", True)] * 2
-        assert raw.tree == ([1, 2], [2, 2])  # of the rule
+        assert (raw.columns["words"], raw.columns["heads"]) == ([1, 2], [2, 2])  # of the rule
 
     def test_multiword_tokens_are_one_word(self, tmp_path) -> None:
         parts = [("2-3", "zum", "_"), ("2", "zu", "4"), ("3", "dem", "4")]

@@ -148,7 +148,7 @@ def check_disk(folder, manifest, lines, annotator) -> None:
     assert len(tokens) == len(stream_rows(folder, "test", "de")) == len(lines)
     dictionary = load_dictionary(folder / "dict.en.txt")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fairseq_plugins.text.source_encoder.load_annotator", lambda *m: annotator)
+        patch.setattr("fairseq_plugins.text.source_encoder.folder_annotator", lambda *m: annotator)
         sentences = SourceEncoder.from_folder(folder, manifest).encode(lines)
     assert tokens == [token_ids(dictionary, sentence.subwords) for sentence in sentences]
     for row in tokens:
