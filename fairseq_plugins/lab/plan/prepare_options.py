@@ -90,13 +90,15 @@ def words_of(options: Mapping[str, Any], raw: Path) -> list[str]:
 def _kinds_of(dataset: str) -> dict[str, Kind]:
     """Return name -> kind of the options of a dataset's preparation, as its record has them."""
     from ...corpora.readers.options import ReadOptions
-    from ...prep.options import TranslationOptions  # with fairseq, which jobs do without
+    from ...prep.recipes.question_options import QuestionOptions
+    from ...prep.recipes.text_options import TextOptions
+    from ...prep.recipes.translation_options import (
+        TranslationOptions,  # with fairseq, which jobs do without
+    )
     from ...prep.running import RUNNING
-    from ...prep.squad_options import SquadOptions
-    from ...prep.text_options import TextOptions
 
     usual = [TextOptions, ReadOptions]
-    records = {TRANSLATION: [TranslationOptions], SQUAD: [SquadOptions]}.get(dataset, usual)
+    records = {TRANSLATION: [TranslationOptions], SQUAD: [QuestionOptions]}.get(dataset, usual)
     own = {name: WORD for name in _WORDS}
     own |= {name: TEXT for name in _TEXTS} | {name: _BELOW for name in _FILES}
     found = {}
