@@ -215,11 +215,12 @@ class SyntaxTranslationTask(TranslationTask):
             )
         if from_checkpoint:
             cfg = _checkpoint_options.closed_model(cfg, model_class)
-            _checkpoint_options.check_memory(self, cfg)
         else:
             model_class.complete_config(cfg, self._available, self.manifest.annotator_id)
         needs = model_class.needs_of(cfg)
         needs.check(self.manifest.layers, self.folders[0], self._cure, training=True)
+        if from_checkpoint:
+            _checkpoint_options.check_memory(self, cfg)
         model = super().build_model(cfg, from_checkpoint)
         self._model_limit = min(self._model_limit, model.max_positions()[0])
         if from_checkpoint and model.needs.reads(training=False):
