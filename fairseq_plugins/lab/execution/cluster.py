@@ -153,7 +153,7 @@ def this_machine(folder: Path, jobs: int = 1, *, cpu: bool = False) -> Machine:
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add what `machine_of` reads, in the words of Slurm."""
     group = parser.add_argument_group("where runs are executed")
-    option_flags.add_flags(group, Machine, leave_out=_BY_OTHERS)
+    option_flags.add_flags(group, Machine, leave_out=_BY_OTHERS, strict=True)
     for name, text in _BY_OTHERS.items():
         group.add_argument(flag_of(name), type=int, metavar="N", help=text)
     group.add_argument(

@@ -200,6 +200,7 @@ def add_text_flags(parser: argparse.ArgumentParser) -> None:
     """Add all flags: the preparation's and the readers'."""
     add_flags(parser, TextOptions)
     add_flags(parser.add_argument_group("reading"), ReadOptions)
+    parser.set_defaults(labels="")  # as it is typed; see `parse_labels`
 
 
 def options_from(flags: Mapping[str, Any]) -> TextOptions:
