@@ -9,14 +9,11 @@ from lab.filled_tables import OVER_SEEDS, cells, fill, table_of
 from lab.finished_runs import finish
 from lab.translated_runs import translated
 
-from fairseq_plugins.lab.results.experiment_tables import (
-    check_names,
-    lay_out,
-    table_names,
-)
+from fairseq_plugins.lab.results.experiment_tables import check_names, lay_out
 from fairseq_plugins.lab.results.layouts import labels, layouts
 from fairseq_plugins.lab.results.paper_tables import Row, make_tables
 from fairseq_plugins.lab.results.runs import find_outcomes
+from fairseq_plugins.lab.results.table_names import table_names
 
 PLAIN, POS = "bert_plain_minilm", "bert_pos_minilm"
 KINDS = layouts()["composition"].own
