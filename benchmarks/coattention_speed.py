@@ -32,6 +32,7 @@ from fairseq_plugins.nn.coattention import DirectedCoattention
 from fairseq_plugins.nn.context import AttentionContext
 from fairseq_plugins.nn.packing import Layout
 from fairseq_plugins.nn.pair_layout import Sides
+from fairseq_plugins.syntax.needs import Needs
 from fairseq_plugins.tasks.extractive_qa import ExtractiveQAConfig, ExtractiveQATask
 
 CLASSES, BAR = 2, 1.0
@@ -130,7 +131,7 @@ def dressed(layout: Layout, segments: Tensor, width: int, device: str) -> Batch:
     layout = Layout.of(layout.padding_mask.to(device))
     segments = segments.to(device)
     sides = Sides.of(layout, segments)
-    rows = torch.randn(len(layout.places), width, device=device)
+    rows = torch.randn(len(layout.token_positions), width, device=device)
     real = ~layout.padding_mask
     masks = sides.question.layout.padding_mask, sides.context.layout.padding_mask
     return {
@@ -162,9 +163,7 @@ def equal_batch(text: str) -> tuple[Layout, Tensor]:
 def real_batches(folder: str, args: argparse.Namespace) -> list[tuple[Layout, Tensor]]:
     """Take batches of a prepared folder's training set in its own order, evenly spread."""
     task = ExtractiveQATask.setup_task(ExtractiveQAConfig(data=folder))
-    reads = {"features": (), "reads_words": False, "reads_heads": False}
-    reads |= {"predicts_by_heads": False, "reads_similarity": False, "needs_pairs": False}
-    task._serve(SimpleNamespace(**reads, max_positions=lambda: 512))
+    task._serve(SimpleNamespace(needs=Needs(), max_positions=lambda: 512))
     task.load_dataset("train")
     dataset, size = task.dataset("train"), args.batch_size
     whole = len(dataset) // size

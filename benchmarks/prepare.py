@@ -32,8 +32,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 from fairseq_plugins.lab.commands import command as started  # noqa: E402
-from fairseq_plugins.prep.options import TranslationOptions  # noqa: E402
 from fairseq_plugins.prep.recipes.translation import prepare  # noqa: E402
+from fairseq_plugins.prep.recipes.translation_options import TranslationOptions  # noqa: E402
 from fairseq_plugins.text.annotate import NEVER_NEEDED, load_pipeline  # noqa: E402
 from fairseq_plugins.text.raw_text import line_reader  # noqa: E402
 from fairseq_plugins.text.segment import learn_codes  # noqa: E402

@@ -37,6 +37,7 @@ from fairseq_plugins.nn.heads import ClassificationHead
 from fairseq_plugins.nn.packing import Layout
 from fairseq_plugins.nn.tree_masks import TreeRule
 from fairseq_plugins.syntax import tree
+from fairseq_plugins.syntax.needs import Needs
 from fairseq_plugins.tasks.text_classification import (
     TextClassificationConfig,
     TextClassificationTask,
@@ -74,13 +75,13 @@ class Classifier(nn.Module):
         output = self.encoder(
             inputs["src_tokens"],
             inputs["segments"],
-            inputs["places"],
+            inputs["token_positions"],
             words=inputs["word_of"],
             heads=inputs["heads"],
         )
         logits = self.head(self.encoder, output)
-        if output.journal.parent_losses:
-            logits = logits + torch.stack(output.journal.parent_losses).mean()
+        if output.outputs.parent_losses:
+            logits = logits + torch.stack(output.outputs.parent_losses).mean()
         return logits
 
 
@@ -121,7 +122,7 @@ def equal_batch(batch: int, length: int, args: argparse.Namespace) -> Batch:
     word_of[:, 1:-1] = torch.arange(words)
     heads = torch.tensor([[h - 1 if h else i for i, h in enumerate(t)] for t in trees])  # (B, W)
     inputs = {"src_tokens": tokens, "segments": torch.zeros_like(tokens), "word_of": word_of}
-    inputs |= {"places": torch.arange(batch * length), "heads": heads}
+    inputs |= {"token_positions": torch.arange(batch * length), "heads": heads}
     inputs = {name: value.to(args.device) for name, value in inputs.items()}
     target = torch.randint(CLASSES, (batch,)).to(args.device)
     return {"net_input": inputs, "target": target, "trees": trees}
@@ -130,9 +131,8 @@ def equal_batch(batch: int, length: int, args: argparse.Namespace) -> Batch:
 def real_batches(folder: str, args: argparse.Namespace) -> list[Batch]:
     """Take batches of a prepared folder's training set in its own order, evenly spread."""
     task = TextClassificationTask.setup_task(TextClassificationConfig(data=folder))
-    reads = {"features": (), "reads_words": True, "reads_heads": True, "predicts_by_heads": True}
-    reads |= {"reads_similarity": False, "needs_pairs": False}
-    task._serve(SimpleNamespace(**reads, max_positions=lambda: 512))
+    needs = Needs(layers=("heads",), words=True)
+    task._serve(SimpleNamespace(needs=needs, max_positions=lambda: 512))
     task.load_dataset("train")
     dataset, size = task.dataset("train"), args.batch_size
     whole = len(dataset) // size
@@ -147,10 +147,10 @@ def real_batches(folder: str, args: argparse.Namespace) -> list[Batch]:
 def masks(batch: Batch, *, added: bool) -> None:
     """Make the masks of one training step, as truth values or as what is added to scores."""
     inputs = batch["net_input"]
-    layout = Layout.of(inputs["src_tokens"].eq(0), inputs["places"])
+    layout = Layout.of(inputs["src_tokens"].eq(0), inputs["token_positions"])
     context = AttentionContext(layout, inputs["segments"], inputs["word_of"], inputs["heads"])
     for block in layout.blocks:
-        context.closing(RULE, block) if added else context.allowed(RULE, block)
+        context.additive_mask(RULE, block) if added else context.allowed(RULE, block)
 
 
 def twin(batch: Batch) -> np.ndarray:

@@ -64,7 +64,7 @@ class Ours(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """Return logits."""
         inputs = batch["net_input"]
-        output = self.encoder(inputs["src_tokens"], inputs["segments"], inputs["places"])
+        output = self.encoder(inputs["src_tokens"], inputs["segments"], inputs["token_positions"])
         return self.head(self.encoder, output)
 
 
@@ -97,7 +97,7 @@ def equal_batch(batch: int, length: int, args: argparse.Namespace) -> Batch:
     """Make a batch of random wordpieces without padding."""
     tokens = torch.randint(FIRST_WORD, VOCABULARY, (batch, length))  # (B, S)
     inputs = {"src_tokens": tokens, "segments": torch.zeros_like(tokens)}
-    inputs["places"] = torch.arange(batch * length)
+    inputs["token_positions"] = torch.arange(batch * length)
     target = torch.randint(args.classes, (batch,))
     return {"net_input": inputs, "target": target, "ntokens": batch * length}
 

@@ -9,7 +9,9 @@ or removed would lie elsewhere.
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
+import logging
 import os
 import re
 import secrets
@@ -20,7 +22,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+logger = logging.getLogger(__name__)
+
 BLOCK = 1 << 20
+NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 TEMPORARY = re.compile(r"\.?(?P<name>.+)\.tmp\d+")
 
 
@@ -171,3 +176,19 @@ def open_own(path: Path) -> IO[bytes]:
         what = "has another name as well" if stat.S_ISREG(status.st_mode) else "is no plain file"
         raise ValueError(f"{path} {what}: what is written there would lie elsewhere; remove it")
     return os.fdopen(handle, "a+b")
+
+
+def try_lock(stream: IO[bytes], path: Path) -> bool:
+    """Lock an open file for this process and its children; false where another has locked it.
+
+    On a file system without locks, which a warning names, everybody has the lock.
+    """
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        logger.warning("%s: this file system has no locks; let no two processes work here", path)
+    return True

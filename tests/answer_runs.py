@@ -11,8 +11,8 @@ import torch
 from prepared_text import train
 from squad_files import paragraph, question, toy_squad, write_squad, write_toy_bert
 
+from fairseq_plugins.prep.recipes.question_options import QuestionOptions
 from fairseq_plugins.prep.recipes.questions import prepare
-from fairseq_plugins.prep.squad_options import SquadOptions
 
 WINDOWS = {"max_positions": 32, "doc_stride": 12, "max_query_length": 8}
 OPTIONS = (
@@ -34,7 +34,7 @@ def make_runs(root: Path) -> Path:
     toy_squad(root / "raw", paragraphs=3, dev=4)
     write_squad(root / "raw" / "test-v2.0.json", TEST)
     options = {"raw_dir": str(root / "raw"), "pretrained": str(root / "bert"), **WINDOWS}
-    prepare(SquadOptions(str(root / "data"), annotations="none", workers=1, **options))
+    prepare(QuestionOptions(str(root / "data"), annotations="none", workers=1, **options))
     train(root / "data", root / "first", *OPTIONS)
     best = root / "first" / "checkpoint_best.pt"
     (root / "first" / "checkpoint_last.pt").rename(best)

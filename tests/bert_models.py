@@ -12,6 +12,7 @@ from trees import context_of
 from fairseq_plugins.data.bert_dictionary import BertDictionary
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
+from fairseq_plugins.tasks._text_checks import check_needs
 
 VOCABULARY = "".join(f"{w}\n" for w in ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]).encode()
 QUIET = {"dropout": 0.0, "attention_dropout": 0.0}
@@ -32,7 +33,8 @@ def manifest(**changes):
         "options": {"pretrained": "none"},
         "sentences": 1,
     }
-    return SimpleNamespace(**{**values, **changes})
+    values |= changes
+    return SimpleNamespace(**values, layers=["case", "subword", *values["annotations"]])
 
 
 def options(arch="bert_plain", **given) -> Namespace:
@@ -48,7 +50,9 @@ def options(arch="bert_plain", **given) -> Namespace:
 
 def build(arch="bert_plain", about=None, vocabulary=VOCABULARY, **given) -> BertModel:
     cfg = options(arch, **{**SMALL, **given})
-    BertModel.complete_config(cfg, about or manifest())
+    about = about or manifest()
+    BertModel.complete_config(cfg, about)
+    check_needs(BertModel.needs_of(cfg), about, "the data folder", training=True)
     torch.manual_seed(1)
     return BertModel.build_model(
         cfg, SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(vocabulary)))

@@ -7,8 +7,8 @@ from pathlib import Path
 from prepared_text import train
 from squad_files import toy_squad, write_toy_bert
 
+from fairseq_plugins.prep.recipes.question_options import QuestionOptions
 from fairseq_plugins.prep.recipes.questions import prepare
-from fairseq_plugins.prep.squad_options import SquadOptions
 
 WINDOWS = {"max_positions": 28, "doc_stride": 8, "max_query_length": 8}
 OPTIONS = "--max-update 3 --batch-size 6 --disable-validation --no-epoch-checkpoints".split()
@@ -20,7 +20,7 @@ def make_runs(root: Path) -> Path:
     write_toy_bert(root / "bert")
     toy_squad(root / "raw", paragraphs=3, dev=4)
     options = {"raw_dir": str(root / "raw"), "pretrained": str(root / "bert"), **WINDOWS}
-    prepare(SquadOptions(str(root / "data"), annotations="none", workers=1, **options))
+    prepare(QuestionOptions(str(root / "data"), annotations="none", workers=1, **options))
     for name, more in (
         ("query", ["--arch", "bertqa_tiny", *TWO]),
         ("literal", ["--arch", "bertqa_literal_tiny", *TWO]),

@@ -15,7 +15,6 @@ from raw_text import RuleParser
 from tqdm import tqdm
 
 from fairseq_plugins.corpora import parallel_text
-from fairseq_plugins.prep import squad_chunks, text_chunks
 from fairseq_plugins.prep.recipes import questions, translation
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.text.segment import (
@@ -96,8 +95,8 @@ def rules_and_small_parts(monkeypatch) -> None:
     """Put the rule where preparations load spaCy, and make chunks small."""
     for place in (text_recipe, questions):
         monkeypatch.setattr(place, "load_annotator", lambda *args: RuleParser())
-    monkeypatch.setattr(text_chunks, "CHUNK_EXAMPLES", 5)
-    monkeypatch.setattr(squad_chunks, "CHUNK_PARAGRAPHS", 2)
+    monkeypatch.setattr(text_recipe, "CHUNK_EXAMPLES", 5)
+    monkeypatch.setattr(questions, "CHUNK_PARAGRAPHS", 2)
 
 
 @pytest.fixture(params=KINDS)

@@ -13,10 +13,14 @@ from raw_text import text_options, write_pretrained
 from squad_files import toy_squad, write_toy_bert
 from stops import Stopped
 
-from fairseq_plugins.prep import squad_chunks, text_chunks
-from fairseq_plugins.prep.recipes import questions, translation
+from fairseq_plugins.prep.recipes import (
+    question_chunks,
+    questions,
+    translation,
+    translation_chunks,
+)
 from fairseq_plugins.prep.recipes import text as text_recipe
-from fairseq_plugins.prep.squad_options import SquadOptions
+from fairseq_plugins.prep.recipes.question_options import QuestionOptions
 
 
 @dataclass(frozen=True)
@@ -85,10 +89,10 @@ def write_questions(folder: Path) -> None:
     toy_squad(folder, paragraphs=7, dev=3)
 
 
-def question_options(raw: Path, destdir: Path, **values) -> SquadOptions:
+def question_options(raw: Path, destdir: Path, **values) -> QuestionOptions:
     """Options of questions."""
     fixed = {"pretrained": str(raw / "bert"), "workers": 1, "raw_dir": str(raw)}
-    return SquadOptions(str(destdir), **{**fixed, **values})
+    return QuestionOptions(str(destdir), **{**fixed, **values})
 
 
 KINDS = {
@@ -97,7 +101,7 @@ KINDS = {
         write_corpus,
         corpus_options,
         ({"max_words": 9}, "options.max_words"),
-        (translation.chunk_steps, "annotate_lines"),
+        (translation_chunks, "annotate_lines"),
         ("test.de", "LIGHTHOUSE", "HOUSELIGHT"),
     ),
     "translation cut at once": Kind(
@@ -105,7 +109,7 @@ KINDS = {
         write_corpus,
         cut_options,
         ({"features": "case"}, "options.features"),
-        (translation.chunk_steps, "annotate_lines"),
+        (translation_chunks, "annotate_lines"),
         ("test.de", "LIGHTHOUSE", "HOUSELIGHT"),
     ),
     "text": Kind(
@@ -113,7 +117,7 @@ KINDS = {
         write_examples,
         example_options,
         ({"annotations": "pos"}, "options.annotations"),
-        (text_chunks.TextEncoder, "encode"),
+        (text_recipe.TextEncoder, "encode"),
         ("rte/RTE/test.tsv", "The", "Her"),
     ),
     "questions": Kind(
@@ -121,7 +125,7 @@ KINDS = {
         write_questions,
         question_options,
         ({"doc_stride": 50}, "options.doc_stride"),
-        (squad_chunks, "encode_paragraphs"),
+        (question_chunks, "encode_paragraphs"),
         ("dev-v2.0.json", "built", "found"),
     ),
 }

@@ -19,7 +19,8 @@ from fairseq_plugins.data.manifest import Manifest
 from fairseq_plugins.data.streams import stream_prefix, write_stream
 from fairseq_plugins.models._config import SyntaxTransformerConfig
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
-from fairseq_plugins.syntax.labels import FEATURES, SPECIAL_ID
+from fairseq_plugins.syntax.labels import SPECIAL_ID
+from fairseq_plugins.syntax.layers import FEATURES
 from fairseq_plugins.syntax.subword_tree import COLUMNS, tree_columns
 from fairseq_plugins.tasks.syntax_translation import (
     SyntaxTranslationConfig,
@@ -54,6 +55,13 @@ def tree_of(subwords: Sequence[str]) -> tuple[list[int], list[int]]:
     return tree_columns([0 if i == root else root + 1 for i in range(len(firsts))], word_of)
 
 
+def columns_of(subwords: Sequence[str]) -> dict[str, list[int]]:
+    """Return what subwords carry, as `text.source_encoder` does."""
+    labels = features_of(subwords).items()
+    found = {name: FEATURES[name].inventory.ids(row) for name, row in labels}
+    return found | dict(zip(COLUMNS, tree_of(subwords)))
+
+
 class StubEncoder:
     """Splits at spaces, tags by `features_of` and parses by `tree_of`."""
 
@@ -62,10 +70,7 @@ class StubEncoder:
     def encode(self, lines: Sequence[str]) -> list[SimpleNamespace]:
         """Encode raw lines."""
         found = [line.split() for line in lines]
-        return [
-            SimpleNamespace(subwords=line, features=features_of(line), tree=tree_of(line))
-            for line in found
-        ]
+        return [SimpleNamespace(subwords=line, columns=columns_of(line)) for line in found]
 
 
 class StubDecoder:
@@ -139,15 +144,15 @@ def prepare(
     source.save(str(folder / "dict.en.txt"))
     target.save(str(folder / "dict.de.txt"))
     for name in features:
-        FEATURES[name].save(folder / f"dict.en.{name}.txt", {})
+        FEATURES[name].inventory.save(folder / f"dict.en.{name}.txt", {})
     counts: dict[str, Any] = {}
     for split, part in splits.items():
         _write(folder, f"{split}", "en", [token_ids(source, s.split()) for s, _ in part], source)
         _write(folder, f"{split}", "de", [token_ids(target, t.split()) for _, t in part], target)
         labels = tags[split] if tags else [features_of(s.split()) for s, _ in part]
         for name in features:
-            rows = [[*FEATURES[name].ids(line[name]), SPECIAL_ID] for line in labels]
-            _write(folder, split, f"en.{name}", rows, FEATURES[name])
+            rows = [[*FEATURES[name].inventory.ids(line[name]), SPECIAL_ID] for line in labels]
+            _write(folder, split, f"en.{name}", rows, FEATURES[name].inventory)
         if parse:
             trees = [tree_of(s.split()) for s, _ in part]
             for name, rows in zip(COLUMNS, zip(*trees)):

@@ -15,8 +15,8 @@ from typing import Any
 import prepared_text
 from prepared_text import ANNOTATOR, IDS, VOCABULARY, encode, pieces_of, sentence
 
+from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.data.streams import write_stream
-from fairseq_plugins.data.text_manifest import TextManifest
 
 WINDOWS = {"max_positions": 40, "doc_stride": 10, "max_query_length": 12}
 
@@ -106,7 +106,8 @@ def prepare(
     (folder / "vocab.txt").write_text("".join(f"{piece}\n" for piece in VOCABULARY))
     (folder / "misaligned.jsonl").write_text("")
     counts = {name: _write(folder / name, part, annotations) for name, part in splits.items()}
-    TextManifest(
+    Manifest(
+        kind=TEXT,
         **{
             "dataset": "toy",
             "task": "extractive_qa",
@@ -123,7 +124,7 @@ def prepare(
             "options": {"pretrained": "none"},
             "windows": WINDOWS,
             **manifest,
-        }
+        },
     ).save(folder)
     return folder
 
@@ -140,8 +141,7 @@ def _write(prefix: Path, part: Sequence[Told], annotations: Sequence[str]) -> di
         stream(prefix, f"tokens{k}", [s.tokens for s in side], len(IDS))
         stream(prefix, f"words{k}", [s.word_of for s in side])
         for name in ("case", *annotations):
-            rows = [s.heads if name == "heads" else s.features[name] for s in side]
-            stream(prefix, f"{name}{k}", rows)
+            stream(prefix, f"{name}{k}", [s.layers[name] for s in side])
     stream(prefix, "paragraph", [[number] for number, _ in asked])
     offsets = [[n for span in offsets_of(p.context) for n in span] for p in part]
     stream(prefix, "offsets1", offsets)

@@ -24,11 +24,11 @@ from omegaconf import OmegaConf
 
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.bert_dictionary import BertDictionary
+from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.data.streams import write_stream
-from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
-from fairseq_plugins.syntax.labels import FEATURES
+from fairseq_plugins.syntax.layers import FEATURES
 from fairseq_plugins.syntax.subwords import case_of
 
 ANNOTATOR = {"name": "toy", "version": "1", "hash": "abc"}
@@ -74,12 +74,11 @@ def encode(words: Sequence[str]) -> SimpleNamespace:
         tokens=[IDS.get(piece, IDS["[UNK]"]) for pieces in cut for piece in pieces],
         word_of=[i for i, pieces in enumerate(cut) for _ in pieces],
         words=list(words),
-        features={
-            "pos": FEATURES["pos"].ids([_UPOS[ord(word[-1]) % 4] for word in words]),
-            "case": FEATURES["case"].ids([case_of(word) for word in words]),
+        layers={
+            "pos": FEATURES["pos"].inventory.ids([_UPOS[ord(word[-1]) % 4] for word in words]),
+            "case": FEATURES["case"].inventory.ids([case_of(word) for word in words]),
+            "heads": heads_of(words),
         },
-        heads=heads_of(words),
-        similarity=None,
     )
 
 
@@ -87,7 +86,8 @@ def encode_texts(texts: Sequence[str]) -> list[SimpleNamespace]:
     """Encode an example; the words of a pair are compared."""
     sides = [encode(text.split()) for text in texts]
     if len(sides) == 2:
-        sides[1].similarity = similarity_of(*(side.words for side in sides))
+        compared = similarity_of(*(side.words for side in sides))
+        sides[1].layers["similarity"] = compared
     return sides
 
 
@@ -176,7 +176,8 @@ def prepare(
     }
     first = next(part for part in splits.values())[0]
     target = "word_labels" if kind in ("entities", "errors") else kind
-    TextManifest(
+    Manifest(
+        kind=TEXT,
         **{
             "dataset": "toy",
             "task": "sequence_labeling" if target == "word_labels" else "text_classification",
@@ -192,7 +193,7 @@ def prepare(
             "splits": counts,
             "options": {"pretrained": "none"},
             **manifest,
-        }
+        },
     ).save(folder)
     return folder
 
@@ -202,14 +203,14 @@ def _write(
 ) -> dict[str, int]:
     found = [encode_texts(example.texts) for example in part]
     if "similarity" in annotations:
-        rows = [second.similarity for _, second in found]
+        rows = [second.layers["similarity"] for _, second in found]
         _stream(prefix, "similarity1", rows, 256)
     for k in range(len(part[0].texts)):
         sides = [sentences[k] for sentences in found]
         _stream(prefix, f"tokens{k}", [side.tokens for side in sides], len(VOCABULARY))
         _stream(prefix, f"words{k}", [side.word_of for side in sides], 600)
         for name in ("case", *(name for name in annotations if name != "similarity")):
-            rows = [side.heads if name == "heads" else side.features[name] for side in sides]
+            rows = [side.layers[name] for side in sides]
             _stream(prefix, f"{name}{k}", rows, 600 if name == "heads" else 20)
     labelled = _write_gold(prefix, part, labels)
     lines = [json.dumps({"id": e.id, "texts": e.texts, "words": e.words}) for e in part]
@@ -235,7 +236,7 @@ def _stream(prefix: Path, name: str, rows: Sequence[Sequence[int]], ids: int) ->
 
 def make_task(folder: Path, **given: Any) -> Any:
     """Set up the task that a folder is for."""
-    name = TextManifest.load(folder).task
+    name = Manifest.load(folder, TEXT).task
     return setup_task(OmegaConf.create({"_name": name, "data": str(folder), **TASK, **given}))
 
 
@@ -261,7 +262,7 @@ def batches(task: Any, split: str, **limits: Any) -> list[dict[str, Any]]:
 
 def arguments(folder: Path, save_dir: Path, *more: str) -> list[str]:
     """Return a command line of fairseq-train for a folder, with small defaults."""
-    task = TextManifest.load(folder).task
+    task = Manifest.load(folder, TEXT).task
     fixed = f"{folder} --task {task} --criterion {task} --arch bert_plain_tiny --pretrained none"
     fixed += f" --save-dir {save_dir} --cpu --optimizer adam --lr 0.003 --num-workers 0"
     fixed += " --log-interval 1000 --no-progress-bar"

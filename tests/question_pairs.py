@@ -24,5 +24,5 @@ def shape(**changes) -> BertShape:
 
 def states(context: AttentionContext, seed: int = 2) -> torch.Tensor:
     generator = torch.Generator().manual_seed(seed)
-    count = len(context.layout.places)
+    count = len(context.layout.token_positions)
     return torch.randn(count, WIDTH, dtype=torch.float64, generator=generator)

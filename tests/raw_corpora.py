@@ -11,9 +11,10 @@ import numpy as np
 
 from fairseq_plugins.data.dictionaries import load_dictionary
 from fairseq_plugins.data.streams import read_stream, stream_prefix
-from fairseq_plugins.prep.options import TranslationOptions
+from fairseq_plugins.prep.recipes.translation_options import TranslationOptions
 from fairseq_plugins.syntax.annotation import Annotation
-from fairseq_plugins.syntax.labels import FEATURES, SPECIAL_ID, UPOS
+from fairseq_plugins.syntax.labels import SPECIAL_ID, UPOS
+from fairseq_plugins.syntax.layers import FEATURES
 
 SUBJECTS = ("The watchmaker", "A small dog", "My neighbour's aunt", "Nobody", "Mr. O'Neill")
 VERBS = ("doesn't play", "watched", "will close", "has seen", "is painting")
@@ -99,7 +100,7 @@ class RuleAnnotator:
 
     def annotate_words(self, sentences: Sequence[Sequence[str]]) -> list[Annotation]:
         """Tag given words."""
-        return [Annotation(list(words), [tag(w) for w in words]) for words in sentences]
+        return [Annotation(list(words), {"pos": [tag(w) for w in words]}) for words in sentences]
 
     def annotate_text(self, lines: Sequence[str]) -> list[Annotation]:
         """Cut and tag raw lines."""
@@ -107,7 +108,8 @@ class RuleAnnotator:
         for line in lines:
             found = list(re.finditer(r"\w+|[^\w\s]", line))
             words = [m.group() for m in found]
-            notes.append(Annotation(words, [tag(w) for w in words], [m.span() for m in found]))
+            tags = {"pos": [tag(w) for w in words]}
+            notes.append(Annotation(words, tags, [m.span() for m in found]))
         return notes
 
 
@@ -134,4 +136,4 @@ def labels(folder: Path, feature: str, split: str) -> list[list[str]]:
     """Return a split's feature labels, without that of ``</s>``."""
     rows = stream_rows(folder, split, f"en.{feature}")
     assert all(row[-1] == SPECIAL_ID for row in rows)
-    return [[FEATURES[feature].symbols[i] for i in row[:-1]] for row in rows]
+    return [[FEATURES[feature].inventory.symbols[i] for i in row[:-1]] for row in rows]

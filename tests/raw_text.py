@@ -13,7 +13,7 @@ from raw_corpora import RuleAnnotator
 
 from fairseq_plugins.corpora.readers.options import ReadOptions
 from fairseq_plugins.data.streams import read_stream
-from fairseq_plugins.prep.text_options import TextOptions
+from fairseq_plugins.prep.recipes.text_options import TextOptions
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.annotation import Annotation
 from fairseq_plugins.text.wordpiece import WordPieces
@@ -37,7 +37,8 @@ class RuleParser(RuleAnnotator):
 
     def _parsed(self, note: Annotation) -> Annotation:
         count = len(note.words)
-        return replace(note, heads=[i + 2 if i + 1 < count else 0 for i in range(count)])
+        heads = [i + 2 if i + 1 < count else 0 for i in range(count)]
+        return replace(note, layers=note.layers | {"heads": heads})
 
 
 def vocabulary() -> Vocabulary:

@@ -19,7 +19,7 @@ def tag_at_offsets(lines: Sequence[str], spacy_model: str) -> Iterator[dict[int,
 
     for annotation in Annotator(spacy_model).annotate_text(lines):
         starts = (start for start, _ in annotation.spans)
-        yield dict(zip(starts, annotation.upos))
+        yield dict(zip(starts, annotation.layers["pos"]))
 
 
 def agreement(

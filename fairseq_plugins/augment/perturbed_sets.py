@@ -18,7 +18,7 @@ from ..corpora.readers.textflint import (
     transformation_of,
     transformed_file,
 )
-from ..data.text_manifest import TextManifest
+from ..data.manifest import Manifest
 from .perturbation.record import RECORD
 from .perturbed_folders import PerturbedExamples, read_perturbed
 
@@ -29,7 +29,7 @@ KINDS = (
 )
 
 
-def expected_of(manifest: TextManifest) -> Expected:
+def expected_of(manifest: Manifest) -> Expected:
     """Return what the models of a prepared folder read and answer.
 
     Raises:
@@ -43,7 +43,7 @@ def expected_of(manifest: TextManifest) -> Expected:
     return Expected(manifest.target, tuple(manifest.labels), manifest.sentences)
 
 
-def read_sets(paths: Sequence[str | Path], manifest: TextManifest) -> list[PerturbedExamples]:
+def read_sets(paths: Sequence[str | Path], manifest: Manifest) -> list[PerturbedExamples]:
     """Read perturbed sets for the models of a prepared folder.
 
     Args:
@@ -107,7 +107,7 @@ def _place(path: Path) -> tuple[Path, str]:
     return transformed_file(path) or path, ""
 
 
-def _read_options(manifest: TextManifest) -> ReadOptions:
+def _read_options(manifest: Manifest) -> ReadOptions:
     """Return how the files that the folder was prepared from are laid out."""
     known = manifest.options.get("read")
     known = known if isinstance(known, dict) else {}

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import argparse
 
-from ..prep.options import add_flags
-from ..prep.squad_options import FLAGS, SquadOptions
+from ..option_flags import add_flags
+from ..prep.recipes.question_options import QuestionOptions
 from . import command
 
 PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
@@ -20,7 +20,7 @@ PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of a preparation."""
-    add_flags(parser, SquadOptions, FLAGS)
+    add_flags(parser, QuestionOptions)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -28,4 +28,4 @@ def run(args: argparse.Namespace) -> None:
     from ..prep.recipes.questions import prepare
 
     command.show_log("INFO", command.TIMED)
-    prepare(SquadOptions(**vars(args)))
+    prepare(QuestionOptions(**vars(args)))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..prep.text_options import add_text_flags, options_from
+from ..prep.recipes.text_options import add_text_flags, options_from
 from . import command
 
 PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"

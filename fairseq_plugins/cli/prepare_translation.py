@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import argparse
 
-from ..prep.options import add_flags
+from ..option_flags import add_flags
+from ..prep.recipes.translation_options import TranslationOptions
 from . import command
 
 UNGIVEN = True  # what is not given is None: --like gives it, else its default
@@ -19,7 +20,7 @@ PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of a preparation."""
-    add_flags(parser)
+    add_flags(parser, TranslationOptions)
     parser.add_argument(
         "--like",
         metavar="FOLDER",
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Prepare."""
-    from ..prep.like import options_of
+    from ..prep.recipes.like import options_of
     from ..prep.recipes.translation import prepare
 
     command.show_log("INFO", command.TIMED)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..messages import quoted
 from ..syntax.annotation import Annotation
-from ..syntax.labels import upos_label
+from ..syntax.layers import LAYERS, STANDARD_TAGS, Tagged, annotated_names, layers_of
 from ..syntax.tree import check_heads, project_heads
 
 Line = tuple[int, str]  # number from 1, text without its end
@@ -53,62 +53,75 @@ def read_blocks(lines: Iterable[Line], ends: Sequence[str] = ()) -> Iterator[lis
         yield block
 
 
-def parse_block(block: Sequence[Line], path: Path, *, need_heads: bool = False) -> Annotation:
+def parse_block(
+    block: Sequence[Line], path: Path, names: Iterable[str] = STANDARD_TAGS
+) -> Annotation:
     """Read one sentence; a block of comments alone is an empty sentence.
 
     A multiword token (``zum`` = ``zu dem``) whose parts do not spell it is kept as one word with
-    the part of speech of its first part, and in the tree in the place of the first part whose head
-    is no other part. Empty nodes (``8.1``) are ignored.
+    the labels of its first part, and in the tree in the place of the first part whose head is no
+    other part. Empty nodes (``8.1``) are ignored.
 
     Args:
         block: numbered lines; ``path`` is that of their file.
-        need_heads: whether the heads must form one tree; otherwise there are none where they form
-            no trees.
+        names: of the layers that are wanted.
 
     Raises:
-        ValueError: a row that is no CoNLL-U, ids that do not count 1, 2, …, or heads that form no
-            tree where they are needed, with file and line.
+        ValueError: a row that is no CoNLL-U, ids that do not count 1, 2, …, a label that is none,
+            or heads that are wanted and form no tree, with file and line.
     """
     words, ranges = _checked_rows(block, path)
     forms = [fields[1] for _, fields in words]
-    tags = [_checked_upos(fields[3], path, number) for number, fields in words]
-    heads = _heads(words, path, need_heads)
-    kept_words, kept_tags, tops, i = [], [], [], 0
+    kept, runs, i = [], [], 0
     while i < len(forms):
         last, whole = ranges.get(i + 1, (i + 1, forms[i]))
         if "".join(forms[i:last]) == whole:
             last, whole = i + 1, forms[i]
-        kept_words.append(whole)
-        kept_tags.append(tags[i])
-        if heads is not None:
-            tops.append(next(k for k in range(i, last) if not i < heads[k] <= last))
+        kept.append(whole)
+        runs.append(range(i, last))
         i = last
-    if heads is not None and len(tops) < len(heads):
-        heads = project_heads(heads, tops)
-    return Annotation(kept_words, kept_tags, heads=heads)
+    found: dict[str, list[Any]] = {}
+    for layer in layers_of(annotated_names(names)):
+        if isinstance(layer.source, Tagged):
+            tags = [_label(layer.source, fields, path, number) for number, fields in words]
+            found[layer.name] = [tags[run.start] for run in runs]
+        else:
+            found[layer.name] = _heads_of_runs(_heads(words, path), runs)
+    return Annotation(kept, found)
 
 
-def _heads(words: Sequence[Row], path: Path, needed: bool) -> list[int] | None:
-    """Return the heads of a block's words, if they form trees.
+def _heads_of_runs(heads: list[int], runs: Sequence[range]) -> list[int]:
+    """Return the heads of words that are runs of parts; a run stands where its top part stands."""
+    if len(runs) == len(heads):
+        return heads
+    tops = [next(k for k in run if not run.start < heads[k] <= run.stop) for run in runs]
+    return project_heads(heads, tops)
+
+
+def _label(source: Tagged, fields: Sequence[str], path: Path, number: int) -> str:
+    try:
+        return source.label(fields[source.column])
+    except ValueError as error:
+        raise ValueError(f"{path}:{number}: {error}") from None
+
+
+def _heads(words: Sequence[Row], path: Path) -> list[int]:
+    """Return the heads of a block's words.
 
     Raises:
-        ValueError: they form no tree though they are needed; with file and line.
+        ValueError: they form no tree; with file and line.
     """
-    without = next(((n, fields[6]) for n, fields in words if not fields[6].isdecimal()), None)
-    if without is not None:
-        if needed:
+    for number, fields in words:
+        if not fields[6].isdecimal():
             raise ValueError(
-                f"{path}:{without[0]}: head {quoted(without[1])} is no number, but the words' "
-                "heads are wanted (--annotations pos, and --conllu without --parse, need none)"
+                f"{path}:{number}: head {quoted(fields[6])} is no number, but the words' heads "
+                "are wanted (--annotations pos, and --conllu without --parse, need none)"
             )
-        return None
     heads = [int(fields[6]) for _, fields in words]
     try:
-        check_heads(heads, [fields[1] for _, fields in words], one_root=needed and bool(words))
+        check_heads(heads, [fields[1] for _, fields in words], one_root=bool(words))
     except ValueError as error:
-        if needed:
-            raise ValueError(f"{path}:{words[0][0]}: {error}") from None
-        return None
+        raise ValueError(f"{path}:{words[0][0]}: {error}") from None
     return heads
 
 
@@ -121,11 +134,14 @@ def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
         ValueError: see `parse_block`.
     """
     found = []
-    for line, (_, form, lemma, upos, _, feats, head, relation, *_) in _checked_rows(block, path)[0]:
+    tag = LAYERS["pos"].source
+    for line, fields in _checked_rows(block, path)[0]:
+        _, form, lemma, _, _, feats, head, relation, *_ = fields
+        upos = _label(tag, fields, path, line)
         pairs = (pair.partition("=") for pair in feats.split("|"))
         found.append(
             Word(
-                *(form, lemma, _checked_upos(upos, path, line)),
+                *(form, lemma, upos),
                 {name: value for name, _, value in pairs},
                 int(head) if head.isdecimal() else None,
                 relation.partition(":")[0],
@@ -182,10 +198,3 @@ def _ids(text: str, place: str) -> tuple[int | None, int | None]:
     if not first.isdecimal() or (dash and not last.isdecimal()):
         raise ValueError(f"{place}: {quoted(text)} is no CoNLL-U id")
     return int(first), int(last) if dash else None
-
-
-def _checked_upos(tag: str, path: Path, number: int) -> str:
-    try:
-        return upos_label(tag)
-    except ValueError as error:
-        raise ValueError(f"{path}:{number}: {error}") from None

@@ -13,9 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from os.path import commonprefix
 from pathlib import Path
+from typing import Any
 
 from ..files import sha256
 from ..syntax.annotation import Annotation
+from ..syntax.layers import LAYERS, TREE, annotated_names
 from ..text_reading import numbered_lines
 from .conllu import parse_block, read_blocks
 from .examples import Example
@@ -51,7 +53,7 @@ class ParseFile:
     Args:
         path: of the CoNLL-U file.
         examples: file of the examples, for messages.
-        need_heads: whether every sentence must be one tree.
+        names: of the layers that are wanted; with heads, every sentence must be one tree.
         passed_over: reason -> how many rows of that file have been no examples so far.
     """
 
@@ -60,10 +62,10 @@ class ParseFile:
         path: Path,
         examples: Path,
         *,
-        need_heads: bool,
+        names: Iterable[str],
         passed_over: Mapping[str, int] | None = None,
     ) -> None:
-        self.path, self.examples, self.need_heads = path, examples, need_heads
+        self.path, self.examples, self.names = path, examples, tuple(annotated_names(names))
         self.passed_over = {} if passed_over is None else passed_over
         self._blocks = read_blocks(numbered_lines(path))
         self._last = 0  # line
@@ -102,7 +104,7 @@ class ParseFile:
                     f"{_snippet(wanted[done:])!r} of {place}"
                 )
             self._last = block[-1][0]
-            part = parse_block(block, self.path, need_heads=self.need_heads)
+            part = parse_block(block, self.path, self.names)
             spelt = "".join("".join(word.split()) for word in part.words)
             if not wanted.startswith(spelt, done):
                 found, due = _apart(spelt, wanted[done:])
@@ -112,7 +114,7 @@ class ParseFile:
                 )
             parts.append(part)
             done += len(spelt)
-        return _side_by_side(parts)
+        return _side_by_side(parts, self.names)
 
     def _hint(self) -> str:
         """Name the kinds of rows whose sentences must not be there."""
@@ -121,17 +123,17 @@ class ParseFile:
         return hint.format(sum(counts.values()), ", ".join(counts)) if counts else ""
 
 
-def _side_by_side(parts: Sequence[Annotation]) -> Annotation:
+def _side_by_side(parts: Sequence[Annotation], names: Iterable[str]) -> Annotation:
     """Put sentences together; their trees become a forest."""
-    words = [word for part in parts for word in part.words]
-    upos = [tag for part in parts for tag in part.upos]
-    if any(part.heads is None for part in parts):
-        return Annotation(words, upos)
-    heads: list[int] = []
+    words: list[str] = []
+    layers: dict[str, list[Any]] = {name: [] for name in names}
     for part in parts:
-        before = len(heads)
-        heads += [head + before if head else 0 for head in part.heads or ()]
-    return Annotation(words, upos, heads=heads)
+        for name, values in layers.items():
+            before = len(words) if LAYERS[name].enters == TREE else None
+            found = part.layers[name]
+            values += found if before is None else [head and head + before for head in found]
+        words += part.words
+    return Annotation(words, layers)
 
 
 def _apart(found: str, due: str) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,9 @@ from fairseq.data import ConcatDataset, Dictionary
 from torch import Tensor
 
 from ..messages import named
-from ..syntax.labels import PAD_ID, SPECIAL_ID, Inventory
-from ..syntax.subword_tree import COLUMNS, NO_WORD, shortened_columns
+from ..syntax.labels import PAD_ID
+from ..syntax.layers import TREE, Layer
+from ..syntax.subword_tree import shortened_columns
 from .streams import (
     AGAIN,
     check_ids,
@@ -27,25 +28,25 @@ from .subword_trees import check_trees
 
 
 class FactorStreams:
-    """Rows of feature ids, one column a feature; a parse tree is two columns more at the end.
+    """Rows of feature ids, one column a feature and two a parse tree (`Layer.columns`).
 
     Args:
         streams: one dataset a column, all of one length.
-        tree: whether the last two are those of a tree (`syntax.subword_tree`).
-        limit: longest row; a longer one is cut, and ends in the id of ``</s>`` again.
+        layers: whose columns they are.
+        limit: longest row; a longer one is cut, and ends in the ids of ``</s>`` again.
         ablate: called with a row and its number.
     """
 
     def __init__(
         self,
         streams: Sequence[Any],
+        layers: Iterable[Layer],
         *,
-        tree: bool = False,
         limit: int | None = None,
         ablate: Callable[[Tensor, int], Tensor] | None = None,
     ) -> None:
         self.streams = list(streams)
-        self.tree = tree
+        self.layers = list(layers)
         self.limit = limit
         self.ablate = ablate
 
@@ -56,21 +57,22 @@ class FactorStreams:
     def __getitem__(self, index: int) -> Tensor:
         """Return row ``index``, (S, F)."""
         row = torch.stack([stream[index] for stream in self.streams], dim=-1)  # (S, F)
-        row = cut_row(row, self.limit, tree=self.tree)
+        row = cut_row(row, self.limit, self.layers)
         return row if self.ablate is None else self.ablate(row, int(index))
 
 
-def cut_row(row: Tensor, limit: int | None, *, tree: bool) -> Tensor:
+def cut_row(row: Tensor, limit: int | None, layers: Iterable[Layer]) -> Tensor:
     """Shorten a row (S, F) to ``limit``, its ``</s>`` included, if it is longer; see above."""
     if limit is None or len(row) <= limit:
         return row
-    cut = row[:limit].clone()
-    cut[-1] = SPECIAL_ID
-    if tree:
-        words, heads = row[:, -len(COLUMNS) :].T.tolist()
-        left = shortened_columns(words, heads, limit - 1)
-        cut[-1, -len(COLUMNS) :] = NO_WORD
-        cut[:-1, -len(COLUMNS) :] = torch.tensor(left).T
+    cut, begin = row[:limit].clone(), 0
+    for layer in layers:
+        own = slice(begin, begin + len(layer.columns))
+        cut[-1, own] = layer.end
+        if layer.enters == TREE:
+            left = shortened_columns(*row[:, own].T.tolist(), limit - 1)
+            cut[:-1, own] = torch.tensor(left).T
+        begin = own.stop
     return cut
 
 
@@ -100,24 +102,24 @@ def open_factors(
     parts: Sequence[str],
     pair: str,
     source: str,
-    columns: Sequence[str],
+    layers: Iterable[Layer],
     *,
     upsample_primary: int = 1,
 ) -> list[Any]:
-    """Open the feature and tree streams of a split, its parts joined as fairseq joins the tokens.
+    """Open the streams of layers of a split, its parts joined as fairseq joins the tokens.
 
     Args:
         folder: the prepared folder.
         parts: what `split_parts` returned.
         pair: language pair in file names.
         source: source language.
-        columns: names of the streams.
+        layers: those that are wanted.
         upsample_primary: how often the first part is taken.
     """
     opened = []
-    for feature in columns:
+    for name in (name for layer in layers for name in layer.columns):
         datasets = [
-            read_stream(stream_prefix(folder, part, pair, f"{source}.{feature}")) for part in parts
+            read_stream(stream_prefix(folder, part, pair, f"{source}.{name}")) for part in parts
         ]
         ratios = [upsample_primary] + [1] * (len(parts) - 1)
         opened.append(datasets[0] if len(parts) == 1 else ConcatDataset(datasets, ratios))
@@ -129,9 +131,8 @@ def check_split(
     split: str,
     pair: str,
     source: str,
-    inventories: Mapping[str, Inventory],
+    layers: Iterable[Layer],
     *,
-    tree: bool = False,
     lines: int | None = None,
     dictionaries: Mapping[str, Dictionary] | None = None,
 ) -> None:
@@ -142,8 +143,7 @@ def check_split(
         split: the split, or a part of one.
         pair: language pair in file names.
         source: source language.
-        inventories: feature -> its inventory.
-        tree: whether there are parse trees, too.
+        layers: those that the folder holds.
         lines: number of lines the manifest promises.
         dictionaries: language -> its dictionary, of those whose tokens are checked.
 
@@ -160,23 +160,34 @@ def check_split(
         _check_rows(target_prefix, len(_read(target_prefix)[0]), source_prefix, len(sizes))
     for language, dictionary in (dictionaries or {}).items():
         _check_tokens(stream_prefix(folder, split, pair, language), language, dictionary)
-    columns = {}
-    for name in (*inventories, *(COLUMNS if tree else ())):
-        prefix = stream_prefix(folder, split, pair, f"{source}.{name}")
-        found, columns[name] = _read(prefix)
-        _check_rows(prefix, len(found), source_prefix, len(sizes))
+    for layer in layers:
+        _check_layer(layer, source_prefix, sizes)
+
+
+def _check_layer(layer: Layer, source: Path, sizes: np.ndarray) -> None:
+    """Refuse the streams of a layer that do not fit the tokens, or that hold what it has not.
+
+    Args:
+        layer: the layer.
+        source: of the tokens, without extension.
+        sizes: tokens in each line.
+    """
+    columns = []
+    for name in layer.columns:
+        prefix = Path(f"{source}.{name}")
+        found, values = _read(prefix)
+        columns.append(values)
+        _check_rows(prefix, len(found), source, len(sizes))
         for row in np.flatnonzero(found != sizes)[:1]:
             raise ValueError(
                 f"{prefix}, line {row + 1}: {found[row]} ids for the {sizes[row]} tokens of "
-                f"{source_prefix}; {AGAIN}"
+                f"{source}; {AGAIN}"
             )
-    for name, inventory in inventories.items():
-        prefix = stream_prefix(folder, split, pair, f"{source}.{name}")
-        bounds = (PAD_ID + 1, len(inventory))
-        check_ids(prefix, columns[name], sizes, bounds, f"value of feature {name!r}")
-    if tree:
-        prefix = stream_prefix(folder, split, pair, f"{source}.heads")
-        check_trees(str(prefix), *(columns[name] for name in COLUMNS), sizes)
+    if layer.enters == TREE:
+        check_trees(str(prefix), *columns, sizes)
+    else:
+        bounds = (PAD_ID + 1, len(layer.inventory))
+        check_ids(prefix, columns[0], sizes, bounds, f"value of feature {layer.name!r}")
 
 
 def _other(pair: str, source: str) -> str:

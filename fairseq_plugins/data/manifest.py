@@ -4,47 +4,150 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-import re
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, fields
+from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar
-
-from typing_extensions import Self
+from typing import Any
 
 from .. import __version__
 from ..files import write_text
-from ..messages import quoted
-from ..syntax.subword_tree import COLUMNS
+from ..messages import named, quoted
+from ..syntax.layers import LAYERS, TREE, WORD_PAIR, held_layers, layers_of
 from ..text_reading import read_text
+from .folder_names import (
+    CONTEXTS,
+    EXAMPLES,
+    LABELLED,
+    LABELS,
+    MISALIGNED,
+    SCORES,
+    SPANS,
+    VOCABULARY,
+)
+from .manifest_checks import common_problems, text_problems, translation_problems
 
 FILE_NAME = "manifest.json"
+VERSION = 1
 DECISIVE = ("annotator", "inputs", "options", "versions")  # what the folder's bytes follow from
-
-SETTINGS = {"tokenizer", "normalizer", "subwords", "model", "vocabulary"}
-BARE_NAME = re.compile(r"\w[\w.+@-]*")
 FAIRSEQ = ("fairseq-fixed", "fairseq")
 
 
-class FolderManifest:
-    """What the manifests of all kinds of prepared folders share; a kind is a dataclass.
+@dataclass(frozen=True)
+class Kind:
+    """A kind of prepared folder.
 
-    Attributes:
-        FORMAT, VERSION: what stands in the file, so that one kind is not read as another.
-        SCRIPT: the command that makes such folders.
-        PATHS: options that say no more than where an input lies.
+    Args:
+        form: what stands in its manifest, so that one kind is not read as another.
+        command: what makes such folders.
+        required: fields that every manifest of the kind has.
+        added: further ones, which manifests of older releases lack.
+        problems: yields what is wrong in a manifest of the kind.
+        paths: options that say no more than where an input lies.
     """
 
-    FORMAT: ClassVar[str]
-    VERSION: ClassVar[int]
-    SCRIPT: ClassVar[str]
-    PATHS: ClassVar[tuple[str, ...]] = ()
+    form: str
+    command: str
+    required: tuple[str, ...]
+    added: tuple[str, ...]
+    problems: Callable[[Any], Iterator[str]]
+    paths: tuple[str, ...] = ()
 
-    annotator: dict[str, str]
-    inputs: dict[str, dict[str, Any]]
-    options: dict[str, Any]
-    versions: dict[str, str]
-    products: dict[str, dict[str, Any]]
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """All fields, in the order of the file."""
+        shared = ("annotator", "splits", "alignment", "inputs", "options", "versions")
+        return (*self.required, *shared, *self.added, "products")
+
+
+TRANSLATION = Kind(
+    "fairseq_plugins.translation",
+    "prepare translation",
+    ("source_lang", "target_lang", "features", "segmentation"),
+    ("heads",),
+    translation_problems,
+    ("trainpref", "validpref", "testpref", "bpe_codes", "sentencepiece_model")
+    + ("srcdict", "tgtdict", "srcvocab", "tgtvocab"),
+)
+TEXT = Kind(
+    "fairseq_plugins.text",
+    "prepare text or prepare questions",
+    ("dataset", "task", "target", "labels", "positive", "metric", "sentences")
+    + ("tokenizer", "tokenize", "annotations"),
+    ("submission", "windows"),
+    text_problems,
+)
+KINDS = {kind.form: kind for kind in (TRANSLATION, TEXT)}
+
+
+@dataclass
+class Manifest:
+    """Contents of ``manifest.json``; a kind of folder has only its own of these fields.
+
+    Args:
+        source_lang: source language code, e.g. ``en``.
+        target_lang: target language code.
+        features: names of the feature streams beside the source, in column order.
+        segmentation: how raw text of both sides becomes subwords; read by `text.source_encoder`.
+        heads: whether the head of every source word is there (streams ``words`` and ``heads``).
+
+        dataset: name of the dataset, e.g. ``cola``.
+        task: ``text_classification``, ``sequence_labeling`` or ``extractive_qa``.
+        target: ``classes``, ``score``, ``word_labels`` or ``spans``.
+        labels: labels in id order (empty for a score and for spans).
+        positive: the class or error label whose F1 counts; empty where none does.
+        metric: the dataset's headline metric.
+        sentences: 1, or 2 for pairs; of spans the question, and its paragraph's context.
+        tokenizer: ``lowercase``, ``strip_accents``, ``chinese_characters`` of the wordpieces.
+        tokenize: what words are, of `TOKENIZE` (see `text.text_encoder`); given words always stay
+            as given.
+        annotations: names of the layers that were asked for (`syntax.layers.ON_REQUEST`).
+        submission: how the benchmark's server wants predictions (empty: no server).
+        windows: of spans ``max_positions``, ``doc_stride``, ``max_query_length``: how long contexts
+            are cut unless a task says otherwise (empty for other targets).
+
+        annotator: name, version and content hash of what annotated the text (empty: nothing did);
+            ``model`` names the spaCy pipeline for raw text.
+        splits: per split, of parallel text ``lines`` and ``tokens`` (stream -> number); of texts
+            ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``, ``longest``
+            (wordpieces of the longest example with its special tokens), of spans also
+            ``paragraphs``, and ``answerable`` questions; ``unknown`` as in `prep.unknown`.
+        alignment: per split, counts of what was repaired, passed over or met otherwise than
+            expected.
+        inputs: per input file its SHA-256; ``wordnet`` is the database of word similarities, with
+            its version and the rule.
+        options: the preparation's own options.
+        versions: tool -> version.
+        products: file -> its ``size`` and ``sha256`` (empty in folders of older releases).
+        kind: `TRANSLATION`, or `TEXT` for examples and questions.
+    """
+
+    source_lang: str = ""
+    target_lang: str = ""
+    features: list[str] = field(default_factory=list)
+    segmentation: dict[str, Any] = field(default_factory=dict)
+    annotator: dict[str, str] = field(default_factory=dict)
+    splits: dict[str, dict[str, Any]] = field(default_factory=dict)
+    alignment: dict[str, dict[str, int]] = field(default_factory=dict)
+    inputs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    heads: bool = False
+    products: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    dataset: str = ""
+    task: str = ""
+    target: str = ""
+    labels: list[str] = field(default_factory=list)
+    positive: str = ""
+    metric: str = ""
+    sentences: int = 0
+    tokenizer: dict[str, Any] = field(default_factory=dict)
+    tokenize: str = ""
+    annotations: list[str] = field(default_factory=list)
+    submission: dict[str, Any] = field(default_factory=dict)
+    windows: dict[str, int] = field(default_factory=dict)
+    kind: Kind = TRANSLATION
 
     @property
     def annotator_id(self) -> str:
@@ -52,6 +155,24 @@ class FolderManifest:
         return " ".join(
             self.annotator[k] for k in ("name", "version", "hash") if k in self.annotator
         )
+
+    @property
+    def pair(self) -> str:
+        """The language pair as it stands in file names, e.g. ``en-de``."""
+        return f"{self.source_lang}-{self.target_lang}"
+
+    @property
+    def compares_words(self) -> bool:
+        """Whether the folder says how the words of a pair compare."""
+        return any(layer.unit == WORD_PAIR for layer in layers_of(self.annotations))
+
+    @property
+    def layers(self) -> list[str]:
+        """Names of the layers that a model can read; of parallel text in column order."""
+        if self.kind is TRANSLATION:
+            return held_layers(self.features, self.heads)
+        held = {name for name, layer in LAYERS.items() if layer.standard or layer.derived}
+        return [name for name in LAYERS if name in held | {*self.annotations}]
 
     def fingerprint(self) -> str:
         """All that decides the folder's content, as one line."""
@@ -70,168 +191,133 @@ class FolderManifest:
     def portable(self) -> dict[str, Any]:
         """All that decides the content, as JSON has it, wherever inputs lie on a machine."""
         body = self._decisive()
-        kept = {key: value for key, value in self.options.items() if key not in self.PATHS}
+        kept = {key: value for key, value in self.options.items() if key not in self.kind.paths}
         return json.loads(json.dumps(body | {"options": kept}))
 
-    def differences(self, other: FolderManifest) -> list[str]:
+    def differences(self, other: Manifest) -> list[str]:
         """Say where ``other`` decides otherwise; see `changes`."""
         return changes(self._decisive(), other._decisive())
 
+    def count(self, split: str) -> int:
+        """Return how many lines or examples a split has."""
+        return self.splits[split]["lines" if self.kind is TRANSLATION else "examples"]
+
+    def prefix(self, split: str) -> str:
+        """Return what the names of a split's files begin with, before a dot."""
+        return f"{split}.{self.pair}" if self.kind is TRANSLATION else split
+
+    def streams(self) -> dict[str, str]:
+        """Name the streams of a split of texts, its labels apart: stream -> what an id is of."""
+        names = {"tokens": "wordpiece", "words": "wordpiece"}
+        found = {f"{name}{k}": unit for k in range(self.sentences) for name, unit in names.items()}
+        for layer in layers_of(self.layers):
+            if not layer.derived:
+                found |= {f"{layer.name}{k}": layer.unit for k in layer.sides(self.sentences)}
+        # of each wordpiece of a context, begin and end in code points
+        return found | ({"offsets1": "place in the context"} if self.target == SPANS else {})
+
+    def split_streams(self, split: str) -> list[str]:
+        """Name all streams of a split.
+
+        A split of texts without any gold label has no ``label``.
+        """
+        if self.kind is TRANSLATION:
+            return [*self.splits[split]["tokens"]]
+        if self.target == SPANS:
+            return [*self.streams(), "paragraph", "answers"]
+        is_labelled = self.splits[split]["labelled"] and self.target != "score"
+        return [*self.streams(), *(["label"] if is_labelled else [])]
+
+    def split_texts(self, split: str) -> list[str]:
+        """Name the text files of a split: what its examples, passages and scores are."""
+        if self.kind is TRANSLATION:
+            return []
+        if self.target == SPANS:
+            return [EXAMPLES, CONTEXTS]
+        is_scored = self.splits[split]["labelled"] and self.target == "score"
+        return [EXAMPLES, *([SCORES] if is_scored else [])]
+
+    def _common_files(self) -> set[str]:
+        """Name the files that belong to no split."""
+        if self.kind is TEXT:
+            own = {LABELS: self.target in LABELLED, MISALIGNED: self.target == SPANS}
+            return {VOCABULARY, *(name for name, there in own.items() if there)}
+        names = {name for counts in self.splits.values() for name in counts["tokens"]}
+        trees = [layer for layer in LAYERS.values() if layer.enters == TREE]  # no dictionaries
+        names -= {f"{self.source_lang}.{name}" for layer in trees for name in layer.columns}
+        models = {
+            side.get(k) for side in self.segmentation.values() for k in ("model", "vocabulary")
+        }
+        return {f"dict.{name}.txt" for name in names} | set(filter(None, models))
+
+    def files(self, folder: Path) -> list[Path]:
+        """Every file that belongs to the prepared folder, the manifest apart."""
+        names = self._common_files()
+        for split in self.splits:
+            streams = self.split_streams(split)
+            own = [f"{name}.{ext}" for name in streams for ext in ("bin", "idx")]
+            names |= {f"{self.prefix(split)}.{name}" for name in (*own, *self.split_texts(split))}
+        return [Path(folder) / name for name in sorted(names)]
+
     def save(self, folder: Path) -> None:
         """Write the manifest atomically; it is the last file of a finished preparation."""
-        body = {"format": self.FORMAT, "format_version": self.VERSION, **asdict(self)}
+        body = {"format": self.kind.form, "format_version": VERSION}
+        body |= {name: getattr(self, name) for name in self.kind.fields}
         write_text(Path(folder) / FILE_NAME, json.dumps(body, indent=2, ensure_ascii=False) + "\n")
 
     @classmethod
-    def load(cls, folder: Path) -> Self:
+    def load(cls, folder: Path, kind: Kind | None = None) -> Manifest:
         """Read a folder's manifest.
+
+        Args:
+            folder: the prepared folder.
+            kind: that it must be; any where none is given.
 
         Raises:
             FileNotFoundError: the folder has none (not prepared, or not finished).
             ValueError: it is of another format or version, or lacks a field.
         """
-        path = Path(folder) / FILE_NAME
-        if not path.is_file():
-            raise FileNotFoundError(
-                f"{path} is missing: {folder} is no folder of {cls.SCRIPT}, "
-                "or its preparation was not finished (run the same command again)"
+        path, kinds = Path(folder) / FILE_NAME, KINDS if kind is None else {kind.form: kind}
+        body = _read(path, [*kinds.values()])
+        kind = kinds[body.pop("format")]
+        missing, foreign = {*kind.required} - body.keys(), body.keys() - {*kind.fields}
+        if missing or foreign:
+            wrong = (
+                f"lacks {named(sorted(missing))}" if missing else f"has {named(sorted(foreign))}"
             )
+            raise ValueError(f"{path} does not fit this release: it {wrong}")
+        manifest = cls(**body, kind=kind)
+        for item in fields(cls)[:-1]:
+            found, wanted = getattr(manifest, item.name), item.type.partition("[")[0]
+            if type(found).__name__ != wanted:
+                raise ValueError(f"{path}: {item.name!r} is {quoted(found)}, expected a {wanted}")
         try:
-            body = json.loads(read_text(path))
-            form, version = body.pop("format"), body.pop("format_version")
-        except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
-            raise ValueError(f"{path} is no manifest of fairseq_plugins: {error!r}") from None
-        if (form, version) != (cls.FORMAT, cls.VERSION):
-            raise ValueError(
-                f"{path} has format {quoted(form)} version {quoted(version)}; "
-                f"this release reads {cls.FORMAT!r} version {cls.VERSION}"
-            )
-        try:
-            manifest = cls(**body)
-        except TypeError as error:
-            raise ValueError(f"{path} does not fit this release: {error}") from None
-        for item in fields(cls):
-            found, kind = getattr(manifest, item.name), item.type.partition("[")[0]
-            if type(found).__name__ != kind:
-                raise ValueError(f"{path}: {item.name!r} is {quoted(found)}, expected a {kind}")
-        try:
-            manifest._check_values(path)
-            manifest.check(path)
+            for problem in chain(common_problems(manifest), kind.problems(manifest)):
+                raise ValueError(f"{path}: {problem}")
         except (AttributeError, LookupError, TypeError) as error:  # of another form than ours
             raise ValueError(f"{path} does not fit this release: {quoted(error)}") from None
         return manifest
 
-    def _check_values(self, path: Path) -> None:
-        """Refuse values that all kinds of folders share and that are not of their kind."""
-        for key, value in self.annotator.items():
-            if not isinstance(value, str):
-                raise ValueError(f"{path}: 'annotator' says {quoted(value)} for {quoted(key)}")
-        for name, entry in self.products.items():
-            if type(entry["size"]) is not int or not isinstance(entry["sha256"], str):
-                raise ValueError(f"{path}: 'products' says {quoted(entry)} of {quoted(name)}")
 
-    def files(self, folder: Path) -> list[Path]:
-        """Every file that belongs to the prepared folder, the manifest apart."""
-        raise NotImplementedError
-
-    def check(self, path: Path) -> None:
-        """Refuse nested entries that do not fit, and names that would lead out of the folder.
-
-        Raises:
-            ValueError: with the entry; ``path`` is named as its place.
-        """
-        raise NotImplementedError
-
-
-@dataclass
-class Manifest(FolderManifest):
-    """Contents of ``manifest.json`` in a folder of parallel text.
-
-    Args:
-        source_lang: source language code, e.g. ``en``.
-        target_lang: target language code.
-        features: names of the feature streams beside the source, in column order.
-        segmentation: how raw text of both sides becomes subwords; read by `text.source_encoder`.
-        annotator: name, version and content hash of what tagged the source (empty: nothing did).
-        splits: per split ``{"lines": n, "tokens": {stream: n}}``, and what the dictionaries lack
-            of it (``unknown``, see `prep.unknown`).
-        alignment: counts of repaired, skipped and failed lines per split.
-        heads: whether the head of every source word is there (streams ``words`` and ``heads``).
-        inputs: per input file its SHA-256 and line count.
-        options: the preparation's own options.
-        versions: tool -> version.
-        products: file -> its ``size`` and ``sha256`` (empty in folders of older releases).
-    """
-
-    FORMAT = "fairseq_plugins.translation"
-    VERSION = 1
-    SCRIPT = "prepare translation"
-    PATHS = ("trainpref", "validpref", "testpref", "bpe_codes", "sentencepiece_model") + (
-        "srcdict",
-        "tgtdict",
-        "srcvocab",
-        "tgtvocab",
-    )
-
-    source_lang: str
-    target_lang: str
-    features: list[str]
-    segmentation: dict[str, Any]
-    annotator: dict[str, str] = field(default_factory=dict)
-    splits: dict[str, dict[str, Any]] = field(default_factory=dict)
-    alignment: dict[str, dict[str, int]] = field(default_factory=dict)
-    inputs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    options: dict[str, Any] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
-    heads: bool = False
-    products: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    @property
-    def pair(self) -> str:
-        """The language pair as it stands in file names, e.g. ``en-de``."""
-        return f"{self.source_lang}-{self.target_lang}"
-
-    def files(self, folder: Path) -> list[Path]:
-        """Every file that belongs to the prepared folder, the manifest apart."""
-        streams = [
-            f"{split}.{self.pair}.{stream}.{ext}"
-            for split, counts in self.splits.items()
-            for stream in counts["tokens"]
-            for ext in ("bin", "idx")
-        ]
-        names = {name for counts in self.splits.values() for name in counts["tokens"]}
-        names -= {f"{self.source_lang}.{column}" for column in COLUMNS}  # they count, plainly
-        models = {
-            side.get(k) for side in self.segmentation.values() for k in ("model", "vocabulary")
-        }
-        wanted = [*streams, *(f"dict.{name}.txt" for name in names), *(m for m in models if m)]
-        return [Path(folder) / name for name in sorted(wanted)]
-
-    def check(self, path: Path) -> None:
-        """Refuse nested entries that do not fit, and names that would lead out of the folder.
-
-        Raises:
-            ValueError: with the entry; ``path`` is named as its place.
-        """
-        for split, counts in self.splits.items():
-            if not isinstance(counts.get("lines"), int) or "tokens" not in counts:
-                raise ValueError(f"{path}: split {split!r} lacks its counts")
-        for side in ("source", "target") if self.splits else ():
-            settings = self.segmentation.get(side)
-            if not isinstance(settings, dict) or not SETTINGS <= settings.keys():
-                raise ValueError(f"{path}: segmentation lacks {side!r}, or part of it")
-        names = [self.source_lang, self.target_lang, *self.features, *self.splits]
-        names += [name for counts in self.splits.values() for name in counts["tokens"]]
-        for side in self.segmentation.values():
-            names += [side[key] for key in ("model", "vocabulary") if side.get(key)]
-        check_names(names, path)
-
-
-def check_names(names: Iterable[Any], path: Path) -> None:
-    """Refuse names that would lead out of the folder; ``path`` is the manifest that has them."""
-    for name in names:
-        if not isinstance(name, str) or not BARE_NAME.fullmatch(name):
-            raise ValueError(f"{path}: {name!r} is no plain file name")
+def _read(path: Path, kinds: list[Kind]) -> dict[str, Any]:
+    """Read a manifest's file, which must be of one of some kinds; its version is taken off."""
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path} is missing: {path.parent} is no folder of "
+            f"{named((kind.command for kind in kinds), between=' or ')}, "
+            "or its preparation was not finished (run the same command again)"
+        )
+    try:
+        body = json.loads(read_text(path))
+        form, version = body["format"], body.pop("format_version")
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path} is no manifest of fairseq_plugins: {error!r}") from None
+    if version != VERSION or form not in [kind.form for kind in kinds]:
+        raise ValueError(
+            f"{path} has format {quoted(form)} version {quoted(version)}; this release reads "
+            f"{named((repr(kind.form) for kind in kinds), between=' and ')} version {VERSION}"
+        )
+    return body
 
 
 def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..files import sha256, sync
-from .manifest import FolderManifest
+from .manifest import Manifest
 from .streams import AGAIN
 
 
-def record_products(folder: Path, manifest: FolderManifest) -> None:
+def record_products(folder: Path, manifest: Manifest) -> None:
     """Write size and SHA-256 of all files into the manifest, once they are on disk.
 
     Raises:
@@ -26,7 +26,7 @@ def record_products(folder: Path, manifest: FolderManifest) -> None:
     sync(folder)
 
 
-def faults(folder: Path, manifest: FolderManifest, *, hashes: bool = False) -> Iterator[Exception]:
+def faults(folder: Path, manifest: Manifest, *, hashes: bool = False) -> Iterator[Exception]:
     """Yield what is wrong with a folder's files, as the error to raise.
 
     Args:
@@ -48,7 +48,7 @@ def faults(folder: Path, manifest: FolderManifest, *, hashes: bool = False) -> I
 
 
 def check_whole(
-    folder: Path, manifest: FolderManifest, *, hashes: bool = False, partial: bool = False
+    folder: Path, manifest: Manifest, *, hashes: bool = False, partial: bool = False
 ) -> None:
     """Refuse a folder whose files are not those that were written.
 

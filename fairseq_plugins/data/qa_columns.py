@@ -101,9 +101,8 @@ class QuestionColumns:
         cls,
         folder: Path,
         split: str,
-        features: Iterable[str],
+        names: Iterable[str],
         *,
-        heads: bool = False,
         pieces: int | None = None,
     ) -> QuestionColumns:
         """Read the streams of a split, and check that they fit.
@@ -111,8 +110,7 @@ class QuestionColumns:
         Args:
             folder: prepared folder.
             split: name of the split.
-            features: those of `text_columns.STORED_FEATURES` that are wanted.
-            heads: whether the words' heads are wanted.
+            names: of the layers that are wanted.
             pieces: how many wordpieces the vocabulary has, where there is one to check with.
 
         Raises:
@@ -120,9 +118,9 @@ class QuestionColumns:
             ValueError: streams disagree, numbers stand for nothing, or heads form no trees; names
                 file and row.
         """
-        what, wanted = (tuple(features),), {"heads": heads, "pieces": pieces}
+        names = tuple(names)
         questions, passages = (
-            SentenceColumns.read(folder, split, number, *what, **wanted) for number in (0, 1)
+            SentenceColumns.read(folder, split, number, names, pieces=pieces) for number in (0, 1)
         )
         path = folder / f"{split}.paragraph"
         paragraph = Rows.read(path)
@@ -143,8 +141,7 @@ class QuestionColumns:
         paragraph: Sequence[int],
         offsets: Sequence[np.ndarray],
         *,
-        features: Iterable[str] = (),
-        heads: bool = False,
+        names: Iterable[str] = (),
         name_of: Callable[[int], str] = "question {}".format,
     ) -> QuestionColumns:
         """Take questions and passages as the encoder of raw text made them.
@@ -154,22 +151,21 @@ class QuestionColumns:
             passages: each once.
             paragraph: number of each question's passage, (n,).
             offsets: for each passage (S, 2).
-            features: see `read`.
-            heads: see `read`.
+            names: see `read`.
             name_of: names a question in messages, by its number.
 
         Raises:
-            ValueError: heads are wanted, but a text was not parsed, or its heads form no trees.
+            ValueError: a text lacks a layer, or its heads form no trees.
         """
-        features, numbers = tuple(features), np.asarray(paragraph, dtype=np.int64)
+        names, numbers = tuple(names), np.asarray(paragraph, dtype=np.int64)
 
         def passage_of(number: int) -> str:
             asked = np.flatnonzero(numbers == number)
             return f"the passage of {name_of(int(asked[0])) if len(asked) else number + 1}"
 
         columns = [
-            SentenceColumns.of(texts, features, heads=heads, name_of=named)
-            for texts, named in ((questions, name_of), (passages, passage_of))
+            SentenceColumns.of(texts, names, name_of=called)
+            for texts, called in ((questions, name_of), (passages, passage_of))
         ]
         places = Rows.of(np.asarray(rows).reshape(-1) for rows in offsets)
         check_lengths("offsets of raw text", places, 2 * columns[1].tokens.lengths)

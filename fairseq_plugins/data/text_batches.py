@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from ..syntax.labels import PAD_ID
+from ..syntax.layers import LAYERS, TABLE, TREE
 from .text_items import joined
 
 FILLINGS = {"segments": 0, "factors": PAD_ID, "word_of": -1}
@@ -30,11 +31,11 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
 
     Returns:
         ``id`` (n,), ``nsentences`` n, ``ntokens`` N, and in ``net_input`` ``src_tokens`` and
-        ``segments`` (B, S), ``src_lengths`` (B,), ``places`` (N,); ``src_factors`` (B, S, F) if
-        there are features; if the items tell, ``word_of`` (B, S), the number of each token's word
-        in its row, -1 at special tokens and padding, and ``heads`` (B, M), the number of the head
-        of each of at most M words, its own at a root, a gap between sentences and padding, and
-        ``similarity`` (B, M, M) of words, from 0 to 1, see `_similarity`;
+        ``segments`` (B, S), ``src_lengths`` (B,), ``token_positions`` (N,); ``src_factors``
+        (B, S, F) if there are features; if the items tell, ``word_of`` (B, S), the number of each
+        token's word in its row, -1 at special tokens and padding, and ``heads`` (B, M), the number
+        of the head of each of at most M words, its own at a root, a gap between sentences and
+        padding, and ``similarity`` (B, M, M) of words, from 0 to 1, see `_table`;
         ``word_rows`` (W,), and beside ``net_input`` ``words_per_example`` (n,), if words are
         labelled.
 
@@ -45,24 +46,26 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
     if not lengths.all():
         empty = next(item["id"] for item in items if 0 in item["lengths"])
         raise ValueError(f"example {empty} of the split, from 0, has a row without a token")
-    places, width = token_places(lengths)
-    net_input = {"src_lengths": torch.from_numpy(lengths), "places": torch.from_numpy(places)}
+    token_positions, width = real_positions(lengths)
+    net_input = {
+        "src_lengths": torch.from_numpy(lengths),
+        "token_positions": torch.from_numpy(token_positions),
+    }
     for name in ("tokens", "segments", "factors", "word_of"):
         if name in items[0]:
             flat = joined([item[name] for item in items])  # (N, ...)
             out = np.full((len(lengths) * width, *flat.shape[1:]), FILLINGS.get(name, pad))
-            out[places] = flat
+            out[token_positions] = flat
             net_input[NAMES.get(name, name)] = torch.from_numpy(
                 out.reshape(len(lengths), width, *flat.shape[1:])
             )
-    if "heads" in items[0]:
-        net_input["heads"] = _heads(items)
-    if "similarity" in items[0]:
-        net_input["similarity"] = _similarity([item["similarity"] for item in items])
+    for name, layer in LAYERS.items():
+        if name in items[0] and layer.enters in LAID_OUT:
+            net_input[name] = LAID_OUT[layer.enters]([item[name] for item in items])
     batch = {
         "id": torch.tensor([item["id"] for item in items]),
         "nsentences": len(items),
-        "ntokens": len(places),
+        "ntokens": len(token_positions),
         "net_input": net_input,
     }
     if "words" in items[0]:
@@ -70,18 +73,18 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
     return batch
 
 
-def _heads(items: Sequence[dict[str, Any]]) -> Tensor:
-    """Return the heads of every row's words (B, M)."""
-    rows = [row for item in items for row in item["heads"]]
+def _tree(heads: Sequence[Sequence[np.ndarray]]) -> Tensor:
+    """Return the heads of every row's words (B, M), of the rows of each example."""
+    rows = [row for example in heads for row in example]
     lengths = np.array([len(row) for row in rows])
-    places, width = token_places(lengths, least=1)  # of a batch without words, too
+    token_positions, width = real_positions(lengths, least=1)  # of a batch without words, too
     out = np.tile(np.arange(width), len(rows))  # (B M,) all words their own heads
-    out[places] = joined(rows)
+    out[token_positions] = joined(rows)
     return torch.from_numpy(out.reshape(len(rows), width))
 
 
-def _similarity(tables: Sequence[np.ndarray]) -> Tensor:
-    """Return how similar all words of each pair are, (B, M, M), counted as `_heads` does.
+def _table(tables: Sequence[np.ndarray]) -> Tensor:
+    """Return how all words of each pair compare, (B, M, M), counted as `_tree` does.
 
     It is 1 within a sentence, at the gap between the sentences and at padding, and the same the
     other way round.
@@ -98,8 +101,8 @@ def _similarity(tables: Sequence[np.ndarray]) -> Tensor:
     return torch.from_numpy(out)
 
 
-def token_places(lengths: np.ndarray, least: int = 0) -> tuple[np.ndarray, int]:
-    """Return the flat places b S + s of the real tokens, (N,) in rising order, and S.
+def real_positions(lengths: np.ndarray, least: int = 0) -> tuple[np.ndarray, int]:
+    """Return the flat positions b S + s of the real tokens, (N,) in rising order, and S.
 
     Args:
         lengths: of the rows, (B,).
@@ -109,6 +112,9 @@ def token_places(lengths: np.ndarray, least: int = 0) -> tuple[np.ndarray, int]:
     padded = np.arange(len(lengths)) * width  # (B,) where each row begins in the padded batch
     packed = np.cumsum(lengths) - lengths  # (B,) where it begins among the real tokens
     return np.arange(lengths.sum()) + np.repeat(padded - packed, lengths), width
+
+
+LAID_OUT = {TREE: _tree, TABLE: _table}
 
 
 def _word_rows(items: Sequence[dict[str, Any]]) -> tuple[Tensor, Tensor]:

@@ -1,5 +1,4 @@
-"""The streams of a prepared text folder as columns: tokens, words, features, heads, word
-similarities, gold labels.
+"""The streams of a prepared text folder as columns: tokens, words, layers, gold labels.
 
 Rows of numbers lie one after another in one array, so that a split is read at once and checked
 without loops. The same columns come from raw text at inference.
@@ -9,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,14 +16,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..messages import quoted
-from ..syntax.labels import FEATURES, PAD_ID
+from ..syntax.labels import PAD_ID
+from ..syntax.layers import COLUMN, TREE, WORD, Layer, layers_of
 from ..text_reading import read_text
 from .text_rows import AGAIN, Rows, check_lengths, check_succession, parents_of
 
 CLASSES, SCORE, WORD_LABELS = "classes", "score", "word_labels"
 NO_CLASS = -1
 PIPELINE = "the pipeline that parsed it is broken"
-STORED_FEATURES = ("pos", "case")  # one id a word; "subword" follows from the words
 
 
 class Encoded(Protocol):
@@ -32,9 +31,7 @@ class Encoded(Protocol):
 
     tokens: Sequence[int]
     word_of: Sequence[int]
-    features: dict[str, Sequence[int]]
-    heads: Sequence[int] | None
-    similarity: Sequence[int] | None
+    layers: dict[str, Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -44,17 +41,14 @@ class SentenceColumns:
     Args:
         tokens: wordpiece ids without specials.
         words: word of each wordpiece.
-        features: feature -> one id a word.
-        heads: index from 0 of each word's head, a root's own for a root; None where not wanted.
-        similarity: for each word of a second sentence one number for every word of the first, from
-            0 to 255 for 1; None for first sentences, and where not wanted.
+        layers: what the words carry, by the layer's name: one id a word; of trees the index from 0
+            of each word's head, a root's own for a root; of second sentences and layers of pairs of
+            words, for each word one number for every word of the first sentence.
     """
 
     tokens: Rows
     words: Rows
-    features: dict[str, Rows]
-    heads: Rows | None = None
-    similarity: Rows | None = None
+    layers: dict[str, Rows] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -62,9 +56,8 @@ class SentenceColumns:
         folder: Path,
         split: str,
         number: int,
-        features: Iterable[str],
+        names: Iterable[str],
         *,
-        heads: bool = False,
         pieces: int | None = None,
     ) -> SentenceColumns:
         """Read the streams of a split, and check that they fit.
@@ -73,8 +66,7 @@ class SentenceColumns:
             folder: prepared folder.
             split: name of the split.
             number: 0 for the first sentences, 1 for the second.
-            features: those of `STORED_FEATURES` that are wanted.
-            heads: whether the words' heads are wanted.
+            names: of the layers that are wanted; those of pairs of words are passed over.
             pieces: how many wordpieces the vocabulary has, where there is one to check with.
 
         Raises:
@@ -82,73 +74,74 @@ class SentenceColumns:
             ValueError: streams disagree, numbers stand for nothing, or heads form no trees; names
                 split and example.
         """
-        wanted = ("tokens", "words", *features, *(["heads"] if heads else []))
-        read = {name: Rows.read(folder / f"{split}.{name}{number}") for name in wanted}
-        tokens, words = read.pop("tokens"), read.pop("words")
+        own = _of_words(names)
+        paths = {
+            name: folder / f"{split}.{name}{number}"
+            for name in ("tokens", "words", *(layer.name for layer in own))
+        }
+        rows = {name: Rows.read(path) for name, path in paths.items()}
+        tokens, words = rows["tokens"], rows["words"]
         if pieces is not None:
-            tokens.check(f"{folder}/{split}.tokens{number}", pieces, "wordpiece of the vocabulary")
-        check_lengths(f"{folder}/{split}.words{number}", words, tokens.lengths)
-        check_succession(f"{folder}/{split}.words{number}", words)
-        for name, rows in read.items():
-            check_lengths(f"{folder}/{split}.{name}{number}", rows, words.lasts + 1)
-            if name in FEATURES:
-                bounds = (len(FEATURES[name]), f"value of feature {name!r}", PAD_ID + 1)
-                rows.check(f"{folder}/{split}.{name}{number}", *bounds)
-        stored = read.pop("heads", None)
-        if stored is not None:
-            stored = parents_of(f"{folder}/{split}.heads{number}", stored)
-        return cls(tokens, words, read, stored)
+            tokens.check(paths["tokens"], pieces, "wordpiece of the vocabulary")
+        check_lengths(str(paths["words"]), words, tokens.lengths)
+        check_succession(str(paths["words"]), words)
+        found = {}
+        for layer in own:
+            what, values = str(paths[layer.name]), rows[layer.name]
+            check_lengths(what, values, words.lasts + 1)
+            if layer.enters == COLUMN:
+                meaning = f"value of feature {layer.name!r}"
+                values.check(what, len(layer.inventory), meaning, PAD_ID + 1)
+            found[layer.name] = parents_of(what, values) if layer.enters == TREE else values
+        return cls(tokens, words, found)
 
     @classmethod
     def of(
         cls,
         sentences: Sequence[Encoded],
-        features: Iterable[str],
+        names: Iterable[str],
         *,
-        heads: bool = False,
         name_of: Callable[[int], str] = "example {}".format,
     ) -> SentenceColumns:
         """Take sentences as the encoder of raw text made them.
 
         Args:
             sentences: one an example.
-            features: those of `STORED_FEATURES` that are wanted.
-            heads: whether the words' heads are wanted.
+            names: of the layers that are wanted; those of pairs of words are passed over.
             name_of: names an example in messages, by its number.
 
         Raises:
-            ValueError: heads are wanted, but a sentence was not parsed, or its heads form no trees.
+            ValueError: a sentence lacks a layer, or its heads form no trees.
         """
         words = Rows.of(sentence.word_of for sentence in sentences)
-        return cls(
-            Rows.of(sentence.tokens for sentence in sentences),
-            words,
-            {name: Rows.of(sentence.features[name] for sentence in sentences) for name in features},
-            _raw_parents(sentences, words, name_of) if heads else None,
-        )
+        found = {}
+        for layer in _of_words(names):
+            rows = raw_rows(layer, sentences, name_of)
+            if layer.enters == TREE:
+                what = f"{layer.name} of raw text"
+                check_lengths(what, rows, words.lasts + 1, PIPELINE)
+                rows = parents_of(what, rows, PIPELINE)
+            found[layer.name] = rows
+        return cls(Rows.of(sentence.tokens for sentence in sentences), words, found)
 
     def gather(self, index: np.ndarray) -> SentenceColumns:
-        """Return the sentences of these numbers, some maybe several times, without copies.
-
-        Similarities are none of theirs.
-        """
-        return SentenceColumns(
-            self.tokens.gather(index),
-            self.words.gather(index),
-            {name: rows.gather(index) for name, rows in self.features.items()},
-            None if self.heads is None else self.heads.gather(index),
-        )
+        """Return the sentences of these numbers, some maybe several times, without copies."""
+        layers = {name: rows.gather(index) for name, rows in self.layers.items()}
+        return SentenceColumns(self.tokens.gather(index), self.words.gather(index), layers)
 
     @property
     def word_counts(self) -> np.ndarray:
         """Number of words of each sentence."""
         return self.words.lasts + 1
 
-    def comparing(self, similarity: Rows, first: SentenceColumns, what: str) -> SentenceColumns:
-        """Return these second sentences with the similarity of their words to those of the first.
+    def comparing(
+        self, layer: Layer, rows: Rows, first: SentenceColumns, what: str
+    ) -> SentenceColumns:
+        """Return these second sentences with a layer of pairs of words.
 
         Args:
-            similarity: a number for every pair of words; see `SentenceColumns`.
+            layer: the layer.
+            rows: a number for every pair of words; see `SentenceColumns`.
             first: the first sentences.
             what: names the numbers in messages.
 
@@ -156,38 +149,35 @@ class SentenceColumns:
             ValueError: there are more or fewer numbers than pairs of words, or others than there
                 may be; names the example.
         """
-        check_lengths(what, similarity, self.word_counts * first.word_counts)
-        similarity.check(what, 256, "similarity")  # a byte each
-        return replace(self, similarity=similarity)
+        check_lengths(what, rows, self.word_counts * first.word_counts)
+        rows.check(what, len(layer.values), layer.name)
+        return replace(self, layers=self.layers | {layer.name: rows})
 
 
-def _raw_parents(sentences: Sequence[Encoded], words: Rows, name_of: Callable[[int], str]) -> Rows:
-    """Return the heads of raw text as `parents_of` does."""
-    for index, sentence in enumerate(sentences):
-        if sentence.heads is None:
-            raise ValueError(
-                f"{name_of(index)} was not parsed, but the model reads heads; prepare the folder "
-                "with --annotations pos,heads, so that raw text is parsed as well"
-            )
-    heads = Rows.of(sentence.heads for sentence in sentences)
-    check_lengths("heads of raw text", heads, words.lasts + 1, PIPELINE)
-    return parents_of("heads of raw text", heads, PIPELINE)
+def _of_words(names: Iterable[str]) -> list[Layer]:
+    """Return the layers of these names that have one value a word and are stored."""
+    return [layer for layer in layers_of(names) if layer.unit == WORD and not layer.derived]
 
 
-def raw_similarity(second: Sequence[Encoded], name_of: Callable[[int], str]) -> Rows:
-    """Take the word similarities of raw text from the second sentences.
+def raw_rows(layer: Layer, sentences: Sequence[Encoded], name_of: Callable[[int], str]) -> Rows:
+    """Take a layer of raw text.
+
+    Args:
+        layer: the layer.
+        sentences: one an example.
+        name_of: names an example in messages, by its number.
 
     Raises:
-        ValueError: words were not compared.
+        ValueError: a sentence lacks it.
     """
-    for index, sentence in enumerate(second):
-        if sentence.similarity is None:
+    for index, sentence in enumerate(sentences):
+        if layer.name not in sentence.layers:
             raise ValueError(
-                f"the words of {name_of(index)} were not compared, but the model reads their "
-                "similarity; prepare the folder with --annotations similarity beside what it has, "
-                "so that the words of raw text are compared as well"
+                f"{name_of(index)} {layer.lacking}, but the model reads {layer.about}; prepare the "
+                f"folder with --annotations {','.join(layer.asked_with)} beside what it has, so "
+                "that raw text has them as well"
             )
-    return Rows.of(sentence.similarity for sentence in second)
+    return Rows.of(sentence.layers[layer.name] for sentence in sentences)
 
 
 class Gold:

@@ -7,22 +7,24 @@ from pathlib import Path
 from typing import Any
 
 from ..messages import named
+from ..syntax.layers import WORD_PAIR, Layer, layers_of
 from ..text_reading import read_text
+from .folder_names import LABELS
+from .manifest import TEXT, Manifest
 from .products import check_whole
 from .qa_columns import QuestionColumns
-from .text_columns import STORED_FEATURES, Gold, SentenceColumns, raw_similarity, read_ids
-from .text_manifest import LABELS, TextManifest
+from .text_columns import Gold, SentenceColumns, raw_rows, read_ids
 from .text_rows import Rows
 
 
-def open_folder(folder: Path, task: str) -> TextManifest:
+def open_folder(folder: Path, task: str) -> Manifest:
     """Return the manifest of a folder that is complete and for this task.
 
     Raises:
         FileNotFoundError: a folder that was not prepared, or not to the end.
         ValueError: a folder for another task, or one whose files disagree.
     """
-    manifest = TextManifest.load(folder)
+    manifest = Manifest.load(folder, TEXT)
     if manifest.task != task:
         raise ValueError(f"{folder} was prepared for --task {manifest.task}, not for --task {task}")
     check_whole(folder, manifest)
@@ -36,13 +38,11 @@ def open_folder(folder: Path, task: str) -> TextManifest:
 
 def read_sentences(
     folder: Path,
-    manifest: TextManifest,
+    manifest: Manifest,
     split: str,
-    features: Iterable[str],
+    names: Iterable[str],
     *,
     pieces: int | None = None,
-    heads: bool = False,
-    similarity: bool = False,
 ) -> list[SentenceColumns]:
     """Read the first, and for pairs the second sentences of a split.
 
@@ -50,37 +50,38 @@ def read_sentences(
         folder: prepared folder.
         manifest: its manifest.
         split: name of the split.
-        features: what the model reads.
+        names: of the layers that the model reads.
         pieces: how many wordpieces the vocabulary has, where there is one to check with.
-        heads: whether it reads heads.
-        similarity: whether it reads the similarity of words.
 
     Raises:
         FileNotFoundError: no such split, or a missing stream.
         ValueError: streams that disagree with each other or with the manifest.
     """
     _check_split(folder, manifest, split)
-    stored = stored_features(features)
+    names = tuple(names)
     columns = [
-        SentenceColumns.read(folder, split, number, stored, heads=heads, pieces=pieces)
+        SentenceColumns.read(folder, split, number, names, pieces=pieces)
         for number in range(manifest.sentences)
     ]
     for column in columns:
         _check_count(folder, manifest, split, "examples", len(column.tokens))
-    if similarity:
-        path = folder / f"{split}.similarity1"
-        columns[1] = columns[1].comparing(Rows.read(path), columns[0], str(path))
+    for layer in _of_pairs(names):
+        path = folder / f"{split}.{layer.name}1"
+        columns[1] = columns[1].comparing(layer, Rows.read(path), columns[0], str(path))
     return columns
+
+
+def _of_pairs(names: Iterable[str]) -> list[Layer]:
+    return [layer for layer in layers_of(names) if layer.unit == WORD_PAIR]
 
 
 def read_questions(
     folder: Path,
-    manifest: TextManifest,
+    manifest: Manifest,
     split: str,
-    features: Iterable[str],
+    names: Iterable[str],
     *,
     pieces: int | None = None,
-    heads: bool = False,
     required: bool = True,
 ) -> QuestionColumns:
     """Read the questions of a split and their passages.
@@ -89,9 +90,8 @@ def read_questions(
         folder: prepared folder.
         manifest: its manifest.
         split: name of the split.
-        features: what the model reads.
+        names: of the layers that the model reads.
         pieces: how many wordpieces the vocabulary has, where there is one to check with.
-        heads: whether it reads heads.
         required: whether it must be known of every question what answers it.
 
     Raises:
@@ -100,8 +100,7 @@ def read_questions(
             required and missing.
     """
     _check_split(folder, manifest, split)
-    wanted = {"heads": heads, "pieces": pieces}
-    columns = QuestionColumns.read(folder, split, stored_features(features), **wanted)
+    columns = QuestionColumns.read(folder, split, names, pieces=pieces)
     _check_count(folder, manifest, split, "examples", len(columns.questions.tokens))
     _check_count(folder, manifest, split, "paragraphs", len(columns.offsets))
     if required:
@@ -109,7 +108,7 @@ def read_questions(
     return columns
 
 
-def _check_split(folder: Path, manifest: TextManifest, split: str) -> None:
+def _check_split(folder: Path, manifest: Manifest, split: str) -> None:
     """Refuse a split that the folder lacks.
 
     Raises:
@@ -121,7 +120,7 @@ def _check_split(folder: Path, manifest: TextManifest, split: str) -> None:
         )
 
 
-def _check_count(folder: Path, manifest: TextManifest, split: str, what: str, count: int) -> None:
+def _check_count(folder: Path, manifest: Manifest, split: str, what: str, count: int) -> None:
     promised = manifest.splits[split][what]
     if count != promised:
         raise ValueError(
@@ -133,46 +132,33 @@ def _check_count(folder: Path, manifest: TextManifest, split: str, what: str, co
 def take_sentences(
     examples: Sequence[Sequence[Any]],
     number: int,
-    features: Iterable[str],
-    names: Sequence[str],
-    *,
-    heads: bool = False,
-    similarity: bool = False,
+    names: Iterable[str],
+    ids: Sequence[str],
 ) -> list[SentenceColumns]:
     """Take examples from the encoder of raw text.
 
     Args:
         examples: for each its sentences.
         number: how many sentences an example must have.
-        features: what the model reads.
-        names: of the examples.
-        heads: whether the model reads heads.
-        similarity: whether it reads the similarity of words.
+        names: of the layers that the model reads.
+        ids: names of the examples.
 
     Raises:
-        ValueError: an example with another number of sentences, one that was not parsed, or one
-            whose words were not compared.
+        ValueError: an example with another number of sentences, or one that lacks a layer.
     """
-    for name, sentences in zip(names, examples):
+    for name, sentences in zip(ids, examples):
         if len(sentences) != number:
             raise ValueError(f"{name} has {len(sentences)} texts; this task takes {number}")
-    stored = stored_features(features)
+    names = tuple(names)
     sides = [[sentences[place] for sentences in examples] for place in range(number)]
-    columns = [
-        SentenceColumns.of(side, stored, heads=heads, name_of=names.__getitem__) for side in sides
-    ]
-    if similarity:
-        numbers = raw_similarity(sides[1], names.__getitem__)
-        columns[1] = columns[1].comparing(numbers, columns[0], "similarities of raw text")
+    columns = [SentenceColumns.of(side, names, name_of=ids.__getitem__) for side in sides]
+    for layer in _of_pairs(names):
+        rows = raw_rows(layer, sides[1], ids.__getitem__)
+        columns[1] = columns[1].comparing(layer, rows, columns[0], f"{layer.name} of raw text")
     return columns
 
 
-def stored_features(features: Iterable[str]) -> list[str]:
-    """Return those features that folders hold; the others follow from the wordpieces."""
-    return [name for name in features if name in STORED_FEATURES]
-
-
-def read_gold(folder: Path, manifest: TextManifest, split: str, *, required: bool) -> Gold | None:
+def read_gold(folder: Path, manifest: Manifest, split: str, *, required: bool) -> Gold | None:
     """Read the gold labels of a split; None when it has none at all.
 
     Args:
@@ -193,7 +179,7 @@ def read_gold(folder: Path, manifest: TextManifest, split: str, *, required: boo
     return gold
 
 
-def require_gold(folder: Path, manifest: TextManifest, split: str, gold: Any) -> None:
+def require_gold(folder: Path, manifest: Manifest, split: str, gold: Any) -> None:
     """Refuse a split of which not every example has its gold label.
 
     Raises:

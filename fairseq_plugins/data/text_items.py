@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..syntax.labels import FEATURES, SPECIAL_ID
+from ..syntax.labels import SPECIAL_ID
+from ..syntax.layers import COLUMN, LAYERS, TABLE, TREE, Layer, layers_of
 from .text_columns import SentenceColumns
 from .text_windows import cut_trees, cut_windows, shortened, stride_windows, word_begins
 
@@ -28,11 +29,9 @@ class Reading:
 
     Args:
         cls, sep, pad: ids of the special tokens.
-        features: names of the features, in column order.
+        layers: names of the layers that the model reads; columns in their order.
         by_word: whether words are labelled.
         words: whether the model wants to know the word of each token.
-        heads: whether it wants to know the words' heads, too.
-        similarity: whether it wants to know how similar the words of a pair are, too.
         limit: most tokens of a row, specials included; None for any number.
         positions: how many the models have room for; None where that is not known.
         long_examples: what becomes of longer ones: `ERROR`, `TRUNCATE`, `SPLIT`, or `WINDOWS` of
@@ -44,16 +43,18 @@ class Reading:
     cls: int
     sep: int
     pad: int
-    features: tuple[str, ...] = ()
+    layers: tuple[str, ...] = ()
     by_word: bool = False
     words: bool = False
-    heads: bool = False
-    similarity: bool = False
     limit: int | None = None
     positions: int | None = None
     long_examples: str = ERROR
     stride: int = 128
     longest_question: int = 64
+
+    def entering(self, how: str) -> list[str]:
+        """Return the names of the layers that enter a batch in one way (`syntax.layers`)."""
+        return [layer.name for layer in layers_of(self.layers) if layer.enters == how]
 
 
 class TextItems:
@@ -82,6 +83,8 @@ class TextItems:
             raise ValueError(f"columns of {counts} examples do not belong together; prepare again")
         self.sentences = list(sentences)
         self.reading = reading
+        self.columns, trees, self.tables = map(reading.entering, (COLUMN, TREE, TABLE))
+        self.tree = next(iter(trees), None)
         self.name_of = name_of
         self.sizes = 1 + sum(column.tokens.lengths + 1 for column in self.sentences)  # (n,)
         # Of examples that are too long: parts of each row, and the row of each word.
@@ -108,10 +111,10 @@ class TextItems:
         Returns:
             ``id``; of the example's T tokens ``tokens`` and ``segments`` (T,), ``factors`` (T, F)
             if there are features, and if wanted ``word_of`` (T,), the number of each token's word
-            as `_syntax` counts; ``lengths`` of its rows; if wanted ``heads`` of each row's words,
-            and ``similarity`` (V, W) of the V words of the second sentence to the W of the first,
-            in 255ths; and if words are labelled ``words``, where among the T tokens each begins in
-            the row it is labelled in, (W,).
+            as `_syntax` counts; ``lengths`` of its rows; by their names the tree that is wanted,
+            the heads of each row's words, and the tables, (V, W) of the V words of the second
+            sentence to the W of the first; and if words are labelled ``words``, where among the T
+            tokens each begins in the row it is labelled in, (W,).
         """
         rows, owners = self._cuts.get(index) or (self.rows(index), None)
         columns = zip(*(self._row(index, parts) for parts in rows))
@@ -124,18 +127,18 @@ class TextItems:
         }
         if factors:
             item["factors"] = joined(factors[0])
-        if self.reading.words or self.reading.heads or self.reading.similarity:
+        if self.reading.words or self.tree or self.tables:
             item |= self._syntax(index, rows)
         if self.reading.by_word:
             item["words"] = self._word_places(index, item["lengths"], rows, owners)
         return item
 
     def _syntax(self, index: int, rows: list[list[Part]]) -> dict[str, Any]:
-        """Return ``word_of`` (T,), and if wanted ``heads``, (W,) for each row, of an example.
+        """Return ``word_of`` (T,), the tree, (W,) for each row, and tables of an example.
 
-        Words are counted over the example; with heads, a row that shows a part of it counts over
+        Words are counted over the example; with a tree, a row that shows a part of it counts over
         the trees that it shows (`cut_trees`), so that a long document costs it no more than those;
-        with similarities alone, over the words that it shows. The second sentence is counted from
+        with tables alone, over the words that it shows. The second sentence is counted from
         one number further on, so that its first word is not beside the last one of the first.
         Special tokens are of word -1.
         """
@@ -153,11 +156,9 @@ class TextItems:
                 start += len(span) + 1
             trees.append(joined(row_heads) if row_heads else None)
         found: dict[str, Any] = {"word_of": np.concatenate(pieces)}
-        if self.reading.heads:
-            found["heads"] = trees
-        if self.reading.similarity:
-            found["similarity"] = self._similarity(index, *spans)
-        return found
+        if self.tree:
+            found[self.tree] = trees
+        return found | {name: self._table(name, index, *spans) for name in self.tables}
 
     def _words(self, index: int, part: Part) -> tuple[np.ndarray, np.ndarray | None, range]:
         """Return what a row counts of one sentence.
@@ -170,19 +171,19 @@ class TextItems:
         column, cut = self.sentences[number], index in self._cuts
         words = column.words[index].astype(np.int64)
         count, shown = _count(words), words[begin:end]
-        if self.reading.heads:
-            heads, first = column.heads[index].astype(np.int64), 0
+        if self.tree:
+            heads, first = column.layers[self.tree][index].astype(np.int64), 0
             if cut:
                 heads, first = cut_trees(heads, shown)
             return shown - first, heads, range(first, first + len(heads))
-        if self.reading.similarity and cut:
+        if self.tables and cut:
             count = _count(shown)
         return shown, None, range(count)
 
-    def _similarity(self, index: int, first: range, second: range) -> np.ndarray:
-        """Return how similar words of a pair are, (V, W), of the words in two ranges."""
+    def _table(self, name: str, index: int, first: range, second: range) -> np.ndarray:
+        """Return what a layer says of a pair's words, (V, W), of the words in two ranges."""
         width, height = (_count(column.words[index]) for column in self.sentences)
-        table = self.sentences[1].similarity[index].reshape(height, width)
+        table = self.sentences[1].layers[name][index].reshape(height, width)
         return table[second.start : second.stop, first.start : first.stop]
 
     def _fit(self) -> None:
@@ -250,9 +251,9 @@ class TextItems:
         tokens = np.concatenate(pieces, dtype=np.int64)  # (S,)
         segments = np.zeros(len(tokens), dtype=np.int64)  # (S,)
         segments[len(pieces[1]) + 2 :] = 1  # behind the first [SEP]
-        if not self.reading.features:
+        if not self.columns:
             return tokens, segments
-        factors = np.full((len(tokens), len(self.reading.features)), SPECIAL_ID, dtype=np.int64)
+        factors = np.full((len(tokens), len(self.columns)), SPECIAL_ID, dtype=np.int64)
         at = 1
         for number, begin, end in parts:
             factors[at : at + end - begin] = self._features(number, index)[begin:end]
@@ -264,8 +265,10 @@ class TextItems:
         column = self.sentences[number]
         words = column.words[index]  # (S,)
         columns = [
-            subword_ids(words) if name == "subword" else column.features[name][index][words]
-            for name in self.reading.features
+            derived_ids(LAYERS[name], words)
+            if LAYERS[name].derived
+            else column.layers[name][index][words]
+            for name in self.columns
         ]
         return np.stack(columns, axis=1)  # (S, F)
 
@@ -291,15 +294,9 @@ def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
 
 
-def subword_ids(words: np.ndarray) -> np.ndarray:
-    """Return each wordpiece's place in its word as a feature id, (S,).
-
-    The same as `syntax.subwords.positions`, on arrays.
-    """
-    first = word_begins(words)  # (S,)
-    last = np.append(first[1:], True)  # (S,)
-    return _PLACES[first + 2 * last]
+def derived_ids(layer: Layer, words: np.ndarray) -> np.ndarray:
+    """Return the ids of a layer that follows from the words of S wordpieces, (S,)."""
+    return np.array(layer.inventory.ids(layer.source.labels(words.tolist())), dtype=np.int64)
 
 
 _NO_WORD = np.array([-1])
-_PLACES = np.array(FEATURES["subword"].ids("MBEO"))  # neither first nor last, first, last, both

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -36,9 +37,9 @@ class Rows:
     @classmethod
     def of(cls, rows: Iterable[Sequence[int]]) -> Rows:
         """Take rows as they are."""
-        arrays = [np.asarray(row, dtype=np.int64) for row in rows]
-        values = np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64)
-        return cls(values, np.array([len(row) for row in arrays], dtype=np.int64))
+        rows = list(rows)
+        lengths = np.array([len(row) for row in rows], dtype=np.int64)
+        return cls(np.fromiter(chain.from_iterable(rows), np.int64, lengths.sum()), lengths)
 
     def check(self, what: object, count: int, names: str, least: int = 0) -> None:
         """Refuse numbers below ``least`` or from ``count`` on; see `streams.check_ids`."""
@@ -52,6 +53,11 @@ class Rows:
         """Return a row."""
         end = self.ends[index]
         return self.values[end - self.lengths[index] : end]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Yield the rows."""
+        begins = (self.ends - self.lengths).tolist()
+        return (self.values[begin:end] for begin, end in zip(begins, self.ends.tolist()))
 
     def gather(self, index: np.ndarray) -> Rows:
         """Return the rows of these numbers, some maybe several times; their values are shared."""

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..messages import named
-from ..syntax.labels import FEATURES, Inventory
+from ..syntax.labels import Inventory
+from ..syntax.layers import COLUMN, FEATURES, Layer, layers_of
 from ..text_reading import read_text
-from .manifest import Manifest
+from .manifest import TRANSLATION, Manifest
 from .products import check_whole
 from .streams import AGAIN
 
@@ -48,7 +49,7 @@ def shared_manifest(folders: Sequence[str]) -> Manifest:
 
 
 def _load(folder: str) -> Manifest:
-    manifest = Manifest.load(Path(folder))
+    manifest = Manifest.load(Path(folder), TRANSLATION)
     check_whole(Path(folder), manifest, partial=True)
     return manifest
 
@@ -78,22 +79,28 @@ def check_languages(manifest: Manifest, source: str | None, target: str | None) 
         )
 
 
-def load_inventories(folders: Sequence[str], manifest: Manifest) -> dict[str, Inventory]:
-    """Read the feature inventories, in column order.
+def load_layers(folders: Sequence[str], manifest: Manifest) -> list[Layer]:
+    """Return the layers that folders hold, in the order of their columns.
 
     Raises:
-        FileNotFoundError: a file is missing.
-        ValueError: a file lists other labels than this release knows.
+        FileNotFoundError: an inventory is missing.
+        ValueError: it lists other labels than this release knows.
     """
+    layers = layers_of(manifest.layers)
     for folder in folders:
-        for name in manifest.features:
-            path = Path(folder) / f"dict.{manifest.source_lang}.{name}.txt"
-            if not path.is_file():
-                raise FileNotFoundError(f"{path} is missing; {AGAIN}")
-            found = Inventory.load(name, path)
-            if found.symbols != FEATURES[name].symbols:
-                raise ValueError(
-                    f"{path} lists other labels than this release knows for {name!r}: found "
-                    f"{named(found.labels)}; expected {' '.join(FEATURES[name].labels)}"
-                )
-    return {name: FEATURES[name] for name in manifest.features}
+        for layer in layers:
+            if layer.enters == COLUMN:
+                name = f"dict.{manifest.source_lang}.{layer.name}.txt"
+                _check_inventory(layer, Path(folder) / name)
+    return layers
+
+
+def _check_inventory(layer: Layer, path: Path) -> None:
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is missing; {AGAIN}")
+    found = Inventory.load(layer.name, path)
+    if found.symbols != layer.inventory.symbols:
+        raise ValueError(
+            f"{path} lists other labels than this release knows for {layer.name!r}: found "
+            f"{named(found.labels)}; expected {' '.join(layer.inventory.labels)}"
+        )

@@ -141,9 +141,8 @@ def decode(
         candidate = candidate if logits is None else _with_logits(candidate, logits[window], span)
         if candidate.text:
             found.setdefault(candidate.text, candidate)
-    least = int(nulls.argmin())
-    none = None if logits is None else float(logits[least, 0, 0])
-    return Answered((*found.values(),), float(nulls[least]), none)
+    none = None if logits is None else float(logits[int(nulls.argmin()), 0, 0])
+    return Answered((*found.values(),), float(nulls.min()), none)
 
 
 def _by_score(scores: np.ndarray) -> Iterator[tuple[int, int]]:

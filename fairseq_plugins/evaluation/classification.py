@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from scipy import stats
-
 Matrix = Sequence[Sequence[int]]
 
 
@@ -72,12 +70,12 @@ def mcc(matrix: Matrix) -> float:
 
 def pearson(first: Sequence[float], second: Sequence[float]) -> float:
     """Return the linear correlation of two columns; 0.0 if one is constant or shorter than two."""
-    return _correlation(stats.pearsonr, first, second)
+    return _correlation("pearsonr", first, second)
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float:
     """Return the rank correlation of two columns (ties share ranks); 0.0 as `pearson`."""
-    return _correlation(stats.spearmanr, first, second)
+    return _correlation("spearmanr", first, second)
 
 
 def mean_squared_error(gold: Sequence[float], predicted: Sequence[float]) -> float:
@@ -105,10 +103,12 @@ def _ratio(part: float, whole: float) -> float:
     return float(part / whole) if whole else 0.0
 
 
-def _correlation(statistic, first: Sequence[float], second: Sequence[float]) -> float:
+def _correlation(statistic: str, first: Sequence[float], second: Sequence[float]) -> float:
     """Return a correlation of scipy as a float, 0.0 where there is none."""
     check_equal(first, second)
     if len(first) < 2 or any(min(column) == max(column) for column in (first, second)):
         return 0.0
-    value = float(statistic(first, second).statistic)
+    from scipy import stats  # slow to import: the help of commands does without
+
+    value = float(getattr(stats, statistic)(first, second).statistic)
     return value if math.isfinite(value) else 0.0

@@ -15,11 +15,14 @@ import numpy as np
 import torch
 
 from ..corpora.examples import Example
+from ..syntax.layers import STANDARD_TAGS
 from ..text.text_encoder import EncodedSentence, TextEncoder
 from .attention import check_choice
 from .attention_tables import select_tables
 from .prediction import Predictor
 from .prediction_inputs import examples_of
+
+TREE = "heads"  # the layer whose arcs are drawn
 
 logger = logging.getLogger(__name__)
 
@@ -135,10 +138,10 @@ def _heads(
     predictor: Predictor, example: Example, sentences: Sequence[EncodedSentence]
 ) -> list[int] | None:
     """Return the head of each word, counted over all sentences, its own number at a root."""
-    if any(sentence.heads is None for sentence in sentences):
+    if any(TREE not in sentence.layers for sentence in sentences):
         sentences = _parsed(predictor, example)
     rows = [
-        [i if head == 0 else head - 1 for i, head in enumerate(sentence.heads)]
+        [i if head == 0 else head - 1 for i, head in enumerate(sentence.layers[TREE])]
         for sentence in sentences
     ]
     return _counted_on(rows, sentences) or None
@@ -149,9 +152,9 @@ def _parsed(predictor: Predictor, example: Example) -> Sequence[EncodedSentence]
     manifest = predictor.manifest
     if not manifest.annotator.get("model"):
         return ()
-    both = [*(name for name in manifest.annotations if name == "pos"), "heads"]
+    kept = [name for name in manifest.annotations if name in STANDARD_TAGS]
     try:
-        parsing = replace(manifest, annotations=both)
+        parsing = replace(manifest, annotations=[*kept, TREE])
         encoder = TextEncoder.from_folder(predictor.folder, parsing, predictor.spacy_model)
         return encoder.encode([example])[0]
     except (ValueError, FileNotFoundError) as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..messages import named
-from ..text.text_encoder import needs_annotator
+from ..text.annotators import needs_annotator
 
 Found = TypeVar("Found")
 
@@ -18,10 +18,9 @@ def read_part(manifest: Any, task: Any) -> Any:
 
     So nobody waits for a parser, or must have one, where it changes nothing.
     """
-    read = {*(task.features or ()), *(["heads"] if task.predicts_by_heads else [])}
-    read |= {"similarity"} if task.reads_similarity else set()
+    read = task.needs.reads(training=False)
     kept = [name for name in manifest.annotations if name in read]
-    changes = {} if needs_annotator(manifest.tokenize, kept) else {"annotator": {}}
+    changes = {} if needs_annotator(kept, manifest.tokenize) else {"annotator": {}}
     return replace(manifest, annotations=kept, **changes)
 
 

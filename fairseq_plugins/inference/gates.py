@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..data.text_manifest import TextManifest
+from ..data.manifest import TEXT, Manifest
 from ..models import _bert_config, _local_options
 from .prediction import BATCH_SIZE, Predictor
 from .text_checkpoints import LABELLING, check_checkpoint, prepared_folder, recorded_options
@@ -82,7 +82,7 @@ def _dataset_names(folders: Sequence[str]) -> list[str]:
     names: dict[tuple[str, str], str] = {}
     found = []
     for folder in folders:
-        manifest = TextManifest.load(Path(folder))
+        manifest = Manifest.load(Path(folder), TEXT)
         place = Path(folder).resolve()
         content = manifest.inputs.get("train", {}).get("sha256") or str(place)
         name = place.name if place.name not in names.values() else str(place)

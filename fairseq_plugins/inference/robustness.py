@@ -17,7 +17,7 @@ from tqdm import tqdm
 from ..augment.perturbed_folders import PerturbedExamples
 from ..augment.perturbed_sets import WHOLE, expected_of, read_sets
 from ..corpora.examples import Example
-from ..data.text_manifest import TextManifest
+from ..data.manifest import TEXT, Manifest
 from ..evaluation.contrast import short_names
 from ..evaluation.example_bootstrap import Answers
 from ..evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
@@ -78,7 +78,7 @@ class Trial:
         systems: what each system answered.
     """
 
-    manifest: TextManifest
+    manifest: Manifest
     sets: list[PerturbedExamples]
     systems: list[SystemAnswers]
 
@@ -149,7 +149,7 @@ def try_systems(options: RobustnessOptions) -> Trial:
     return Trial(manifest, sets, answered)
 
 
-def _checked(path: str, data: str | None) -> tuple[TextManifest, str]:
+def _checked(path: str, data: str | None) -> tuple[Manifest, str]:
     """Check a checkpoint (or all of an ensemble) without building it.
 
     Returns:
@@ -157,7 +157,7 @@ def _checked(path: str, data: str | None) -> tuple[TextManifest, str]:
     """
     found = find_checkpoints(path)
     tasks = [check_checkpoint(checkpoint, LABELLING) for checkpoint in found]
-    manifest = TextManifest.load(prepared_folder(found[0], tasks[0], data))
+    manifest = Manifest.load(prepared_folder(found[0], tasks[0], data), TEXT)
     try:
         expected_of(manifest)
     except ValueError as error:
@@ -167,7 +167,7 @@ def _checked(path: str, data: str | None) -> tuple[TextManifest, str]:
     return manifest, str(model["_name"]) if whole else ""
 
 
-def _common(checked: Sequence[tuple[System, str, TextManifest, str]]) -> TextManifest:
+def _common(checked: Sequence[tuple[System, str, Manifest, str]]) -> Manifest:
     """Refuse systems that read or answer differently; return the first's manifest."""
     _, first_path, first, _ = checked[0]
     for _, path, manifest, _ in checked[1:]:
@@ -242,7 +242,7 @@ def _predict_whole(
     return _write(folder / f"{WHOLE}.jsonl", made)
 
 
-def whole_split(manifest: TextManifest, sets: Sequence[PerturbedExamples]) -> str | None:
+def whole_split(manifest: Manifest, sets: Sequence[PerturbedExamples]) -> str | None:
     """Return the split of a prepared folder that all sets were made from; None if it has none.
 
     It must be the same file, as its hash tells, with gold labels throughout.

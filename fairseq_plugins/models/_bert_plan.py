@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from ..nn.bert import BertEncoder, BertShape
-from ..syntax.labels import parse_features
 from ._bert_config import SIZES
-from ._options import NO_FEATURES
 from ._span_options import SPANS
 
 # option -> field of BertShape
@@ -27,24 +25,6 @@ FOLLOWING = {
     "attention_dropout": "attention_dropout",
 }
 TUNABLE = ("dropout", "attention_dropout")  # may differ from the checkpoint's
-
-
-def read_features(text: Optional[str]) -> tuple[str, ...]:
-    """Return the feature names of ``--features``; ``none`` gives none."""
-    return () if text in (None, NO_FEATURES) else parse_features(text)
-
-
-def check_features(names: tuple[str, ...], manifest: Any) -> None:
-    """Refuse features that the data folder does not hold.
-
-    Raises:
-        ValueError: says how to prepare them.
-    """
-    if "pos" in names and "pos" not in manifest.annotations:
-        raise ValueError(
-            "this model reads part-of-speech features, but the data folder was prepared without: "
-            "prepare it with --annotations pos (or choose --features none)"
-        )
 
 
 def check_segments(segments: int, sentences: int) -> None:

@@ -14,7 +14,6 @@ from ..nn.dual_attention import DIFFERENCES, SCOPES, DifferenceMixer, DualAttent
 from ..nn.fusion import ABLATIONS, GUIDES, INITS, OUTPUTS, AdaptiveFusion
 from ._local_options import read_layers
 from ._options import preset
-from ._span_options import SPANS
 
 NO_LAYERS = "none"
 WITHOUT = "difference"  # the ablation that leaves a plain layer
@@ -149,43 +148,6 @@ def read_dual(args: Namespace) -> DualPlan:
         },
         similar_layers=_similarity_layers(args, layers),
     )
-
-
-def check_pairs(plan: DualPlan, manifest: Any) -> None:
-    """Refuse a data folder of single sentences, in which there is nothing to compare.
-
-    Raises:
-        ValueError: says what needs pairs.
-    """
-    if manifest.sentences > 1:
-        return
-    for layers, option in (
-        (plan.layers, "--dual-layers: dual attention compares"),
-        (plan.similar_layers, "--similarity-layers: word similarities relate"),
-    ):
-        if layers:
-            raise ValueError(
-                f"{option} the two sentences of a pair, but the data folder has single sentences: "
-                "take another architecture, or a dataset of pairs"
-            )
-
-
-def check_similarity(plan: DualPlan, manifest: Any) -> None:
-    """Refuse a data folder without the word similarities that a model reads.
-
-    Raises:
-        ValueError: says how to prepare them, or that questions have none.
-    """
-    if plan.reads_similarity and manifest.target == SPANS:
-        raise ValueError(
-            "this model reads the similarity of words, which questions and their passages have "
-            "none of: choices: --similarity-layers none, or another architecture"
-        )
-    if plan.reads_similarity and "similarity" not in manifest.annotations:
-        raise ValueError(
-            "this model reads the similarity of words, but the data folder was prepared without: "
-            "prepare it with --annotations similarity beside what it has now (needs WordNet)"
-        )
 
 
 def _similarity_layers(args: Namespace, dual: tuple[int, ...]) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ names, so that those of a plain transformer fit; a layer's gate comes to them.
 """
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -17,8 +17,8 @@ from torch import Tensor
 
 from ..nn.local_attention import Gate, mixed_weights
 from ..nn.tree_masks import Rule
-from ..syntax.subword_tree import COLUMNS
-from ._local_options import read_layers, read_local, reads_heads, reads_words, rules
+from ..syntax.layers import Layer, column_places
+from ._local_options import read_layers, read_local, reads_words, rules
 
 OPTION = "--encoder-attention"
 
@@ -45,16 +45,25 @@ class LocalPlan:
         return any(rule.needs_heads for rule in self.rules)
 
 
-def plan_local(args: Namespace, features: int, *, trees: bool) -> LocalPlan:
+def read_tree(args: Any) -> tuple[str, ...]:
+    """Return the layers that the options' local attention reads: heads, or none.
+
+    Raises:
+        ValueError: an option that does not fit.
+    """
+    names = read_local(args.encoder_attention, OPTION)
+    return ("heads",) if reads_words(names, str(args.window_unit)) else ()
+
+
+def plan_local(args: Namespace, held: Sequence[Layer]) -> LocalPlan:
     """Work out the plan from options.
 
     Args:
         args: resolved options.
-        features: how many columns of ``src_factors`` come before those of the tree.
-        trees: whether the data folder holds parse trees.
+        held: layers of the data folder, which holds what `read_tree` names.
 
     Raises:
-        ValueError: options that do not fit, or trees that the folder lacks.
+        ValueError: options that do not fit.
     """
     names = read_local(args.encoder_attention, OPTION)
     layers = read_layers(args.encoder_attention_layers, args.encoder_layers, f"{OPTION}-layers")
@@ -62,13 +71,8 @@ def plan_local(args: Namespace, features: int, *, trees: bool) -> LocalPlan:
     found = rules(names, args.tree_threshold, str(args.tree_neighbours), args.window, unit)
     if not names:
         return LocalPlan()
-    needs_words = reads_words(names, unit)
-    if needs_words and not trees:
-        raise ValueError(
-            f"{OPTION} {','.join(names)} reads {'parse trees' if reads_heads(names) else 'words'}, "
-            "which the data folder lacks: prepare it with --parse (`prepare translation`)"
-        )
-    columns = tuple(range(features, features + len(COLUMNS))) if needs_words else ()
+    places = column_places(held)
+    columns = tuple(column for name in read_tree(args) for column in places[name])
     return LocalPlan(found, layers, float(args.gate_bias_init), columns)
 
 

@@ -3,11 +3,22 @@
 from argparse import Namespace
 from contextlib import nullcontext
 from dataclasses import field, fields
-from typing import Any
+from typing import Any, Optional
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from ..syntax.layers import parse_features
+
 NO_FEATURES = "none"  # what --features says for a model that reads none
+
+
+def read_features(text: Optional[str]) -> tuple[str, ...]:
+    """Return the feature names of ``--features``; ``none`` gives none.
+
+    Raises:
+        ValueError: an unknown or repeated name.
+    """
+    return () if text in (None, NO_FEATURES) else parse_features(text)
 
 
 def preset(text: str) -> Any:

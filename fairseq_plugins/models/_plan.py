@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..syntax.layers import COLUMN, Layer, column_places
 from ._options import NO_FEATURES
 
 DEFAULT_FEATURE_DIM = 20
@@ -56,26 +57,27 @@ def resolve_features(option: str | None, available: Sequence[str]) -> tuple[str,
     return names
 
 
-def plan_factors(args: Namespace, inventories: Mapping[str, Sized]) -> FactorPlan:
+def plan_factors(args: Namespace, layers: Sequence[Layer]) -> FactorPlan:
     """Work out and check all widths.
 
     Args:
         args: resolved options (None-valued ones absent).
-        inventories: the data's features and their ids, in column order.
+        layers: those of the data folder, in the order of their columns.
 
     Raises:
         ValueError: features or sizes that do not fit; both numbers are named.
     """
-    available = list(inventories)
-    names = resolve_features(getattr(args, "features", None), available)
+    held = {layer.name: layer for layer in layers if layer.enters == COLUMN}
+    places = column_places(layers)
+    names = resolve_features(getattr(args, "features", None), list(held))
     width = args.encoder_embed_dim
     dims = _feature_dims(args, names, width) if names else ()
     d = sum(dims) if args.feature_combine == "concat" else dims[0] if names else 0
     _check_sharing(args, names)
     return FactorPlan(
         names=names,
-        columns=tuple(available.index(name) for name in names),
-        sizes=tuple(len(inventories[name]) for name in names),
+        columns=tuple(places[name][0] for name in names),
+        sizes=tuple(len(held[name].inventory) for name in names),
         dims=dims,
         word_dim=_word_dim(args, names, width, d),
     )

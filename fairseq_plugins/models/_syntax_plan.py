@@ -3,7 +3,7 @@
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Optional
 
 from ..nn.ancestor_attention import SyntaxLayers
 from ..nn.attention import GlobalMixer, Mixer, SelfAttention
@@ -11,6 +11,7 @@ from ..nn.bert import BertShape
 from ..nn.local_attention import Gate, LocalMixer
 from ..nn.parent_attention import ParentSupervision
 from ..nn.tree_masks import Rule
+from ..syntax.needs import Needs
 from ._dual_options import DualPlan, read_dual
 from ._local_options import read_layers, read_local, rules
 
@@ -41,20 +42,14 @@ class SyntaxPlan:
     mix: str
     dual: DualPlan
 
-    @property
-    def predicts_by_heads(self) -> bool:
-        """Whether the model's answers depend on parse trees; supervised heads learn alone."""
-        return any(rule.needs_heads for rule in self.rules) or self.ancestor_layers > 0
-
-    @property
-    def reads_heads(self) -> bool:
-        """Whether the model needs parse trees, be it to learn."""
-        return self.predicts_by_heads or self.parent_weight > 0
-
-    @property
-    def reads_words(self) -> bool:
-        """Whether the model needs to know the word of each token."""
-        return self.reads_heads or bool(self.rules) or self.dual.reads_words
+    def needs(self, features: tuple[str, ...]) -> Needs:
+        """Return what a model with this attention and these features reads."""
+        answering = any(rule.needs_heads for rule in self.rules) or self.ancestor_layers > 0
+        compared = self.dual.reads_similarity
+        taught = ("heads",) if self.parent_weight > 0 else ()  # supervised heads learn alone
+        syntax = answering or bool(taught) or bool(self.rules) or self.dual.reads_words
+        layers = (*(("heads",) if answering else ()), *(("similarity",) if compared else ()))
+        return Needs(features, layers, taught, words=syntax, pairs=self.dual.needs_pairs)
 
     def attention(self, shape: BertShape) -> Callable[[int], SelfAttention]:
         """Return what makes the self-attention of a layer."""
@@ -115,17 +110,3 @@ def read_syntax(args: Namespace) -> SyntaxPlan:
         mix=str(args.ancestor_mix),
         dual=read_dual(args),
     )
-
-
-def check_trees(plan: SyntaxPlan, manifest: Any) -> None:
-    """Refuse a data folder without the parse trees that a model reads.
-
-    Raises:
-        ValueError: says how to prepare them.
-    """
-    if plan.reads_heads and "heads" not in manifest.annotations:
-        raise ValueError(
-            "this model reads parse trees, but the data folder was prepared without: prepare it "
-            "with --annotations pos,heads (a spaCy pipeline that parses), or with parses of your "
-            "own by --train-conllu and its relatives"
-        )

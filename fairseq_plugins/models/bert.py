@@ -23,13 +23,13 @@ from ..nn.heads import ClassificationHead, TaggingHead
 from ..nn.infusion import FeatureInfusion
 from ..nn.span_heads import SpanReader
 from ..pretrained import huggingface
-from ..syntax.labels import FEATURES
+from ..syntax.layers import OF_PAIRS, layers_of
+from ..syntax.needs import Needs
 from . import _bert_plan
 from ._bert_config import ARCHITECTURES, BEFORE, FAMILY, NO_CHECKPOINT, BertConfig, resolve
-from ._dual_options import check_pairs, check_similarity
-from ._options import merged, write
+from ._options import merged, read_features, write
 from ._span_options import SPANS, check_target, read_spans
-from ._syntax_plan import SyntaxPlan, check_trees, read_syntax
+from ._syntax_plan import read_syntax
 
 logger = logging.getLogger(__name__)
 
@@ -51,19 +51,13 @@ class BertModel(BaseFairseqModel):
     Args:
         encoder: BERT.
         head: what makes logits of its states.
-        features: see below.
-        plan: of its attention; None: plain.
+        needs: what it reads; nothing but tokens for a plain one.
 
     Attributes:
         takes_text: marks models that the text tasks accept.
         opened: options that name files; a checkpoint, which has all weights, has no say in them.
         before: what an older checkpoint means by options that it does not have.
-        features: names of the features it reads, in the column order of ``src_factors``.
-        reads_words: whether it reads ``word_of``.
-        reads_heads: whether it reads ``heads``, be it to learn.
-        predicts_by_heads: whether its answers depend on them.
-        reads_similarity: whether it reads ``similarity``.
-        needs_pairs: whether it compares the two sentences of a pair, and takes nothing else.
+        parent_weight: of the loss of supervised heads.
         answerability_weight: of the loss of judging whether a question has an answer.
     """
 
@@ -76,20 +70,24 @@ class BertModel(BaseFairseqModel):
         self,
         encoder: BertEncoder,
         head: Any,
-        features: tuple[str, ...] = (),
-        plan: Optional[SyntaxPlan] = None,
+        needs: Optional[Needs] = None,
     ) -> None:
         super().__init__()
         self.encoder = encoder
         self.head = head
-        self.features = features
-        self.reads_words = plan is not None and plan.reads_words
-        self.reads_heads = plan is not None and plan.reads_heads
-        self.predicts_by_heads = plan is not None and plan.predicts_by_heads
-        self.reads_similarity = plan is not None and plan.dual.reads_similarity
-        self.needs_pairs = plan is not None and plan.dual.needs_pairs
-        self.parent_weight = 0.0 if plan is None else plan.parent_weight
-        self.answerability_weight = 0.0
+        self.needs = needs or Needs()
+        self.parent_weight = self.answerability_weight = 0.0
+
+    @classmethod
+    def needs_of(cls, cfg: Any) -> Needs:
+        """Return what a model of these options reads.
+
+        Raises:
+            ValueError: an option that does not fit.
+        """
+        resolve(cfg)
+        args = merged(cfg, BertConfig)
+        return read_syntax(args).needs(read_features(args.features))
 
     @classmethod
     def complete_config(cls, cfg: Any, manifest: Any) -> None:
@@ -97,29 +95,24 @@ class BertModel(BaseFairseqModel):
 
         Args:
             cfg: the options; changed in place, so that the checkpoint holds them.
-            manifest: `data.text_manifest.TextManifest` of the data folder.
+            manifest: `data.manifest.Manifest` of the data folder.
 
         Raises:
             FileNotFoundError: no such checkpoint.
-            ValueError: features or trees the folder lacks, options of attention that do not fit,
-                or a checkpoint of other sizes or segments.
+            ValueError: options of attention that do not fit, or a checkpoint of other sizes or
+                segments.
         """
         resolve(cfg)
         args = merged(cfg, BertConfig)
-        names = _bert_plan.read_features(args.features)
-        _bert_plan.check_features(names, manifest)
-        plan = read_syntax(args)
+        described = {*cls.needs_of(cfg).reads(training=True)} - {*OF_PAIRS}  # words are
         check_target(read_spans(args), manifest.target, args.classifier_dropout)
-        check_pairs(plan.dual, manifest)
-        check_trees(plan, manifest)
-        check_similarity(plan.dual, manifest)
         checkpoint = args.pretrained or manifest.options.get("pretrained") or NO_CHECKPOINT
         write(
             cfg,
             pretrained=checkpoint,
             target=manifest.target,
             labels=json.dumps(manifest.labels, ensure_ascii=False),
-            annotator=manifest.annotator_id if names or plan.reads_heads else None,
+            annotator=manifest.annotator_id if described else None,
         )
         args = merged(cfg, BertConfig)
         constants = _bert_plan.constants(args, _pretrained_shape(args))
@@ -135,12 +128,13 @@ class BertModel(BaseFairseqModel):
         """
         resolve(cfg)
         args = merged(cfg, BertConfig)
-        features = _bert_plan.read_features(args.features)
+        needs = cls.needs_of(cfg)
         shape = _bert_plan.shape_of(args, task.source_dictionary)
         plan = read_syntax(args)
-        infusion = _infusion(args, features)
+        infusion = _infusion(args, needs.features)
         encoder = BertEncoder(shape, plan.attention(shape), infusion, plan.top(shape))
-        model = cls(encoder, _head(args, shape), features, plan)
+        model = cls(encoder, _head(args, shape), needs)
+        model.parent_weight = plan.parent_weight
         model.answerability_weight = args.answerability_loss_weight
         if args.pretrained not in (None, NO_CHECKPOINT):
             model.load_pretrained(args.pretrained, task.source_dictionary)
@@ -188,14 +182,14 @@ class BertModel(BaseFairseqModel):
     def log_parameters(self) -> None:
         """Log features and parameter counts."""
         counts = ", ".join(f"{name} {count:,}" for name, count in self.parameter_counts().items())
-        logger.info("features: %s; parameters: %s", ",".join(self.features) or "none", counts)
+        logger.info("features: %s; parameters: %s", ",".join(self.needs.features) or "none", counts)
 
     def forward(
         self,
         src_tokens: Tensor,
         src_lengths: Optional[Tensor] = None,
         segments: Optional[Tensor] = None,
-        places: Optional[Tensor] = None,
+        token_positions: Optional[Tensor] = None,
         src_factors: Optional[Tensor] = None,
         word_rows: Optional[Tensor] = None,
         word_of: Optional[Tensor] = None,
@@ -209,7 +203,7 @@ class BertModel(BaseFairseqModel):
             src_tokens: (B, S).
             src_lengths: (B,); not needed.
             segments: (B, S).
-            places: (N,) flat positions of the real tokens.
+            token_positions: (N,) flat positions of the real tokens.
             src_factors: (B, S, F), for a model with features.
             word_rows: (W,) packed rows of the words' first subwords, for word labels.
             word_of: (B, S) number of each token's word in its row, -1 at special tokens, for a
@@ -230,7 +224,7 @@ class BertModel(BaseFairseqModel):
         output = self.encoder(
             src_tokens,
             segments,
-            places,
+            token_positions,
             src_factors,
             words=word_of,
             heads=heads,
@@ -245,12 +239,12 @@ class BertModel(BaseFairseqModel):
             logits = self.head(output, word_rows)  # (W, C)
         else:
             logits = self.head(self.encoder, output)  # (B, C)
-        journal = output.journal
+        outputs = output.outputs
         return logits, extra | {
-            "losses": self._losses(journal.parent_losses),
-            "gates": journal.gates,
-            "fusion": journal.fusions,
-            "difference": journal.differences,
+            "losses": self._losses(outputs.parent_losses),
+            "gates": outputs.gates,
+            "fusion": outputs.fusions,
+            "difference": outputs.differences,
             "attention": output.weights,
         }
 
@@ -275,7 +269,7 @@ def _infusion(args: Namespace, features: tuple[str, ...]) -> Optional[FeatureInf
         return None
     return FeatureInfusion(
         args.hidden_size,
-        {name: len(FEATURES[name]) for name in features},
+        {layer.name: len(layer.inventory) for layer in layers_of(features)},
         merge=str(args.feature_merge),
         dim=args.feature_embed_dim,
         init=str(args.feature_init),

@@ -8,6 +8,7 @@ attention to the encoder's layers (Li et al. 2020).
 
 import logging
 from argparse import Namespace
+from dataclasses import replace
 from typing import Any, Optional
 
 from fairseq.dataclass.utils import gen_parser_from_dataclass
@@ -16,10 +17,10 @@ from fairseq.models.transformer import TransformerModel
 from torch import Tensor, nn
 
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
+from ..syntax.needs import Needs
 from . import _config, _options
 from ._encoder import SyntaxEncoder
-from ._local_encoder import OPTION, LocalPlan, plan_local
-from ._local_options import read_local, reads_heads
+from ._local_encoder import OPTION, LocalPlan, plan_local, read_tree
 from ._options import NO_FEATURES
 from ._plan import FactorPlan, plan_factors, resolve_features
 
@@ -31,8 +32,7 @@ class SyntaxTransformerModel(TransformerModel):
     """Transformer over words and their syntactic features.
 
     Attributes:
-        features: names of the features the encoder reads, in order.
-        reads_heads: whether it reads parse trees.
+        needs: what it reads.
         opened: options that name files; a checkpoint, which has all weights, has no say in them.
         before: what an older checkpoint means by options that it does not have.
     """
@@ -41,8 +41,7 @@ class SyntaxTransformerModel(TransformerModel):
     opened = ("encoder_embed_path", "decoder_embed_path")
     before: dict[str, Any] = {}
     resolve = staticmethod(_config.resolve)
-    features: tuple[str, ...] = ()
-    reads_heads = False
+    needs = Needs()
 
     @classmethod
     def add_args(cls, parser: Any) -> None:
@@ -54,11 +53,22 @@ class SyntaxTransformerModel(TransformerModel):
         """Write into ``cfg`` what the checkpoint must know: sizes, features and their annotator."""
         _config.resolve(cfg)
         names = resolve_features(cfg.features, available)
-        text = ",".join(names) or NO_FEATURES
-        annotated = names or reads_heads(
-            read_local(getattr(cfg, "encoder_attention", None), OPTION)
-        )
-        _options.write(cfg, features=text, annotator=annotator if annotated and annotator else None)
+        _options.write(cfg, features=",".join(names) or NO_FEATURES)
+        needs = cls.needs_of(cfg)
+        annotated = needs.reads(training=True) and annotator
+        _options.write(cfg, annotator=annotator if annotated else None)
+
+    @classmethod
+    def needs_of(cls, cfg: Any) -> Needs:
+        """Return what a model of completed options reads.
+
+        Raises:
+            ValueError: an option of local attention that does not fit.
+        """
+        args = _options.merged(cfg, _config.SyntaxTransformerConfig)
+        features, tree = _options.read_features(args.features), read_tree(args)
+        asked = dict.fromkeys(tree, f"{OPTION} {args.encoder_attention}")
+        return Needs(features, tree, words=bool(tree), options=asked)
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "SyntaxTransformerModel":
@@ -67,12 +77,12 @@ class SyntaxTransformerModel(TransformerModel):
         Raises:
             ValueError: another task, or features, trees and sizes that do not fit.
         """
-        inventories = getattr(task, "feature_inventories", None)
-        if inventories is None:
+        layers = getattr(task, "source_layers", None)
+        if layers is None:
             raise ValueError("syntax_transformer needs --task syntax_translation")
         args = _config.as_namespace(cfg)
-        args.factor_plan = plan_factors(args, inventories)
-        args.local_plan = plan_local(args, len(inventories), trees=task.holds_trees)
+        args.factor_plan = plan_factors(args, layers)
+        args.local_plan = plan_local(args, layers)
         _config.check_initialisation(args)
         if args.feature_merge == "concat" and args.factor_plan.names:
             # fairseq would load it into a table of full width.
@@ -81,8 +91,7 @@ class SyntaxTransformerModel(TransformerModel):
                 None,
             )
         model = super().build_model(args, task)
-        model.features = args.factor_plan.names
-        model.reads_heads = args.local_plan.reads_heads
+        model.needs = replace(cls.needs_of(cfg), features=args.factor_plan.names)
         if args.param_init == "glorot":
             glorot_(model)
         model.reset_factors(args)
@@ -117,7 +126,7 @@ class SyntaxTransformerModel(TransformerModel):
 
     def reset_factors(self, args: Namespace) -> None:
         """Start the feature tables as ``--feature-init`` says, else as the rest of the model."""
-        if self.features:
+        if self.needs.features:
             fallback = "glorot" if args.param_init == "glorot" else "normal"
             how = str(getattr(args, "feature_init", fallback))
             self.encoder.embed_tokens.factors.reset_parameters(how, args.encoder_embed_dim**-0.5)
@@ -125,7 +134,7 @@ class SyntaxTransformerModel(TransformerModel):
     def parameter_counts(self) -> dict[str, int]:
         """Count parameters: source words, features, gates, the whole model (shared ones once)."""
         table = self.encoder.embed_tokens
-        words, factors = (table.words, table.factors) if self.features else (table, None)
+        words, factors = (table.words, table.factors) if self.needs.features else (table, None)
         counts = {"source words": words, "source features": factors, "model": self}
         gates = sum(p.numel() for name, p in self.named_parameters() if ".self_attn.gate." in name)
         return {"gates": gates} | {
@@ -139,7 +148,9 @@ class SyntaxTransformerModel(TransformerModel):
         if not self.encoder.local.rules:
             sizes.pop("gates")
         counts = ", ".join(f"{name} {count:,}" for name, count in sizes.items())
-        logger.info("features: %s; parameters: %s", ",".join(self.features) or NO_FEATURES, counts)
+        logger.info(
+            "features: %s; parameters: %s", ",".join(self.needs.features) or NO_FEATURES, counts
+        )
 
     def forward(
         self,

@@ -207,7 +207,7 @@ class SelfAttention(nn.Module):
         """
         qkv = self.qkv(rows)  # (N, 3 D)
         if self.supervision is not None and context.heads is not None:
-            context.journal.parent_losses.append(self.supervision(qkv, self.heads, context))
+            context.outputs.parent_losses.append(self.supervision(qkv, self.heads, context))
         mixed = weights = None
         if self.dual is None or self.dual.reads_affinity or need_weights:
             mixed, weights = self.mixer(qkv, self.heads, rows, context, need_weights=need_weights)

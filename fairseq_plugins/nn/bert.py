@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from .attention import AttentionFactory, GlobalMixer, SelfAttention
-from .context import AttentionContext, Journal
+from .context import AttentionContext, LayerOutputs
 from .dropout import Dropout
 from .packing import Layout
 
@@ -81,14 +81,14 @@ class BertOutput:
         layout: where they stand in the batch.
         weights: attention weights of every layer, (B, H, T, S) each; empty unless asked for.
         layers: hidden states (N, D) before the first and after every layer; empty unless asked for.
-        journal: what the layers told.
+        outputs: what the layers told.
     """
 
     rows: Tensor
     layout: Layout
     weights: list[Tensor] = field(default_factory=list)
     layers: list[Tensor] = field(default_factory=list)
-    journal: Journal = field(default_factory=Journal)
+    outputs: LayerOutputs = field(default_factory=LayerOutputs)
 
     @cached_property
     def first(self) -> Tensor:
@@ -218,7 +218,7 @@ class BertEncoder(nn.Module):
         self,
         tokens: Tensor,
         segments: Tensor | None = None,
-        places: Tensor | None = None,
+        token_positions: Tensor | None = None,
         factors: Tensor | None = None,
         *,
         words: Tensor | None = None,
@@ -232,7 +232,7 @@ class BertEncoder(nn.Module):
         Args:
             tokens: wordpiece ids (B, S), padding on either side.
             segments: (B, S), or None for single sentences.
-            places: (N,) flat positions of the real tokens, when known (saves a GPU a wait).
+            token_positions: (N,) flat ones of the real tokens, when known (saves a GPU a wait).
             factors: feature ids (B, S, F), for an encoder with features.
             words: word of each token (B, S), -1 at special tokens, for attention that asks.
             heads: head of each word (B, W), for attention that asks.
@@ -240,7 +240,7 @@ class BertEncoder(nn.Module):
             need_weights: whether to return attention weights.
             need_layers: whether to return the states of all layers.
         """
-        layout = Layout.of(tokens.eq(self.shape.padding), places)
+        layout = Layout.of(tokens.eq(self.shape.padding), token_positions)
         context = AttentionContext(layout, segments, words, heads, similarity)
         rows = self.embeddings(tokens, segments, layout, factors)  # (N, D)
         weights, states = [], [rows]
@@ -257,7 +257,7 @@ class BertEncoder(nn.Module):
             layout,
             weights if need_weights else [],
             states if need_layers else [],
-            context.journal,
+            context.outputs,
         )
 
     def pool(self, output: BertOutput) -> Tensor:

@@ -145,7 +145,7 @@ def _by_memory(
     Returns:
         All rows of the stream, (N, D), and the weights of all rows, (B, H, S, own length).
     """
-    count = len(layout.places)
+    count = len(layout.token_positions)
     queries = other_side.spread(other, count)  # (N, D), zero at the own side
     attended, weights = layer.attention(queries, layout, own, side.layout, need_weights=show)
     if local is not None:

@@ -12,13 +12,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .masks import Closing
+from .masks import AdditiveMask
 from .packing import Block, Layout
 from .tree_masks import Rule
 
 
 @dataclass
-class Journal:
+class LayerOutputs:
     """What layers tell about a batch on the way.
 
     Attributes:
@@ -47,7 +47,7 @@ class AttentionContext:
             `nn.tree_masks`.
         heads: (B, W), head of each word; roots and unused numbers are their own.
         similarity: (B, W, W), how alike words are, from 0 to 1.
-        journal: what layers tell.
+        outputs: what layers tell.
     """
 
     layout: Layout
@@ -55,7 +55,7 @@ class AttentionContext:
     words: Tensor | None = None
     heads: Tensor | None = None
     similarity: Tensor | None = None
-    journal: Journal = field(default_factory=Journal)
+    outputs: LayerOutputs = field(default_factory=LayerOutputs)
     _made: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def once(self, name: Any, block: Block, make: Callable[[], Any]) -> Any:
@@ -115,9 +115,11 @@ class AttentionContext:
         """Return who may see whom in a block by a rule, (n, l, l); padding is not looked at."""
         return self.once(rule, block, lambda: self._apply(rule, block))
 
-    def closing(self, rule: Rule, block: Block) -> Closing:
+    def additive_mask(self, rule: Rule, block: Block) -> AdditiveMask:
         """Return `allowed` as what is added to scores."""
-        return self.once(("closing", rule), block, lambda: Closing.of(self.allowed(rule, block)))
+        return self.once(
+            ("additive_mask", rule), block, lambda: AdditiveMask.of(self.allowed(rule, block))
+        )
 
     def _apply(self, rule: Rule, block: Block) -> Tensor:
         segments = self.segments

@@ -161,8 +161,8 @@ class DualAttention(nn.Module):
         """
         found, weights = self.difference(qkv, heads, rows, context, need_weights=need_weights)
         if weights is not None:
-            context.journal.differences[self.layer] = weights
+            context.outputs.differences[self.layer] = weights
         fused, gates = self.fusion(affinity, found, context)
         if gates is not None:
-            context.journal.fusions[self.layer] = gates.detach()
+            context.outputs.fusions[self.layer] = gates.detach()
         return fused

@@ -101,17 +101,18 @@ class LocalMixer(Mixer):
             return super().forward(qkv, heads, rows, context, need_weights=need_weights)
         blocks, shares = context.layout.blocks, self.extras(rows, context)
         first = () if self.gate is None else (None,)
-        closings = [
-            (*first, *(context.closing(rule, block) for rule in self.rules)) for block in blocks
+        additive = [
+            (*first, *(context.additive_mask(rule, block) for rule in self.rules))
+            for block in blocks
         ]
-        return PackedAttention.apply(qkv, shares, blocks, closings, heads, self.drop), None
+        return PackedAttention.apply(qkv, shares, blocks, additive, heads, self.drop), None
 
     def extras(self, rows: Tensor, context: AttentionContext) -> Tensor | None:
         """Return the shares of global and local attention, (N, 1 + C), and tell the local ones."""
         if self.gate is None:
             return None
         shares = self.gate(rows)  # (N, 1 + C)
-        context.journal.gates[self.layer] = shares[:, 1:].detach()
+        context.outputs.gates[self.layer] = shares[:, 1:].detach()
         return shares
 
     def mix(

@@ -18,7 +18,7 @@ def allowed_keys(padding_mask: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Closing:
+class AdditiveMask:
     """Who may see whom on a processor, as kernels written by hand take it.
 
     Args:
@@ -30,7 +30,7 @@ class Closing:
     blind: Tensor | None = None
 
     @classmethod
-    def of(cls, allowed: Tensor) -> Closing:
+    def of(cls, allowed: Tensor) -> AdditiveMask:
         """Make it of ``allowed`` (n, T, S)."""
         added = torch.where(allowed, 0.0, -torch.inf)
         blind = added.amax(-1) < 0  # (n, T); far faster than `any` of truth values

@@ -25,20 +25,20 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from .dropout import factors
-from .masks import Closing
+from .masks import AdditiveMask
 from .packing import Block
 
-Closings = Sequence[Sequence[Closing | None]]  # per block, per softmax; None: all open
+AdditiveMasks = Sequence[Sequence[AdditiveMask | None]]  # per block, per softmax; None: all open
 
 
 class PackedAttention(torch.autograd.Function):
-    """``PackedAttention.apply(qkv, gates, blocks, closings, heads, drop)``: mixed values (N, D).
+    """``PackedAttention.apply(qkv, gates, blocks, additive, heads, drop)``: mixed values (N, D).
 
     Args:
         qkv: queries, keys and values side by side, (N, 3 D).
         gates: share of each softmax for each token, (N, C); None: there is one softmax alone.
         blocks: of the batch.
-        closings: for each block who may see whom in each of its softmaxes.
+        additive: for each block who may see whom in each of its softmaxes.
         heads: H.
         drop: rate of dropout.
     """
@@ -49,7 +49,7 @@ class PackedAttention(torch.autograd.Function):
         qkv: Tensor,
         gates: Tensor | None,
         blocks: Sequence[Block],
-        closings: Closings,
+        additive: AdditiveMasks,
         heads: int,
         drop: float,
     ) -> Tensor:
@@ -58,11 +58,11 @@ class PackedAttention(torch.autograd.Function):
         counts = [heads * block.length * (block.rows.stop - block.rows.start) for block in blocks]
         masks = factors(qkv, sum(counts), drop).split(counts) if drop else [None] * len(blocks)
         out, saved = qkv.new_empty(len(qkv), width), []
-        for block, mask, closing in zip(blocks, masks, closings):
+        for block, mask, added in zip(blocks, masks, additive):
             parts = _by_head(qkv, block, heads, 3).flatten(1, 2)  # (3, n H, T, K)
             query, key, value = parts.unbind()
             scores = torch.baddbmm(nothing, query, key.mT, beta=0, alpha=scale)  # (n H, T, T)
-            tables = [_softmax(scores, part, heads) for part in closing]
+            tables = [_softmax(scores, part, heads) for part in added]
             shares = None if gates is None else _by_token(gates, block)
             weights = tables[0] if shares is None else _mixed(tables, shares, heads)
             mask = None if mask is None else mask.view_as(weights)
@@ -101,11 +101,11 @@ class PackedAttention(torch.autograd.Function):
         return found, by_gates, None, None, None, None
 
 
-def _softmax(scores: Tensor, closing: Closing | None, heads: int) -> Tensor:
-    """Return softmax of scores (n H, T, T) where a sentence's ``closing`` is open."""
-    if closing is None:
+def _softmax(scores: Tensor, additive_mask: AdditiveMask | None, heads: int) -> Tensor:
+    """Return softmax of scores (n H, T, T) where a sentence's ``additive_mask`` is open."""
+    if additive_mask is None:
         return scores.softmax(-1)
-    return closing.softmax(scores.unflatten(0, (-1, heads))).flatten(0, 1)
+    return additive_mask.softmax(scores.unflatten(0, (-1, heads))).flatten(0, 1)
 
 
 def _mixed(tables: Sequence[Tensor], shares: Tensor, heads: int) -> Tensor:

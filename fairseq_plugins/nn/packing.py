@@ -25,21 +25,25 @@ class Layout:
 
     Args:
         padding_mask: (B, S), True at padding.
-        places: (N,) flat positions b S + s of the real tokens, in rising order.
+        token_positions: (N,) flat positions b S + s of the real tokens, in rising order.
     """
 
     padding_mask: Tensor
-    places: Tensor
+    token_positions: Tensor
 
     @classmethod
     def of(
-        cls, padding_mask: Tensor, places: Tensor | None = None, *, may_be_empty: bool = False
+        cls,
+        padding_mask: Tensor,
+        token_positions: Tensor | None = None,
+        *,
+        may_be_empty: bool = False,
     ) -> Layout:
-        """Make the layout of a batch; looking ``places`` up makes a GPU wait.
+        """Make the layout of a batch; looking ``token_positions`` up makes a GPU wait.
 
         Args:
             padding_mask: (B, S), True at padding.
-            places: (N,) of the real tokens, where they are known.
+            token_positions: (N,) of the real tokens, where they are known.
             may_be_empty: whether a sentence may have no token; it then has no first row.
 
         Raises:
@@ -50,9 +54,9 @@ class Layout:
             empty = padding_mask.all(1).nonzero().squeeze(1).tolist()
             if empty:
                 raise ValueError(f"sentence {empty[0]} of the batch, from 0, has no token")
-        if places is None:
-            places = (~padding_mask).flatten().nonzero().squeeze(1)  # (N,)
-        return cls(padding_mask, places)
+        if token_positions is None:
+            token_positions = (~padding_mask).flatten().nonzero().squeeze(1)  # (N,)
+        return cls(padding_mask, token_positions)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -62,7 +66,7 @@ class Layout:
     @property
     def full(self) -> bool:
         """Whether nothing is padded, so that packed and padded differ by a reshape alone."""
-        return self.places.numel() == self.padding_mask.numel()
+        return self.token_positions.numel() == self.padding_mask.numel()
 
     @property
     def by_length(self) -> bool:
@@ -90,7 +94,7 @@ class Layout:
     @cached_property
     def sentences(self) -> Tensor:
         """Sentence of every real token, (N,)."""
-        return self.places // self.shape[1]
+        return self.token_positions // self.shape[1]
 
     @cached_property
     def first_rows(self) -> Tensor:
@@ -101,12 +105,12 @@ class Layout:
     def pack(self, padded: Tensor) -> Tensor:
         """Keep the real tokens: (B, S, ...) to (N, ...)."""
         flat = padded.reshape(-1, *padded.shape[2:])  # (B S, ...)
-        return flat if self.full else _Pack.apply(flat, self.places)
+        return flat if self.full else _Pack.apply(flat, self.token_positions)
 
     def pad(self, rows: Tensor) -> Tensor:
         """Set packed rows into a padded batch: (N, ...) to (B, S, ...), zeros at padding."""
         batch, length = self.shape
-        flat = rows if self.full else _Pad.apply(rows, self.places, batch * length)
+        flat = rows if self.full else _Pad.apply(rows, self.token_positions, batch * length)
         return flat.reshape(batch, length, *rows.shape[1:])
 
 
@@ -143,29 +147,29 @@ class Block:
 
 
 class _Pack(torch.autograd.Function):
-    """Take rows at distinct places; the gradient is set back there (no sum is needed)."""
+    """Take rows at distinct positions; the gradient is set back there (no sum is needed)."""
 
     @staticmethod
-    def forward(ctx: Any, flat: Tensor, places: Tensor) -> Tensor:
-        ctx.save_for_backward(places)
+    def forward(ctx: Any, flat: Tensor, token_positions: Tensor) -> Tensor:
+        ctx.save_for_backward(token_positions)
         ctx.size = flat.shape[0]
-        return flat.index_select(0, places)
+        return flat.index_select(0, token_positions)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        (places,) = ctx.saved_tensors
-        return _Pad.apply(gradient, places, ctx.size), None
+        (token_positions,) = ctx.saved_tensors
+        return _Pad.apply(gradient, token_positions, ctx.size), None
 
 
 class _Pad(torch.autograd.Function):
-    """Set rows at distinct places among zeros; the gradient is taken from there."""
+    """Set rows at distinct positions among zeros; the gradient is taken from there."""
 
     @staticmethod
-    def forward(ctx: Any, rows: Tensor, places: Tensor, size: int) -> Tensor:
-        ctx.save_for_backward(places)
-        return rows.new_zeros(size, *rows.shape[1:]).index_copy_(0, places, rows)
+    def forward(ctx: Any, rows: Tensor, token_positions: Tensor, size: int) -> Tensor:
+        ctx.save_for_backward(token_positions)
+        return rows.new_zeros(size, *rows.shape[1:]).index_copy_(0, token_positions, rows)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        (places,) = ctx.saved_tensors
-        return _Pack.apply(gradient, places), None, None
+        (token_positions,) = ctx.saved_tensors
+        return _Pack.apply(gradient, token_positions), None, None

@@ -1,241 +1,185 @@
-"""What worker processes do: annotate a chunk of lines, then cut it into subwords.
+"""A chunk of a split: the job of a worker, and what the worker leaves on disk.
 
-An annotated chunk is a JSON-lines file: a header with counts, then one row a kept line. Chunk
-files appear under their names only when complete, so an interrupted preparation goes on where it
-was.
+A job may come with a file of rows of JSON; what a worker makes of it is an archive of integer rows
+with a header of JSON. Both appear under their names only when complete, so that a preparation that
+was killed goes on where it was. The binary streams are then made of the archives without a line of
+text being read again in the parent process.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import chain, islice
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
 
-from ..corpora.conllu import parse_block, read_blocks
-from ..corpora.parallel_text import read_chunk
-from ..files import write_text
-from ..syntax.labels import FEATURES
-from ..syntax.subword_tree import COLUMNS
-from ..syntax.subwords import joined_spans
-from ..text.raw_text import line_reader, overlong_words, unescape
-from ..text.segment import Segmenter
-from ..text.source_encoder import AnnotatedLine, annotate_lines, encode_line
-from ..text_reading import numbered_lines
-from .encoded import EncodedChunk, EncodedSide
-from .options import TranslationOptions
+from ..data.text_rows import Rows
+from ..files import replacing, write_text
+
+NO_BOUND = 2**31  # of numbers that are checked when their split is opened
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """One job: lines ``first`` … ``first + count - 1`` (from 0) of a split.
+    """One job: some consecutive lines or examples of a split.
 
     Args:
         split: name of the split.
-        number: index of the chunk in it.
-        first, count: which lines.
-        source, target, conllu: (path, byte offset, file line) of each input, or None.
-        annotated, encoded: the files that the two steps write.
+        count: how many they are.
+        stem: what the names of its files begin with.
+        encoded: the archive that is made of it in the end.
+        source: where it is read from, if that is no file of its own.
     """
 
     split: str
-    number: int
-    first: int
     count: int
-    source: tuple[Path, int, int]
-    target: tuple[Path, int, int] | None
-    conllu: tuple[Path, int, int] | None
-    annotated: Path
+    stem: Path
     encoded: Path
+    source: Any = None
 
-    def place(self, row: int) -> str:
-        """``file:line`` of the chunk's ``row``-th source line."""
-        return f"{self.source[0]}:{self.first + row + 1}"
+    def file(self, name: str) -> Path:
+        """Return one of its files."""
+        return Path(f"{self.stem}.{name}")
 
-
-class Context:
-    """What a process needs beside its jobs; filled by `start_annotating`, `start_encoding`."""
-
-    options: TranslationOptions
-    annotator: Any = None
-    segmenters: tuple[Segmenter, Segmenter]
+    @property
+    def rows(self) -> Path:
+        """Its file of rows."""
+        return self.file("rows.jsonl")
 
 
-def start_annotating(options: TranslationOptions, annotator: Any = None) -> None:
-    """Set the tagger of this process, its parent's if that was inherited, or load it."""
-    Context.options, Context.annotator = options, annotator
-    if options.needs_spacy and annotator is None:
-        from ..text.annotate import BUNDLED, Annotator
-
-        Context.annotator = Annotator(options.spacy_model or BUNDLED, parse=options.parse)
+def json_line(row: Any) -> str:
+    """Write a row of a text file of examples."""
+    return json.dumps(row, ensure_ascii=False)
 
 
-def start_encoding(options: TranslationOptions, segmenters: tuple[Segmenter, Segmenter]) -> None:
-    """Set the source's and the target's segmenter."""
-    Context.options, Context.segmenters = options, segmenters
-
-
-def annotate_chunk(chunk: Chunk) -> None:
-    """Clean, tokenise, tag and parse the chunk's lines; write the annotated rows."""
-    if chunk.annotated.is_file():
-        return
-    options, counts = Context.options, Counter()
-    texts, targets = _read(chunk)
-    kept = [
-        i
-        for i in range(chunk.count)
-        if _keep(chunk, texts[i], targets[i] if targets else None, counts)
-    ]
-    given = _given(chunk)
-    annotated = annotate_lines(
-        [texts[i] for i in kept],
-        options.tokenizer,
-        Context.annotator,
-        [given[i] for i in kept] if given else None,
-    )
-    if long := sum(overlong_words(texts[i]) for i in kept):
-        counts["overlong_words"] = long
-    rows = []
-    for i, line in zip(kept, annotated):
-        if _accept(chunk, i, line.repaired, "words", line.failed, counts):
-            rows.append(_pack(line, i, targets[i] if targets else ""))
-    _write(chunk.annotated, dict(counts), rows)
-
-
-def encode_chunk(chunk: Chunk) -> None:
-    """Cut the annotated rows into subwords with features; write both."""
-    if chunk.encoded.is_file():
-        return
-    source, target = Context.segmenters
-    features = Context.options.feature_names
-    counts: Counter[str] = Counter()
-    lines, goals = [], []
-    for row in read_rows(chunk.annotated):
-        line = encode_line(_unpack(row), source, features)
-        if _accept(chunk, row["n"], line.misaligned, "subwords", False, counts):
-            lines.append(line)
-            goals.append(target.segment(row["y"])[0])
-    labels = {
-        name: np.array([i for line in lines for i in FEATURES[name].ids(line.features[name])], "u1")
-        for name in features
-    }
-    tree = {}
-    if Context.options.parse:
-        columns = zip(COLUMNS, zip(*(line.tree for line in lines)))
-        tree = {name: np.fromiter(chain.from_iterable(rows), "i4") for name, rows in columns}
-    sides = EncodedSide.of([line.subwords for line in lines]), EncodedSide.of(goals)
-    EncodedChunk(dict(counts), *sides, labels, tree).save(chunk.encoded)
-
-
-def read_header(path: Path) -> dict[str, Any]:
-    """Read the first record of a chunk file."""
-    with open(path, encoding="utf-8", newline="\n") as stream:
-        return json.loads(stream.readline())
+def write_rows(path: Path, rows: Iterable[Any]) -> None:
+    """Write rows as JSON, one a line."""
+    write_text(path, "".join(f"{json_line(row)}\n" for row in rows))
 
 
 def read_rows(path: Path) -> Iterator[Any]:
-    """Yield the rows of a chunk file."""
+    """Read a file of JSON rows."""
     with open(path, encoding="utf-8", newline="\n") as stream:
-        for line in islice(stream, 1, None):
-            yield json.loads(line)
+        yield from map(json.loads, stream)
 
 
-def _write(path: Path, header: dict[str, Any], rows: list[Any]) -> None:
-    write_text(path, "".join(json.dumps(record) + "\n" for record in (header, *rows)))
+@dataclass(frozen=True)
+class EncodedChunk:
+    """What a worker made of one chunk.
+
+    Args:
+        streams: name -> rows.
+        counts: what the manifest says of a split, to be added up.
+        notes: the same of what was repaired, passed over or met otherwise than expected.
+        longest: tokens of the longest example.
+        lines: name of a text file -> lines that the chunk adds to it.
+        unknown: name of a stream -> what its dictionary lacks, and how often each occurs.
+        symbols: name of a stream -> what its numbers stand for, if that is the chunk's own list.
+    """
+
+    streams: dict[str, Rows]
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: dict[str, int] = field(default_factory=dict)
+    longest: int = 0
+    lines: dict[str, list[str]] = field(default_factory=dict)
+    unknown: dict[str, dict[str, int]] = field(default_factory=dict)
+    symbols: dict[str, list[str]] = field(default_factory=dict)
+
+    def save(self, path: Path) -> None:
+        """Write the chunk under a temporary name, then rename it."""
+        header = {name: value for name, value in vars(self).items() if name != "streams"}
+        arrays = {f"{name}.ids": rows.values.astype("i4") for name, rows in self.streams.items()}
+        arrays |= {f"{name}.sizes": rows.lengths for name, rows in self.streams.items()}
+        save_arrays(path, header | {"streams": [*self.streams]}, arrays)
+
+    @classmethod
+    def load(cls, path: Path, bounds: Mapping[str, int], alike: Iterable[str] = ()) -> EncodedChunk:
+        """Read a chunk that `save` wrote.
+
+        Args:
+            path: of the chunk.
+            bounds: streams that it must have, each with the number of its ids, unless it has a
+                list of symbols.
+            alike: streams whose rows must be as long as each other's.
+
+        Raises:
+            ValueError: it is damaged, or holds numbers that stand for nothing.
+        """
+        with open_arrays(path) as (header, archive):
+            names = header.pop("streams")
+            streams = {name: (archive[f"{name}.ids"], archive[f"{name}.sizes"]) for name in names}
+            own = {name: len(symbols) for name, symbols in header["symbols"].items()}
+            for name, bound in {**bounds, **own}.items():
+                check_rows(name, *streams[name], bound)
+            sizes = [streams[name][1] for name in alike]
+            if not all(np.array_equal(sizes[0], other) for other in sizes):
+                raise ValueError(f"{', '.join(alike)} have rows of unequal length")
+            return cls({name: Rows(*arrays) for name, arrays in streams.items()}, **header)
 
 
-def _read(chunk: Chunk) -> tuple[list[str], list[str] | None]:
-    """Read and tokenise the chunk's source and target lines."""
-    options = Context.options
-    sides = []
-    for place, lang in ((chunk.source, options.source_lang), (chunk.target, options.target_lang)):
-        if place is None:
-            sides.append(None)
-            continue
-        read = line_reader(options.tokenizer, options.normalizer, lang)
-        raw = read_chunk(*place, chunk.count)
-        sides.append([read(line) if len(line) <= options.max_characters else None for line in raw])
-    return sides[0], sides[1]
+def save_arrays(path: Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Write arrays and a JSON ``header``; the file appears when it is complete."""
+    packed = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    with replacing(path) as stream:
+        np.savez(stream, header=packed, **arrays)
 
 
-def _keep(chunk: Chunk, source: str | None, target: str | None, counts: Counter[str]) -> bool:
-    """Decide whether a pair stays; only training pairs are ever dropped."""
-    counts["read"] += 1
-    if not chunk.split.startswith("train"):
-        return True
-    options = Context.options
-    if source is None or (chunk.target and target is None):
-        counts["overlong"] += 1
-        return False
-    sizes = [len(text.split()) for text in (source, target) if text is not None]
-    low, high = min(sizes), max(sizes)
-    reason = ""
-    if low == 0:
-        reason = "empty"
-    elif low < options.min_words:
-        reason = "too_short"
-    elif high > options.max_words:
-        reason = "too_long"
-    elif options.max_ratio and high > options.max_ratio * low:
-        reason = "ratio"
-    if reason:
-        counts[reason] += 1
-    return not reason
+@contextmanager
+def open_arrays(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Open a file of `save_arrays`: its header, and its arrays by name.
 
-
-def _given(chunk: Chunk) -> list[Any] | None:
-    """Read the chunk's ready annotations."""
-    if chunk.conllu is None:
-        return None
-    path, offset, number = chunk.conllu
-    blocks = read_blocks(numbered_lines(path, offset, number))
-    parse = Context.options.parse
-    return [parse_block(block, path, need_heads=parse) for block in islice(blocks, chunk.count)]
-
-
-def _accept(
-    chunk: Chunk, row: int, amiss: int, unit: str, failed: bool, counts: Counter[str]
-) -> bool:
-    """Apply ``--on-misalignment``; valid and test lines are always repaired, never dropped."""
-    if not amiss:
-        return True
-    policy = Context.options.on_misalignment
-    if policy == "error":
+    Raises:
+        ValueError: the file is damaged, an array claims to be larger than what is there, or what
+            is done with it says so.
+    """
+    try:
+        _check_claims(path)
+        with np.load(path) as archive:
+            yield json.loads(archive["header"].tobytes()), archive
+    except (ValueError, LookupError, TypeError, AttributeError, EOFError, BadZipFile) as error:
+        reason = str(error) if isinstance(error, ValueError) else repr(error)
         raise ValueError(
-            f"{chunk.place(row)}: {amiss} {unit} do not match the annotation"
-            + (" (its characters are not those of the text)" if failed else "")
-            + "; --on-misalignment repair assigns them by character offsets, skip drops the pair"
-        )
-    if policy == "skip" and chunk.split.startswith("train"):
-        counts["skipped_lines"] += 1
-        return False
-    counts["failed_lines" if failed else "repaired_lines"] += 1
-    counts[f"repaired_{unit}"] += amiss
-    return True
+            f"{path} is no chunk of this preparation, or damaged ({reason}): remove it (of a shard "
+            "the whole shard) and run the same command again"
+        ) from None
 
 
-def _pack(line: AnnotatedLine, number: int, target: str) -> dict[str, Any]:
-    """Turn an annotated line into a row; words are kept only where the text does not give them."""
-    row = {
-        "n": number,
-        "t": line.text,
-        "u": " ".join(line.upos) if line.upos else None,
-        "h": line.heads if Context.options.parse else None,
-        "y": target,
-    }
-    if Context.options.tokenizer == "none":
-        row |= {"w": line.words, "s": line.spans}
-    return row
+def check_rows(name: str, numbers: np.ndarray, sizes: np.ndarray, count: int) -> None:
+    """Refuse numbers below 0 or from ``count`` on, and sizes that are not theirs.
+
+    Raises:
+        ValueError: names the rows.
+    """
+    for array in (numbers, sizes):
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise ValueError(f"{name} are no rows of whole numbers")
+    if sizes.min(initial=0) < 0 or sizes.sum() != len(numbers):
+        raise ValueError(f"{name} has {len(numbers)} numbers in rows of {sizes.sum()}")
+    low, high = numbers.min(initial=0), numbers.max(initial=0)
+    if low < 0 or (len(numbers) and high >= count):
+        raise ValueError(f"{name} has numbers from {low} to {high}, allowed are 0 to {count - 1}")
 
 
-def _unpack(row: dict[str, Any]) -> AnnotatedLine:
-    notes = row["u"].split() if row["u"] else None, row["h"]
-    if "w" in row:
-        return AnnotatedLine(row["t"], row["w"], [tuple(s) for s in row["s"]], *notes)
-    words = row["t"].split()
-    return AnnotatedLine(row["t"], [unescape(w) for w in words], joined_spans(words), *notes)
+def _check_claims(path: Path) -> None:
+    """Refuse an archive with an array that claims to be larger than what the file holds of it."""
+    with ZipFile(path) as archive:
+        for part in archive.infolist():
+            with archive.open(part) as stream:
+                claimed = _claimed(stream)
+            if part.compress_type != ZIP_STORED or claimed > part.file_size:
+                raise ValueError(f"{part.filename} claims {claimed:,} bytes")
+
+
+def _claimed(stream: Any) -> int:
+    """Return how many bytes an array has by its own words, which stand before it."""
+    version = np.lib.format.read_magic(stream)
+    one = version == (1, 0)
+    read = np.lib.format.read_array_header_1_0 if one else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    return math.prod(shape) * dtype.itemsize

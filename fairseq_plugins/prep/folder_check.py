@@ -7,15 +7,14 @@ from pathlib import Path
 
 from ..data.dictionaries import load_dictionary
 from ..data.factor_streams import check_split
-from ..data.manifest import Manifest
+from ..data.folder_names import SPANS, VOCABULARY
+from ..data.manifest import TRANSLATION, Manifest
 from ..data.passages import Texts
 from ..data.products import faults
-from ..data.text_columns import STORED_FEATURES, read_ids
+from ..data.text_columns import read_ids
 from ..data.text_folders import open_folder, read_gold, read_questions, read_sentences
-from ..data.text_manifest import SPANS, VOCABULARY, TextManifest
-from ..data.translation_folders import load_inventories, shared_manifest
+from ..data.translation_folders import load_layers, shared_manifest
 from ..pretrained.vocabulary import Vocabulary
-from .subset import kind_of
 
 SHOWN = 10  # faults in a message
 
@@ -32,11 +31,11 @@ def check_folder(folder: str | Path) -> str:
             hold numbers that stand for nothing.
     """
     folder = Path(folder)
-    manifest = kind_of(folder).load(folder)
+    manifest = Manifest.load(folder)
     if found := [str(fault) for fault in faults(folder, manifest, hashes=True)]:
         more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         raise ValueError("; ".join(islice(found, SHOWN)) + more)
-    if isinstance(manifest, Manifest):
+    if manifest.kind is TRANSLATION:
         _check_translation(folder)
     else:
         _check_texts(folder, manifest)
@@ -53,12 +52,11 @@ def check_folder(folder: str | Path) -> str:
 def _check_translation(folder: Path) -> None:
     """Check what a task checks of all splits when it opens them."""
     manifest = shared_manifest([str(folder)])
-    inventories = load_inventories([str(folder)], manifest)
+    layers = load_layers([str(folder)], manifest)
     for split, counts in manifest.splits.items():
         languages = {manifest.source_lang, manifest.target_lang} & counts["tokens"].keys()
         check_split(
-            *(folder, split, manifest.pair, manifest.source_lang, inventories),
-            tree=manifest.heads,
+            *(folder, split, manifest.pair, manifest.source_lang, layers),
             lines=counts["lines"],
             dictionaries={
                 name: load_dictionary(folder / f"dict.{name}.txt") for name in sorted(languages)
@@ -66,22 +64,18 @@ def _check_translation(folder: Path) -> None:
         )
 
 
-def _check_texts(folder: Path, manifest: TextManifest) -> None:
+def _check_texts(folder: Path, manifest: Manifest) -> None:
     """Check what a task checks of all splits when it opens them, whatever its model reads."""
     open_folder(folder, manifest.task)
-    features = {"case", *manifest.annotations} & {*STORED_FEATURES}
-    wanted = {
-        "pieces": len(Vocabulary.load(folder / VOCABULARY)),
-        "heads": "heads" in manifest.annotations,
-    }
+    pieces = len(Vocabulary.load(folder / VOCABULARY))
     for split in manifest.splits:
         where = (folder, manifest, split)
+        streams = (*where, manifest.layers)
         if manifest.target == SPANS:
-            columns = read_questions(*where, sorted(features), **wanted, required=False)
+            columns = read_questions(*streams, pieces=pieces, required=False)
             Texts.read(folder, split, columns.paragraph, columns.offsets)
             continue
-        similarity = manifest.compares_words
-        sentences = read_sentences(*where, sorted(features), **wanted, similarity=similarity)
+        sentences = read_sentences(*streams, pieces=pieces)
         read_gold(*where, required=False)
         if len(read_ids(folder, split)) != len(sentences[0].tokens):
             raise ValueError(f"{folder}/{split}.examples.jsonl has another number of examples")

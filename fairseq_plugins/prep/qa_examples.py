@@ -11,11 +11,10 @@ from typing import Any
 
 from ..corpora import squad
 from ..corpora.squad import Answer
-from ..data.text_manifest import CONTEXTS
+from ..data.folder_names import CONTEXTS, EXAMPLES
 from ..data.text_rows import Rows
 from ..messages import quoted
 from ..text_reading import numbered_lines
-from .squad_chunks import EXAMPLES
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,29 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from ..option_flags import option
+
 # the cores this process may use, which can be fewer than the machine has
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-RUNNING = ("destdir", "workers", "overwrite", "shard", "merge")
-RUNNING_FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("workers", "processes", {}),
-    ("overwrite", "replace a folder that another preparation finished", {}),
-    (
-        "shard",
-        "make only one of n parts, i/n, for example 2/3: the same command with 1/3 and 3/3 makes "
-        "the others, also on other machines",
-        {},
-    ),
-    ("merge", "put all shards together and finish the folder", {}),
-)
+_FIELDS: dict[str, dict[str, Any]] = {
+    "workers": {"text": "processes", "default": CORES, "least": 1},
+    "overwrite": {
+        "text": "replace a folder that another preparation finished",
+        "default": False,
+    },
+    "shard": {
+        "text": "make only one of n parts, i/n, for example 2/3: the same command with 1/3 and 3/3 "
+        "makes the others, also on other machines",
+        "default": "",
+    },
+    "merge": {"text": "put all shards together and finish the folder", "default": False},
+}
+RUNNING = ("destdir", *_FIELDS)
+
+
+def running(name: str) -> Any:
+    """Make the field of an option that all preparations have."""
+    return option(**_FIELDS[name])
 
 
 @dataclass(frozen=True)

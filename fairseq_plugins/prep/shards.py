@@ -16,9 +16,9 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from ..data.manifest import FILE_NAME, FolderManifest, changes
+from ..data.manifest import FILE_NAME, Manifest, changes
 from ..files import refuse_link, sha256, write_text
 from ..messages import named
 from ..text_reading import read_text
@@ -42,7 +42,6 @@ SHARDS = ".shards"
 RECORD = "shard.json"
 FORMAT, VERSION = "fairseq_plugins.shard", 1
 REMOVED = ".removed"
-AnyManifest = TypeVar("AnyManifest", bound=FolderManifest)
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class Layout:
         return self.parts[number % len(self.parts)] if self.parts else self.work
 
 
-def is_settled(options: Any, manifest: FolderManifest) -> bool:
+def is_settled(options: Any, manifest: Manifest) -> bool:
     """Whether the folder is finished and nothing of its making is left; see `is_finished`."""
     folder = Path(options.destdir)
     if not is_finished(folder, manifest, overwrite=_overwrites(options, manifest)):
@@ -84,7 +83,7 @@ def is_settled(options: Any, manifest: FolderManifest) -> bool:
     return options.share.number > 0 or not (unmerged or has_leftovers(folder))
 
 
-def carry_out(options: Any, manifest: AnyManifest, make: Callable[[Layout], None]) -> AnyManifest:
+def carry_out(options: Any, manifest: Manifest, make: Callable[[Layout], None]) -> Manifest:
     """Do a preparation or the part of it that ``options.share`` names; return the manifest.
 
     Args:
@@ -112,10 +111,10 @@ def carry_out(options: Any, manifest: AnyManifest, make: Callable[[Layout], None
             make(Layout(folder, work, share, parts))
         if share.merge:
             remove_shards(folder, manifest)
-    return type(manifest).load(folder)
+    return Manifest.load(folder, manifest.kind)
 
 
-def _overwrites(options: Any, manifest: FolderManifest) -> bool:
+def _overwrites(options: Any, manifest: Manifest) -> bool:
     """Whether finished results may go; not those of a merge whose shards are gone, or going."""
     folder = Path(options.destdir)
     if not (options.overwrite and options.share.merge and (folder / FILE_NAME).is_file()):
@@ -124,12 +123,12 @@ def _overwrites(options: Any, manifest: FolderManifest) -> bool:
     if _shards(folder) and not going:
         return True
     try:
-        return bool(type(manifest).load(folder).differences(manifest))
+        return bool(Manifest.load(folder, manifest.kind).differences(manifest))
     except ValueError:  # of another kind
         return True
 
 
-def make_shard(options: Any, manifest: FolderManifest, make: Callable[[Layout], None]) -> None:
+def make_shard(options: Any, manifest: Manifest, make: Callable[[Layout], None]) -> None:
     """Make one shard, unless it is finished.
 
     Raises:
@@ -161,7 +160,7 @@ def make_shard(options: Any, manifest: FolderManifest, make: Callable[[Layout], 
     )
 
 
-def find_parts(folder: Path, manifest: FolderManifest) -> tuple[Path, ...]:
+def find_parts(folder: Path, manifest: Manifest) -> tuple[Path, ...]:
     """Return the folders of chunks of all shards, in order, checked.
 
     Raises:
@@ -200,7 +199,7 @@ def find_parts(folder: Path, manifest: FolderManifest) -> tuple[Path, ...]:
     return tuple(found[share] / WORK for share in shares)
 
 
-def remove_shards(folder: Path, manifest: FolderManifest) -> None:
+def remove_shards(folder: Path, manifest: Manifest) -> None:
     """Remove the shards of a finished folder; those of other preparations stay."""
     refuse_link(folder / SHARDS)
     _clear(folder)  # what a kill left would stand in the way of shards of the same number
@@ -240,7 +239,7 @@ def _shards(folder: Path) -> dict[Share, Path]:
     return found
 
 
-def _mark(manifest: FolderManifest) -> str:
+def _mark(manifest: Manifest) -> str:
     """What a shard belongs to, as one line."""
     return json.dumps(manifest.portable(), sort_keys=True)
 
@@ -273,7 +272,7 @@ def _record(folder: Path) -> dict[str, Any]:
     return body
 
 
-def _differing(folder: Path, manifest: FolderManifest) -> list[str]:
+def _differing(folder: Path, manifest: Manifest) -> list[str]:
     """Say in what a finished shard's preparation differs from that of ``manifest``."""
     return changes(_record(folder)["decisive"], manifest.portable())
 

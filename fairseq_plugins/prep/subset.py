@@ -1,29 +1,28 @@
 """A fraction of a prepared training set: seeded, nested, same subwords and dictionaries.
 
-Of a folder of parallel text, or of texts (`text_subset`). The lines of a smaller fraction are all
-in a larger one with the same seed (one permutation is cut at different lengths), as the
-data-fraction experiment of Sundararaman et al. 2019, Table 1, asks.
+The lines or examples of a smaller fraction are all in a larger one with the same seed (one
+permutation is cut at different lengths), as the data-fraction experiment of Sundararaman et al.
+2019, Table 1, asks. Of questions, all paragraphs stay.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-from ..data.dictionaries import load_dictionary
-from ..data.manifest import FILE_NAME, FolderManifest, Manifest
+from ..data.folder_names import CONTEXTS, SCORES, SPANS
+from ..data.manifest import FILE_NAME, TRANSLATION, Manifest
 from ..data.products import check_whole, faults
-from ..data.streams import read_stream, stream_prefix, write_stream
-from ..data.text_manifest import TextManifest
-from ..files import copy
+from ..data.streams import stream_layout, write_stream
+from ..data.text_rows import Rows
+from ..files import copy, write_text
 from ..messages import named
-from ..syntax.labels import FEATURES
-from ..syntax.subword_tree import COLUMNS
-from ..text_reading import read_text
-from . import text_subset
-from .binarize import word_numbers
+from ..syntax.layers import STANDARD
+from ..text.squad_alignment import ANSWERABLE, UNKNOWN
 from .workspace import finish, locked, open_work
 
 
@@ -41,7 +40,7 @@ def choose_lines(lines: int, fraction: float, seed: int) -> np.ndarray:
 
 def write_subset(
     folder: str | Path, destination: str | Path, fraction: float, seed: int
-) -> Manifest | TextManifest:
+) -> Manifest:
     """Write a folder with a fraction of the training data and everything else unchanged.
 
     Args:
@@ -55,8 +54,7 @@ def write_subset(
             a destination that holds other data.
     """
     folder, destination = Path(folder), Path(destination)
-    kind = kind_of(folder)
-    manifest = kind.load(folder)
+    manifest = Manifest.load(folder)
     parts = [split for split in manifest.splits if split.startswith("train")]
     if not parts:
         raise ValueError(f"{folder} has no training split (splits: {named(manifest.splits)})")
@@ -64,61 +62,92 @@ def write_subset(
         raise ValueError(f"{folder} is itself a subset: choose from the whole folder")
     manifest.options["subset"] = {"fraction": fraction, "seed": seed}
     if (destination / FILE_NAME).is_file():
-        found = kind.load(destination)
+        found = Manifest.load(destination, manifest.kind)
         if (found.inputs, found.options) != (manifest.inputs, manifest.options):
             raise ValueError(f"{destination} holds other data; name another folder")
         if not any(faults(destination, found)):
             return found
     check_whole(folder, manifest, hashes=True)  # damage would be as good as new in the subset
-    counts = {split: examples_of(manifest, split) for split in parts}
-    chosen = {split: choose_lines(count, fraction, seed) for split, count in counts.items()}
+    chosen = {split: choose_lines(manifest.count(split), fraction, seed) for split in parts}
     with locked(destination):
         open_work(destination, manifest.fingerprint(), overwrite=False)
-        whole = {name for split in parts for name in text_subset.whole_files(manifest, split)}
+        own = {name for split in parts for name in _example_files(manifest, split)}
         for path in manifest.files(folder):
-            if path.name.partition(".")[0] not in parts or path.name in whole:
+            if path.name not in own:
                 copy(path, destination / path.name)
-        write = _write_split if isinstance(manifest, Manifest) else text_subset.write_split
         for split, rows in chosen.items():
-            write(folder, destination, manifest, split, rows)
+            _write_split(folder, destination, manifest, split, rows)
         finish(destination, manifest)
     return manifest
 
 
-def kind_of(folder: Path) -> type[Manifest] | type[TextManifest]:
-    """Return the kind of a folder's manifest; one that is none is refused when it is loaded."""
-    path = Path(folder) / FILE_NAME
-    is_text = path.is_file() and f'"{TextManifest.FORMAT}"' in read_text(path)
-    return TextManifest if is_text else Manifest
+def _is_whole(manifest: Manifest, name: str) -> bool:
+    """Whether a stream or text file is one of paragraphs, which a subset shares with the whole."""
+    return manifest.target == SPANS and (name.endswith("1") or name == CONTEXTS)
 
 
-def examples_of(manifest: FolderManifest, split: str) -> int:
-    """Return how many lines or examples a split has."""
-    return manifest.splits[split]["lines" if isinstance(manifest, Manifest) else "examples"]
+def _example_files(manifest: Manifest, split: str) -> list[str]:
+    """Return the files of a split that have a row for every line or example."""
+    names = [f"{name}.{ext}" for name in _streams(manifest, split) for ext in ("bin", "idx")]
+    names += [name for name in manifest.split_texts(split) if not _is_whole(manifest, name)]
+    return [f"{manifest.prefix(split)}.{name}" for name in names]
+
+
+def _streams(manifest: Manifest, split: str) -> list[str]:
+    return [name for name in manifest.split_streams(split) if not _is_whole(manifest, name)]
 
 
 def _write_split(
-    folder: Path, destination: Path, manifest: Manifest, split: str, lines: np.ndarray
+    folder: Path, destination: Path, manifest: Manifest, split: str, chosen: np.ndarray
 ) -> None:
-    """Write the chosen lines of every stream of a split, and their counts into the manifest."""
-    tokens = {}
-    for name in tqdm(manifest.splits[split]["tokens"], desc=f"subset of {folder.name}"):
-        source = read_stream(stream_prefix(folder, split, manifest.pair, name))
-        prefix = stream_prefix(destination, split, manifest.pair, name)
-        rows = (source[int(i)] for i in lines)
-        _, tokens[name] = write_stream(prefix, rows, _id_count(folder, manifest, name))
-    manifest.splits[split] |= {"lines": len(lines), "tokens": tokens}
+    """Write some rows of a split, whose numbers rise, and their counts into the manifest."""
+    prefix, rows = manifest.prefix(split), {}
+    for name in tqdm(_streams(manifest, split), desc=f"subset of {folder.name}"):
+        stream = f"{prefix}.{name}"
+        rows[name] = Rows.read(folder / stream).gather(chosen)
+        width = stream_layout(folder / stream)[1].itemsize
+        write_stream(destination / stream, rows[name], 1 << (8 * width - 1))  # of the same width
+    for name in manifest.split_texts(split):
+        if not _is_whole(manifest, name):
+            lines = _chosen_lines(folder / f"{prefix}.{name}", chosen)
+            write_text(destination / f"{prefix}.{name}", "".join(lines))
     manifest.splits[split].pop("unknown", None)  # was counted over the whole split
+    if manifest.kind is TRANSLATION:
+        tokens = {name: int(found.lengths.sum()) for name, found in rows.items()}
+        manifest.splits[split] |= {"lines": len(chosen), "tokens": tokens}
+        return
+    for name in manifest.split_streams(split):
+        if name not in rows:
+            rows[name] = Rows.read(folder / f"{prefix}.{name}")
+    scores = destination / f"{prefix}.{SCORES}"
+    labelled = sum(map(bool, map(str.strip, open(scores)))) if scores.is_file() else None
+    manifest.splits[split] |= _counts(manifest, rows, labelled)
 
 
-def _id_count(folder: Path, manifest: Manifest, stream: str) -> int:
-    """Size of a stream's id space: an inventory's, a dictionary's (symbols on disk + own), …"""
-    feature = stream.partition(".")[2]
-    if feature in FEATURES:
-        return len(FEATURES[feature])
-    if feature in COLUMNS:
-        longest = manifest.options.get("max_characters")
-        if not isinstance(longest, int):
-            raise ValueError(f"{folder / FILE_NAME}: 'options' lack the number 'max_characters'")
-        return word_numbers(longest)
-    return len(load_dictionary(folder / f"dict.{stream}.txt"))
+def _chosen_lines(path: Path, chosen: Iterable[int]) -> list[str]:
+    """Return some lines of a file."""
+    with open(path, encoding="utf-8", newline="\n") as stream:
+        lines = list(stream)
+    return [lines[number] for number in chosen]
+
+
+def _counts(manifest: Manifest, rows: dict[str, Rows], scores: int | None) -> dict[str, Any]:
+    """Count what a preparation counts; ``scores`` are there of so many examples, if of any."""
+    sides = range(manifest.sentences)
+    lengths = [rows[f"tokens{k}"].lengths for k in sides]
+    found = {
+        "examples": len(rows["tokens0"]),
+        "tokens": sum(int(side.sum()) for side in lengths),
+        "words": sum(int(rows[f"{STANDARD[0]}{k}"].lengths.sum()) for k in sides),
+    }
+    if manifest.target == SPANS:
+        answers = rows["answers"]
+        states = answers.values[answers.ends - answers.lengths]
+        lengths[1] = lengths[1][[int(row[0]) for row in rows["paragraph"]]]
+        found["labelled"] = int((states != UNKNOWN).sum())
+        found["answerable"] = int((states == ANSWERABLE).sum())
+    else:
+        labels = int(np.sum(rows["label"].lengths > 0)) if "label" in rows else 0
+        found["labelled"] = labels if scores is None else scores
+    longest = int(np.sum(lengths, axis=0).max(initial=0))
+    return found | {"longest": longest + 1 + manifest.sentences}

@@ -7,7 +7,6 @@ the system releases it when the last of them is gone, however they ended.
 from __future__ import annotations
 
 import errno
-import fcntl
 import logging
 import os
 import re
@@ -18,10 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from ..data.manifest import FILE_NAME, FolderManifest
+from ..data.manifest import FILE_NAME, Manifest
 from ..data.products import faults, record_products
-from ..files import final_name, open_own, own_folder, refuse_link, write_text
+from ..files import final_name, open_own, own_folder, refuse_link, try_lock, write_text
 from ..messages import named
+from ..syntax.layers import LAYERS
 
 logger = logging.getLogger(__name__)
 
@@ -29,14 +29,14 @@ WORK = ".preparing"
 LOCK = ".preparing.lock"
 MARK = "fingerprint.json"
 PATIENCE = 5.0  # seconds: workers of a killed preparation need a moment to end
+STREAMS = "|".join(map(re.escape, ("tokens", "words", *LAYERS, "offsets")))
 PRODUCT = re.compile(
     r"(manifest\.json|codes\.bpe|sentencepiece\.model|vocab\.[^.]+|dict\..+\.txt"
     r"|(train|valid|test)\d*\.[^.]+-[^.]+\..+\.(bin|idx)"
     r"|labels\.txt|misaligned\.jsonl"
-    r"|[^.]+\.(((tokens|words|pos|case|heads|similarity|offsets)[01]|label|paragraph|answers)"
+    rf"|[^.]+\.((({STREAMS})[01]|label|paragraph|answers)"
     r"\.(bin|idx)|score\.txt|(examples|contexts)\.jsonl))"
 )
-NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 
 
 def products(folder: Path) -> list[Path]:
@@ -90,34 +90,26 @@ def _take(folder: Path) -> IO[bytes]:
     path, end = folder / LOCK, time.monotonic() + PATIENCE
     while True:
         stream = open_own(path)
-        try:
-            if _is_ours(stream, path):
+        if try_lock(stream, path):
+            if _is_there(stream, path):
                 stream.truncate(0)
                 stream.write(str(os.getpid()).encode())
                 stream.flush()
                 return stream
-        except BlockingIOError:
-            if time.monotonic() > end:
-                stream.seek(0)
-                holder = stream.read(20).decode("ascii", "replace") or "?"
-                stream.close()
-                raise ValueError(
-                    f"{folder} is being prepared by another process ({holder}): "
-                    "wait for it, or name another --destdir"
-                ) from None
+        elif time.monotonic() > end:
+            stream.seek(0)
+            holder = stream.read(20).decode("ascii", "replace") or "?"
+            stream.close()
+            raise ValueError(
+                f"{folder} is being prepared by another process ({holder}): "
+                "wait for it, or name another --destdir"
+            )
         stream.close()
         time.sleep(0.05)
 
 
-def _is_ours(stream: IO[bytes], path: Path) -> bool:
-    """Lock the open file; false when another preparation removed it in between."""
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in NO_LOCKS:
-            raise
-        logger.warning("%s: this file system has no locks; run one preparation at a time", path)
-        return True
+def _is_there(stream: IO[bytes], path: Path) -> bool:
+    """Whether an open file still has its name; another preparation may have removed it."""
     try:
         return os.fstat(stream.fileno()).st_ino == path.lstat().st_ino
     except FileNotFoundError:
@@ -172,7 +164,7 @@ def check_products(folder: Path, *, overwrite: bool) -> list[Path]:
     return found
 
 
-def is_finished(folder: Path, manifest: FolderManifest, *, overwrite: bool) -> bool:
+def is_finished(folder: Path, manifest: Manifest, *, overwrite: bool) -> bool:
     """Whether the folder already holds this very preparation, complete.
 
     Args:
@@ -185,7 +177,7 @@ def is_finished(folder: Path, manifest: FolderManifest, *, overwrite: bool) -> b
     """
     if overwrite or not (folder / FILE_NAME).is_file():
         return False
-    found = type(manifest).load(folder)
+    found = Manifest.load(folder, manifest.kind)
     differences = found.differences(manifest)
     if differences:
         raise ValueError(
@@ -199,7 +191,7 @@ def is_finished(folder: Path, manifest: FolderManifest, *, overwrite: bool) -> b
     return True
 
 
-def finish(folder: Path, manifest: FolderManifest) -> None:
+def finish(folder: Path, manifest: Manifest) -> None:
     """Say in the manifest what the folder holds, write it, last, and clear the work away."""
     record_products(folder, manifest)
     manifest.save(folder)

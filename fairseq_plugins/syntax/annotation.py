@@ -12,15 +12,13 @@ class Annotation:
 
     Args:
         words: W words.
-        upos: W coarse parts of speech.
+        layers: name of a layer of `syntax.layers` -> W values: labels, or numbers of heads.
         spans: W character spans in the line, when the annotator read the line itself.
-        heads: W numbers of the words' heads from 1, 0 at a root; None where nothing parsed.
     """
 
     words: list[str]
-    upos: list[str]
+    layers: dict[str, list[Any]]
     spans: list[tuple[int, int]] | None = None
-    heads: list[int] | None = None
 
 
 def annotator_line(annotator: Any) -> str:

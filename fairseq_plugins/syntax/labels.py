@@ -92,28 +92,6 @@ class Inventory:
         return cls(name, tuple(symbols[2:]))
 
 
-FEATURES: dict[str, Inventory] = {
-    "pos": Inventory("pos", tuple(UPOS)),
-    "case": Inventory("case", CASES),
-    "subword": Inventory("subword", SUBWORD_POSITIONS),
-}
-
-
-def parse_features(text: str) -> tuple[str, ...]:
-    """Split ``"pos,case"`` into feature names, in the order given; empty text gives none.
-
-    Raises:
-        ValueError: an unknown or repeated name.
-    """
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
-    for name in names:
-        if name not in FEATURES:
-            raise ValueError(f"unknown feature {name!r}; choices: {', '.join(FEATURES)}")
-    if len(set(names)) != len(names):
-        raise ValueError(f"a feature is named twice in {text!r}")
-    return names
-
-
 def upos_label(tag: str) -> str:
     """Return ``tag`` as one of the 17 universal parts of speech.
 

@@ -11,9 +11,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from .labels import SPECIAL
 
 Span = tuple[int, int]
+
+_PLACES = np.array(list("MBEO"))  # neither first nor last, first, last, both
 
 
 @dataclass(frozen=True)
@@ -95,12 +99,11 @@ def spread(labels: Sequence[str], word_of: Sequence[int]) -> list[str]:
 
 def positions(word_of: Sequence[int]) -> list[str]:
     """Return each subword's place in its word: B first, M middle, E last, O the whole word."""
-    out = []
-    for i, word in enumerate(word_of):
-        first = i == 0 or word_of[i - 1] != word
-        last = i + 1 == len(word_of) or word_of[i + 1] != word
-        out.append("O" if first and last else "B" if first else "E" if last else "M")
-    return out
+    words = np.asarray(word_of)
+    first = np.ones(len(words), dtype=bool)
+    np.not_equal(words[1:], words[:-1], out=first[1:])
+    last = np.append(first[1:], True)[: len(words)]
+    return _PLACES[first + 2 * last].tolist()
 
 
 def case_of(word: str) -> str:

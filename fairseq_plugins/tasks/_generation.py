@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import torch
 from fairseq.logging import metrics
 from torch import Tensor
 
-from ..syntax.labels import SPECIAL_ID, Inventory
-from ..syntax.subword_tree import COLUMNS, NO_WORD
+from ..syntax.layers import Layer
 
 BLEU_ORDER = 4
 
@@ -61,29 +60,24 @@ class FactorQueue:
         return factors.to(src_tokens.device)
 
 
-def to_factors(sentence: Any, inventories: Mapping[str, Inventory], *, tree: bool) -> Tensor:
-    """Return feature ids with those of ``</s>``, (S + 1, F).
+def to_factors(sentence: Any, layers: Iterable[Layer]) -> Tensor:
+    """Return what subwords carry with what ``</s>`` carries, (S + 1, F).
 
     Args:
-        sentence: has ``subwords``, ``features`` and, with ``tree``, a ``tree``; see
-            `text.source_encoder.EncodedSentence`.
-        inventories: of the features, in column order.
-        tree: whether two columns follow that tell the parse tree.
+        sentence: has ``subwords`` and ``columns``; see `text.source_encoder.EncodedLine`.
+        layers: in the order of their columns.
 
     Raises:
-        ValueError: a column that is not as long as the subwords, or an unknown label.
+        ValueError: a column that is not as long as the subwords.
     """
-    columns = {
-        name: [*inventory.ids(sentence.features[name]), SPECIAL_ID]
-        for name, inventory in inventories.items()
-    }
-    if tree:
-        columns |= {name: [*row, NO_WORD] for name, row in zip(COLUMNS, sentence.tree)}
-    length = len(sentence.subwords) + 1
-    for name, row in columns.items():
-        if len(row) != length:
-            raise ValueError(f"{len(row) - 1} values of {name!r} for {length - 1} subwords")
-    return torch.tensor(list(columns.values())).reshape(len(columns), length).T.long()
+    rows, length = [], len(sentence.subwords) + 1
+    for layer in layers:
+        for name in layer.columns:
+            rows.append([*sentence.columns[name], layer.end])
+            if len(rows[-1]) != length:
+                count = len(rows[-1]) - 1
+                raise ValueError(f"{count} values of {name!r} for {length - 1} subwords")
+    return torch.tensor(rows).reshape(len(rows), length).T.long()
 
 
 class Decoder(Protocol):

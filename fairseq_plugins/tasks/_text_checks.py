@@ -10,9 +10,11 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf.errors import InterpolationResolutionError
 
 from ..checkpoints.records import read_list
-from ..data.text_manifest import TextManifest
+from ..data.manifest import Manifest
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..messages import named
+from ..syntax.layers import ON_REQUEST, TREE, Layer
+from ..syntax.needs import Needs
 from ._checkpoint_options import architecture_of, unresolved
 
 NO_AUTOCAST = "none"
@@ -35,7 +37,7 @@ def model_class_of(cfg: Any, task: str) -> Any:
     return found
 
 
-def positive_label(given: str | None, manifest: TextManifest, folder: Path) -> str:
+def positive_label(given: str | None, manifest: Manifest, folder: Path) -> str:
     """Return the label that F1 is about; empty if there is none.
 
     Raises:
@@ -49,7 +51,7 @@ def positive_label(given: str | None, manifest: TextManifest, folder: Path) -> s
     return given or manifest.positive
 
 
-def check_labels(cfg: Any, manifest: TextManifest, folder: Path) -> None:
+def check_labels(cfg: Any, manifest: Manifest, folder: Path) -> None:
     """Refuse a checkpoint whose model was trained for other labels than the folder's.
 
     Raises:
@@ -65,44 +67,23 @@ def check_labels(cfg: Any, manifest: TextManifest, folder: Path) -> None:
         raise ValueError(f"the model was trained for {sides[0]}, but {folder} has {sides[1]}")
 
 
-def check_heads(reads_heads: bool, manifest: TextManifest, folder: Path) -> None:
-    """Refuse a folder without parses for a model that reads them.
+def check_needs(needs: Needs, manifest: Manifest, folder: Path, *, training: bool) -> None:
+    """Refuse a folder that lacks what a model reads.
 
     Raises:
-        ValueError: says how to prepare it.
+        ValueError: says what, and how to prepare it.
     """
-    if reads_heads and "heads" not in manifest.annotations:
-        raise ValueError(
-            f"the model reads parse trees, but {folder} was prepared without: prepare it with "
-            "--annotations pos,heads (a spaCy pipeline that parses), or with parses of your own by "
-            "--train-conllu and its relatives"
-        )
 
+    def cure(layer: Layer) -> str:
+        wanted = {*manifest.annotations, *layer.asked_with}
+        names = ",".join(name for name in ON_REQUEST if name in wanted)
+        found = f"--annotations {names}" + (f" ({layer.requires})" if layer.requires else "")
+        if layer.enters == TREE:
+            found += ", or with parses of your own by --train-conllu and its relatives"
+        return found
 
-def check_pairs(needs_pairs: bool, manifest: TextManifest, folder: Path) -> None:
-    """Refuse a folder of single sentences for a model that compares the two of a pair.
-
-    Raises:
-        ValueError: says so.
-    """
-    if needs_pairs and manifest.sentences < 2:
-        raise ValueError(
-            f"the model compares the two sentences of a pair, but {folder} has single sentences"
-        )
-
-
-def check_similarity(reads_similarity: bool, manifest: TextManifest, folder: Path) -> None:
-    """Refuse a folder without word similarities for a model that reads them.
-
-    Raises:
-        ValueError: says how to prepare it.
-    """
-    if reads_similarity and not manifest.compares_words:
-        names = ",".join((*manifest.annotations, "similarity"))
-        raise ValueError(
-            f"the model reads the similarity of words, but {folder} was prepared without: prepare "
-            f"it with --annotations {names} (pairs of sentences, and WordNet)"
-        )
+    where = (manifest.layers, folder, cure)
+    needs.check(*where, sentences=manifest.sentences, training=training)
 
 
 def check_autocast(cfg: Any) -> None:

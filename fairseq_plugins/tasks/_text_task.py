@@ -17,10 +17,12 @@ from omegaconf import II, MISSING
 
 from ..data import text_folders
 from ..data.bert_dictionary import BertDictionary
+from ..data.folder_names import VOCABULARY
+from ..data.manifest import Manifest
 from ..data.text_columns import WORD_LABELS
 from ..data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
 from ..data.text_items import Reading
-from ..data.text_manifest import VOCABULARY, TextManifest
+from ..syntax.needs import Needs
 from . import _checkpoint_options, _text_checks, _warnings
 from ._precision import check_precision
 
@@ -89,12 +91,7 @@ class TextTask(FairseqTask):
 
     Attributes:
         NAME: name of the task and of its criterion.
-        features: features that the model reads, in the column order of ``src_factors``; None
-            before there is a model.
-        reads_words: whether any model reads the word of each token.
-        reads_heads: whether any model reads the words' heads, be it to learn.
-        predicts_by_heads: whether the answers of any model depend on them.
-        reads_similarity: whether any model reads the similarity of words.
+        needs: what the models read together; nothing before there is one.
         positive: the label that F1 is about; empty if there is none.
         of_checkpoint: whether its options are those of a checkpoint.
     """
@@ -103,16 +100,14 @@ class TextTask(FairseqTask):
     cfg: Any
     of_checkpoint = False
 
-    def __init__(self, cfg: Any, manifest: TextManifest, dictionary: BertDictionary) -> None:
+    def __init__(self, cfg: Any, manifest: Manifest, dictionary: BertDictionary) -> None:
         super().__init__(cfg)
         self.folder = Path(cfg.data)
         self.manifest = manifest
         self.dictionary = dictionary
         given = getattr(cfg, "positive_label", None)
         self.positive = _text_checks.positive_label(given, manifest, self.folder)
-        self.features: Optional[tuple[str, ...]] = None
-        self.reads_words = self.reads_heads = self.predicts_by_heads = False
-        self.reads_similarity = False
+        self.needs, self._served = Needs(), False
         self._limit = cfg.max_positions
         self._positions: Optional[int] = None
         self._warnings = _warnings.Warnings()
@@ -170,31 +165,23 @@ class TextTask(FairseqTask):
             _checkpoint_options.check_memory(self, cfg)
         else:
             model_class.complete_config(cfg, self.manifest)
+        self._check(model_class.needs_of(cfg), training=not from_checkpoint)
         model = super().build_model(cfg, from_checkpoint)
         self._serve(model)
-        annotated = {*model.features, *(["heads"] if model.predicts_by_heads else [])}
-        if from_checkpoint and annotated & set(self.manifest.annotations):
+        if from_checkpoint and model.needs.annotated:
             trained = getattr(cfg, "annotator", None) or ""
             present = self.manifest.annotator_id
             self._warnings.other_annotator([trained], present, str(self.folder))
         return model
 
+    def _check(self, needs: Needs, *, training: bool) -> None:
+        """Refuse a folder that lacks what a model reads, to be trained or to answer."""
+        _text_checks.check_needs(needs, self.manifest, self.folder, training=training)
+
     def _serve(self, model: Any) -> None:
         """Note what the datasets must give the model; an ensemble gets what any of it reads."""
-        _text_checks.check_heads(model.predicts_by_heads, self.manifest, self.folder)
-        _text_checks.check_pairs(model.needs_pairs, self.manifest, self.folder)
-        _text_checks.check_similarity(model.reads_similarity, self.manifest, self.folder)
-        self.reads_heads = self.reads_heads or model.reads_heads
-        self.predicts_by_heads = self.predicts_by_heads or model.predicts_by_heads
-        self.reads_similarity = self.reads_similarity or model.reads_similarity
-        syntax = self.reads_heads or self.reads_similarity
-        self.reads_words = self.reads_words or syntax or model.reads_words
-        if self.features not in (None, tuple(model.features)):
-            sides = [",".join(names) or "none" for names in (self.features, model.features)]
-            raise ValueError(
-                f"models of an ensemble must read the same features, not {' and '.join(sides)}"
-            )
-        self.features = tuple(model.features)
+        self.needs = model.needs.joined(self.needs if self._served else None)
+        self._served = True
         positions = model.max_positions()
         if self.cfg.max_positions is not None and self.cfg.max_positions > positions:
             raise ValueError(
@@ -243,12 +230,11 @@ class TextTask(FairseqTask):
             FileNotFoundError: no such split, or a missing stream.
             ValueError: streams that disagree, missing labels, or an example that is too long.
         """
-        heads = self.predicts_by_heads if for_prediction else self.reads_heads
-        _text_checks.check_heads(heads, self.manifest, self.folder)
+        self._check(self.needs, training=not for_prediction)
         training = split == self.cfg.train_subset and task_cfg is None and not for_prediction
         self.datasets[split] = self._read_split(
             split,
-            self._reading(heads),
+            self._reading(learning=not for_prediction),
             labelled=not for_prediction,
             training=training,
             order=str(self.cfg.batch_order) if training else FILE,
@@ -260,14 +246,8 @@ class TextTask(FairseqTask):
         self, split: str, reading: Reading, *, labelled: bool, training: bool, **how: Any
     ) -> TextDataset:
         """Read a split, which must have all its labels if ``labelled``, to train on it or not."""
-        where = (self.folder, self.manifest, split)
-        sentences = text_folders.read_sentences(
-            *where,
-            self.features or (),
-            pieces=len(self.dictionary),
-            heads=reading.heads,
-            similarity=self.reads_similarity,
-        )
+        where, pieces = (self.folder, self.manifest, split), len(self.dictionary)
+        sentences = text_folders.read_sentences(*where, reading.layers, pieces=pieces)
         gold = text_folders.read_gold(*where, required=labelled)
         return TextDataset(sentences, reading, gold=gold, **how)
 
@@ -277,16 +257,14 @@ class TextTask(FairseqTask):
             message = "%s %s: %d of %d examples are longer than %d tokens; --long-examples %s"
             logger.info(message, self.folder, split, *counts, self.cfg.long_examples)
 
-    def _reading(self, heads: bool) -> Reading:
+    def _reading(self, *, learning: bool) -> Reading:
         return Reading(
             cls=self.dictionary.bos(),
             sep=self.dictionary.eos(),
             pad=self.dictionary.pad(),
-            features=self.features or (),
+            layers=self.needs.reads(training=learning),
             by_word=self.manifest.target == WORD_LABELS,
-            words=self.reads_words,
-            heads=heads,
-            similarity=self.reads_similarity,
+            words=self.needs.words,
             limit=self._limit,
             positions=self._positions,
             **self._long_examples(),
@@ -310,15 +288,8 @@ class TextTask(FairseqTask):
                 that was not parsed or compared for a model whose answers depend on it.
         """
         names = [f"example {i}" for i in (ids or range(1, len(sentences) + 1))]
-        columns = text_folders.take_sentences(
-            sentences,
-            self.manifest.sentences,
-            self.features or (),
-            names,
-            heads=self.predicts_by_heads,
-            similarity=self.reads_similarity,
-        )
-        reading = self._reading(self.predicts_by_heads)
+        reading, count = self._reading(learning=False), self.manifest.sentences
+        columns = text_folders.take_sentences(sentences, count, reading.layers, names)
         return TextDataset(columns, reading, name_of=names.__getitem__)
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:

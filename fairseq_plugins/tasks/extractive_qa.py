@@ -19,6 +19,8 @@ from ..data.passages import Texts
 from ..data.qa_columns import QuestionColumns
 from ..data.qa_dataset import QuestionDataset
 from ..data.text_items import WINDOWS, Reading
+from ..syntax.layers import WORD_PAIR, layers_of
+from ..syntax.needs import Needs
 from ..text.squad_encoder import EncodedParagraph
 from . import _checkpoint_options
 from ._text_task import TextTask, TextTaskConfig
@@ -106,13 +108,15 @@ class ExtractiveQATask(TextTask):
         given = getattr(self.cfg, name)
         return self.manifest.windows[name] if given is None else given
 
-    def _serve(self, model: Any) -> None:
-        if model.reads_similarity:
-            raise ValueError(
-                f"--task {self.NAME} does not take models that read the similarity of words, which "
-                "questions and their passages have none of; choices: --similarity-layers none"
-            )
-        super()._serve(model)
+    def _check(self, needs: Needs, *, training: bool) -> None:
+        for layer in layers_of(needs.layers):
+            if layer.unit == WORD_PAIR:
+                raise ValueError(
+                    f"--task {self.NAME} does not take models that read {layer.about}, which "
+                    "questions and their passages have none of; choices: --similarity-layers none, "
+                    "or another architecture"
+                )
+        super()._check(needs, training=training)
 
     def _long_examples(self) -> dict[str, Any]:
         return {
@@ -128,9 +132,8 @@ class ExtractiveQATask(TextTask):
             self.folder,
             self.manifest,
             split,
-            self.features or (),
+            reading.layers,
             pieces=len(self.dictionary),
-            heads=reading.heads,
             required=labelled,
         )
         texts = None
@@ -165,13 +168,13 @@ class ExtractiveQATask(TextTask):
         """
         asked = [question for paragraph in paragraphs for question in paragraph.questions]
         names = [f"question {question.id!r}" for question in asked]
+        reading = self._reading(learning=False)
         columns = QuestionColumns.of(
             [question for paragraph in encoded for question in paragraph.questions],
             [paragraph.context for paragraph in encoded],
             [number for number, paragraph in enumerate(encoded) for _ in paragraph.questions],
             [paragraph.offsets for paragraph in encoded],
-            features=text_folders.stored_features(self.features or ()),
-            heads=self.predicts_by_heads,
+            names=reading.layers,
             name_of=names.__getitem__,
         )
         texts = Texts(
@@ -182,7 +185,6 @@ class ExtractiveQATask(TextTask):
             columns.paragraph,
             columns.offsets,
         )
-        reading = self._reading(self.predicts_by_heads)
         return QuestionDataset(columns, reading, texts=texts, name_of=names.__getitem__)
 
 

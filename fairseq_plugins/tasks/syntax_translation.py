@@ -26,8 +26,7 @@ from ..data.dictionaries import load_dictionary, token_ids
 from ..data.factor_streams import FactorStreams, check_split, cut_row, open_factors, split_parts
 from ..data.factored_pair_dataset import FactoredPairDataset
 from ..data.manifest import Manifest
-from ..syntax.labels import parse_features
-from ..syntax.subword_tree import COLUMNS
+from ..syntax.layers import COLUMN, TREE, Layer, column_places, parse_features
 from . import _checkpoint_options, _generation, _unanswered, _warnings
 from ._precision import check_precision
 
@@ -72,8 +71,7 @@ class SyntaxTranslationTask(TranslationTask):
 
     Attributes:
         manifest: manifest of the (first) data folder.
-        feature_inventories: feature -> inventory, in the column order of ``src_factors``.
-        holds_trees: whether two columns follow that tell the parse tree (`syntax.subword_tree`).
+        source_layers: the layers that the folder holds, in the column order of ``src_factors``.
         of_checkpoint: whether its options are those of a checkpoint.
     """
 
@@ -86,8 +84,7 @@ class SyntaxTranslationTask(TranslationTask):
         super().__init__(cfg, src_dict, tgt_dict)
         self.folders = utils.split_paths(cfg.data)
         self.manifest = translation_folders.shared_manifest(self.folders)
-        self.feature_inventories = translation_folders.load_inventories(self.folders, self.manifest)
-        self.holds_trees = self.manifest.heads
+        self.source_layers = translation_folders.load_layers(self.folders, self.manifest)
         self.ablation = self._ablation()
         self._queue = _generation.FactorQueue()
         self._model_limit = cfg.max_source_positions
@@ -130,12 +127,12 @@ class SyntaxTranslationTask(TranslationTask):
         return load_dictionary(Path(filename))
 
     @property
-    def columns(self) -> list[str]:
-        """Names of the columns of ``src_factors``."""
-        return [*self.feature_inventories, *(COLUMNS if self.holds_trees else ())]
+    def _available(self) -> list[str]:
+        """Names of the features that a model can read."""
+        return [layer.name for layer in self.source_layers if layer.enters == COLUMN]
 
     def _ablation(self) -> Optional[Ablation]:
-        available = list(self.feature_inventories)
+        available = self._available
         names = parse_features(self.cfg.ablate_features or "")
         for name in names:
             if name not in available:
@@ -143,7 +140,8 @@ class SyntaxTranslationTask(TranslationTask):
                     f"--ablate-features names {name!r}, which the data folder lacks; "
                     f"choices: {', '.join(available) or 'none'}"
                 )
-        columns = [available.index(name) for name in names]
+        places = column_places(self.source_layers)
+        columns = [column for name in names for column in places[name]]
         mode = str(self.cfg.ablation_mode)
         _warnings.log_ablation(names, mode)
         return Ablation(columns, mode, self.cfg.ablation_seed) if names else None
@@ -172,7 +170,7 @@ class SyntaxTranslationTask(TranslationTask):
             self._check(folder, part)
         super().load_dataset(split, epoch=epoch, combine=combine)
         ablate = None if training and task_cfg is None else self.ablation
-        factors = self._open_factors(folder, parts, ablate) if self.columns else None
+        factors = self._open_factors(folder, parts, ablate) if self.source_layers else None
         self.datasets[split] = FactoredPairDataset(self.datasets[split], factors)
 
     def _check(self, folder: Path, part: str) -> None:
@@ -182,16 +180,16 @@ class SyntaxTranslationTask(TranslationTask):
             self.manifest.source_lang: self.src_dict,
             self.manifest.target_lang: self.tgt_dict,
         }
-        how = {"tree": self.holds_trees, "lines": promised, "dictionaries": dictionaries}
-        check_split(*where, self.feature_inventories, **how)
+        how = {"lines": promised, "dictionaries": dictionaries}
+        check_split(*where, self.source_layers, **how)
 
     def _open_factors(
         self, folder: Path, parts: list[str], ablate: Optional[Ablation]
     ) -> FactorStreams:
-        where = (folder, parts, self.manifest.pair, self.manifest.source_lang, self.columns)
+        where = (folder, parts, self.manifest.pair, self.manifest.source_lang, self.source_layers)
         streams = open_factors(*where, upsample_primary=self.cfg.upsample_primary)
         limit = self._source_limit()
-        return FactorStreams(streams, tree=self.holds_trees, limit=limit, ablate=ablate)
+        return FactorStreams(streams, self.source_layers, limit=limit, ablate=ablate)
 
     def _source_limit(self) -> Optional[int]:
         return self.cfg.max_source_positions if self.cfg.truncate_source else None
@@ -215,22 +213,31 @@ class SyntaxTranslationTask(TranslationTask):
                 f"{', '.join(sorted(ours))}. For a plain transformer use --arch syntax_transformer "
                 "--features none, or --task translation on the same folder"
             )
-        available = list(self.feature_inventories)
         if from_checkpoint:
             cfg = _checkpoint_options.closed_model(cfg, model_class)
-            _checkpoint_options.check_memory(self, cfg)
         else:
-            model_class.complete_config(cfg, available, self.manifest.annotator_id)
+            model_class.complete_config(cfg, self._available, self.manifest.annotator_id)
+        needs = model_class.needs_of(cfg)
+        needs.check(self.manifest.layers, self.folders[0], self._cure, training=True)
+        if from_checkpoint:
+            _checkpoint_options.check_memory(self, cfg)
         model = super().build_model(cfg, from_checkpoint)
         self._model_limit = min(self._model_limit, model.max_positions()[0])
-        if from_checkpoint and (model.features or model.reads_heads):
+        if from_checkpoint and model.needs.reads(training=False):
             self._trained_with.append(getattr(cfg, "annotator", None) or "")
             present = self.manifest.annotator_id
             self._warnings.other_annotator(self._trained_with, present, self.folders[0])
-        self._warnings.idle_ablation(parse_features(self.cfg.ablate_features or ""), model.features)
+        self._warnings.idle_ablation(
+            parse_features(self.cfg.ablate_features or ""), model.needs.features
+        )
         if self.cfg.eval_bleu and self.cfg.eval_bleu_detok is None:
             self.tokenizer = _generation.BleuText(self)
         return model
+
+    def _cure(self, layer: Layer) -> str:
+        names = ",".join([*self._available, layer.name])
+        asked = "--parse" if layer.enters == TREE else f"--features {names}"
+        return f"{asked} (`prepare translation`)"
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build a criterion; of a checkpoint (``fairseq-validate``) one of cross entropy.
@@ -323,11 +330,11 @@ class SyntaxTranslationTask(TranslationTask):
 
         One longer than its model takes comes back uncut without ``--truncate-source``.
         """
-        row = _generation.to_factors(sentence, self.feature_inventories, tree=self.holds_trees)
+        row = _generation.to_factors(sentence, self.source_layers)
         if not self.cfg.truncate_source:
             return token_ids(self.src_dict, sentence.subwords), row
         limit = self._model_limit
-        row = cut_row(row, limit, tree=self.holds_trees)
+        row = cut_row(row, limit, self.source_layers)
         return token_ids(self.src_dict, sentence.subwords[: limit - 1]), row
 
     @property
@@ -356,7 +363,7 @@ class SyntaxTranslationTask(TranslationTask):
             tgt_dict=self.target_dictionary,
             constraints=constraints,
         )
-        if not self.columns:
+        if not self.source_layers:
             return FactoredPairDataset(pairs, None, takes_all=True)
         factors, observer = src_tokens.factors, self._queue.put
         return FactoredPairDataset(pairs, factors, observer=observer, takes_all=True)
@@ -374,7 +381,7 @@ class SyntaxTranslationTask(TranslationTask):
         A line that the model is not to be asked about (`_unanswered`) gets an empty translation.
         """
         net_input = sample["net_input"]
-        if self.columns and "src_factors" not in net_input:
+        if self.source_layers and "src_factors" not in net_input:
             net_input["src_factors"] = self._queue.take(net_input["src_tokens"])
         found = super().inference_step(generator, models, sample, prefix_tokens, constraints)
         if isinstance(generator, SequenceScorer):

@@ -1,4 +1,4 @@
-"""Words, parts of speech and heads from a spaCy pipeline: the one file that knows spaCy."""
+"""Words and what they carry from a spaCy pipeline: the one file that knows spaCy."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
+from operator import attrgetter
 from pathlib import Path
 
 import spacy
@@ -19,7 +20,7 @@ from spacy.tokens import Doc
 from ..messages import named
 from ..resources import english_pipeline_path
 from ..syntax.annotation import Annotation
-from ..syntax.labels import upos_label
+from ..syntax.layers import STANDARD_TAGS, Parsed, Tagged, annotated_names, layers_of
 from ..syntax.tree import project_heads
 from .raw_text import parts_of
 
@@ -34,16 +35,19 @@ class Annotator:
     Args:
         model: ``bundled`` (the project's small English pipeline), the name of an installed
             pipeline, or the path of one.
-        parse: whether to find the words' heads as well (slower).
+        names: of the layers that are wanted; heads take longer. Parts of speech it always gives.
 
     Raises:
         FileNotFoundError: no such pipeline.
         ValueError: the pipeline does not tag parts of speech, or does not parse.
     """
 
-    def __init__(self, model: str = BUNDLED, *, parse: bool = False) -> None:
-        self.model, self.parse = model, parse
-        self.nlp = load_pipeline(model, (*NEVER_NEEDED, *(() if parse else (PARSER,))))
+    def __init__(self, model: str = BUNDLED, names: Sequence[str] = STANDARD_TAGS) -> None:
+        found = layers_of(annotated_names(names))
+        self._tags = {one.name: one.source for one in found if isinstance(one.source, Tagged)}
+        self._trees = [one.name for one in found if isinstance(one.source, Parsed)]
+        self.model, self.parse = model, bool(self._trees)
+        self.nlp = load_pipeline(model, (*NEVER_NEEDED, *(() if self.parse else (PARSER,))))
         self.nlp.max_length = 10**9
         meta = self.nlp.meta
         self.name = f"{meta['lang']}_{meta['name']}"
@@ -55,7 +59,7 @@ class Annotator:
                 f"spaCy pipeline {model!r} gives no parts of speech (components: "
                 f"{named(self.nlp.pipe_names)})"
             )
-        if parse and not self.nlp("The cat sat on 2 mats .").has_annotation("DEP"):
+        if self.parse and not self.nlp("The cat sat on 2 mats .").has_annotation("DEP"):
             raise ValueError(
                 f"spaCy pipeline {model!r} does not parse (components: "
                 f"{named(self.nlp.pipe_names)}); parts of speech alone need no parser"
@@ -94,19 +98,26 @@ class Annotator:
     def _tag(self, docs) -> Iterator[Annotation]:
         for doc in self.nlp.pipe(docs, batch_size=256):
             tokens = [token for token in doc if not token.is_space]
-            heads = None
-            if self.parse:
-                found = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
-                heads = project_heads(found, [token.i for token in tokens])
             yield Annotation(
                 [token.text for token in tokens],
-                [upos_label(token.pos_) for token in tokens],
+                self._layers(doc, tokens),
                 [(token.idx, token.idx + len(token.text)) for token in tokens],
-                heads,
             )
 
+    def _layers(self, doc, tokens) -> dict[str, list]:
+        """Return what some tokens of a text carry."""
+        found = {}
+        for name, source in self._tags.items():
+            read = attrgetter(source.attribute)
+            found[name] = [source.label(read(token)) for token in tokens]
+        if self._trees:
+            heads = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
+            kept = project_heads(heads, [token.i for token in tokens])
+            found |= dict.fromkeys(self._trees, kept)
+        return found
+
     def _nothing(self) -> Annotation:
-        return Annotation([], [], heads=[] if self.parse else None)
+        return Annotation([], {name: [] for name in (*self._tags, *self._trees)})
 
 
 def load_pipeline(model: str, exclude: Sequence[str] = (*NEVER_NEEDED, PARSER)):
@@ -135,7 +146,7 @@ def recorded_name(model: str) -> str:
 
 
 def recorded_annotator(
-    model: str, folder: Path, *, parse: bool = False, named: str | None = None
+    model: str, folder: Path, names: Sequence[str] = STANDARD_TAGS, *, named: str | None = None
 ) -> Annotator:
     """Load the pipeline for raw text of a prepared folder, which may be of somebody else.
 
@@ -143,7 +154,7 @@ def recorded_annotator(
         model: what the folder's manifest names. It is loaded if it is the bundled pipeline or one
             that is installed; a path and a package from elsewhere the user has to name.
         folder: for messages.
-        parse: see `Annotator`.
+        names: see `Annotator`.
         named: the pipeline that the user names in its place; loaded wherever it lies.
 
     Raises:
@@ -152,7 +163,7 @@ def recorded_annotator(
     """
     if not named:
         check_recorded(model, folder)
-    return Annotator(named or model, parse=parse)
+    return Annotator(named or model, names)
 
 
 def check_recorded(model: str, folder: Path) -> None:

@@ -1,24 +1,20 @@
-"""Raw lines -> subwords with features: the one path of preparation and inference alike."""
+"""Raw lines -> subwords and what they carry: the one path of preparation and inference alike."""
 
 from __future__ import annotations
 
-import difflib
-import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..data.manifest import Manifest
+from ..syntax import layers
 from ..syntax.annotation import Annotation, annotator_line
-from ..syntax.labels import upos_label
-from ..syntax.subword_tree import tree_columns
-from ..syntax.subwords import Span, align, case_of, joined_spans, locate_words, positions, spread
-from ..syntax.tree import project_heads
+from ..syntax.subwords import align, joined_spans, locate_words
+from .annotators import reopen_annotator, warn_of_other
 from .raw_text import detokenize, line_reader, unescape
 from .segment import Segmenter, load_segmenter, read_vocabulary
-
-logger = logging.getLogger(__name__)
+from .word_layers import carried, match_alike, match_words, subword_columns, word_values
 
 MISALIGNMENTS = ("error", "repair", "skip")
 
@@ -31,40 +27,36 @@ class AnnotatedLine:
         text: the text that subwords are made of.
         words: W words as a reader sees them (entities undone).
         spans: W character spans in ``text``.
-        upos: W parts of speech, or None where nothing tagged the line.
-        heads: W numbers of the words' heads from 1, 0 at a root; None where nothing parsed it.
-        repaired: how many words took their tag from an annotation that cuts words otherwise.
+        layers: what an annotation says of the words: name of a layer -> W values.
+        repaired: how many words took their values from an annotation that cuts words otherwise.
         failed: whether annotation and text do not even consist of the same characters.
     """
 
     text: str
     words: list[str]
     spans: list[tuple[int, int]]
-    upos: list[str] | None = None
-    heads: list[int] | None = None
+    layers: dict[str, list[Any]] = field(default_factory=dict)
     repaired: int = 0
     failed: bool = False
 
 
 @dataclass(frozen=True)
-class EncodedSentence:
+class EncodedLine:
     """A line ready for the model.
 
     Args:
         words: W words.
         subwords: S subwords.
-        features: per feature name S labels.
+        columns: what the subwords carry: column (`syntax.layers.Layer.columns`) -> S ids.
         word_of: S word indices.
         misaligned: how many subwords do not lie within one word.
-        tree: S numbers of words and S of their heads (see `syntax.subword_tree`), or None.
     """
 
     words: list[str]
     subwords: list[str]
-    features: dict[str, list[str]] = field(default_factory=dict)
+    columns: dict[str, list[int]] = field(default_factory=dict)
     word_of: list[int] = field(default_factory=list)
     misaligned: int = 0
-    tree: tuple[list[int], list[int]] | None = None
 
 
 def annotate_lines(
@@ -73,7 +65,7 @@ def annotate_lines(
     annotator: Any = None,
     given: Sequence[Annotation] | None = None,
 ) -> list[AnnotatedLine]:
-    """Find the words of clean lines, their parts of speech and, where they are parsed, heads.
+    """Find the words of clean lines, and what an annotation says of them.
 
     Args:
         texts: lines as `text.raw_text.line_reader` returns them.
@@ -81,96 +73,50 @@ def annotate_lines(
         annotator: `text.annotate.Annotator`, or None.
         given: ready annotations, one a line, instead of an annotator.
     """
-    if tokenizer == "none":
-        if annotator is None and given is None:
-            return [_untagged(text, text.split()) for text in texts]
-        found = given if given is not None else annotator.annotate_text(texts)
-        return [_located(text, note) for text, note in zip(texts, found)]
-    words = [[unescape(word) for word in text.split()] for text in texts]
-    if annotator is None and given is None:
-        return [_untagged(text, line) for text, line in zip(texts, words)]
-    found = given if given is not None else annotator.annotate_words(words)
-    return [_projected(text, line, note) for text, line, note in zip(texts, words, found)]
+    found = tokenizer == "none"  # by the annotator
+    words = [text.split() if found else [unescape(w) for w in text.split()] for text in texts]
+    if given is None and annotator is None:
+        spans = [joined_spans(text.split()) for text in texts]
+        return [AnnotatedLine(*line) for line in zip(texts, words, spans)]
+    if given is None:
+        given = annotator.annotate_text(texts) if found else annotator.annotate_words(words)
+    annotate = _with_found_words if found else _with_given_words
+    return [annotate(text, line, note) for text, line, note in zip(texts, words, given)]
 
 
-def _untagged(text: str, words: list[str]) -> AnnotatedLine:
-    return AnnotatedLine(text, words, joined_spans(text.split()))
-
-
-def _located(text: str, note: Annotation) -> AnnotatedLine:
-    """Place an annotation's words in an untokenised line."""
+def _with_found_words(text: str, words: list[str], note: Annotation) -> AnnotatedLine:
+    """Take an annotation's words, unless the line has others: its own ``words`` then."""
     spans = note.spans if note.spans is not None else locate_words(text, note.words)
     if spans is not None:
-        return AnnotatedLine(text, note.words, spans, note.upos, note.heads)
-    words = text.split()
-    return _matched(text, words, joined_spans(words), note)
+        return AnnotatedLine(text, note.words, spans, note.layers)
+    return _with_given_words(text, words, note)
 
 
-def _projected(text: str, words: list[str], note: Annotation) -> AnnotatedLine:
-    """Give given words the tags and heads of an annotation, by offsets where they differ."""
+def _with_given_words(text: str, words: list[str], note: Annotation) -> AnnotatedLine:
+    """Give words what an annotation says of its own, by offsets where they differ."""
+    match = match_words(words, note) or match_alike(words, note)
+    known = carried(note, match.tokens)
     spans = joined_spans(text.split())
-    if note.words == words:
-        return AnnotatedLine(text, words, spans, note.upos, note.heads)
-    line = " ".join(words)
-    places = locate_words(line, note.words)
-    if places is None:
-        return _matched(text, words, spans, note)
-    found = align(line, joined_spans(words), places)
-    same = set(zip(places, note.words))
-    repaired = sum((s, w) not in same for s, w in zip(joined_spans(words), words))
-    token_of = {word: token for word, token in enumerate(found.word_of) if token >= 0}
-    return _carried(AnnotatedLine(text, words, spans, repaired=repaired), note, token_of)
+    return AnnotatedLine(text, words, spans, known, match.repaired, match.failed)
 
 
-def _matched(text: str, words: list[str], spans: list[Span], note: Annotation) -> AnnotatedLine:
-    """Annotate the words that an unlike annotation shares with the line."""
-    matcher = difflib.SequenceMatcher(None, words, note.words, autojunk=False)
-    token_of = {
-        block.a + i: block.b + i
-        for block in matcher.get_matching_blocks()
-        for i in range(block.size)
-    }
-    line = AnnotatedLine(text, words, spans, repaired=len(words), failed=True)
-    return _carried(line, note, token_of)
-
-
-def _carried(line: AnnotatedLine, note: Annotation, token_of: dict[int, int]) -> AnnotatedLine:
-    """Give a line's words what is known of the tokens that they belong to.
+def encode_line(line: AnnotatedLine, segmenter: Segmenter, names: Iterable[str]) -> EncodedLine:
+    """Cut a line into subwords and give each what is known of its word (paper, section Model).
 
     Args:
-        line: without annotation.
-        note: of the tokens.
-        token_of: word index -> token index, in order; any other word becomes an X without a head.
+        line: the line.
+        segmenter: the subword model.
+        names: of the layers that are wanted.
+
+    Raises:
+        ValueError: an unknown layer, or one that nothing annotated.
     """
-    upos = [upos_label("")] * len(line.words)
-    for word, token in token_of.items():
-        upos[word] = note.upos[token]
-    if note.heads is None:
-        return replace(line, upos=upos)
-    known = list(token_of)
-    heads = [0] * len(line.words)
-    for word, head in zip(known, project_heads(note.heads, list(token_of.values()))):
-        heads[word] = known[head - 1] + 1 if head else 0
-    return replace(line, upos=upos, heads=heads)
-
-
-def encode_line(
-    line: AnnotatedLine, segmenter: Segmenter, features: Sequence[str]
-) -> EncodedSentence:
-    """Cut a line into subwords and give each what is known of its word (paper, section Model)."""
+    names = tuple(names)
     subwords, spans = segmenter.segment(line.text)
     alignment = align(line.text, spans, line.spans)
-    word_of = alignment.word_of
-    columns = {}
-    for name in features:
-        if name == "subword":
-            columns[name] = positions(word_of)
-        elif name == "case":
-            columns[name] = spread([case_of(word) for word in line.words], word_of)
-        else:
-            columns[name] = spread(line.upos or [], word_of)
-    tree = None if line.heads is None else tree_columns(line.heads, word_of)
-    return EncodedSentence(line.words, subwords, columns, word_of, alignment.misaligned, tree)
+    values = word_values(names, line.words, line.layers)
+    columns = subword_columns(names, values, alignment.word_of)
+    return EncodedLine(line.words, subwords, columns, alignment.word_of, alignment.misaligned)
 
 
 class SourceEncoder:
@@ -179,8 +125,11 @@ class SourceEncoder:
     Args:
         tokenizer, normalizer, lang: see `text.raw_text.line_reader`.
         segmenter: the subword model.
-        features: names of the features to give.
-        annotator: what tags words, and parses them where trees are wanted; None when nothing does.
+        names: of the layers to give.
+        annotator: what annotates words; None when nothing does.
+
+    Raises:
+        ValueError: a layer that needs an annotator, without one.
     """
 
     def __init__(
@@ -189,15 +138,16 @@ class SourceEncoder:
         normalizer: str,
         lang: str,
         segmenter: Segmenter,
-        features: Sequence[str],
+        names: Sequence[str],
         annotator: Any = None,
     ) -> None:
-        if "pos" in features and annotator is None:
-            raise ValueError("feature 'pos' needs a spaCy pipeline")
+        for layer in layers.layers_of(names):
+            if layer.annotated and annotator is None:
+                raise ValueError(f"feature {layer.name!r} needs a spaCy pipeline")
         self.read = line_reader(tokenizer, normalizer, lang)
         self.tokenizer = tokenizer
         self.segmenter = segmenter
-        self.features = tuple(features)
+        self.names = tuple(names)
         self.annotator = annotator
 
     @property
@@ -221,30 +171,22 @@ class SourceEncoder:
                 one that the user has to name.
         """
         settings = manifest.segmentation["source"]
-        annotated = "pos" in manifest.features or manifest.heads
         encoder = cls(
             settings["tokenizer"],
             settings["normalizer"],
             manifest.source_lang,
             folder_segmenter(folder, settings),
-            manifest.features,
-            load_annotator(folder, manifest, spacy_model) if annotated else None,
+            manifest.layers,
+            folder_annotator(folder, manifest, spacy_model),
         )
-        if encoder.annotator_id != manifest.annotator_id:
-            logger.warning(
-                "THE TAGGER DIFFERS: %s was prepared with %r, raw text is now tagged by %r; "
-                "translations can differ from those of the prepared folder",
-                folder,
-                manifest.annotator_id,
-                encoder.annotator_id,
-            )
+        warn_of_other(folder, manifest.annotator_id, encoder.annotator)
         return encoder
 
-    def encode(self, lines: Sequence[str]) -> list[EncodedSentence]:
+    def encode(self, lines: Sequence[str]) -> list[EncodedLine]:
         """Encode raw lines, one result a line, whatever their number."""
         texts = [self.read(line) for line in lines]
         annotated = annotate_lines(texts, self.tokenizer, self.annotator)
-        return [encode_line(line, self.segmenter, self.features) for line in annotated]
+        return [encode_line(line, self.segmenter, self.names) for line in annotated]
 
 
 class TargetDecoder:
@@ -292,14 +234,16 @@ def folder_segmenter(folder: Path, settings: dict[str, Any]) -> Segmenter:
     return load_segmenter(settings["subwords"], model, vocabulary)
 
 
-def load_annotator(folder: Path, manifest: Manifest, named: str | None = None) -> Any:
-    """Load the pipeline that a manifest names; text annotated elsewhere falls back to ours."""
-    from .annotate import BUNDLED, recorded_annotator
+def folder_annotator(folder: Path, manifest: Manifest, named: str | None = None) -> Any:
+    """Load the pipeline that a manifest names; text annotated elsewhere falls back to ours.
 
-    model = manifest.annotator.get("model", "")
-    if not (model or named) and manifest.source_lang != "en":
+    Raises:
+        FileNotFoundError, ValueError: see `SourceEncoder.from_folder`.
+    """
+    known = manifest.annotator.get("model") or named or manifest.source_lang == "en"
+    if layers.needs_annotator(manifest.layers) and not known:
         raise ValueError(
             f"the source ({manifest.source_lang}) was annotated outside and no pipeline is known "
             "for raw text: prepare the folder with --spacy-model, or translate a prepared folder"
         )
-    return recorded_annotator(model or BUNDLED, folder, parse=manifest.heads, named=named)
+    return reopen_annotator(folder, manifest.annotator, manifest.layers, named)

@@ -1,8 +1,7 @@
-"""Raw examples -> wordpieces with words, features and heads: preparation and inference alike."""
+"""Raw examples -> wordpieces, words and what they carry: preparation and inference alike."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,18 +10,18 @@ from typing import Any
 from ..corpora.conllu_parses import NAME as GIVEN
 from ..corpora.conllu_parses import Parses
 from ..corpora.examples import Example
-from ..data.text_manifest import SIMILARITY, VOCABULARY, TextManifest
+from ..data.folder_names import VOCABULARY
+from ..data.manifest import Manifest
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.annotation import Annotation, annotator_line
-from ..syntax.labels import FEATURES, upos_label
-from ..syntax.subwords import Span, align, case_of, joined_spans, locate_words
-from ..syntax.tree import project_heads
+from ..syntax.layers import COLUMN, LAYERS, Compared, layers_of
+from ..syntax.subwords import align, locate_words
 from ..text_reading import check_characters
+from .annotators import SPACY, needs_annotator, reopen_annotator, warn_of_other
+from .word_layers import Match, carried, match_words, word_values
 from .word_similarity import WordSimilarity, reopen_similarity
 from .wordpiece import WordPieces
 from .words import Words, split_at_blanks, split_at_characters
-
-logger = logging.getLogger(__name__)
 
 Pieces = tuple[list[int], list[int]]  # S wordpiece ids, and for each the index of its word
 
@@ -35,9 +34,9 @@ class EncodedSentence:
         tokens: S wordpiece ids, no special tokens.
         word_of: S word indices, from 0, non-decreasing.
         words: W words.
-        features: per feature name W ids; ``pos`` only where words are tagged.
-        heads: W numbers of heads from 1, 0 at a root; None where nothing parsed.
-        similarity: of the second sentence of a pair, see `WordSimilarity.table`; otherwise None.
+        layers: what the words carry: name of a layer -> W ids of labels, or numbers of heads from
+            1, 0 at a root; of the second sentence of a pair also how its words compare with those
+            of the first, see `WordSimilarity.table`.
         misaligned: how many wordpieces do not lie within one word.
         repaired: how many words the annotator cut otherwise, or have no wordpiece of their own.
     """
@@ -45,9 +44,7 @@ class EncodedSentence:
     tokens: list[int]
     word_of: list[int]
     words: list[str]
-    features: dict[str, list[int]]
-    heads: list[int] | None = None
-    similarity: list[int] | None = None
+    layers: dict[str, list[int]]
     misaligned: int = 0
     repaired: int = 0
 
@@ -59,7 +56,7 @@ class TextEncoder:
         wordpieces: the tokeniser.
         tokenize: what the words of raw text are: ``whitespace``, ``characters`` (each Chinese
             character is one), or ``spacy``: the annotator's.
-        annotations: what the words carry, of ``pos``, ``heads`` and ``similarity``.
+        annotations: names of the layers that are wanted beside those of every folder.
         annotator: `text.annotate.Annotator`, or `corpora.conllu_parses.GivenParses` where
             `encode` is handed all parses, or None where nothing needs it.
         similarity: compares the words of a pair, where the annotations say so.
@@ -73,11 +70,14 @@ class TextEncoder:
         annotator: Any = None,
         similarity: WordSimilarity | None = None,
     ) -> None:
-        if annotator is None and needs_annotator(tokenize, annotations):
+        if annotator is None and needs_annotator(annotations, tokenize):
             raise ValueError(f"{', '.join(annotations) or tokenize} needs a spaCy pipeline")
-        if similarity is None and SIMILARITY in annotations:
-            raise ValueError(f"{SIMILARITY} needs WordNet")
-        self.wordpieces, self.tokenize, self.annotations = wordpieces, tokenize, tuple(annotations)
+        for layer in layers_of(annotations):
+            if similarity is None and isinstance(layer.source, Compared):
+                raise ValueError(f"{layer.name} needs {layer.requires}")
+        self.wordpieces, self.tokenize = wordpieces, tokenize
+        wanted = [name for name, layer in LAYERS.items() if layer.standard or name in annotations]
+        self.names = tuple(wanted)
         self.annotator, self.similarity = annotator, similarity
 
     @property
@@ -87,7 +87,7 @@ class TextEncoder:
 
     @classmethod
     def from_folder(
-        cls, folder: Path, manifest: TextManifest, spacy_model: str | None = None
+        cls, folder: Path, manifest: Manifest, spacy_model: str | None = None
     ) -> TextEncoder:
         """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
 
@@ -110,17 +110,12 @@ class TextEncoder:
             WordPieces(Vocabulary.load(Path(folder) / VOCABULARY), manifest.tokenizer),
             manifest.tokenize,
             manifest.annotations,
-            reopen_annotator(folder, manifest, model, spacy_model),
+            reopen_annotator(
+                folder, manifest.annotator, manifest.annotations, spacy_model, manifest.tokenize
+            ),
             reopen_similarity(folder, manifest.inputs) if manifest.compares_words else None,
         )
-        if encoder.annotator_id != manifest.annotator_id:
-            logger.warning(
-                "THE ANNOTATOR DIFFERS: %s was prepared with %r, raw text is now annotated by %r; "
-                "predictions can differ from those of the prepared folder",
-                folder,
-                manifest.annotator_id,
-                encoder.annotator_id,
-            )
+        warn_of_other(folder, manifest.annotator_id, encoder.annotator)
         return encoder
 
     def encode(
@@ -153,7 +148,9 @@ class TextEncoder:
         """Compare the words of a pair, if that is wanted."""
         if self.similarity is not None and len(sentences) == 2:
             table = self.similarity.table(*(sentence.words for sentence in sentences))
-            sentences[1] = replace(sentences[1], similarity=table)
+            names = [name for name in LAYERS if isinstance(LAYERS[name].source, Compared)]
+            compared = dict.fromkeys(names, table)
+            sentences[1] = replace(sentences[1], layers=sentences[1].layers | compared)
         return tuple(sentences)
 
     def _encode(
@@ -165,7 +162,7 @@ class TextEncoder:
         """Encode sentences; those with words and those without have their own way."""
         found: dict[int, EncodedSentence] = {}
         free = [i for i, words in enumerate(given) if words is None]
-        if self.tokenize == "spacy" and free:
+        if self.tokenize == SPACY and free:
             if parses is None:
                 notes = self.annotator.annotate_text([texts[i] for i in free])
             else:
@@ -203,23 +200,28 @@ class TextEncoder:
         return Words.of(words), ([token for _, token in pairs], [word for word, _ in pairs])
 
     def _annotate(self, sentences: list[list[str]]) -> Sequence[Annotation | None]:
-        if not needs_annotator("", self.annotations):
+        if not needs_annotator(self.names):
             return [None] * len(sentences)
         return self.annotator.annotate_words(sentences)
 
     def _from_words(self, words: Words, pieces: Pieces, note: Annotation | None) -> EncodedSentence:
         """Put a sentence of known words together."""
-        if note is not None and not note.words:  # nothing that the annotator can see
-            count = len(words.all)
-            note = Annotation(words.all, [upos_label("")] * count, heads=[0] * count)
-        if note is None or note.words == words.all:
-            return self._sentence(words.kept, pieces, note, words.places)
-        line, spans = " ".join(words.all), joined_spans(words.all)
-        places = _places(line, note)
-        token_of = align(line, spans, places).word_of
-        repaired = len({*zip(spans, words.all)} - {*zip(places, note.words)})
-        token_of = [token_of[i] for i in words.places]
-        return self._sentence(words.kept, pieces, note, token_of, repaired=repaired)
+        match = self._match(words.all, note)
+        tokens = [match.tokens[i] for i in words.places]
+        return self._sentence(words.kept, pieces, note, tokens, repaired=match.repaired)
+
+    def _match(self, words: list[str], note: Annotation | None) -> Match:
+        """Match words with their annotation; one of nothing knows nothing of any word.
+
+        Raises:
+            ValueError: it has other characters.
+        """
+        if note is None or not note.words:
+            return Match([-1] * len(words))
+        found = match_words(words, note)
+        if found is None:
+            raise ValueError(_other_characters(" ".join(words)))
+        return found
 
     def _from_text(self, text: str, note: Annotation) -> EncodedSentence:
         """Put a raw text together whose words the annotator found.
@@ -246,62 +248,30 @@ class TextEncoder:
         words: list[str],
         pieces: Pieces,
         note: Annotation | None,
-        token_of: Sequence[int],
-        **amiss: int,
+        tokens: Sequence[int],
+        **misfits: int,
     ) -> EncodedSentence:
-        """Give W words what their tokens in the annotation (W indices) carry."""
-        features = {"case": FEATURES["case"].ids([case_of(word) for word in words])}
-        heads = None
-        if "pos" in self.annotations:
-            features["pos"] = FEATURES["pos"].ids([note.upos[i] for i in token_of])
-        if "heads" in self.annotations:
-            heads = project_heads(note.heads, token_of)
-        return EncodedSentence(*pieces, words, features, heads, **amiss)
+        """Give W words what their tokens in the annotation (W indices, -1 for none) carry."""
+        known = {} if note is None else carried(note, tokens)
+        values = word_values(self.names, words, known)
+        ids = {
+            name: LAYERS[name].inventory.ids(row) if LAYERS[name].enters == COLUMN else row
+            for name, row in values.items()
+        }
+        return EncodedSentence(*pieces, words, ids, **misfits)
 
 
-def _places(line: str, note: Annotation) -> list[Span]:
-    """Return the spans of an annotation's words in a line.
+def _located(line: str, note: Annotation) -> Annotation:
+    """Find an annotation's words in a line.
 
     Raises:
         ValueError: it has other characters.
     """
     places = locate_words(line, note.words)
     if places is None:
-        raise ValueError(
-            f"the spaCy pipeline changes the characters of {line[:80]!r}: use another one"
-        )
-    return places
+        raise ValueError(_other_characters(line))
+    return replace(note, spans=places)
 
 
-def _located(line: str, note: Annotation) -> Annotation:
-    return replace(note, spans=_places(line, note))
-
-
-def needs_annotator(tokenize: str, annotations: Sequence[str]) -> bool:
-    """Whether a spaCy pipeline has work to do."""
-    return tokenize == "spacy" or bool({*annotations} - {SIMILARITY})
-
-
-def load_annotator(tokenize: str, annotations: Sequence[str], model: str = "") -> Any:
-    """Load the pipeline that finds or annotates words, or None where nothing needs one.
-
-    Raises:
-        FileNotFoundError, ValueError: see `text.annotate.Annotator`.
-    """
-    if not needs_annotator(tokenize, annotations):
-        return None
-    from .annotate import BUNDLED, Annotator
-
-    return Annotator(model or BUNDLED, parse="heads" in annotations)
-
-
-def reopen_annotator(
-    folder: Path, manifest: TextManifest, model: str, named: str | None = None
-) -> Any:
-    """Load the pipeline of a prepared folder; see `annotate.recorded_annotator`."""
-    if not needs_annotator(manifest.tokenize, manifest.annotations):
-        return None
-    from .annotate import BUNDLED, recorded_annotator
-
-    heads = "heads" in manifest.annotations
-    return recorded_annotator(model or BUNDLED, folder, parse=heads, named=named)
+def _other_characters(line: str) -> str:
+    return f"the spaCy pipeline changes the characters of {line[:80]!r}: use another one"

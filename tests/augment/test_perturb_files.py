@@ -256,7 +256,7 @@ class Tagger:
             ends = [sum(len(word) + 1 for word in words[:i]) for i in range(len(words))]
             tags = ["NUM" if w.isdigit() else "PROPN" if w.istitle() else "NOUN" for w in words]
             spans = [(start, start + len(word)) for start, word in zip(ends, words)]
-            notes.append(Annotation(words, tags, spans))
+            notes.append(Annotation(words, {"pos": tags}, spans))
         return notes
 
 

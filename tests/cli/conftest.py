@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from cli import commands
 
-from fairseq_plugins.prep.options import TranslationOptions
 from fairseq_plugins.prep.recipes.translation import prepare
+from fairseq_plugins.prep.recipes.translation_options import TranslationOptions
 
 SIZES = {"train": 200, "valid": 40, "test": 37}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -12,11 +13,11 @@ from raw_text import rows_of
 from squad_files import paragraph, question, toy_squad, write_squad, write_toy_bert
 
 from fairseq_plugins.cli.main import main
-from fairseq_plugins.data.manifest import FILE_NAME
-from fairseq_plugins.data.text_manifest import TextManifest
-from fairseq_plugins.prep.recipes import questions
+from fairseq_plugins.data.manifest import FILE_NAME, TEXT, Manifest
+from fairseq_plugins.option_flags import add_flags
+from fairseq_plugins.prep import engine
+from fairseq_plugins.prep.recipes.question_options import QuestionOptions
 from fairseq_plugins.prep.recipes.questions import prepare
-from fairseq_plugins.prep.squad_options import FLAGS, SquadOptions
 
 SCRIPT = "prepare questions"
 
@@ -53,13 +54,16 @@ def errors(lines: list[str]) -> list[str]:
 
 
 def test_every_option_has_a_flag() -> None:
-    assert {name for name, _, _ in FLAGS} == {spec.name for spec in fields(SquadOptions)}
+    parser = argparse.ArgumentParser()
+    add_flags(parser, QuestionOptions)
+    names = [action.dest for action in parser._actions]
+    assert names == ["help", *(spec.name for spec in fields(QuestionOptions))]
 
 
 def test_command_prepares_a_folder(raw, run) -> None:
     status, lines = run(*FAST, "--max-positions", 64, "--doc-stride", 16, "--max-query-length", 20)
     assert (status, errors(lines)) == (0, [])
-    manifest = TextManifest.load(raw / "out")
+    manifest = Manifest.load(raw / "out", TEXT)
     assert manifest.windows == {"max_positions": 64, "doc_stride": 16, "max_query_length": 20}
     assert (manifest.annotator, manifest.tokenize) == ({}, "whitespace")
     assert any("train: 18 examples (18 with labels)" in line for line in lines)
@@ -70,11 +74,11 @@ def test_command_prepares_a_folder(raw, run) -> None:
 
 def test_bundled_pipeline_all_the_way(raw, run) -> None:
     assert run(*PLAIN)[0] == 0
-    manifest = TextManifest.load(raw / "out")
+    manifest = Manifest.load(raw / "out", TEXT)
     assert manifest.annotator["name"].startswith("en_")
     assert (manifest.tokenize, manifest.annotations) == ("spacy", ["pos", "heads"])
     assert min(row.count(0) for row in rows_of(raw / "out", "train", "heads1")) >= 1
-    prepare(SquadOptions("two", ".", pretrained="bert", workers=2))
+    prepare(QuestionOptions("two", ".", pretrained="bert", workers=2))
     assert contents(raw / "out") == contents(raw / "two")
 
 
@@ -140,7 +144,7 @@ def test_interrupt_says_how_to_go_on(raw, run, monkeypatch) -> None:
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(questions, "encode", interrupt)
+    monkeypatch.setattr(engine, "carry", interrupt)
     status, lines = run(*FAST)
     assert status == 130
     assert lines[-1] == "stopped; run the same command again to go on"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -16,12 +17,11 @@ from raw_text import rows_of, write_pretrained, write_table
 
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.corpora.readers.options import ReadOptions
-from fairseq_plugins.data.manifest import FILE_NAME
-from fairseq_plugins.data.text_manifest import TextManifest
+from fairseq_plugins.data.manifest import FILE_NAME, TEXT, Manifest
 from fairseq_plugins.lab.commands import command as started
-from fairseq_plugins.prep.recipes import text as text_recipe
+from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes.text import prepare
-from fairseq_plugins.prep.text_options import FLAGS, TextOptions
+from fairseq_plugins.prep.recipes.text_options import TextOptions, add_text_flags
 
 SCRIPT = "prepare text"
 
@@ -60,17 +60,18 @@ def errors(lines: list[str]) -> list[str]:
 
 
 def test_every_option_has_a_flag() -> None:
-    names = [name for name, _, _ in FLAGS]
-    assert names == [spec.name for spec in fields(TextOptions) if spec.name != "read"]
-    reading = {spec.name for spec in fields(ReadOptions)}
-    assert all(spec.metadata["help"] for spec in fields(ReadOptions))
-    assert not reading & set(names)
+    parser = argparse.ArgumentParser()
+    add_text_flags(parser)
+    names = sorted(action.dest for action in parser._actions)
+    own = [spec.name for record in (TextOptions, ReadOptions) for spec in fields(record)]
+    assert names == sorted({*own, "help"} - {"read"})
+    assert len(own) == len(set(own))
 
 
 def test_command_prepares_a_folder(raw, run) -> None:
     status, lines = run(*PLAIN, "--labels", "yes,no", "--id-column", "text")
     assert (status, errors(lines)) == (0, [])
-    manifest = TextManifest.load(raw / "out")
+    manifest = Manifest.load(raw / "out", TEXT)
     assert manifest.labels == ["yes", "no"]
     assert manifest.options["read"]["id_column"] == "text"
     assert manifest.annotator == {}
@@ -170,7 +171,7 @@ def test_interrupt_says_how_to_go_on(raw, run, monkeypatch) -> None:
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(text_recipe, "encode", interrupt)
+    monkeypatch.setattr(engine, "carry", interrupt)
     status, lines = run(*PLAIN)
     assert status == 130
     assert lines[-1] == "stopped; run the same command again to go on"
@@ -206,6 +207,6 @@ def test_bundled_pipeline_all_the_way(raw) -> None:
     assert start("killed", 1).wait() == 0
     first = contents(raw / "1")
     assert all(contents(raw / name) == first for name in ("2", "3", "killed"))
-    assert TextManifest.load(raw / "1").annotator["name"].startswith("en_")
+    assert Manifest.load(raw / "1", TEXT).annotator["name"].startswith("en_")
     roots = [row.count(0) for row in rows_of(raw / "1", "train", "heads0")]
     assert min(roots) >= 1

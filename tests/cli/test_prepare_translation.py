@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import resource
 import subprocess
 import sys
@@ -14,8 +15,9 @@ from raw_corpora import contents, invented_pairs, stream_rows, write_lines, writ
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
 from fairseq_plugins.lab.commands import command as started
-from fairseq_plugins.prep.options import FLAGS, TranslationOptions
-from fairseq_plugins.prep.recipes import translation
+from fairseq_plugins.option_flags import add_flags
+from fairseq_plugins.prep import engine
+from fairseq_plugins.prep.recipes.translation_options import TranslationOptions
 
 SCRIPT = "prepare translation"
 LOOK = ["-s", "en", "-t", "de"]
@@ -46,7 +48,10 @@ def errors(lines: list[str]) -> list[str]:
 
 
 def test_every_option_has_a_flag() -> None:
-    assert [name for name, _, _ in FLAGS] == list(TranslationOptions.__dataclass_fields__)
+    parser = argparse.ArgumentParser()
+    add_flags(parser, TranslationOptions)
+    names = [action.dest for action in parser._actions]
+    assert names == ["help", *TranslationOptions.__dataclass_fields__]
 
 
 def test_command_prepares_a_folder(tmp_path, run) -> None:
@@ -112,7 +117,7 @@ def test_interrupt_says_how_to_go_on(tmp_path, run, monkeypatch) -> None:
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(translation, "encode", interrupt)
+    monkeypatch.setattr(engine, "carry", interrupt)
     status, lines = run(*arguments(tmp_path))
     assert status == 130
     assert lines[-1] == "stopped; run the same command again to go on"

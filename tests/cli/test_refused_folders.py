@@ -13,7 +13,7 @@ from cli.conftest import prepare_corpus
 from fairseq_plugins.data.manifest import Manifest
 from fairseq_plugins.data.products import record_products
 from fairseq_plugins.data.streams import read_stream, stream_prefix, write_stream
-from fairseq_plugins.syntax.labels import FEATURES
+from fairseq_plugins.syntax.layers import FEATURES
 
 SHORT = "--max-update 1 --disable-validation"
 
@@ -32,7 +32,7 @@ def rewrite(folder, split, feature, change):
     change(rows)
     for suffix in (".bin", ".idx"):
         prefix.with_name(prefix.name + suffix).unlink()
-    write_stream(prefix, [np.array(row) for row in rows], len(FEATURES[feature]))
+    write_stream(prefix, [np.array(row) for row in rows], len(FEATURES[feature].inventory))
     manifest = Manifest.load(folder)
     record_products(folder, manifest)  # as if it had been prepared so
     manifest.save(folder)
@@ -118,7 +118,7 @@ def test_model_that_needs_a_feature_the_folder_lacks(corpus, folder, model, tmp_
     options |= {"srcdict": str(folder / "dict.en.txt"), "tgtdict": str(folder / "dict.de.txt")}
     fewer = prepare_corpus(corpus, tmp_path / "fewer", **options)
     found = generate(fewer, model, fails=True)
-    assert "'pos', which the data folder lacks" in found.err
+    assert "the model reads part-of-speech features, but" in found.err
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,8 @@ def test_every_way_to_translate_gives_the_same(parsed, test_lines, tmp_path):
 def test_a_folder_without_parses_is_refused_before_training(folder, parsed, tmp_path):
     told = train(folder, tmp_path / "a", SLA, fails=True)
     last = told.err.strip().splitlines()[-1]
-    assert "--encoder-attention sla reads parse trees, which the data folder lacks" in last
+    assert "--encoder-attention sla reads parse trees, but" in last
+    assert "prepared without: prepare it with --parse (`prepare translation`)" in last
     assert "prepare it with --parse" in last
     wrong = train(parsed, tmp_path / "b", "--encoder-attention slow", fails=True)
     assert "choices are sla, wla, parent, child, sibling, none" in wrong.err.splitlines()[-1]

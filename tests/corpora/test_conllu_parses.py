@@ -12,12 +12,12 @@ from raw_text import RuleParser, rows_of, text_options, word_pieces, write_pretr
 
 from fairseq_plugins.corpora.conllu_parses import GivenParses, ParseFile
 from fairseq_plugins.corpora.examples import Example
-from fairseq_plugins.data.text_manifest import TextManifest
-from fairseq_plugins.prep import text_chunks
+from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.syntax.annotation import Annotation
-from fairseq_plugins.syntax.labels import FEATURES
+from fairseq_plugins.syntax.layers import FEATURES
 from fairseq_plugins.syntax.tree import check_heads
 from fairseq_plugins.text import text_encoder
 from fairseq_plugins.text.text_encoder import TextEncoder
@@ -65,9 +65,9 @@ def test_parses_become_heads_and_parts_of_speech(raw) -> None:
     dog, rose, both = [2, 3, 0], [2, 0], [2, 0, 4, 5, 0]
     assert rows_of(raw / "out", "train", "heads0") == [dog, rose, both, dog]
     assert rows_of(raw / "out", "valid", "heads0") == [rose]
-    tags = FEATURES["pos"].ids(["DET", "NOUN", "VERB"])
+    tags = FEATURES["pos"].inventory.ids(["DET", "NOUN", "VERB"])
     assert rows_of(raw / "out", "train", "pos0")[0] == tags
-    assert TextManifest.load(raw / "out").alignment["train"]["repaired_words"] == 0
+    assert Manifest.load(raw / "out", TEXT).alignment["train"]["repaired_words"] == 0
 
 
 def test_texts_of_a_pair_are_parsed_one_after_the_other(raw) -> None:
@@ -95,7 +95,7 @@ def test_words_of_every_kind_take_their_place_in_the_tree(tokenize, heads, raw) 
     prepare(options_for(raw, tokenize=tokenize, **files))
     assert rows_of(raw / "out", "train", "heads0") == [heads]
     counts = {"whitespace": 3, "characters": 5, "spacy": 4}
-    assert TextManifest.load(raw / "out").splits["train"]["words"] == counts[tokenize]
+    assert Manifest.load(raw / "out", TEXT).splits["train"]["words"] == counts[tokenize]
 
 
 def test_held_out_examples_keep_their_parses(raw) -> None:
@@ -116,7 +116,7 @@ def test_held_out_examples_keep_their_parses(raw) -> None:
 
 def test_workers_and_chunks_change_no_byte(raw, monkeypatch) -> None:
     prepare(options_for(raw, "one"))
-    monkeypatch.setattr(text_chunks, "CHUNK_EXAMPLES", 1)
+    monkeypatch.setattr(text_recipe, "CHUNK_EXAMPLES", 1)
     prepare(options_for(raw, "two", workers=2))
     assert contents(raw / "one") == contents(raw / "two")
 
@@ -170,19 +170,19 @@ def test_sentences_of_rows_that_are_passed_over_are_explained(raw) -> None:
 
 
 def test_stopped_and_rerun_gives_the_same_bytes(raw, monkeypatch) -> None:
-    monkeypatch.setattr(text_chunks, "CHUNK_EXAMPLES", 1)
+    monkeypatch.setattr(text_recipe, "CHUNK_EXAMPLES", 1)
     prepare(options_for(raw, "straight"))
-    for step in range(10):  # writes two files after the examples of each of five chunks
-        write, left = text_chunks.write_text, [step]
+    for step in range(5):  # writes a file for each of five chunks
+        write, left = engine.write_rows, [step]
 
-        def stop(path, text, write=write, left=left):
+        def stop(path, rows, write=write, left=left):
             if not left[0]:
                 raise KeyboardInterrupt
             left[0] -= 1
-            write(path, text)
+            write(path, rows)
 
         with monkeypatch.context() as patch:
-            patch.setattr(text_chunks, "write_text", stop)
+            patch.setattr(engine, "write_rows", stop)
             with pytest.raises(KeyboardInterrupt):
                 prepare(options_for(raw, f"out{step}"))
         prepare(options_for(raw, f"out{step}"))
@@ -193,7 +193,7 @@ def test_parts_of_speech_need_no_heads(raw) -> None:
     write_conllu(raw / "valid.conllu", [[("a", "DET", "_"), ("rose", "NOUN", 7)]])
     manifest = prepare(options_for(raw, annotations="pos"))
     assert manifest.annotations == ["pos"]
-    assert rows_of(raw / "out", "valid", "pos0") == [FEATURES["pos"].ids(["DET", "NOUN"])]
+    assert rows_of(raw / "out", "valid", "pos0") == [FEATURES["pos"].inventory.ids(["DET", "NOUN"])]
 
 
 @pytest.mark.parametrize(
@@ -245,8 +245,8 @@ def test_raw_text_needs_a_pipeline_of_its_own(raw, monkeypatch) -> None:
         TextEncoder.from_folder(raw / "out", manifest)
     loaded = []
 
-    def reopen(folder, manifest, model, named):
-        loaded.append((model, named))
+    def reopen(folder, recorded, names, named, tokenize):
+        loaded.append((recorded.get("model", ""), named))
         return RuleParser()
 
     monkeypatch.setattr(text_encoder, "reopen_annotator", reopen)
@@ -256,7 +256,7 @@ def test_raw_text_needs_a_pipeline_of_its_own(raw, monkeypatch) -> None:
     assert rows_of(raw / "both", "train", "heads0") == rows_of(raw / "out", "train", "heads0")
     coder = TextEncoder.from_folder(raw / "both", manifest)
     ((sentence,),) = coder.encode([Example("0", ("The dog can",))])
-    assert (loaded, sentence.heads) == ([("rule", None)], [2, 3, 0])
+    assert (loaded, sentence.layers["heads"]) == ([("rule", None)], [2, 3, 0])
     TextEncoder.from_folder(raw / "out", prepare(options_for(raw)), "named")
     assert loaded[-1] == ("", "named")
 
@@ -266,11 +266,11 @@ RULE = {"name": "rule", "version": "1", "hash": "0"}
 
 def test_sentences_are_taken_as_the_texts_need_them(tmp_path) -> None:
     path = write_conllu(tmp_path / "a.conllu", [ROSE, DOG, ROSE, []])
-    parses = ParseFile(path, tmp_path / "a.tsv", need_heads=True)
+    parses = ParseFile(path, tmp_path / "a.tsv", names=("pos", "heads"))
     first, second = parses.take(Example("0", ("a rose\u00a0Thedog can", " a  rose ")))
     assert first == Annotation(
-        *(["a", "rose", "The", "dog", "can"], ["DET", "NOUN", "DET", "NOUN", "VERB"]),
-        heads=[2, 0, 4, 5, 0],
+        ["a", "rose", "The", "dog", "can"],
+        {"pos": ["DET", "NOUN", "DET", "NOUN", "VERB"], "heads": [2, 0, 4, 5, 0]},
     )
     assert second.words == ["a", "rose"]
     parses.close()
@@ -310,11 +310,11 @@ def test_trees_stay_trees_however_words_are_cut(tokenize, data, parts) -> None:
     ends = sorted({*(cut for cut in cuts if cut < len(letters)), len(letters)} - {0})
     words = [letters[begin:end] for begin, end in zip([0, *ends], ends)]
     heads = [data.draw(st.integers(0, i)) for i in range(len(words))]
-    note = Annotation(words, ["X"] * len(words), heads=heads)
+    note = Annotation(words, {"pos": ["X"] * len(words), "heads": heads})
     coder = TextEncoder(word_pieces(), tokenize, ("pos", "heads"), GivenParses([]))
     ((sentence,),) = coder.encode([Example("0", (text,))], [(note,)])
-    check_heads(sentence.heads, sentence.words)
-    assert len(sentence.features["pos"]) == len(sentence.words)
+    check_heads(sentence.layers["heads"], sentence.words)
+    assert len(sentence.layers["pos"]) == len(sentence.words)
     assert sorted(set(sentence.word_of)) == list(range(len(sentence.words)))
     if tokenize == "characters":
         plain = TextEncoder(word_pieces(), "whitespace")

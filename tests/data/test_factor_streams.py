@@ -7,7 +7,7 @@ from prepared import PAIR, prepare, random_pairs
 
 from fairseq_plugins.data.factor_streams import check_split, split_parts
 from fairseq_plugins.data.streams import stream_prefix, write_stream
-from fairseq_plugins.syntax.labels import FEATURES
+from fairseq_plugins.syntax.layers import layers_of
 
 TEXT = ("a b Cat", "dog", "E fox")  # rows of 4, 2 and 3 ids with </s>
 
@@ -18,8 +18,8 @@ def folder(tmp_path):
 
 
 def check(folder, **options):
-    names = {name: FEATURES[name] for name in ("pos", "case")}
-    check_split(folder, "train", PAIR, "en", names, **options)
+    layers = layers_of(["pos", "case"])
+    check_split(folder, "train", PAIR, "en", layers, **options)
 
 
 def overwrite(folder, rows, stream="en.pos"):

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from prepared import batches, dictionary_of, features_of, make_task, prepare, random_pairs
 
 from fairseq_plugins.data.factored_pair_dataset import FactoredPairDataset, place_factors
-from fairseq_plugins.syntax.labels import FEATURES, PAD_ID, SPECIAL_ID
+from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID
+from fairseq_plugins.syntax.layers import FEATURES
 
 FOUR = {"train": 60, "train1": 25, "valid": 14, "test": 9}
 
@@ -41,7 +42,7 @@ def expected(task, token):
     if token == task.src_dict.eos():
         return [SPECIAL_ID] * 3
     tags = features_of([task.src_dict[token]])
-    return [FEATURES[name].id(tags[name][0]) for name in FEATURES]
+    return [FEATURES[name].inventory.id(tags[name][0]) for name in FEATURES]
 
 
 @pytest.mark.parametrize(

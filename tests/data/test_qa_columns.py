@@ -26,7 +26,7 @@ def asked():
 
 
 def read(folder, split="train"):
-    return QuestionColumns.read(folder, split, ["pos", "case"], heads=True)
+    return QuestionColumns.read(folder, split, ["pos", "case", "heads"])
 
 
 def test_columns_are_those_of_questions_and_passages(folder):
@@ -36,9 +36,9 @@ def test_columns_are_those_of_questions_and_passages(folder):
         question_side, passage_side = encode(question.text.split()), encode(told.context.split())
         assert columns.questions.tokens[i].tolist() == question_side.tokens
         assert columns.contexts.tokens[i].tolist() == passage_side.tokens
-        assert columns.contexts.features["pos"][i].tolist() == passage_side.features["pos"]
-        roots = [j if h == 0 else h - 1 for j, h in enumerate(passage_side.heads)]
-        assert columns.contexts.heads[i].tolist() == roots
+        assert columns.contexts.layers["pos"][i].tolist() == passage_side.layers["pos"]
+        roots = [j if h == 0 else h - 1 for j, h in enumerate(passage_side.layers["heads"])]
+        assert columns.contexts.layers["heads"][i].tolist() == roots
         assert columns.paragraph[i] == number
         assert columns.offsets[number].tolist() == [n for s in offsets_of(told.context) for n in s]
         answer = place_of(told.context, *question.answers[0]) if question.answers else (-1, -1)
@@ -48,7 +48,7 @@ def test_columns_are_those_of_questions_and_passages(folder):
 
 def test_passages_are_held_once(folder):
     columns = read(folder)
-    for rows in (columns.contexts.tokens, columns.contexts.heads, columns.contexts.words):
+    for rows in (columns.contexts.tokens, columns.contexts.layers["heads"], columns.contexts.words):
         assert len(rows.values) < rows.lengths.sum()
         assert np.shares_memory(rows[0], rows.values)
 
@@ -201,10 +201,10 @@ def test_damaged_texts_are_refused(folder, name, change, message):
 def test_unparsed_passage_of_raw_text_is_named_by_its_question():
     side = encode(["by", "night"])
     lost = encode(["by"])
-    lost.heads = None
+    del lost.layers["heads"]
     offsets = [np.array(offsets_of(text)) for text in ("by night", "by")]
     with pytest.raises(ValueError, match="the passage of question 1 was not parsed"):
-        QuestionColumns.of([side, side], [side, lost], [0, 1], offsets, heads=True)
+        QuestionColumns.of([side, side], [side, lost], [0, 1], offsets, names=["heads"])
 
 
 def test_prepared_rows_are_what_the_format_says():

@@ -24,7 +24,7 @@ UNKNOWN, UNANSWERABLE, ANSWERABLE = range(3)
 
 def numbered(first, count):
     """Wordpieces that tell their own place, each a word."""
-    return SimpleNamespace(tokens=range(first, first + count), word_of=range(count), features={})
+    return SimpleNamespace(tokens=range(first, first + count), word_of=range(count), layers={})
 
 
 def dataset_of(cases, *, texts=False, **reading):
@@ -175,15 +175,15 @@ NAMES = ("subword", "pos", "case")
 
 def columns_of(question, passage):
     offsets = [np.stack([np.arange(len(passage.tokens))] * 2, axis=1)]
-    features = ("pos", "case")
-    return QuestionColumns.of([question], [passage], [0], offsets, features=features, heads=True)
+    names = ("pos", "case", "heads")
+    return QuestionColumns.of([question], [passage], [0], offsets, names=names)
 
 
 @settings(max_examples=80, deadline=None)
 @given(SENTENCE, SENTENCE, st.integers(12, 30), st.integers(1, 20))
 def test_windows_hold_the_features_and_trees_of_their_words(question, passage, limit, stride):
     """Each wordpiece has the features, and each word the ancestors, that it has in the whole."""
-    reading = {"features": NAMES, "words": True, "heads": True}
+    reading = {"layers": (*NAMES, "heads"), "words": True}
     how = {"long_examples": WINDOWS, "longest_question": 5, "stride": stride}
     columns = columns_of(question, passage)
     whole = collated(QuestionDataset(columns, Reading(CLS, SEP, PAD, **reading)))

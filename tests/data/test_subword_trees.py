@@ -16,10 +16,13 @@ from fairseq_plugins.data.factor_streams import (
 )
 from fairseq_plugins.data.streams import stream_prefix, write_stream
 from fairseq_plugins.syntax.labels import SPECIAL_ID
-from fairseq_plugins.syntax.subword_tree import COLUMNS, shortened_columns
+from fairseq_plugins.syntax.layers import layers_of
+from fairseq_plugins.syntax.subword_tree import shortened_columns
 
 WORDS = [[1, 2, 2, 3, 0], [0], [1, 2, 0]]
 HEADS = [[2, 2, 2, 2, 0], [0], [1, 1, 0]]
+
+TREES = layers_of(["heads"])
 
 
 def check(words=WORDS, heads=HEADS):
@@ -72,21 +75,22 @@ def test_words_that_are_not_counted(place, value, line) -> None:
 
 def test_more_words_than_heads_name_the_line(tmp_path) -> None:
     folder = prepare(tmp_path, {"train": [("a b Cat", "x"), ("dog", "x")]}, parse=True)
-    check_split(folder, "train", PAIR, "en", {}, tree=True)
+    check_split(folder, "train", PAIR, "en", TREES)
     write_stream(stream_prefix(folder, "train", PAIR, "en.heads"), [[3, 3, 0], [1, 0]], 1000)
-    check_split(folder, "train", PAIR, "en", {})
+    check_split(folder, "train", PAIR, "en", [])
     with pytest.raises(ValueError, match=r"en\.heads, line 1: 3 ids for the 4 tokens"):
-        check_split(folder, "train", PAIR, "en", {}, tree=True)
+        check_split(folder, "train", PAIR, "en", TREES)
     (folder / "train.en-de.en.words.bin").unlink()
     with pytest.raises(FileNotFoundError, match=r"en\.words\.bin is missing"):
-        check_split(folder, "train", PAIR, "en", {}, tree=True)
+        check_split(folder, "train", PAIR, "en", TREES)
 
 
 def test_long_rows_keep_a_tree(tmp_path) -> None:
     pairs = random_pairs(30, longest=20)
     folder = prepare(tmp_path, {"train": pairs}, parse=True)
-    streams = open_factors(folder, ["train"], PAIR, "en", ["pos", *COLUMNS])
-    whole, short = FactorStreams(streams, tree=True), FactorStreams(streams, tree=True, limit=6)
+    layers = layers_of(["pos", "heads"])
+    streams = open_factors(folder, ["train"], PAIR, "en", layers)
+    whole, short = FactorStreams(streams, layers), FactorStreams(streams, layers, limit=6)
     assert sum(len(row) > 6 for row in whole) > 10
     for long, row in zip(whole, short):
         if len(long) <= 6:
@@ -98,6 +102,6 @@ def test_long_rows_keep_a_tree(tmp_path) -> None:
 
 
 def test_rows_without_trees_are_cut_as_they_are() -> None:
-    row = torch.tensor([[5, 6], [7, 8], [1, 1]])
-    assert cut_row(row, 2, tree=False).tolist() == [[5, 6], [1, 1]]
-    assert cut_row(row, None, tree=False) is row
+    row, layers = torch.tensor([[5, 6], [7, 8], [1, 1]]), layers_of(["pos", "case"])
+    assert cut_row(row, 2, layers).tolist() == [[5, 6], [1, 1]]
+    assert cut_row(row, None, layers) is row

@@ -47,7 +47,7 @@ def test_columns_are_those_of_the_sentences(folder):
         assert column.tokens[i].tolist() == expected.tokens
         assert column.words[i].tolist() == expected.word_of
         for name in ("pos", "case"):
-            assert column.features[name][i].tolist() == expected.features[name]
+            assert column.layers[name][i].tolist() == expected.layers[name]
         assert column.word_counts[i] == len(expected.words)
 
 
@@ -57,7 +57,7 @@ def test_columns_of_raw_text_are_those_of_the_folder(folder):
     taken = SentenceColumns.of(raw, ["pos"])
     for ours, theirs in [
         (taken.tokens, read.tokens),
-        (taken.features["pos"], read.features["pos"]),
+        (taken.layers["pos"], read.layers["pos"]),
     ]:
         assert np.array_equal(ours.values, theirs.values)
         assert np.array_equal(ours.lengths, theirs.lengths)

@@ -16,7 +16,8 @@ from fairseq_plugins.data.text_batches import lay_out
 from fairseq_plugins.data.text_columns import WORD_LABELS, Gold, Rows, SentenceColumns
 from fairseq_plugins.data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
 from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, Reading
-from fairseq_plugins.syntax.labels import FEATURES, PAD_ID, SPECIAL_ID
+from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID
+from fairseq_plugins.syntax.layers import FEATURES
 from fairseq_plugins.syntax.subwords import positions
 
 CLS, SEP, PAD = 101, 102, 7
@@ -42,10 +43,10 @@ def row_of(example):
     """Lay one example out by hand: tokens, segments, factors."""
     tokens, segments, factors = [CLS], [0], [[SPECIAL_ID] * 3]
     for number, side in enumerate(example if isinstance(example, tuple) else (example,)):
-        places = FEATURES["subword"].ids(positions(side.word_of))
+        places = FEATURES["subword"].inventory.ids(positions(side.word_of))
         for token, word, place in zip(side.tokens, side.word_of, places):
             tokens.append(token)
-            factors.append([place, side.features["pos"][word], side.features["case"][word]])
+            factors.append([place, side.layers["pos"][word], side.layers["case"][word]])
         tokens.append(SEP)
         factors.append([SPECIAL_ID] * 3)
         segments += [number] * (len(side.tokens) + 1)
@@ -55,7 +56,7 @@ def row_of(example):
 @settings(max_examples=60, deadline=None)
 @given(st.one_of(SENTENCES, PAIRS))
 def test_rows_are_laid_out_as_bert_reads_them(examples):
-    batch = collated(dataset_of(examples, features=FEATURE_NAMES))
+    batch = collated(dataset_of(examples, layers=FEATURE_NAMES))
     inputs = batch["net_input"]
     rows = [row_of(examples[i]) for i in batch["id"].tolist()]
     lengths = [len(tokens) for tokens, _, _ in rows]
@@ -70,7 +71,7 @@ def test_rows_are_laid_out_as_bert_reads_them(examples):
     assert inputs["src_lengths"].tolist() == lengths
     assert batch["ntokens"] == sum(lengths)
     real = [i * width + s for i, row in enumerate(rows) for s in range(len(row[0]))]
-    assert inputs["places"].tolist() == real
+    assert inputs["token_positions"].tolist() == real
     assert all(value.dtype == torch.int64 for value in inputs.values())
     assert (batch["nsentences"], batch["total"]) == (len(examples), len(examples))
     assert "target" not in batch
@@ -80,8 +81,8 @@ def test_rows_are_laid_out_as_bert_reads_them(examples):
 @given(st.permutations(FEATURE_NAMES), st.integers(0, 3), SENTENCES)
 def test_feature_columns_are_in_the_order_asked_for(order, count, examples):
     names = tuple(order[:count])
-    inputs = collated(dataset_of(examples, features=names))["net_input"]
-    full = collated(dataset_of(examples, features=FEATURE_NAMES))["net_input"]["src_factors"]
+    inputs = collated(dataset_of(examples, layers=names))["net_input"]
+    full = collated(dataset_of(examples, layers=FEATURE_NAMES))["net_input"]["src_factors"]
     if not names:
         assert "src_factors" not in inputs
     else:
@@ -102,7 +103,7 @@ def test_every_word_is_found_once_whatever_the_limit(examples, limit, rng):
     chosen = [examples[i] for i in batch["id"].tolist()]
     assert inputs["src_tokens"].size(1) <= limit
     assert batch["words_per_example"].tolist() == [len(e.words) for e in chosen]
-    packed = inputs["src_tokens"].flatten()[inputs["places"]]  # (N,)
+    packed = inputs["src_tokens"].flatten()[inputs["token_positions"]]  # (N,)
     first = [e.tokens[e.word_of.index(w)] for e in chosen for w in range(len(e.words))]
     assert packed[inputs["word_rows"]].tolist() == first
     assert len(set(inputs["word_rows"].tolist())) == len(first)
@@ -117,7 +118,7 @@ def test_every_word_is_found_once_whatever_the_limit(examples, limit, rng):
 @settings(max_examples=60, deadline=None)
 @given(SENTENCES, st.integers(6, 40))
 def test_windows_hold_the_features_of_their_wordpieces(examples, limit):
-    names = {"features": FEATURE_NAMES, "by_word": True}
+    names = {"layers": FEATURE_NAMES, "by_word": True}
     whole = collated(dataset_of(examples, **names))
     cut = collated(dataset_of(examples, **names, limit=limit, long_examples=SPLIT))
     assert factors_of_words(cut) == factors_of_words(whole)
@@ -125,7 +126,7 @@ def test_windows_hold_the_features_of_their_wordpieces(examples, limit):
 
 def factors_of_words(batch):
     inputs = batch["net_input"]
-    rows = inputs["src_factors"].flatten(0, 1)[inputs["places"]][inputs["word_rows"]]
+    rows = inputs["src_factors"].flatten(0, 1)[inputs["token_positions"]][inputs["word_rows"]]
     parts = rows.split(batch["words_per_example"].tolist())
     return {i: part.tolist() for i, part in zip(batch["id"].tolist(), parts)}
 
@@ -133,7 +134,7 @@ def factors_of_words(batch):
 @settings(max_examples=60, deadline=None)
 @given(PAIRS, st.integers(5, 30))
 def test_truncated_pairs_keep_the_beginnings(examples, limit):
-    dataset = dataset_of(examples, features=FEATURE_NAMES, limit=limit, long_examples=TRUNCATE)
+    dataset = dataset_of(examples, layers=FEATURE_NAMES, limit=limit, long_examples=TRUNCATE)
     batch = collated(dataset)
     inputs = batch["net_input"]
     for i, number in enumerate(batch["id"].tolist()):
@@ -193,7 +194,7 @@ def test_no_example_is_lost_in_batching(sizes, max_sentences, max_tokens, multip
 
 
 def one_word(pieces):
-    return {"word_of": [0] * pieces, "features": {"pos": [2], "case": [2]}}
+    return {"word_of": [0] * pieces, "layers": {"pos": [2], "case": [2]}}
 
 
 def test_example_longer_than_a_batch_is_refused():
@@ -257,7 +258,7 @@ def test_collating_nothing_gives_nothing():
 
 
 def test_dataset_can_go_to_worker_processes():
-    dataset = dataset_of([encode(["by", "night"])], features=FEATURE_NAMES)
+    dataset = dataset_of([encode(["by", "night"])], layers=FEATURE_NAMES)
     again = pickle.loads(pickle.dumps(dataset))
     assert torch.equal(
         collated(again)["net_input"]["src_factors"], collated(dataset)["net_input"]["src_factors"]

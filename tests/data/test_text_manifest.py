@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from fairseq_plugins.data.manifest import FILE_NAME, Manifest
-from fairseq_plugins.data.text_manifest import WINDOWS, TextManifest
+from fairseq_plugins.data.folder_names import WINDOWS
+from fairseq_plugins.data.manifest import FILE_NAME, TEXT, TRANSLATION, Manifest
 from fairseq_plugins.prep.workspace import PRODUCT
 
 SPANS = {
@@ -20,7 +20,7 @@ SPANS = {
 }
 
 
-def manifest(**changes) -> TextManifest:
+def manifest(**changes) -> Manifest:
     """A manifest of pairs with classes."""
     values = {
         "dataset": "toy",
@@ -39,13 +39,13 @@ def manifest(**changes) -> TextManifest:
             "test": {"examples": 2, "labelled": 0, "tokens": 4, "words": 4, "longest": 5},
         },
     }
-    return TextManifest(**{**values, **changes})
+    return Manifest(kind=TEXT, **{**values, **changes})
 
 
 def test_saved_manifest_comes_back(tmp_path) -> None:
     manifest().save(tmp_path)
-    assert TextManifest.load(tmp_path) == manifest()
-    assert TextManifest.load(tmp_path).annotator_id == "a 1 00"
+    assert Manifest.load(tmp_path, TEXT) == manifest()
+    assert Manifest.load(tmp_path, TEXT).annotator_id == "a 1 00"
 
 
 def test_files_are_streams_texts_and_labels(tmp_path) -> None:
@@ -66,7 +66,7 @@ def test_folder_of_spans_has_its_own_files(tmp_path) -> None:
     counts = {"examples": 3, "labelled": 0, "paragraphs": 1, "answerable": 0}
     spans = manifest(**{**SPANS, "splits": {"test": counts}})
     spans.save(tmp_path)
-    assert TextManifest.load(tmp_path) == spans
+    assert Manifest.load(tmp_path, TEXT) == spans
     names = {path.name for path in spans.files(tmp_path)}
     own = {
         f"test.{name}.{ext}"
@@ -83,23 +83,23 @@ def test_folder_of_an_older_release_has_no_windows(tmp_path) -> None:
     body = json.loads((tmp_path / FILE_NAME).read_text())
     del body["windows"]
     (tmp_path / FILE_NAME).write_text(json.dumps(body))
-    assert TextManifest.load(tmp_path).windows == {}
+    assert Manifest.load(tmp_path, TEXT).windows == {}
 
 
 def test_manifests_of_other_kinds_are_told_apart(tmp_path) -> None:
     manifest().save(tmp_path)
     with pytest.raises(ValueError, match=r"'fairseq_plugins.text' version 1; .*translation"):
-        Manifest.load(tmp_path)
+        Manifest.load(tmp_path, TRANSLATION)
     body = json.loads((tmp_path / FILE_NAME).read_text())
-    body["format"] = Manifest.FORMAT
+    body["format"] = TRANSLATION.form
     (tmp_path / FILE_NAME).write_text(json.dumps(body))
     with pytest.raises(ValueError, match=r"reads 'fairseq_plugins.text' version 1"):
-        TextManifest.load(tmp_path)
+        Manifest.load(tmp_path, TEXT)
 
 
 def test_folder_without_one_names_its_command(tmp_path) -> None:
     with pytest.raises(FileNotFoundError, match=r"no folder of prepare text"):
-        TextManifest.load(tmp_path)
+        Manifest.load(tmp_path, TEXT)
 
 
 @pytest.mark.parametrize(
@@ -137,10 +137,10 @@ def test_folder_without_one_names_its_command(tmp_path) -> None:
 def test_entries_that_do_not_fit_are_refused(changes, message, tmp_path) -> None:
     manifest(**changes).save(tmp_path)
     with pytest.raises(ValueError, match=message):
-        TextManifest.load(tmp_path)
+        Manifest.load(tmp_path, TEXT)
 
 
 def test_bottomless_json_is_no_manifest(tmp_path) -> None:
     (tmp_path / FILE_NAME).write_text("[" * 100_000)
     with pytest.raises(ValueError, match="is no manifest of fairseq_plugins"):
-        TextManifest.load(tmp_path)
+        Manifest.load(tmp_path, TEXT)

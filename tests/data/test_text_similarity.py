@@ -9,27 +9,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prepared_text import WORDS, encode_texts, examples, prepare
 
+from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.data.streams import write_stream
-from fairseq_plugins.data.text_columns import SentenceColumns, raw_similarity
+from fairseq_plugins.data.text_columns import SentenceColumns, raw_rows
 from fairseq_plugins.data.text_dataset import TextDataset
 from fairseq_plugins.data.text_folders import read_sentences
 from fairseq_plugins.data.text_items import TRUNCATE, Reading
-from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.data.text_rows import Rows
+from fairseq_plugins.syntax.layers import LAYERS
 
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
 PAIRS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5)
 TREES = st.booleans()
+LAYERS_READ = {True: ("heads", "similarity"), False: ("similarity",)}  # with a tree, and without
 
 
 def batch_of(pairs, **reading):
     """Collate pairs of texts; ``order`` says which stands in which row."""
-    how = Reading(101, 102, 7, **{"similarity": True, **reading})
+    how = Reading(101, 102, 7, **{"layers": ("similarity",), **reading})
     sides = list(zip(*(encode_texts(pair) for pair in pairs)))
-    columns = [SentenceColumns.of(side, [], heads=how.heads) for side in sides]
-    if how.similarity:
-        numbers = raw_similarity(sides[1], "example {}".format)
-        columns[1] = columns[1].comparing(numbers, columns[0], "raw text")
+    columns = [SentenceColumns.of(side, how.layers) for side in sides]
+    if "similarity" in how.layers:
+        layer = LAYERS["similarity"]
+        numbers = raw_rows(layer, sides[1], "example {}".format)
+        columns[1] = columns[1].comparing(layer, numbers, columns[0], "raw text")
     dataset = TextDataset(columns, how)
     batch = dataset.collater([dataset[i] for i in range(len(dataset))])
     return {**batch["net_input"], "order": batch["id"].tolist()}
@@ -42,7 +45,7 @@ def square_of(pair, width):
     start = len(first.words) + 1
     for j in range(len(second.words)):
         for i in range(len(first.words)):
-            value = second.similarity[j * len(first.words) + i] / 255
+            value = second.layers["similarity"][j * len(first.words) + i] / 255
             square[start + j, i] = square[i, start + j] = value
     return square
 
@@ -50,7 +53,7 @@ def square_of(pair, width):
 @settings(max_examples=60, deadline=None)
 @given(PAIRS, TREES)
 def test_squares_are_laid_out_by_row(pairs, heads):
-    inputs = batch_of(pairs, heads=heads)
+    inputs = batch_of(pairs, layers=LAYERS_READ[heads])
     found = inputs["similarity"]
     width = max(len(" ".join(pair).split()) + 1 for pair in pairs)
     assert found.shape == (len(pairs), width, width)
@@ -68,9 +71,9 @@ def test_squares_are_laid_out_by_row(pairs, heads):
 @settings(max_examples=40, deadline=None)
 @given(PAIRS, TREES)
 def test_padding_changes_no_similarity(pairs, heads):
-    together = batch_of(pairs, heads=heads)
+    together = batch_of(pairs, layers=LAYERS_READ[heads])
     for square, index in zip(together["similarity"], together["order"]):
-        alone = batch_of([pairs[index]], heads=heads)["similarity"][0]
+        alone = batch_of([pairs[index]], layers=LAYERS_READ[heads])["similarity"][0]
         size = len(alone)
         assert torch.equal(square[:size, :size], alone)
         assert (square[size:] == 1).all()
@@ -90,7 +93,12 @@ def spread(inputs, row):
 @given(PAIRS, TREES, st.integers(6, 20))
 def test_tokens_that_are_shown_keep_their_similarity(pairs, heads, limit):
     """Of a pair that is shortened, too; it costs a square of the words that it shows."""
-    cut = batch_of(pairs, heads=heads, limit=limit, long_examples=TRUNCATE)
+    cut = batch_of(
+        pairs,
+        layers=LAYERS_READ[heads],
+        limit=limit,
+        long_examples=TRUNCATE,
+    )
     for row, index in enumerate(cut["order"]):
         whole = batch_of([pairs[index]])
         sides = [whole["segments"][0] == k for k in (0, 1)]
@@ -121,10 +129,10 @@ def test_wordpieces_share_their_words_similarity():
 @settings(max_examples=30, deadline=None)
 @given(PAIRS)
 def test_batches_hold_what_is_asked_for_alone(pairs):
-    full, words = batch_of(pairs), batch_of(pairs, similarity=False, words=True)
+    full, words = batch_of(pairs), batch_of(pairs, layers=(), words=True)
     assert set(full) - set(words) == {"similarity"}
     assert all(torch.equal(full[k], words[k]) for k in words if k != "order")
-    assert "similarity" not in batch_of(pairs, similarity=False, heads=True)
+    assert "similarity" not in batch_of(pairs, layers=("heads",))
 
 
 @pytest.fixture
@@ -134,16 +142,19 @@ def folder(tmp_path):
 
 
 def read(folder):
-    return read_sentences(folder, TextManifest.load(folder), "train", [], similarity=True)
+    return read_sentences(folder, Manifest.load(folder, TEXT), "train", ["similarity"])
 
 
 def test_stored_similarities_are_those_of_raw_text(folder):
     first, second = read(folder)
-    assert first.similarity is None
+    assert first.layers == {}
     for index, example in enumerate(examples("classes", 9, pairs=True)):
-        assert second.similarity[index].tolist() == encode_texts(example.texts)[1].similarity
-    assert second.similarity.values.dtype == np.uint8
-    assert read_sentences(folder, TextManifest.load(folder), "train", [])[1].similarity is None
+        assert (
+            second.layers["similarity"][index].tolist()
+            == encode_texts(example.texts)[1].layers["similarity"]
+        )
+    assert second.layers["similarity"].values.dtype == np.uint8
+    assert read_sentences(folder, Manifest.load(folder, TEXT), "train", [])[1].layers == {}
 
 
 @pytest.mark.parametrize(

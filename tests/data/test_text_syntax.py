@@ -28,21 +28,23 @@ def sentences(draw) -> SimpleNamespace:
     """A sentence of some words with a tree, or several trees, of any shape."""
     heads = draw(FORESTS)
     words = draw(st.lists(st.sampled_from(WORDS), min_size=len(heads), max_size=len(heads)))
-    return SimpleNamespace(**{**vars(encode(words)), "heads": heads})
+    made = encode(words)
+    made.layers["heads"] = heads
+    return made
 
 
 SINGLES = st.lists(st.tuples(sentences()), min_size=1, max_size=5)
 PAIRS = st.lists(st.tuples(sentences(), sentences()), min_size=1, max_size=5)
 
 
-def columns_of(given, **wanted):
-    return [SentenceColumns.of(side, ["pos"], **wanted) for side in zip(*given)]
+def columns_of(given, names=()):
+    return [SentenceColumns.of(side, ["pos", *names]) for side in zip(*given)]
 
 
 def batch_of(given, **reading):
     """Collate examples, each a tuple of sentences; ``owners`` says which example a row shows."""
-    how = Reading(101, 102, PAD, **{"heads": True, **reading})
-    dataset = TextDataset(columns_of(given, heads=how.heads), how)
+    how = Reading(101, 102, PAD, **{"layers": ("heads",), **reading})
+    dataset = TextDataset(columns_of(given, how.layers), how)
     batch = dataset.collater([dataset[i] for i in range(len(dataset))])
     batch["owners"] = [i for i in batch["id"].tolist() for _ in dataset[i]["lengths"]]
     return batch
@@ -55,7 +57,7 @@ def row_of(example):
         start = len(heads) + bool(heads)
         heads += [len(heads)] * bool(heads)
         word_of += [start + word for word in side.word_of] + [-1]
-        heads += [start + (h - 1 if h else w) for w, h in enumerate(side.heads)]
+        heads += [start + (h - 1 if h else w) for w, h in enumerate(side.layers["heads"])]
     return word_of, heads
 
 
@@ -81,7 +83,7 @@ def test_words_and_heads_are_laid_out_by_row(given):
 def test_batches_hold_what_is_asked_for_alone(given):
     full, words, none = (
         batch_of(given, **reading)["net_input"]
-        for reading in ({}, {"words": True, "heads": False}, {"heads": False})
+        for reading in ({}, {"words": True, "layers": ()}, {"layers": ()})
     )
     assert set(full) - set(words) == {"heads"}
     assert set(words) - set(none) == {"word_of"}
@@ -95,7 +97,7 @@ def test_pair_is_two_singles_with_a_gap(given):
     for first, second in given:
         pair = batch_of([(first, second)])["net_input"]
         one, two = (batch_of([(side,)])["net_input"] for side in (first, second))
-        size, gap = len(one["word_of"][0]), len(first.heads)
+        size, gap = len(one["word_of"][0]), len(first.layers["heads"])
         assert torch.equal(pair["word_of"][:, :size], one["word_of"])
         later = two["word_of"][:, 1:]
         assert torch.equal(pair["word_of"][:, size:], torch.where(later < 0, -1, later + gap + 1))
@@ -133,7 +135,7 @@ def check_masks(given, rule, **reading):
     """Compare a rule on a batch with its plain twin on each whole sentence; return its rows."""
     batch = batch_of(given, **reading)
     inputs = batch["net_input"]
-    numbers = batch_of(given, words=True, heads=False, **reading)["net_input"]["word_of"]
+    numbers = batch_of(given, words=True, layers=(), **reading)["net_input"]["word_of"]
     pair = len(given[0]) == 2
     allowed = rule(inputs["word_of"], inputs["segments"] if pair else None, inputs["heads"])
     for row, owner in enumerate(batch["owners"]):
@@ -142,22 +144,22 @@ def check_masks(given, rule, **reading):
             places = (numbers[row] >= 0) & (inputs["segments"][row] == number)
             shown = numbers[row][places].numpy() - start  # which words of the whole sentence
             found = allowed[row][places][:, places].numpy()
-            assert np.array_equal(found, RULES[rule](side.heads)[shown][:, shown])
-            start += len(side.heads) + 1
+            assert np.array_equal(found, RULES[rule](side.layers["heads"])[shown][:, shown])
+            start += len(side.layers["heads"]) + 1
     return len(batch["owners"])
 
 
 def test_long_documents_cost_a_row_the_trees_it_shows():
     """Fifty sentences of ten words each, in one text."""
     side = encode(["by"] * 500)
-    side.heads = [0 if word % 10 == 0 else 10 * (word // 10) + 1 for word in range(500)]
+    side.layers["heads"] = [0 if word % 10 == 0 else 10 * (word // 10) + 1 for word in range(500)]
     for reading in ({"long_examples": TRUNCATE}, {"long_examples": SPLIT, "by_word": True}):
         inputs = batch_of([(side,)], limit=28, **reading)["net_input"]
         assert inputs["heads"].size(1) <= 40
         assert inputs["word_of"].max() < inputs["heads"].size(1)
     pair = batch_of([(side, side)], limit=29, long_examples=TRUNCATE)["net_input"]
     assert pair["heads"].tolist() == [
-        row_of([SimpleNamespace(word_of=[], heads=side.heads[:20])] * 2)[1]
+        row_of([SimpleNamespace(word_of=[], layers={"heads": side.layers["heads"][:20]})] * 2)[1]
     ]
     assert pair["word_of"].tolist() == [[-1, *range(13), -1, *range(21, 34), -1]]
 
@@ -188,8 +190,8 @@ def test_numbers_of_long_pairs_do_not_overflow(tmp_path):
         write_stream(tmp_path / f"train.tokens{k}", [[1] * count], 256)
         write_stream(tmp_path / f"train.words{k}", [chain], 256)
         write_stream(tmp_path / f"train.heads{k}", [chain], 256)
-    columns = [SentenceColumns.read(tmp_path, "train", k, [], heads=True) for k in (0, 1)]
-    dataset = TextDataset(columns, Reading(101, 102, PAD, heads=True))
+    columns = [SentenceColumns.read(tmp_path, "train", k, ["heads"]) for k in (0, 1)]
+    dataset = TextDataset(columns, Reading(101, 102, PAD, layers=("heads",)))
     inputs = dataset.collater([dataset[0]])["net_input"]
     assert inputs["word_of"].max() == 2 * count
     second = [count + 1, *range(count + 1, 2 * count)]
@@ -204,13 +206,13 @@ def folder(tmp_path):
 
 def test_stored_heads_are_those_of_raw_text(folder):
     raw = [[encode(text.split()) for text in e.texts] for e in examples("classes", 9, pairs=True)]
-    taken = columns_of(raw, heads=True)
+    taken = columns_of(raw, ["heads"])
     for k in (0, 1):
-        read = SentenceColumns.read(folder, "train", k, ["pos"], heads=True)
+        read = SentenceColumns.read(folder, "train", k, ["pos", "heads"])
         for index in range(9):
-            assert np.array_equal(read.heads[index], taken[k].heads[index])
-        assert np.array_equal(read.heads.lengths, taken[k].heads.lengths)
-    assert SentenceColumns.read(folder, "train", 0, []).heads is None
+            assert np.array_equal(read.layers["heads"][index], taken[k].layers["heads"][index])
+        assert np.array_equal(read.layers["heads"].lengths, taken[k].layers["heads"].lengths)
+    assert SentenceColumns.read(folder, "train", 0, []).layers == {}
 
 
 @pytest.mark.parametrize(
@@ -232,7 +234,7 @@ def test_stored_heads_that_do_not_fit_are_refused(folder, change, message):
     assert len(rows[4]) > 1
     write_stream(folder / "train.heads1", change(rows), 600)
     with pytest.raises(ValueError, match=f"train.heads1:? {message}.*prepare (the folder )?again"):
-        SentenceColumns.read(folder, "train", 1, [], heads=True)
+        SentenceColumns.read(folder, "train", 1, ["heads"])
     SentenceColumns.read(folder, "train", 1, [])
 
 
@@ -248,20 +250,24 @@ def turning(row):
 def test_missing_heads_are_named(folder):
     (folder / "train.heads1.idx").unlink()
     with pytest.raises(FileNotFoundError, match=r"train\.heads1.*prepare the folder again"):
-        SentenceColumns.read(folder, "train", 1, [], heads=True)
+        SentenceColumns.read(folder, "train", 1, ["heads"])
 
 
 @pytest.mark.parametrize(
     ("heads", "message"),
     [
-        (None, "example 1 was not parsed, but the model reads heads; .*--annotations pos,heads"),
+        (
+            None,
+            "example 1 was not parsed, but .* parse trees; .*--annotations pos,heads",
+        ),
         ([2, 1], "raw text: example 2: .* form a cycle"),
         ([0], "raw text: example 2 has 1 entries instead of 2"),
     ],
 )
 def test_raw_heads_that_do_not_fit_are_refused(heads, message):
     sides = [encode(["by", "night"]) for _ in range(2)]
-    sides[1].heads = heads
+    sides[1].layers.pop("heads")
+    sides[1].layers |= {} if heads is None else {"heads": heads}
     with pytest.raises(ValueError, match=message):
-        SentenceColumns.of(sides, [], heads=True)
-    assert SentenceColumns.of(sides, []).heads is None
+        SentenceColumns.of(sides, ["heads"])
+    assert SentenceColumns.of(sides, []).layers == {}

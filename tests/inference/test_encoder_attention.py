@@ -28,7 +28,7 @@ class Encoder:
     def encode(self, given):
         found = [tuple(prepared_text.encode(t.split()) for t in e.texts) for e in given]
         for sentence in (one for sentences in found for one in sentences):
-            sentence.heads = sentence.heads if self.parses else None
+            sentence.layers = sentence.layers if self.parses else {}
         return found
 
 

@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 from pretrained_directories import SETTINGS, vocabulary_of, write_directory
 
 from fairseq_plugins.cli.main import main
-from fairseq_plugins.data.text_manifest import TextManifest
+from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.pretrained.huggingface import (
@@ -37,7 +37,8 @@ def prepare(folder: Path, kind: str, target: str) -> Path:
     (folder / "vocab.txt").write_bytes(vocabulary_of(kind))
     (folder / "labels.txt").write_text("no\nyes\n")
     tagging = target == "word_labels"
-    TextManifest(
+    Manifest(
+        kind=TEXT,
         dataset="toy",
         task="sequence_labeling" if tagging else "text_classification",
         target=target,

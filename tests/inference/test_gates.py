@@ -9,7 +9,7 @@ import pytest
 import torch
 from prepared_text import SIZES, encode, examples, make_model, make_task, prepare, train
 
-from fairseq_plugins.data.text_manifest import TextManifest
+from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.inference.gates import _dataset_names, gated_runs, mean_gates
 from fairseq_plugins.inference.prediction import Predictor
 
@@ -124,7 +124,7 @@ def test_other_data_are_another_dataset(runs, folder, tmp_path):
     for place, content in (("a/parsed", "1"), ("b/tagged", "1"), ("c/parsed", "2")):
         copies[place] = tmp_path / place
         shutil.copytree(folder, copies[place])
-        manifest = TextManifest.load(copies[place])
+        manifest = Manifest.load(copies[place], TEXT)
         manifest.inputs = {"train": {"file": "train.tsv", "sha256": content}}
         manifest.save(copies[place])
     assert _dataset_names(list(map(str, copies.values()))) == [

@@ -16,7 +16,7 @@ from raw_datasets import write_raw
 
 from fairseq_plugins.inference.prediction import Predictor, load, read_part
 from fairseq_plugins.prep.recipes.text import prepare as prepare_text
-from fairseq_plugins.prep.text_options import TextOptions
+from fairseq_plugins.prep.recipes.text_options import TextOptions
 
 
 @pytest.fixture(scope="module")

@@ -243,7 +243,7 @@ def test_parts_of_a_batch_are_rows_of_it():
         assert torch.equal(torch.cat([part[name] for part in parts]), whole[name])
     for part in parts:
         places = part["src_tokens"].flatten().nonzero().squeeze(1)
-        assert torch.equal(part["places"], places)
+        assert torch.equal(part["token_positions"], places)
 
 
 def test_what_cannot_be_asked_is_refused(reader):

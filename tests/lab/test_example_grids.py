@@ -27,7 +27,7 @@ from fairseq_plugins.lab.results.layouts import PLAIN, labels, layouts
 from fairseq_plugins.lab.results.paper_tables import Row
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.nn.fusion import ABLATIONS
-from fairseq_plugins.syntax.labels import FEATURES
+from fairseq_plugins.syntax.layers import FEATURES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BERTQA = EXAMPLES / "bertqa_squad"

@@ -47,7 +47,8 @@ from fairseq_plugins.lab.plan.train_options import (
     check_training,
     of_training,
 )
-from fairseq_plugins.prep.options import add_flags
+from fairseq_plugins.option_flags import add_flags
+from fairseq_plugins.prep.recipes.translation_options import TranslationOptions
 
 ACTING = [
     "open('{mark}', 'w')",
@@ -278,7 +279,7 @@ def test_names_stay_on_their_line_of_a_batch_script(tmp_path) -> None:
 
 def test_the_old_words_would_write_anywhere() -> None:
     parser = argparse.ArgumentParser()
-    add_flags(parser)
+    add_flags(parser, TranslationOptions)
     words = "--source-lang en --target-lang de --destdir bin --destdir ELSEWHERE --overwrite"
     found = parser.parse_args(words.split())
     assert (found.destdir, found.overwrite) == ("ELSEWHERE", True)

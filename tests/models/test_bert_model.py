@@ -146,7 +146,7 @@ def test_folder_of_another_vocabulary_is_refused(checkpoint):
 def test_pos_needs_a_folder_with_parts_of_speech():
     with pytest.raises(ValueError, match="prepare it with --annotations pos"):
         build("bert_pos", manifest(annotations=[]))
-    assert build("bert_pos", manifest(annotations=[]), features="case").features == ("case",)
+    assert build("bert_pos", manifest(annotations=[]), features="case").needs.features == ("case",)
 
 
 def test_unknown_feature_names_the_choices():
@@ -204,7 +204,7 @@ def test_accelerator_is_never_waited_for(target, labels, padded, given):
     model = build("bert_pos", about, dropout=0.1, **given).to("meta")
     tokens = torch.zeros(2, 4, dtype=torch.long, device="meta")
     inputs = {name: tokens for name in ("src_tokens", "segments", "word_of", "heads")}
-    inputs |= {"src_factors": tokens[..., None], "places": tokens.flatten()[2 * padded :]}
+    inputs |= {"src_factors": tokens[..., None], "token_positions": tokens.flatten()[2 * padded :]}
     for need_weights in (False, True):
         logits, extra = model.train()(**inputs, word_rows=tokens[0], need_weights=need_weights)
         (logits.sum() + sum(extra["losses"].values())).backward()

@@ -82,14 +82,16 @@ def test_presets_are_the_papers_two_readings():
 
 
 def test_what_a_model_reads_follows_from_its_parts():
-    def reads(model):
-        return model.reads_words, model.reads_heads, model.reads_similarity
+    def reads(*kind, **given):
+        needs = made(*kind, **given).needs
+        assert needs.pairs
+        return needs.words, needs.reads(training=True)
 
-    assert reads(made("dabert")) == (False, False, False)
-    assert reads(made("dabert", difference_scope="cross")) == (True, False, False)
-    assert reads(made("bert_uer")) == (True, False, True)
-    assert reads(made("dabert", local_attention="sla")) == (True, True, False)
-    assert not made("dabert", local_attention="wla").predicts_by_heads
+    assert reads("dabert") == (False, ())
+    assert reads("dabert", difference_scope="cross") == (True, ())
+    assert reads("bert_uer") == (True, ("similarity",))
+    assert reads("dabert", local_attention="sla") == (True, ("heads",))
+    assert reads("dabert", local_attention="wla") == (True, ())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -235,7 +237,7 @@ def test_single_sentences_are_refused():
 
 def test_a_folder_without_similarities_is_refused():
     about = manifest(sentences=2, annotations=["pos", "heads"])
-    with pytest.raises(ValueError, match="prepare it with --annotations similarity"):
+    with pytest.raises(ValueError, match="prepare it with --annotations pos,heads,similarity"):
         build("bert_uer", about)
     build("dabert", about)
 

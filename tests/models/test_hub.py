@@ -82,7 +82,7 @@ def test_shuffles_are_the_same_in_every_call(run):
 
 def test_ensemble(run):
     hub = load(run, f"pos,.pt{os.pathsep}case.pt")
-    assert [model.features for model in hub.models] == [("pos", "case", "subword"), ("case",)]
+    assert [model.needs.features for model in hub.models] == [("pos", "case", "subword"), ("case",)]
     assert len(hub.translate(LINES)) == len(LINES)
 
 

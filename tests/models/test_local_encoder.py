@@ -76,7 +76,7 @@ def test_none_has_nothing_new(task, plain, batch):
     model = make_model(task, encoder_attention="none", tree_threshold=1, gate_bias_init=5)
     assert model.state_dict().keys() == plain.state_dict().keys()
     assert torch.equal(scores(model, batch), scores(plain, batch))
-    assert not model.reads_heads
+    assert model.needs.layers == ()
     kinds = {type(layer).__module__ for layer in model.encoder.layers}
     assert kinds == {"fairseq.modules.transformer_layer"}
 
@@ -91,7 +91,7 @@ def test_far_sight_is_plain_whatever_the_gates(task, plain, batch, kind, far):
 @pytest.mark.parametrize(("kind", "reads"), [("sla", True), ("parent", True), ("wla", False)])
 def test_only_syntax_reads_heads(task, plain, batch, kind, reads):
     model = local(task, plain, kind)
-    assert model.reads_heads == reads
+    assert (model.needs.layers == ("heads",)) == reads
     factors = batch["net_input"]["src_factors"].clone()
     factors[..., 4] = factors[..., 3].clamp(max=1)  # the first word becomes the root
     changed = scores(model, batch, src_factors=factors)
@@ -266,7 +266,7 @@ def test_a_folder_without_parses_says_how_to_prepare_it(unparsed, tmp_path):
     for kind, what in [("sla", "parse trees"), ("wla,child", "parse trees")]:
         with pytest.raises(ValueError, match=f"--encoder-attention {kind} reads {what}.*--parse"):
             make_model(unparsed, encoder_attention=kind)
-    with pytest.raises(ValueError, match=r"reads words.*--parse"):
+    with pytest.raises(ValueError, match=r"wla reads parse trees.*--parse"):
         make_model(unparsed, encoder_attention="wla", window_unit="words")
     with pytest.raises(ValueError, match=r"prepare it with --parse"):
         train(unparsed.folders[0], tmp_path, *START, "--encoder-attention", "sla")

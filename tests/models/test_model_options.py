@@ -62,7 +62,7 @@ def test_feature_the_folder_lacks(tmp_path):
     task = make_task(prepare(tmp_path, {"train": random_pairs(9)}, features=("case",)))
     with pytest.raises(ValueError, match="asks for 'pos', which the data .* choices: case, none"):
         make_model(task, features="pos,case")
-    assert make_model(task).features == ("case",)
+    assert make_model(task).needs.features == ("case",)
 
 
 def test_sizes_that_add_up_are_taken(task):

@@ -206,12 +206,6 @@ def test_refuses_options_that_do_not_fit(given, complaint):
         build("bert_plain", ABOUT, **given)
 
 
-def test_similarities_of_words_are_refused_as_questions_have_none():
-    about = manifest(target="spans", labels=[], sentences=2, annotations=["pos"])
-    with pytest.raises(ValueError, match="questions .* have none of: .*--similarity-layers none"):
-        build("bert_uer", about)
-
-
 def test_a_plain_model_finetunes_into_one_with_coattention(caplog):
     plain = answering(span_head="separate")
     state = plain.state_dict()

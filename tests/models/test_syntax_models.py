@@ -18,6 +18,7 @@ from fairseq_plugins.nn.attention import GlobalMixer
 from fairseq_plugins.nn.local_attention import LocalMixer
 from fairseq_plugins.nn.tree_masks import AncestorRule, TreeRule, WindowRule
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
+from fairseq_plugins.syntax.needs import Needs
 
 KINDS_OF_SYNTAX = ["bert_sla", "bert_wla", "bert_lisa", "bert_sgnet", "bert_syntax_masks"]
 ROWS = [Row(list(range(12))), Row([0, 1], [2, 0])]  # a chain is longer than any default reaches
@@ -56,10 +57,12 @@ def test_architectures_are_values_of_one_model():
 
 
 def test_what_a_model_reads_follows_from_its_parts():
-    reads = {kind: build(kind) for kind in ["bert_plain", *KINDS_OF_SYNTAX]}
-    assert [kind for kind, model in reads.items() if model.reads_words] == KINDS_OF_SYNTAX
-    without = [kind for kind, model in reads.items() if not model.reads_heads]
-    assert without == ["bert_plain", "bert_wla"]
+    needs = {kind: build(kind).needs for kind in ["bert_plain", *KINDS_OF_SYNTAX]}
+    assert [kind for kind, found in needs.items() if found.words] == KINDS_OF_SYNTAX
+    learnt = {kind for kind, found in needs.items() if found.reads(training=True) == ("heads",)}
+    assert needs.keys() - learnt == {"bert_plain", "bert_wla"}
+    answered = {kind for kind, found in needs.items() if found.reads(training=False)}
+    assert learnt - answered == {"bert_lisa"}
 
 
 def test_every_option_reaches_its_part():
@@ -238,7 +241,7 @@ def test_an_older_checkpoint_without_these_options_is_plain():
     for name in ("local_attention", "parent_loss_weight", "ancestor_layers"):
         delattr(cfg, name)
     task = SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(VOCABULARY)))
-    assert not BertModel.build_model(cfg, task).reads_words
+    assert BertModel.build_model(cfg, task).needs == Needs()
 
 
 @pytest.mark.parametrize("kind", ["bert_sla", "bert_lisa", "bert_sgnet", "bert_syntax_masks"])

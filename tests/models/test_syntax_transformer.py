@@ -121,7 +121,7 @@ def test_every_combination_learns_from_every_feature(task, batch, options):
 
 def test_model_reads_the_columns_it_names(task, batch):
     model = make_model(task, features="subword,pos")
-    assert model.features == ("subword", "pos")
+    assert model.needs.features == ("subword", "pos")
     factors = batch["net_input"]["src_factors"]
     for column, read in [(0, True), (1, False), (2, True)]:
         changed = factors.clone()

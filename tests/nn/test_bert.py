@@ -67,7 +67,7 @@ def test_padded_states_are_zero_at_padding_and_rows_elsewhere():
 def test_given_places_equal_found_ones():
     encoder, tokens = build(), batch(sentences())
     places = tokens.ne(0).flatten().nonzero().squeeze(1)
-    assert torch.equal(encoder(tokens, places=places).rows, encoder(tokens).rows)
+    assert torch.equal(encoder(tokens, token_positions=places).rows, encoder(tokens).rows)
 
 
 def test_weights_and_layers_come_on_request():

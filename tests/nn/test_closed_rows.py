@@ -135,11 +135,11 @@ def test_closed_rows_stay_zero_in_every_type_and_in_training(dtype, dropout, gat
 def test_the_gradient_by_hand_bears_closed_rows(gated):
     context = context_of(ROWS)
     blocks = context.layout.blocks
-    closings = [
+    additive_masks = [
         (
             *([None] * gated),
-            context.closing(ONE, block),
-            *([context.closing(drawn(3, 0.2, [0]), block)] * gated),
+            context.additive_mask(ONE, block),
+            *([context.additive_mask(drawn(3, 0.2, [0]), block)] * gated),
         )
         for block in blocks
     ]
@@ -148,7 +148,7 @@ def test_the_gradient_by_hand_bears_closed_rows(gated):
 
     def mixed(qkv, gates):
         torch.manual_seed(7)  # the same weights are dropped each time
-        return PackedAttention.apply(qkv, gates, blocks, closings, 2, 0.4)
+        return PackedAttention.apply(qkv, gates, blocks, additive_masks, 2, 0.4)
 
     assert torch.autograd.gradcheck(mixed, (qkv, gates))
 
@@ -160,7 +160,7 @@ def test_coattention_bears_a_side_without_tokens(wiring, lonely, dropout):
     pair = random_heads(3, 1), random_heads(4, 2)
     context = context_of([Row(pair[0]) if alone else Row(*pair) for alone in lonely])
     module = DirectedCoattention(shape(attention_dropout=dropout), 2, wiring).double()
-    count = len(context.layout.places)
+    count = len(context.layout.token_positions)
     rows = torch.randn(count, module.norm.normalized_shape[0], dtype=torch.float64)
     rows.requires_grad_()
     results = []

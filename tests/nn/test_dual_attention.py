@@ -210,7 +210,7 @@ def test_the_layers_own_attention_may_be_local():
     plain.load_state_dict(module.state_dict(), strict=False)
     context = context_of(PAIRS)
     found, _ = module(states(), context)
-    assert set(context.journal.gates) == set(context.journal.fusions) == {5}
+    assert set(context.outputs.gates) == set(context.outputs.fusions) == {5}
     other, _ = plain(states(), context_of(PAIRS))
     assert (found - other).abs().max() > 1e-3
     found.sum().backward()
@@ -220,15 +220,15 @@ def test_the_layers_own_attention_may_be_local():
 def test_weights_and_gates_are_told():
     module, context = layer().eval(), context_of(PAIRS)
     _, weights = module(states(), context, need_weights=True)
-    told = context.journal.differences[5]
+    told = context.outputs.differences[5]
     assert told.shape == weights.shape == (3, HEADS, max(SIZES), max(SIZES))
     assert (told - weights).abs().max() > 1e-2
-    gates = context.journal.fusions[5]
+    gates = context.outputs.fusions[5]
     assert gates.shape == (sum(SIZES), 2)
     assert not gates.requires_grad
     assert ((gates > 0) & (gates < 1)).all()
     module(states(), quiet := context_of(PAIRS))
-    assert quiet.journal.differences == {}
+    assert quiet.outputs.differences == {}
 
 
 def test_dropout_falls_in_training_alone():

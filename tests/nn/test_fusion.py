@@ -280,7 +280,7 @@ def test_ablated_gates_are_told_as_what_stands_in_their_place():
     for ablate, share, passed in (("fusion-gate", 0.5, None), ("filter-gate", None, 1.0)):
         context = context_of([ROW])
         module_of(ablate=ablate)(states(), context)
-        gates = context.journal.fusions[0]
+        gates = context.outputs.fusions[0]
         assert share is None or (gates[:, 0] == share).all()
         assert passed is None or (gates[:, 1] == passed).all()
 

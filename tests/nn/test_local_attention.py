@@ -125,14 +125,14 @@ def test_the_gradient_by_hand_is_that_of_ordinary_operations(rules, gated):
 def test_packed_mixture_has_the_gradient_of_its_values(drop):
     context = context_of([Row([0, 1]), Row([2, 0]), Row([0])])
     blocks = context.layout.blocks
-    closings = [(None, context.closing(TreeRule(0, "none"), block)) for block in blocks]
+    additive_masks = [(None, context.additive_mask(TreeRule(0, "none"), block)) for block in blocks]
     torch.manual_seed(3)
     qkv = torch.randn(11, 12, dtype=torch.float64, requires_grad=True)
     gates = torch.rand(11, 2, dtype=torch.float64, requires_grad=True)
 
     def mixed(qkv, gates):
         torch.manual_seed(7)  # the same weights are dropped each time
-        return PackedAttention.apply(qkv, gates, blocks, closings, 2, drop)
+        return PackedAttention.apply(qkv, gates, blocks, additive_masks, 2, drop)
 
     assert torch.autograd.gradcheck(mixed, (qkv, gates))
 
@@ -178,8 +178,8 @@ def test_the_shares_of_local_attention_are_told():
     module(rows, context)
     gate = module.mixer.gate
     wanted = torch.sigmoid(rows @ gate.weight.T + gate.bias)  # (N, 1), equation 5
-    torch.testing.assert_close(context.journal.gates, {3: wanted.detach()})
-    assert not context.journal.gates[3].requires_grad
+    torch.testing.assert_close(context.outputs.gates, {3: wanted.detach()})
+    assert not context.outputs.gates[3].requires_grad
 
 
 def test_one_gate_a_token_serves_all_heads():

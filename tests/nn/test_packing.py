@@ -63,8 +63,8 @@ def test_gradients_are_exact(lengths):
 def test_given_places_are_used_and_equal_the_found_ones():
     mask = padding([2, 4], 4)
     found = Layout.of(mask)
-    assert torch.equal(found.places, torch.tensor([0, 1, 4, 5, 6, 7]))
-    assert Layout.of(mask, found.places[:3]).places.tolist() == [0, 1, 4]
+    assert torch.equal(found.token_positions, torch.tensor([0, 1, 4, 5, 6, 7]))
+    assert Layout.of(mask, found.token_positions[:3]).token_positions.tolist() == [0, 1, 4]
 
 
 def test_full_batches_are_a_reshape():

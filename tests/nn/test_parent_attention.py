@@ -58,7 +58,7 @@ def test_the_gradient_reaches_the_last_heads_query_and_key_rows_alone():
     module, rows = supervised()
     context = context_of(ROWS)
     module(rows, context)
-    (loss,) = context.journal.parent_losses
+    (loss,) = context.outputs.parent_losses
     loss.backward()
     touched = module.qkv.weight.grad.abs().sum(1) > 0  # queries, keys, values: 8 rows each
     assert touched.nonzero().flatten().tolist() == [4, 5, 6, 7, 12, 13, 14, 15]
@@ -71,7 +71,7 @@ def test_the_loss_is_the_mean_over_words_of_plain_attention_of_the_last_head():
     weights = module(rows, context, need_weights=True)[1][:, -1]  # (B, T, S)
     targets, taught = parent_targets(context.words, context.heads)
     chosen = weights.gather(2, targets[:, :, None])[:, :, 0][taught]
-    torch.testing.assert_close(context.journal.parent_losses[0], -chosen.log().mean())
+    torch.testing.assert_close(context.outputs.parent_losses[0], -chosen.log().mean())
 
 
 def test_half_precision_counts_every_word():
@@ -79,11 +79,11 @@ def test_half_precision_counts_every_word():
     module, rows = supervised()
     context = context_of([Row([0])] * 2048 + [Row([0, 1])] * 700)
     torch.nn.init.zeros_(module.qkv.weight)
-    tokens = len(context.layout.places)
+    tokens = len(context.layout.token_positions)
     for kind in (torch.float16, torch.bfloat16):
         module.to(kind)(rows[:1].to(kind).expand(tokens, -1), context)
         wanted = (2048 * torch.tensor(3.0).log() + 1400 * torch.tensor(4.0).log()) / 3448
-        torch.testing.assert_close(context.journal.parent_losses[-1], wanted, rtol=1e-5, atol=0)
+        torch.testing.assert_close(context.outputs.parent_losses[-1], wanted, rtol=1e-5, atol=0)
 
 
 def test_padding_and_the_device_change_nothing(monkeypatch):
@@ -92,7 +92,7 @@ def test_padding_and_the_device_change_nothing(monkeypatch):
     def loss(**options):
         context = context_of(ROWS, **options)
         module(rows, context)
-        return context.journal.parent_losses[0]
+        return context.outputs.parent_losses[0]
 
     wanted = loss()
     torch.testing.assert_close(loss(left=True, extra=3), wanted)
@@ -106,8 +106,8 @@ def test_without_trees_there_is_no_loss_and_the_same_attention():
     context = context_of(ROWS)
     bare = AttentionContext(context.layout)
     assert torch.equal(module(rows, bare)[0], module(rows, context)[0])
-    assert bare.journal.parent_losses == []
-    assert len(context.journal.parent_losses) == 1
+    assert bare.outputs.parent_losses == []
+    assert len(context.outputs.parent_losses) == 1
 
 
 def test_a_batch_without_words_to_teach_has_no_loss():
@@ -115,7 +115,7 @@ def test_a_batch_without_words_to_teach_has_no_loss():
     context = AttentionContext(context_of([Row([0])]).layout, words=words, heads=heads)
     module, _ = supervised()
     module(torch.randn(3, 8, dtype=torch.float64), context)
-    assert context.journal.parent_losses[0].item() == 0.0
+    assert context.outputs.parent_losses[0].item() == 0.0
 
 
 @pytest.mark.parametrize("seed", range(3))

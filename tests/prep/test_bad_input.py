@@ -12,7 +12,7 @@ from raw_corpora import contents, invented_pairs, make_options, write_lines, wri
 from fairseq_plugins.corpora import parallel_text as corpus_files
 from fairseq_plugins.corpora.parallel_text import read_chunk, scan_text
 from fairseq_plugins.data.manifest import FILE_NAME
-from fairseq_plugins.prep.recipes import translation
+from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes.translation import prepare
 
 
@@ -24,7 +24,7 @@ def text(tmp_path, rule_tagger, monkeypatch) -> Path:
     def begin(*args):
         raise AssertionError("the work began")
 
-    monkeypatch.setattr(translation, "make", begin)
+    monkeypatch.setattr(engine, "make", begin)
     return tmp_path
 
 
@@ -103,7 +103,7 @@ def test_missing_and_foreign_models_are_refused(flag, content, message, text) ->
 
 def test_missing_pipeline_names_the_choices(text, monkeypatch) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr(translation, "make", None)
+    monkeypatch.setattr(engine, "make", None)
     refuse(
         text,
         r"no spaCy pipeline 'en_none': give 'bundled'",

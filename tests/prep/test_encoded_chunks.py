@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from fairseq_plugins.prep.encoded import open_arrays, save_arrays
+from fairseq_plugins.prep.chunks import open_arrays, save_arrays
 
 
 def header_of(shape) -> bytes:

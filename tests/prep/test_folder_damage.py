@@ -21,7 +21,8 @@ from fairseq_plugins.data.products import record_products
 from fairseq_plugins.data.streams import HEADER, stream_layout
 from fairseq_plugins.files import sha256
 from fairseq_plugins.prep.folder_check import check_folder
-from fairseq_plugins.prep.subset import kind_of, write_subset
+from fairseq_plugins.prep.subset import write_subset
+from fairseq_plugins.syntax.needs import Needs
 
 WORDS = ("pos", "heads")
 REFUSALS = (ValueError, FileNotFoundError)
@@ -63,7 +64,7 @@ KINDS = {
 
 def seal(folder: Path) -> Path:
     """Write sizes and hashes of all files into the manifest, as preparations do."""
-    manifest = kind_of(folder).load(folder)
+    manifest = Manifest.load(folder)
     record_products(folder, manifest)
     manifest.save(folder)
     return folder
@@ -76,9 +77,8 @@ def open_folder(folder: Path) -> None:
     else:
         questions = {"valid_subset": "valid"} if (folder / "misaligned.jsonl").exists() else {}
         task = prepared_text.make_task(folder, **questions)
-        task.features, task.reads_words, task.reads_heads = ("pos", "case", "subword"), True, True
-        task.predicts_by_heads = True
-        task.reads_similarity = "similarity" in task.manifest.annotations
+        others = [name for name in ("heads", "similarity") if name in task.manifest.layers]
+        task.needs = Needs(("pos", "case", "subword"), tuple(others), words=True)
     task.load_dataset("train")
 
 
@@ -107,7 +107,7 @@ def is_sealed(folder: Path) -> bool:
 
 def products(folder: Path) -> list[Path]:
     """Return the files to be damaged: those of one split, and those of all."""
-    found = kind_of(folder).load(folder).files(folder)
+    found = Manifest.load(folder).files(folder)
     return [path for path in found if not path.name.startswith("valid")]
 
 

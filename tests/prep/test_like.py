@@ -9,7 +9,7 @@ import pytest
 from raw_corpora import contents, invented_pairs, make_options, write_pairs
 
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
-from fairseq_plugins.prep.like import options_of, settings_of
+from fairseq_plugins.prep.recipes.like import options_of, settings_of
 from fairseq_plugins.prep.recipes.translation import prepare
 
 WAYS = [

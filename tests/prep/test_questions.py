@@ -14,13 +14,13 @@ from squad_files import paragraph, question, toy_squad, write_squad
 from stops import stopped_at
 
 from fairseq_plugins.corpora.squad import read
-from fairseq_plugins.data.manifest import FILE_NAME
-from fairseq_plugins.data.text_manifest import TextManifest
-from fairseq_plugins.prep import squad_chunks, workspace
-from fairseq_plugins.prep.recipes import questions
+from fairseq_plugins.data.manifest import FILE_NAME, Manifest
+from fairseq_plugins.prep import engine, workspace
+from fairseq_plugins.prep.recipes import question_chunks, questions
+from fairseq_plugins.prep.recipes.examples import load_tools
+from fairseq_plugins.prep.recipes.question_chunks import encode_paragraphs
+from fairseq_plugins.prep.recipes.question_options import QuestionOptions
 from fairseq_plugins.prep.recipes.questions import prepare
-from fairseq_plugins.prep.squad_chunks import encode_paragraphs
-from fairseq_plugins.prep.squad_options import SquadOptions
 from fairseq_plugins.prep.workspace import WORK
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
@@ -31,11 +31,11 @@ CONTEXT = "The small dog rose; the dog can not rose"
 def _small_parts(monkeypatch) -> None:
     """Put the rule where preparations load spaCy, and cut files into chunks of two paragraphs."""
 
-    def load(tokenize, annotations, model=""):
+    def load(annotations, model="", tokenize=""):
         return RuleParser() if annotations or tokenize == "spacy" else None
 
     monkeypatch.setattr(questions, "load_annotator", load)
-    monkeypatch.setattr(squad_chunks, "CHUNK_PARAGRAPHS", 2)
+    monkeypatch.setattr(questions, "CHUNK_PARAGRAPHS", 2)
 
 
 @pytest.fixture
@@ -46,14 +46,14 @@ def raw(tmp_path):
     return tmp_path
 
 
-def options_for(raw, destdir: str = "out", **values) -> SquadOptions:
+def options_for(raw, destdir: str = "out", **values) -> QuestionOptions:
     """Options for the folder, in one process."""
     fixed = {"pretrained": str(raw / "bert"), "workers": 1, "raw_dir": str(raw / "raw")}
     values = {key: str(v) if hasattr(v, "name") else v for key, v in values.items()}
-    return SquadOptions(**{**fixed, "destdir": str(raw / destdir), **values})
+    return QuestionOptions(**{**fixed, "destdir": str(raw / destdir), **values})
 
 
-def one_file(raw, *paragraphs, **values) -> TextManifest:
+def one_file(raw, *paragraphs, **values) -> Manifest:
     """Prepare paragraphs as training and validation."""
     path = write_squad(raw / "one.json", paragraphs)
     files = {"raw_dir": "", "train_file": path, "valid_file": path}
@@ -123,7 +123,7 @@ def check_split(folder, manifest, split, paragraphs) -> None:
 
 def test_prepared_rows_are_those_of_raw_text(raw) -> None:
     manifest, folder = prepare(options_for(raw)), raw / "out"
-    encoder = questions.describe(options_for(raw), {})[1].encoder
+    encoder = load_tools(options_for(raw), RuleParser()).encoder
     paragraphs = read(raw / "raw" / "train-v2.0.json").paragraphs
     found = encode_paragraphs(encoder, paragraphs)
     assert manifest.annotations == ["pos", "heads"]
@@ -132,8 +132,8 @@ def test_prepared_rows_are_those_of_raw_text(raw) -> None:
         ("tokens", 1, [one.context for one in found]),
     ):
         assert rows_of(folder, "train", f"{name}{k}") == [s.tokens for s in sentences]
-        assert rows_of(folder, "train", f"heads{k}") == [s.heads for s in sentences]
-        assert rows_of(folder, "train", f"pos{k}") == [s.features["pos"] for s in sentences]
+        assert rows_of(folder, "train", f"heads{k}") == [s.layers["heads"] for s in sentences]
+        assert rows_of(folder, "train", f"pos{k}") == [s.layers["pos"] for s in sentences]
     offsets = [one.offsets.ravel().tolist() for one in found]
     assert rows_of(folder, "train", "offsets1") == offsets
     assert Vocabulary.load(folder / "vocab.txt").indices == encoder_vocabulary(raw).indices
@@ -299,7 +299,7 @@ def test_official_names_are_found(raw) -> None:
 @pytest.mark.skipif("SQUAD_DIR" not in os.environ, reason="SQUAD_DIR names no official files")
 def test_official_answers_round_trip_or_are_listed(tmp_path) -> None:
     raw, folder = os.environ["SQUAD_DIR"], tmp_path / "out"
-    manifest = prepare(SquadOptions(str(folder), raw, annotations="none"))
+    manifest = prepare(QuestionOptions(str(folder), raw, annotations="none"))
     listed = {(row["split"], row["id"]) for row in lines_of(folder / "misaligned.jsonl")}
     for split in manifest.splits:
         contexts = [row["context"] for row in lines_of(folder / f"{split}.contexts.jsonl")]
@@ -323,12 +323,12 @@ def straight(raw) -> dict[str, bytes]:
 def test_workers_and_chunks_change_no_byte(raw, straight, monkeypatch) -> None:
     prepare(options_for(raw, "two", workers=2))
     assert contents(raw / "two") == straight
-    monkeypatch.setattr(squad_chunks, "CHUNK_PARAGRAPHS", 100)
+    monkeypatch.setattr(questions, "CHUNK_PARAGRAPHS", 100)
     prepare(options_for(raw, "whole"))
     assert contents(raw / "whole") == straight
 
 
-STEPS = ["write_chunks", "encode", "SquadSplitWriter.close", "TextManifest.save", "close_work"]
+STEPS = ["plan", "carry", "SplitWriter.close", "Manifest.save", "close_work"]
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
@@ -336,10 +336,10 @@ STEPS = ["write_chunks", "encode", "SquadSplitWriter.close", "TextManifest.save"
 def test_stopped_at_any_step_nothing_looks_finished(
     step, after, raw, straight, monkeypatch
 ) -> None:
-    place = workspace if step == "close_work" else questions
+    place = workspace if step == "close_work" else engine
     with stopped_at(monkeypatch, place, step, after=after):
         prepare(options_for(raw))
-    done = STEPS.index(step) + after > STEPS.index("TextManifest.save")
+    done = STEPS.index(step) + after > STEPS.index("Manifest.save")
     assert (raw / "out" / FILE_NAME).is_file() == done
     prepare(options_for(raw))
     assert contents(raw / "out") == straight
@@ -351,7 +351,7 @@ def test_killed_and_rerun_goes_on_with_the_same_bytes(raw, straight, monkeypatch
         return encode_paragraphs(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(squad_chunks, "encode_paragraphs", slow)
+        patch.setattr(question_chunks, "encode_paragraphs", slow)
         child = os.fork()
         if child == 0:
             os.setsid()
@@ -367,7 +367,7 @@ def test_killed_and_rerun_goes_on_with_the_same_bytes(raw, straight, monkeypatch
     (raw / "out" / "train.offsets1.bin.tmp77").write_bytes(b"half")
     seen = []
     monkeypatch.setattr(
-        squad_chunks,
+        question_chunks,
         "encode_paragraphs",
         lambda *args: seen.append(args) or encode_paragraphs(*args),
     )

@@ -15,8 +15,9 @@ from raw_corpora import contents, invented_pairs, make_options, write_pairs
 from stops import Stopped, stop_now, stopped_at
 
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
-from fairseq_plugins.prep import chunks, workers, workspace
+from fairseq_plugins.prep import engine, workers, workspace
 from fairseq_plugins.prep.recipes import translation
+from fairseq_plugins.prep.recipes import translation_chunks as chunks
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.workspace import LOCK, WORK, locked
 
@@ -114,7 +115,7 @@ def slow_down(monkeypatch, seconds: float) -> None:
     for place, name in (
         (chunks, "annotate_lines"),
         (chunks, "encode_line"),
-        (translation, "binarize"),
+        (engine, "binarize"),
         (workspace, "close_work"),
     ):
         step = getattr(place, name)
@@ -155,9 +156,9 @@ def test_killed_and_rerun_gives_the_same_bytes(count, corpus, monkeypatch) -> No
 
 
 STEPS = [
-    "annotate",
+    "plan",
+    "carry",
     "SubwordModels.obtain",
-    "encode",
     "binarize",
     "Manifest.save",
     "close_work",
@@ -169,7 +170,7 @@ STEPS = [
 @pytest.mark.parametrize("step", STEPS)
 def test_stopped_at_any_step_nothing_looks_finished(step, after, corpus, monkeypatch) -> None:
     prepare(options_for(corpus, "straight"))
-    place = workspace if step == "close_work" else translation
+    place = {"close_work": workspace, "SubwordModels.obtain": translation}.get(step, engine)
     with stopped_at(monkeypatch, place, step, after=after):
         prepare(options_for(corpus, "stopped"))
     done = STEPS.index(step) + after > STEPS.index("Manifest.save")
@@ -181,11 +182,11 @@ def test_stopped_at_any_step_nothing_looks_finished(step, after, corpus, monkeyp
 def test_lock_left_by_a_kill_at_the_very_end_goes_away(corpus, monkeypatch) -> None:
     prepare(options_for(corpus, "straight"))
     with monkeypatch.context() as patch:
-        patch.setattr(translation, "report", lambda *_: os._exit(9))
+        patch.setattr(engine, "report", lambda *_: os._exit(9))
         os.waitpid(fork(lambda: prepare(options_for(corpus, "killed"))), 0)
     assert (corpus / "killed" / FILE_NAME).is_file()
     assert (corpus / "killed" / LOCK).is_file()
-    monkeypatch.setattr(translation, "make", stop_now)
+    monkeypatch.setattr(engine, "make", stop_now)
     prepare(options_for(corpus, "killed"))
     assert contents(corpus / "killed") == contents(corpus / "straight")
 
@@ -204,12 +205,12 @@ def test_half_written_streams_of_a_killed_run_go_away(corpus, monkeypatch) -> No
 
 def test_finished_chunks_are_not_made_again(corpus, monkeypatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(translation, "binarize", stop_now)
+        patch.setattr(engine, "binarize", stop_now)
         with pytest.raises(Stopped):
             prepare(options_for(corpus, "out"))
     for name in ("annotate_lines", "encode_line"):
         monkeypatch.setattr(chunks, name, stop_now)
-    monkeypatch.setattr("fairseq_plugins.prep.subword_models.learn_codes", stop_now)
+    monkeypatch.setattr("fairseq_plugins.prep.recipes.subword_models.learn_codes", stop_now)
     assert prepare(options_for(corpus, "out")).splits["train"]["lines"] == 59
 
 
@@ -255,7 +256,7 @@ def test_unchanged_rerun_does_nothing(corpus, monkeypatch) -> None:
     prepare(options_for(corpus, "out"))
     before = contents(corpus / "out")
     times = {p: p.stat().st_mtime_ns for p in (corpus / "out").iterdir()}
-    monkeypatch.setattr(translation, "make", stop_now)
+    monkeypatch.setattr(engine, "make", stop_now)
     prepare(options_for(corpus, "out", workers=2))  # the number of workers is no content
     assert contents(corpus / "out") == before
     assert {p: p.stat().st_mtime_ns for p in (corpus / "out").iterdir()} == times
@@ -297,7 +298,7 @@ def test_changed_tagger_needs_overwrite(corpus, rule_tagger, monkeypatch) -> Non
 
 def test_unfinished_work_of_other_options_is_thrown_away(corpus, monkeypatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(translation, "binarize", stop_now)
+        patch.setattr(engine, "binarize", stop_now)
         with pytest.raises(Stopped):
             prepare(options_for(corpus, "out", bpe_size=20, features="case"))
     assert (corpus / "out" / WORK).is_dir()

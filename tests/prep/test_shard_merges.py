@@ -12,7 +12,7 @@ from stops import Stopped, stop_now, stopped_at
 
 from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.files import sha256
-from fairseq_plugins.prep import shards, workspace
+from fairseq_plugins.prep import engine, shards, workspace
 from fairseq_plugins.prep.shards import RECORD, SHARDS
 from fairseq_plugins.prep.workspace import WORK
 
@@ -39,7 +39,7 @@ def test_merge_stopped_in_its_own_work_goes_on(kind, raw, whole, tmp_path, monke
     kind.shards(raw, out, 3)
     for name in ("close_work", "report"):
         with monkeypatch.context() as patch:
-            patch.setattr(workspace if name == "close_work" else kind.module, name, stop_now)
+            patch.setattr(workspace if name == "close_work" else engine, name, stop_now)
             with pytest.raises(Stopped):
                 kind.prepare(raw, out, merge=True)
         assert (out / SHARDS / "3-of-3" / RECORD).is_file()
@@ -54,7 +54,7 @@ def test_merge_stopped_in_its_own_work_goes_on(kind, raw, whole, tmp_path, monke
 def test_merging_twice_does_nothing(kind, raw, whole, tmp_path, monkeypatch) -> None:
     kind.shards(raw, tmp_path / "out", 2)
     kind.prepare(raw, tmp_path / "out", merge=True)
-    monkeypatch.setattr(kind.module, "make", stop_now)
+    monkeypatch.setattr(engine, "make", stop_now)
     manifest = kind.prepare(raw, tmp_path / "out", merge=True)
     assert manifest.splits == json.loads(whole[FILE_NAME])["splits"]
     kind.prepare(raw, tmp_path / "out", shard="1/2")  # nothing is left to do
@@ -111,7 +111,7 @@ def spoil_numbers(path, change) -> None:
     """Change the first rows of numbers of a chunk."""
     with np.load(path) as archive:
         arrays = {name: archive[name].copy() for name in archive.files}
-    name = next(n for n in arrays if n.endswith((".numbers", "tokens0.ids")) and len(arrays[n]))
+    name = next(n for n in arrays if n.endswith(("source.ids", "tokens0.ids")) and len(arrays[n]))
     change(arrays, name)
     with open(path, "wb") as stream:
         np.savez(stream, **arrays)

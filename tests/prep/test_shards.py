@@ -17,7 +17,8 @@ from raw_corpora import contents
 from stops import Stopped, stop_now
 
 from fairseq_plugins.data.manifest import FILE_NAME
-from fairseq_plugins.prep.recipes import translation
+from fairseq_plugins.prep import engine
+from fairseq_plugins.prep.recipes import translation_chunks
 from fairseq_plugins.prep.running import Share
 from fairseq_plugins.prep.shards import RECORD, SHARDS, Layout
 from fairseq_plugins.prep.workspace import WORK, locked
@@ -58,7 +59,7 @@ def test_ready_codes_let_shards_cut_as_well(tmp_path, monkeypatch) -> None:
     kind = KINDS["translation cut at once"]
     kind.write(tmp_path)
     kind.shards(tmp_path, tmp_path / "out", 2)
-    monkeypatch.setattr(translation.chunk_steps, "encode_line", stop_now)
+    monkeypatch.setattr(translation_chunks, "encode_line", stop_now)
     kind.prepare(tmp_path, tmp_path / "out", merge=True)
     threshold = kind.options(tmp_path, tmp_path / "other", bpe_vocabulary_threshold=2)
     assert not threshold.cuts_at_once  # it counts the subwords of all chunks
@@ -91,9 +92,9 @@ def test_killed_shard_goes_on(tmp_path, monkeypatch) -> None:
     kind.prepare(tmp_path, tmp_path / "whole")
     work = tmp_path / "out" / SHARDS / "1-of-2" / WORK
     with monkeypatch.context() as patch:
-        annotate = translation.chunk_steps.annotate_lines
+        annotate = translation_chunks.annotate_lines
         patch.setattr(
-            translation.chunk_steps,
+            translation_chunks,
             "annotate_lines",
             lambda *args: time.sleep(0.1) or annotate(*args),
         )
@@ -118,7 +119,7 @@ def test_killed_shard_goes_on(tmp_path, monkeypatch) -> None:
 def test_shard_run_twice_does_nothing(kind, raw, tmp_path, monkeypatch) -> None:
     kind.prepare(raw, tmp_path / "out", shard="2/3")
     times = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / SHARDS).rglob("*.*")}
-    monkeypatch.setattr(kind.module, "make", stop_now)
+    monkeypatch.setattr(engine, "make", stop_now)
     kind.prepare(raw, tmp_path / "out", shard="2/3")
     found = {path: path.stat().st_mtime_ns for path in times}
     assert found == times
@@ -248,7 +249,7 @@ def test_files_of_another_tool_are_seen_before_a_shard_is_made(kind, raw, tmp_pa
 def test_every_shard_checks_all_input_first(kind, raw, tmp_path, monkeypatch) -> None:
     path = raw / kind.last[0]
     path.write_bytes(path.read_bytes() + b"\xff\n")
-    monkeypatch.setattr(kind.module, "make", stop_now)
+    monkeypatch.setattr(engine, "make", stop_now)
     for number in (1, 2):
         with pytest.raises(ValueError, match=path.name):
             kind.prepare(raw, tmp_path / "out", shard=f"{number}/2")

@@ -99,7 +99,7 @@ def test_folder_without_training_text_is_refused(folder, tmp_path, rule_tagger) 
 def test_stopped_subset_is_written_again(folder, tmp_path, monkeypatch) -> None:
     write_subset(folder, tmp_path / "straight", 0.5, seed=1)
     with monkeypatch.context() as patch:
-        patch.setattr(subset, "_id_count", lambda *args: 1 / 0)
+        patch.setattr(subset, "write_stream", lambda *args: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             write_subset(folder, tmp_path / "half", 0.5, seed=1)
     (tmp_path / "half" / "train.en-de.en.bin.tmp9").write_bytes(b"half")

@@ -17,13 +17,13 @@ from raw_text import (
 
 from fairseq_plugins.corpora.datasets import DATASETS
 from fairseq_plugins.corpora.examples import Example
+from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.data.streams import read_stream
-from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.files import sha256
-from fairseq_plugins.prep import text_scan
 from fairseq_plugins.prep.recipes import text as text_recipe
+from fairseq_plugins.prep.recipes import text_scan
 from fairseq_plugins.prep.recipes.text import prepare
-from fairseq_plugins.syntax.labels import FEATURES
+from fairseq_plugins.syntax.layers import FEATURES
 from fairseq_plugins.text.text_encoder import TextEncoder
 
 
@@ -32,7 +32,7 @@ def _rule_parser(monkeypatch) -> None:
     """Put the rule where preparations load spaCy."""
     rule = RuleParser()
 
-    def load(tokenize, annotations, model=""):
+    def load(annotations, model="", tokenize=""):
         return rule if annotations or tokenize == "spacy" else None
 
     monkeypatch.setattr(text_recipe, "load_annotator", load)
@@ -45,7 +45,7 @@ def raw(tmp_path):
     return tmp_path
 
 
-def check_counts(folder, manifest: TextManifest) -> None:
+def check_counts(folder, manifest: Manifest) -> None:
     """Assert that streams, manifest and files agree."""
     assert {p.name for p in folder.iterdir()} == {
         "manifest.json",
@@ -114,9 +114,9 @@ def test_streams_are_what_the_encoder_gives_for_raw_text(raw) -> None:
         for name, expected in (
             ("tokens0", [s.tokens for s in encoded]),
             ("words0", [s.word_of for s in encoded]),
-            ("pos0", [s.features["pos"] for s in encoded]),
-            ("case0", [s.features["case"] for s in encoded]),
-            ("heads0", [s.heads for s in encoded]),
+            ("pos0", [s.layers["pos"] for s in encoded]),
+            ("case0", [s.layers["case"] for s in encoded]),
+            ("heads0", [s.layers["heads"] for s in encoded]),
         ):
             assert rows_of(folder, "train", name) == expected
 
@@ -160,7 +160,7 @@ def test_annotations_are_written_as_asked_for(raw) -> None:
         assert manifest.annotations == names
         assert bool(manifest.annotator) == bool(names)
         check_counts(raw / given, manifest)
-    assert read_stream(raw / "none" / "train.case0")[1][0] == FEATURES["case"].id("upper")
+    assert read_stream(raw / "none" / "train.case0")[1][0] == FEATURES["case"].inventory.id("upper")
 
 
 def test_labels_are_those_of_training_in_sorted_order_or_the_users(raw) -> None:
@@ -251,7 +251,7 @@ def held_out(raw, destdir="out", rows=400, **options) -> dict[str, list[str]]:
     fixed = {"dataset": "plain", "raw_dir": "", "train_file": path, "annotations": "none"}
     prepare(text_options(raw, destdir, **{**fixed, "valid_fraction": 0.1, **options}))
     folder = raw / destdir
-    splits = TextManifest.load(folder).splits
+    splits = Manifest.load(folder, TEXT).splits
     found = {split: [row["texts"][0] for row in examples_of(folder, split)] for split in splits}
     assert {split: counts["examples"] for split, counts in splits.items()} == {
         split: len(texts) for split, texts in found.items()
@@ -267,9 +267,9 @@ def test_a_share_of_training_is_held_out(raw) -> None:
     assert held_out(raw, "again") == found
     assert held_out(raw, "seeded", seed=2)["valid"] != found["valid"]
     assert set(held_out(raw, "more", valid_fraction=0.3)["valid"]) > set(found["valid"])
-    options = TextManifest.load(raw / "seeded").options
+    options = Manifest.load(raw / "seeded", TEXT).options
     assert (options["valid_fraction"], options["seed"]) == (0.1, 2)
-    assert "seed" not in TextManifest.load(prepare_plain(raw)).options
+    assert "seed" not in Manifest.load(prepare_plain(raw), TEXT).options
 
 
 def prepare_plain(raw):

@@ -11,35 +11,35 @@ from fairseq_plugins.text.annotate import Annotator
 @pytest.fixture(scope="module")
 def parser() -> Annotator:
     """The bundled pipeline with its parser."""
-    return Annotator(parse=True)
+    return Annotator(names=("heads",))
 
 
 def test_words_have_heads_when_asked_for(parser) -> None:
     words = ["The", "small", "dog", "sees", "a", "cat", "."]
     note = parser.annotate_words([words])[0]
     assert note.words == words
-    assert note.heads[0] == 3
-    assert note.heads.count(0) == 1
-    assert Annotator().annotate_words([words])[0].heads is None
+    assert note.layers["heads"][0] == 3
+    assert note.layers["heads"].count(0) == 1
+    assert Annotator().annotate_words([words])[0].layers.keys() == {"pos"}
 
 
 def test_parser_changes_no_part_of_speech(parser) -> None:
     lines = ["The dog barks at 3.5 cats.", "Nobody watched it, did they?"]
     with_heads, without = parser.annotate_text(lines), Annotator().annotate_text(lines)
-    assert [note.upos for note in with_heads] == [note.upos for note in without]
+    assert [note.layers["pos"] for note in with_heads] == [note.layers["pos"] for note in without]
 
 
 def test_heads_do_not_count_white_space(parser) -> None:
     close, wide = parser.annotate_text(["The dog barks.", "The  dog \n barks.   "])
     assert wide.words == close.words
-    assert len(wide.heads) == 4
-    assert wide.heads.count(0) == 1
-    assert all(0 <= head <= 4 and head != i for i, head in enumerate(wide.heads, 1))
+    assert len(wide.layers["heads"]) == 4
+    assert wide.layers["heads"].count(0) == 1
+    assert all(0 <= head <= 4 and head != i for i, head in enumerate(wide.layers["heads"], 1))
 
 
 def test_sentence_without_words_has_no_heads(parser) -> None:
-    assert parser.annotate_words([[]])[0].heads == []
-    assert parser.annotate_text(["", " "])[1].heads == []
+    assert parser.annotate_words([[]])[0].layers["heads"] == []
+    assert parser.annotate_text(["", " "])[1].layers["heads"] == []
 
 
 def test_pipeline_without_a_parser_is_refused(tmp_path) -> None:
@@ -47,5 +47,5 @@ def test_pipeline_without_a_parser_is_refused(tmp_path) -> None:
     nlp.add_pipe("attribute_ruler").add(patterns=[[{}]], attrs={"POS": "NOUN"})
     nlp.to_disk(tmp_path)
     with pytest.raises(ValueError, match=r"does not parse \(components: attribute_ruler\)"):
-        Annotator(str(tmp_path), parse=True)
-    assert Annotator(str(tmp_path)).annotate_words([["go"]])[0].heads is None
+        Annotator(str(tmp_path), ("heads",))
+    assert Annotator(str(tmp_path)).annotate_words([["go"]])[0].layers.keys() == {"pos"}

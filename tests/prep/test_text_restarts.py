@@ -12,9 +12,8 @@ from raw_datasets import write_raw
 from raw_text import CASED, RuleParser, text_options, write_pretrained
 from stops import Stopped, stop_now, stopped_at
 
-from fairseq_plugins.data.manifest import FILE_NAME
-from fairseq_plugins.data.text_manifest import TextManifest
-from fairseq_plugins.prep import text_chunks, workspace
+from fairseq_plugins.data.manifest import FILE_NAME, TEXT, Manifest
+from fairseq_plugins.prep import engine, workspace
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.prep.workspace import LOCK, WORK
@@ -24,7 +23,7 @@ from fairseq_plugins.prep.workspace import LOCK, WORK
 def _small_parts(monkeypatch) -> None:
     """Put the rule where preparations load spaCy, and cut files into chunks of five examples."""
     monkeypatch.setattr(text_recipe, "load_annotator", lambda *args: RuleParser())
-    monkeypatch.setattr(text_chunks, "CHUNK_EXAMPLES", 5)
+    monkeypatch.setattr(text_recipe, "CHUNK_EXAMPLES", 5)
 
 
 @pytest.fixture
@@ -56,12 +55,12 @@ def test_number_of_workers_changes_no_byte(raw, straight) -> None:
 
 
 def test_size_of_chunks_changes_no_byte(raw, straight, monkeypatch) -> None:
-    monkeypatch.setattr(text_chunks, "CHUNK_EXAMPLES", 1000)
+    monkeypatch.setattr(text_recipe, "CHUNK_EXAMPLES", 1000)
     prepare(options_for(raw, "out"))
     assert contents(raw / "out") == straight
 
 
-STEPS = ["write_chunks", "encode", "SplitWriter.close", "TextManifest.save", "close_work"]
+STEPS = ["plan", "carry", "SplitWriter.close", "Manifest.save", "close_work"]
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
@@ -69,10 +68,10 @@ STEPS = ["write_chunks", "encode", "SplitWriter.close", "TextManifest.save", "cl
 def test_stopped_at_any_step_nothing_looks_finished(
     step, after, raw, straight, monkeypatch
 ) -> None:
-    place = workspace if step == "close_work" else text_recipe
+    place = workspace if step == "close_work" else engine
     with stopped_at(monkeypatch, place, step, after=after):
         prepare(options_for(raw, "out"))
-    done = STEPS.index(step) + after > STEPS.index("TextManifest.save")
+    done = STEPS.index(step) + after > STEPS.index("Manifest.save")
     assert (raw / "out" / FILE_NAME).is_file() == done
     prepare(options_for(raw, "out"))
     assert contents(raw / "out") == straight
@@ -80,7 +79,7 @@ def test_stopped_at_any_step_nothing_looks_finished(
 
 def test_finished_chunks_are_not_made_again(raw, straight, monkeypatch) -> None:
     seen = []
-    encode = text_chunks.TextEncoder.encode
+    encode = text_recipe.TextEncoder.encode
 
     def slow(self, examples, parses):
         if len(seen) == 6:
@@ -88,13 +87,13 @@ def test_finished_chunks_are_not_made_again(raw, straight, monkeypatch) -> None:
         seen.append([example.id for example in examples])
         return encode(self, examples, parses)
 
-    monkeypatch.setattr(text_chunks.TextEncoder, "encode", slow)
+    monkeypatch.setattr(text_recipe.TextEncoder, "encode", slow)
     with pytest.raises(Stopped):
         prepare(options_for(raw, "out"))
     assert (raw / "out" / WORK).is_dir()
     before, seen[:] = list(seen), []
     monkeypatch.setattr(
-        text_chunks.TextEncoder,
+        text_recipe.TextEncoder,
         "encode",
         lambda self, examples, parses: (
             seen.append([e.id for e in examples]) or encode(self, examples, parses)
@@ -107,9 +106,9 @@ def test_finished_chunks_are_not_made_again(raw, straight, monkeypatch) -> None:
 
 def test_killed_and_rerun_gives_the_same_bytes(raw, straight, monkeypatch) -> None:
     with monkeypatch.context() as patch:
-        encode = text_chunks.TextEncoder.encode
+        encode = text_recipe.TextEncoder.encode
         patch.setattr(
-            text_chunks.TextEncoder,
+            text_recipe.TextEncoder,
             "encode",
             lambda self, examples, parses: time.sleep(0.05) or encode(self, examples, parses),
         )
@@ -134,7 +133,7 @@ def test_killed_and_rerun_gives_the_same_bytes(raw, straight, monkeypatch) -> No
 def test_unchanged_rerun_does_nothing(raw, straight, monkeypatch) -> None:
     monkeypatch.setattr(text_recipe, "scan_files", stop_now)
     manifest = prepare(options_for(raw, "straight", workers=2))  # their number is no content
-    assert manifest == TextManifest.load(raw / "straight")
+    assert manifest == Manifest.load(raw / "straight", TEXT)
     assert contents(raw / "straight") == straight
 
 
@@ -171,7 +170,7 @@ def test_changed_input_or_vocabulary_needs_overwrite(raw, straight) -> None:
 def test_input_counts_by_its_bytes_wherever_it_lies(raw, straight, monkeypatch) -> None:
     (raw / "raw").rename(raw / "moved")
     manifest = prepare(options_for(raw, "straight", raw_dir=raw / "moved"))
-    assert manifest == TextManifest.load(raw / "straight")
+    assert manifest == Manifest.load(raw / "straight", TEXT)
     assert contents(raw / "straight") == straight
 
 
@@ -201,7 +200,7 @@ def test_bad_second_file_leaves_a_finished_folder_alone(raw, straight) -> None:
 
 
 def test_dead_worker_is_one_clear_error(raw, monkeypatch) -> None:
-    monkeypatch.setattr(text_chunks.TextEncoder, "encode", lambda *args: os._exit(1))
+    monkeypatch.setattr(text_recipe.TextEncoder, "encode", lambda *args: os._exit(1))
     with pytest.raises(ChildProcessError, match=r"worker process died.*fewer --workers"):
         prepare(options_for(raw, "out", workers=2))
     assert not (raw / "out" / FILE_NAME).is_file()

@@ -12,8 +12,7 @@ from raw_text import RuleParser, examples_of, rows_of, text_options, word_pieces
 from small_wordnet import SENSES, write_small_wordnet
 
 from fairseq_plugins.corpora.examples import Example
-from fairseq_plugins.data.text_manifest import TextManifest
-from fairseq_plugins.prep import text_chunks
+from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.text import text_encoder, wordnet
@@ -34,16 +33,15 @@ EVERYTHING = "pos,heads,similarity"
 def _rule_parser(monkeypatch) -> None:
     """Put the rule where spaCy is loaded, and cut files into chunks of five examples."""
 
-    def load(tokenize, annotations, model=""):
-        wanted = text_encoder.needs_annotator(tokenize, annotations)
-        return RuleParser() if wanted else None
+    def load(annotations, model="", tokenize=""):
+        return RuleParser() if text_encoder.needs_annotator(annotations, tokenize) else None
 
-    def reopen(folder, manifest, *names):
-        return load(manifest.tokenize, manifest.annotations)
+    def reopen(folder, recorded, annotations, named, tokenize):
+        return load(annotations, tokenize=tokenize)
 
     monkeypatch.setattr(text_recipe, "load_annotator", load)
     monkeypatch.setattr(text_encoder, "reopen_annotator", reopen)
-    monkeypatch.setattr(text_chunks, "CHUNK_EXAMPLES", 5)
+    monkeypatch.setattr(text_recipe, "CHUNK_EXAMPLES", 5)
 
 
 @pytest.fixture
@@ -84,20 +82,20 @@ def test_folder_holds_the_similarity_of_all_words_of_a_pair(raw, tokenize, annot
     assert {0, 255} < values
     for row, example in zip(rows, examples_of(folder, "valid")):
         ((first, second),) = coder.encode([Example("0", tuple(example["texts"]))])
-        assert row == similarity.table(first.words, second.words) == second.similarity
-        assert first.similarity is None
+        assert row == similarity.table(first.words, second.words) == second.layers["similarity"]
+        assert "similarity" not in first.layers
 
 
 def test_numbers_stand_word_by_word_of_the_second_sentence(raw) -> None:
     coder = TextEncoder(word_pieces(), similarity=WordSimilarity(raw / "wordnet"))
     ((_, second),) = coder.encode([Example("0", ("the dog sees", "hound dog"))])
-    assert second.similarity == [0, 255, 0, 0, 255, 0]
+    assert second.layers["similarity"] == [0, 255, 0, 0, 255, 0]
 
 
 def test_single_sentences_have_no_similarity(raw) -> None:
     coder = TextEncoder(word_pieces(), similarity=WordSimilarity(raw / "wordnet"))
     ((alone,),) = coder.encode([Example("0", ("the dog",))])
-    assert alone.similarity is None
+    assert "similarity" not in alone.layers
 
 
 def test_number_of_workers_and_a_second_run_change_no_byte(raw) -> None:
@@ -161,7 +159,7 @@ def test_manifest_of_single_sentences_with_similarity_is_refused(raw) -> None:
     manifest.sentences = 1
     manifest.save(raw / "out")
     with pytest.raises(ValueError, match="only pairs have a similarity"):
-        TextManifest.load(raw / "out")
+        Manifest.load(raw / "out", TEXT)
 
 
 def encoded(raw, manifest):
@@ -172,7 +170,7 @@ def encoded(raw, manifest):
 
 def test_raw_text_is_compared_as_the_folder_was(raw, caplog) -> None:
     manifest = prepare(options(raw))
-    found = [second.similarity for _, second in encoded(raw, manifest)]
+    found = [second.layers["similarity"] for _, second in encoded(raw, manifest)]
     assert found == rows_of(raw / "out", "valid", "similarity1")
     assert not [r for r in caplog.records if "[UNK]" not in r.getMessage()]
 

@@ -10,8 +10,7 @@ import pytest
 from prepared_text import examples
 from raw_corpora import contents
 
-from fairseq_plugins.data.manifest import FILE_NAME
-from fairseq_plugins.data.text_manifest import TextManifest
+from fairseq_plugins.data.manifest import FILE_NAME, TEXT, Manifest
 from fairseq_plugins.data.text_rows import Rows
 from fairseq_plugins.prep.subset import choose_lines, write_subset
 
@@ -43,7 +42,7 @@ def lines_of(path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_examples_keep_what_belongs_to_them(kind, tmp_path):
     folder = prepare(tmp_path / "whole", kind)
-    count = TextManifest.load(folder).splits["train"]["examples"]
+    count = Manifest.load(folder, TEXT).splits["train"]["examples"]
     manifest = write_subset(folder, tmp_path / "half", 0.5, seed=3)
     chosen = choose_lines(count, 0.5, seed=3)
     assert manifest.splits["train"]["examples"] == len(chosen)
@@ -78,7 +77,7 @@ def test_everything_else_stays_and_the_whole_is_the_whole(kind, tmp_path):
         elif kind != "spans" and name != FILE_NAME:
             assert text == before[name], name
     splits = json.loads((tmp_path / "half" / FILE_NAME).read_text())["splits"]
-    assert splits["valid"] == TextManifest.load(folder).splits["valid"]
+    assert splits["valid"] == Manifest.load(folder, TEXT).splits["valid"]
 
 
 def test_counts_are_of_what_is_left(tmp_path):

@@ -10,10 +10,11 @@ from raw_text import RuleParser
 
 from fairseq_plugins.data.factor_streams import check_split
 from fairseq_plugins.data.manifest import Manifest
-from fairseq_plugins.prep import chunks
 from fairseq_plugins.prep.recipes import translation
+from fairseq_plugins.prep.recipes import translation_chunks as chunks
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.subset import choose_lines, write_subset
+from fairseq_plugins.syntax.layers import layers_of
 from fairseq_plugins.syntax.subword_tree import COLUMNS, heads_of
 from fairseq_plugins.text import annotate, source_encoder
 from fairseq_plugins.text.source_encoder import SourceEncoder
@@ -25,8 +26,8 @@ WORDS = {"tokenizer": "pretokenized", "subwords": "none"}
 def rule_parser(monkeypatch) -> RuleParser:
     """Put the rule parser where preparations, and encoders of raw text, load spaCy."""
     parser = RuleParser()
-    for module in (translation, source_encoder):
-        monkeypatch.setattr(module, "load_annotator", lambda *args: parser)
+    monkeypatch.setattr(translation, "load_annotator", lambda *args: parser)
+    monkeypatch.setattr(source_encoder, "folder_annotator", lambda *args: parser)
     return parser
 
 
@@ -51,7 +52,7 @@ def test_trees_stand_beside_subwords(cut, tmp_path, rule_parser, small_chunks) -
     manifest = prepare(make_options(tmp_path / "out", parse=True, **write_corpus(tmp_path), **cut))
     assert manifest.heads
     for split in ("train", "test"):
-        check_split(tmp_path / "out", split, "en-de", "en", {}, tree=True)
+        check_split(tmp_path / "out", split, "en-de", "en", layers_of(["heads"]))
         assert set(manifest.splits[split]["tokens"]) >= {"en.words", "en.heads"}
         for heads in trees(tmp_path / "out", split):  # every word hangs on the next
             assert heads == [*range(2, len(heads) + 1), 0]
@@ -65,7 +66,7 @@ def test_raw_text_gets_what_the_folder_holds(tmp_path, rule_parser) -> None:
     encoder = SourceEncoder.from_folder(tmp_path / "out", manifest)
     lines = (tmp_path / "test.en").read_text().splitlines()
     for k, sentence in enumerate(encoder.encode(lines)):
-        for name, row in zip(COLUMNS, sentence.tree):
+        for name, row in ((name, sentence.columns[name]) for name in COLUMNS):
             assert [*row, 0] == stream_rows(tmp_path / "out", "test", f"en.{name}")[k]
 
 
@@ -86,14 +87,14 @@ def test_stopped_and_rerun_gives_the_same_bytes(
     prepare(make_options(tmp_path / "straight", parse=True, **texts))
     work, done = getattr(chunks, f"{step}_chunk"), []
 
-    def stop(chunk):
+    def stop(*args):
         if len(done) == 3:
             raise KeyboardInterrupt
-        done.append(chunk.number)
-        work(chunk)
+        done.append(args)
+        work(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(chunks, f"{step}_chunk", stop)
+        patch.setattr(translation, f"{step}_chunk", stop)
         with pytest.raises(KeyboardInterrupt):
             prepare(make_options(tmp_path / "out", parse=True, **texts))
     prepare(make_options(tmp_path / "out", parse=True, **texts))
@@ -121,7 +122,7 @@ def test_trees_need_no_features(tmp_path, rule_parser) -> None:
     manifest = prepare(options)
     assert manifest.annotator["name"] == "rule"
     assert trees(tmp_path / "out", "test")[0]
-    assert SourceEncoder.from_folder(tmp_path / "out", manifest).encode(["a b"])[0].tree
+    assert SourceEncoder.from_folder(tmp_path / "out", manifest).encode(["a b"])[0].columns["heads"]
 
 
 def test_other_source_language_needs_a_parser(tmp_path) -> None:
@@ -135,7 +136,7 @@ def test_a_subset_keeps_its_trees(tmp_path, rule_parser) -> None:
     assert Manifest.load(tmp_path / "half").heads
     whole, half = (trees(tmp_path / name, "train") for name in ("out", "half"))
     assert half == [whole[i] for i in choose_lines(30, 0.5, seed=1)]
-    check_split(tmp_path / "half", "train", "en-de", "en", {}, tree=True)
+    check_split(tmp_path / "half", "train", "en-de", "en", layers_of(["heads"]))
     sizes = [(tmp_path / n / "train.en-de.en.heads.bin").stat().st_size for n in ("out", "half")]
     tokens = manifest.splits["train"]["tokens"]["en.heads"]
     assert sizes[1] == 2 * tokens < sizes[0]
@@ -166,8 +167,8 @@ class TestConllu:
     def test_a_pipeline_beside_them_is_for_raw_text(self, tmp_path, monkeypatch) -> None:
         asked = []
 
-        def load(model, *, parse):
-            asked.append((model, parse))
+        def load(model, names):
+            asked.append((model, "heads" in names))
             return RuleParser()
 
         monkeypatch.setattr(annotate, "Annotator", load)
@@ -179,7 +180,7 @@ class TestConllu:
             SourceEncoder.from_folder(tmp_path / "out", manifest)
         (raw,) = SourceEncoder.from_folder(tmp_path / "out", manifest, "xx").encode(["a b"])
         assert asked == [("xx", True)] * 2
-        assert raw.tree == ([1, 2], [2, 2])  # of the rule
+        assert (raw.columns["words"], raw.columns["heads"]) == ([1, 2], [2, 2])  # of the rule
 
     def test_multiword_tokens_are_one_word(self, tmp_path) -> None:
         parts = [("2-3", "zum", "_"), ("2", "zu", "4"), ("3", "dem", "4")]

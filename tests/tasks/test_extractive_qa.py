@@ -13,6 +13,7 @@ from prepared_text import make_task as make
 from prepared_text import prepare as prepare_labels
 
 from fairseq_plugins.models._bert_config import BertConfig
+from fairseq_plugins.syntax.needs import Needs
 
 PARTS = {"train": passages(12), "valid": passages(6, 1), "test": passages(3, 2, gold=False)}
 
@@ -78,9 +79,9 @@ def test_models_that_compare_words_are_refused(folder):
     task = make_task(folder)
     with pytest.raises(ValueError, match="similarity"):
         make_model(task, "bert_uer_tiny")
-    reader = SimpleNamespace(reads_similarity=True)
+    reader = Needs(layers=("similarity",))
     with pytest.raises(ValueError, match="--task extractive_qa does not take models that read the"):
-        task._serve(reader)
+        task._check(reader, training=False)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +217,7 @@ def test_raw_questions_without_gold_have_none(folder):
 def test_raw_text_that_was_not_parsed_is_named(folder):
     task, _ = loaded(folder, "valid", "bert_sla_tiny")
     encoded, paragraphs = raw(PARTS["valid"])
-    encoded[1].context.heads = None
+    del encoded[1].context.layers["heads"]
     name = PARTS["valid"][1].questions[0].id
     with pytest.raises(ValueError, match=f"the passage of question '{name}' was not parsed"):
         task.build_dataset_for_inference(encoded, paragraphs)

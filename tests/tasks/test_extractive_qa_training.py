@@ -21,6 +21,7 @@ from squad_files import toy_squad, write_toy_bert
 
 from fairseq_plugins.corpora import squad
 from fairseq_plugins.inference.text_checkpoints import load_models
+from fairseq_plugins.syntax.needs import Needs
 from fairseq_plugins.text.squad_encoder import encode_paragraphs
 from fairseq_plugins.text.text_encoder import TextEncoder
 
@@ -112,7 +113,7 @@ def test_everything_at_once_trains_and_its_checkpoint_gives_what_validation_said
     save_dir = train(folder, tmp_path, *words.split())
     state = state_of(save_dir / LAST)["extra_state"]
     task, (model,) = load_models([save_dir / LAST])
-    assert (model.features, model.reads_heads, model.needs_pairs) == (("pos",), True, True)
+    assert model.needs == Needs(("pos",), ("heads",), words=True, pairs=True)
     task.load_dataset("valid")
     batch = (dataset := task.dataset("valid")).collater([dataset[i] for i in range(len(dataset))])
     criterion = task.build_criterion(OmegaConf.create({"_name": "extractive_qa"}))
@@ -172,7 +173,7 @@ def test_raw_files_are_read_as_prepared(toy):
     """The same rows, windows and texts by the folder's encoder as by the preparation."""
     folder, (_, dev) = toy
     task = make_task(folder)
-    task.features = ()
+    task.needs = Needs()
     task.load_dataset("valid", for_prediction=True)
     split = task.dataset("valid")
     paragraphs = squad.read(dev).paragraphs

@@ -10,6 +10,7 @@ from fairseq.token_generation_constraints import pack_constraints
 from prepared import batches, make_model, make_task, prepare, random_pairs
 
 from fairseq_plugins.data.factored_pair_dataset import FactoredPairDataset
+from fairseq_plugins.syntax.layers import FEATURES
 
 TEST = random_pairs(23, seed=4)
 LINES = [source for source, _ in TEST]
@@ -220,7 +221,7 @@ def test_unknown_words_and_reserved_spellings_keep_their_features(folder):
     assert tokens[1].tolist() == [task.src_dict.eos()]
     assert lengths == [6, 1]
     assert [len(row) for row in tokens.factors] == lengths
-    assert tokens.factors[0][4, 1] == task.feature_inventories["case"].id("upper")
+    assert tokens.factors[0][4, 1] == FEATURES["case"].inventory.id("upper")
     assert isinstance(task.build_dataset_for_inference(tokens, lengths), FactoredPairDataset)
 
 

@@ -57,7 +57,7 @@ def test_loaded_model_is_the_saved_one(trained):
     task = make_task(trained[0])
     (model,), _ = checkpoint_utils.load_model_ensemble([str(trained[1])], task=task, strict=True)
     saved = torch.load(trained[1], weights_only=True)["model"]
-    assert model.features == ("pos", "case")
+    assert model.needs.features == ("pos", "case")
     assert saved.keys() == model.state_dict().keys()
     assert all(torch.equal(value, saved[key]) for key, value in model.state_dict().items())
     assert "encoder.embed_tokens.factors.tables.pos.weight" in saved

@@ -8,7 +8,8 @@ import pytest
 import torch
 from prepared_text import LABELS, batches, encode, examples, make_model, make_task, prepare
 
-from fairseq_plugins.syntax.labels import FEATURES, PAD_ID, SPECIAL_ID
+from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID
+from fairseq_plugins.syntax.layers import FEATURES
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,7 @@ def test_features_are_those_the_model_asks_for(folders):
         task.load_dataset("train")
         (batch,) = batches(task, "train", max_sentences=99)
         wanted = [] if names == "none" else names.split(",")
-        assert list(model.features) == wanted
+        assert list(model.needs.features) == wanted
         if not wanted:
             assert "src_factors" not in batch["net_input"]
             continue
@@ -66,7 +67,7 @@ def pos_by_hand(task, batch, column):
         batch["id"].tolist(), batch["net_input"]["src_tokens"], batch["net_input"]["src_factors"]
     ):
         side = encode(given[i].texts[0].split())
-        tags = [side.features["pos"][word] for word in side.word_of]
+        tags = [side.layers["pos"][word] for word in side.word_of]
         row = [SPECIAL_ID, *tags, SPECIAL_ID]
         row += [PAD_ID] * (len(tokens) - len(row))
         assert factors[:, column].tolist() == row
@@ -79,7 +80,7 @@ def test_feature_changes_the_answer(folders):
     task.load_dataset("train")
     (batch,) = batches(task, "train", max_sentences=99)
     inputs = batch["net_input"]
-    blank = torch.where(inputs["src_factors"] > SPECIAL_ID, FEATURES["pos"].id("X"), 1)
+    blank = torch.where(inputs["src_factors"] > SPECIAL_ID, FEATURES["pos"].inventory.id("X"), 1)
     assert not torch.allclose(model(**inputs)[0], model(**{**inputs, "src_factors": blank})[0])
 
 

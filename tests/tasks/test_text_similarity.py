@@ -85,17 +85,17 @@ def test_raw_text_whose_words_were_not_compared_is_refused(compared):
     task = make_task(compared)
     make_model(task, KIND)
     sides = encode_texts(["by night", "the cat"])
-    sides[1].similarity = None
-    message = "words of example line 7 were not compared, .*--annotations similarity"
+    del sides[1].layers["similarity"]
+    message = "example line 7 was not compared, .*--annotations similarity"
     with pytest.raises(ValueError, match=message):
         task.build_dataset_for_inference([sides], ["line 7"])
-    sides[1].similarity = [1]
-    with pytest.raises(ValueError, match="similarities of raw text: example 1 has 1 entries"):
+    sides[1].layers["similarity"] = [1]
+    with pytest.raises(ValueError, match="similarity of raw text: example 1 has 1 entries"):
         task.build_dataset_for_inference([sides], ["line 7"])
 
 
 def test_folder_without_similarities_says_how_to_prepare_it(compared, uncompared):
-    with pytest.raises(ValueError, match="--annotations similarity"):
+    with pytest.raises(ValueError, match="--annotations pos,similarity"):
         make_model(make_task(uncompared), KIND)
     cfg = OmegaConf.structured(BertConfig(**SIZES))
     cfg._name = KIND

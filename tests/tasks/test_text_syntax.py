@@ -124,7 +124,7 @@ def test_raw_text_without_a_parse_is_refused(parsed):
     task = make_task(parsed)
     make_model(task, "bert_sla_tiny")
     sides = [encode(["by"]), encode(["night"])]
-    sides[1].heads = None
+    del sides[1].layers["heads"]
     message = "example line 7 was not parsed, .* prepare the folder with --annotations pos,heads"
     with pytest.raises(ValueError, match=message):
         task.build_dataset_for_inference([sides], ["line 7"])
@@ -166,7 +166,7 @@ def test_supervised_heads_need_no_parse_to_predict(parsed, unparsed):
     given = examples("classes", 12, pairs=True)
     raw = [[encode(text.split()) for text in e.texts] for e in given]
     for sides in raw:
-        sides[0].heads = None
+        del sides[0].layers["heads"]
     answers = [model(**only_batch(tasks[0])["net_input"])[0]]
     for task in tasks:
         task.load_dataset("train", for_prediction=True)

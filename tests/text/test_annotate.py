@@ -59,8 +59,8 @@ def test_words_of_raw_lines_lie_where_their_spans_say(lines, annotator) -> None:
     for line, note in zip(lines, notes):
         assert [line[a:b] for a, b in note.spans] == note.words
         assert "".join(note.words) == "".join(line.split())
-        assert len(note.upos) == len(note.words)
-        assert set(note.upos) <= set(UPOS)
+        assert len(note.layers["pos"]) == len(note.words)
+        assert set(note.layers["pos"]) <= set(UPOS)
 
 
 def test_words_without_end_are_found_in_linear_time(annotator, monkeypatch) -> None:
@@ -91,12 +91,12 @@ def test_given_words_are_tagged_one_by_one(lines, annotator) -> None:
     sentences = [line.split() for line in lines]
     notes = annotator.annotate_words(sentences)
     assert [note.words for note in notes] == sentences
-    assert [len(note.upos) for note in notes] == [len(words) for words in sentences]
+    assert [len(note.layers["pos"]) for note in notes] == [len(words) for words in sentences]
 
 
 def test_unmistakable_words_are_tagged(annotator) -> None:
     note = annotator.annotate_words([["The", "dog", "is", "on", "the", "table", "."]])[0]
-    assert (note.upos[0], note.upos[-1]) == ("DET", "PUNCT")
+    assert (note.layers["pos"][0], note.layers["pos"][-1]) == ("DET", "PUNCT")
 
 
 def test_annotations_do_not_depend_on_their_company(annotator) -> None:
@@ -138,7 +138,7 @@ def test_own_component_may_set_parts_of_speech(tmp_path) -> None:
             return doc
 
     annotator = Annotator(str(save_pipeline(tmp_path / "pipeline", "all_verbs")))
-    assert annotator.annotate_words([["go", "home"]])[0].upos == ["VERB", "VERB"]
+    assert annotator.annotate_words([["go", "home"]])[0].layers["pos"] == ["VERB", "VERB"]
 
 
 def test_identity_follows_the_content_of_a_pipeline(tmp_path) -> None:

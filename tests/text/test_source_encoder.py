@@ -11,13 +11,14 @@ from raw_corpora import RuleAnnotator, invented_pairs, make_options, stream_rows
 from fairseq_plugins.data.dictionaries import load_dictionary, token_ids
 from fairseq_plugins.data.manifest import Manifest
 from fairseq_plugins.prep.recipes.translation import prepare
+from fairseq_plugins.syntax.layers import FEATURES
 from fairseq_plugins.text import source_encoder
 from fairseq_plugins.text.segment import WordSegmenter
 from fairseq_plugins.text.source_encoder import (
     SourceEncoder,
     TargetDecoder,
+    folder_annotator,
     folder_segmenter,
-    load_annotator,
 )
 
 PAIRS = invented_pairs(30)
@@ -32,7 +33,7 @@ def folder(tmp_path, rule_tagger, monkeypatch) -> Path:
             *[tmp_path / "out"], trainpref=tmp_path / "t", bpe_size=150, bpe_vocabulary_threshold=5
         )
     )
-    monkeypatch.setattr(source_encoder, "load_annotator", lambda *args: rule_tagger)
+    monkeypatch.setattr(source_encoder, "folder_annotator", lambda *args: rule_tagger)
     return tmp_path / "out"
 
 
@@ -74,13 +75,14 @@ def test_parts_of_speech_need_a_tagger() -> None:
     with pytest.raises(ValueError, match="feature 'pos' needs a spaCy pipeline"):
         SourceEncoder("none", "none", "en", WordSegmenter(), ("pos",))
     sentences = SourceEncoder("none", "none", "en", WordSegmenter(), ("case",)).encode(["A b", ""])
-    assert [s.features for s in sentences] == [{"case": ["upper", "lower"]}, {"case": []}]
+    upper, lower = FEATURES["case"].inventory.ids(["upper", "lower"])
+    assert [s.columns for s in sentences] == [{"case": [upper, lower]}, {"case": []}]
 
 
 def test_text_tagged_elsewhere_needs_an_english_source() -> None:
     manifest = Manifest("de", "en", ["pos"], {}, annotator={"name": "conllu", "version": "-"})
     with pytest.raises(ValueError, match="no pipeline is known for raw text"):
-        load_annotator(Path(), manifest)
+        folder_annotator(Path(), manifest)
 
 
 class Contracting(RuleAnnotator):
@@ -94,5 +96,5 @@ class Contracting(RuleAnnotator):
 def test_words_the_tagger_cuts_again_are_counted() -> None:
     line = source_encoder.annotate_lines(["I don't know"], "pretokenized", Contracting())[0]
     assert (line.words, line.repaired, line.failed) == (["I", "don't", "know"], 1, False)
-    tags = Contracting().annotate_words([["I", "do", "n't", "know"]])[0].upos
-    assert line.upos == [tags[0], tags[1], tags[3]]
+    tags = Contracting().annotate_words([["I", "do", "n't", "know"]])[0].layers["pos"]
+    assert line.layers["pos"] == [tags[0], tags[1], tags[3]]

@@ -12,7 +12,7 @@ from raw_text import CASED, SETTINGS, RuleParser, word_pieces, write_pretrained
 
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.syntax.annotation import Annotation
-from fairseq_plugins.syntax.labels import FEATURES
+from fairseq_plugins.syntax.layers import FEATURES
 from fairseq_plugins.text.annotate import Annotator
 from fairseq_plugins.text.text_encoder import EncodedSentence, TextEncoder
 
@@ -47,15 +47,15 @@ def check(sentence: EncodedSentence) -> None:
     assert len(sentence.tokens) == len(sentence.word_of)
     assert sorted(set(sentence.word_of)) == list(range(count))
     assert sentence.word_of == sorted(sentence.word_of)
-    for name, ids in sentence.features.items():
+    for name, ids in sentence.layers.items():
         assert len(ids) == count
-        assert all(2 <= i < len(FEATURES[name]) for i in ids)
-    for word, head in enumerate(sentence.heads, 1):
+        assert name == "heads" or all(2 <= i < len(FEATURES[name].inventory) for i in ids)
+    for word, head in enumerate(sentence.layers["heads"], 1):
         assert 0 <= head <= count
         steps = 0
         while head:
             assert head != word
-            head, steps = sentence.heads[head - 1], steps + 1
+            head, steps = sentence.layers["heads"][head - 1], steps + 1
             assert steps <= count
 
 
@@ -132,17 +132,17 @@ def test_parts_of_speech_are_those_of_the_cased_text() -> None:
     sentence = encode(encoder(), text)
     assert sentence.tokens == encode(encoder(), text.lower()).tokens  # an uncased vocabulary
     assert sentence.words == text.split()
-    assert sentence.features["pos"] == FEATURES["pos"].ids([tag(w) for w in text.split()])
-    assert sentence.features["case"] == FEATURES["case"].ids(["upper", "upper", "lower"])
+    assert sentence.layers["pos"] == FEATURES["pos"].inventory.ids([tag(w) for w in text.split()])
+    assert sentence.layers["case"] == FEATURES["case"].inventory.ids(["upper", "upper", "lower"])
 
 
 def test_real_tagger_reads_capitals_of_an_uncased_bert() -> None:
-    coder = encoder(annotator=Annotator(parse=True))
+    coder = encoder(annotator=Annotator(names=("heads",)))
     seen = set()
     for text in ("We like Apple and Google .", "we like apple and google ."):
         sentence = encode(coder, text)
         check(sentence)
-        seen.add(FEATURES["pos"].symbols[sentence.features["pos"][2]])
+        seen.add(FEATURES["pos"].inventory.symbols[sentence.layers["pos"][2]])
     assert "PROPN" in seen
     assert len(seen) == 2
 
@@ -152,9 +152,10 @@ def test_annotations_are_those_asked_for() -> None:
     everything = encode(encoder(), text)
     only_pos = encode(encoder(annotations=("pos",)), text)
     nothing = encode(TextEncoder(word_pieces()), text)
-    assert only_pos == replace(everything, heads=None)
-    case = {"case": everything.features["case"]}
-    assert nothing == replace(everything, heads=None, features=case)
+    assert everything.layers.keys() == {"pos", "case", "heads"}
+    kept = {name: everything.layers[name] for name in ("pos", "case")}
+    assert only_pos == replace(everything, layers=kept)
+    assert nothing == replace(everything, layers={"case": kept["case"]})
     with pytest.raises(ValueError, match="pos needs a spaCy pipeline"):
         TextEncoder(word_pieces(), annotations=("pos",))
     with pytest.raises(ValueError, match="spacy needs a spaCy pipeline"):
@@ -166,7 +167,7 @@ def test_words_are_found_by_the_pipeline_or_at_blanks() -> None:
     assert encode(encoder(), text).words == ["The", "dog,", "cannot!"]
     found = encode(encoder("spacy"), text)
     assert found.words == ["The", "dog", ",", "cannot", "!"]
-    assert found.heads == [2, 3, 4, 5, 0]
+    assert found.layers["heads"] == [2, 3, 4, 5, 0]
     assert found.tokens == encode(encoder(), text).tokens
 
 
@@ -196,20 +197,20 @@ def test_word_that_the_pipeline_cuts_keeps_its_first_part_of_speech(tokenize) ->
     check(sentence)
     assert sentence.words[-1] == "rose"
     assert len(sentence.words) == 4
-    tags = FEATURES["pos"].ids([tag(w) for w in ("The", "dog", "can", "rose")])
-    assert sentence.features["pos"] == tags
-    assert sentence.heads == [2, 3, 4, 0]  # what hung on "not" and on "can" is the word's
+    tags = FEATURES["pos"].inventory.ids([tag(w) for w in ("The", "dog", "can", "rose")])
+    assert sentence.layers["pos"] == tags
+    assert sentence.layers["heads"] == [2, 3, 4, 0]  # what hung on "not" and on "can" is the word's
     assert sentence.repaired == 1
 
 
 def test_pipeline_that_sees_nothing_gives_no_part_of_speech() -> None:
     class Blind(RuleParser):
         def annotate_words(self, sentences):
-            return [Annotation([], [], heads=[]) for _ in sentences]
+            return [Annotation([], {"pos": [], "heads": []}) for _ in sentences]
 
     sentence = encode(encoder(annotator=Blind()), "a dog")
     check(sentence)
-    assert sentence.features["pos"] == FEATURES["pos"].ids(["X", "X"])
+    assert sentence.layers["pos"] == FEATURES["pos"].inventory.ids(["X", "X"])
 
 
 def test_pipeline_that_changes_the_text_is_refused() -> None:

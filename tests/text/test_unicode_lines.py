@@ -21,7 +21,8 @@ from raw_corpora import (
 from fairseq_plugins.data.dictionaries import load_dictionary, token_ids
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.syntax.annotation import Annotation
-from fairseq_plugins.syntax.labels import FEATURES, SPECIAL, SPECIAL_ID, UPOS
+from fairseq_plugins.syntax.labels import SPECIAL_ID, UPOS
+from fairseq_plugins.syntax.layers import FEATURES
 from fairseq_plugins.text.raw_text import TOKENIZERS, line_reader
 from fairseq_plugins.text.source_encoder import SourceEncoder, annotate_lines, encode_line
 
@@ -48,7 +49,7 @@ class LyingAnnotator(RuleAnnotator):
             found = [text[a:b] for a, b in zip(cuts, cuts[1:])]
             if rng.random() < 0.3:
                 found = [*words[1:], "invention"]
-            notes.append(Annotation(found, [rng.choice(UPOS) for _ in found]))
+            notes.append(Annotation(found, {"pos": [rng.choice(UPOS) for _ in found]}))
         return notes
 
 
@@ -70,15 +71,14 @@ def test_every_subword_gets_one_label_a_feature(kind, lines, segmenters) -> None
 
 def check_sentence(line, sentence) -> None:
     """One label of the inventory for each subword; words in order; nothing empty, no space."""
-    assert list(sentence.features) == list(NAMES)
-    for name, labels in sentence.features.items():
-        assert len(labels) == len(sentence.subwords) == len(sentence.word_of)
-        assert SPECIAL not in FEATURES[name].labels
-        assert all(label in FEATURES[name].labels for label in labels)
+    assert list(sentence.columns) == list(NAMES)
+    for name, ids in sentence.columns.items():
+        assert len(ids) == len(sentence.subwords) == len(sentence.word_of)
+        assert all(SPECIAL_ID < i < len(FEATURES[name].inventory) for i in ids)
     assert sentence.word_of == sorted(sentence.word_of)
     assert all(0 <= i < len(sentence.words) for i in sentence.word_of)
     assert all(piece and piece.split() == [piece] for piece in sentence.subwords)
-    assert len(line.words) == len(line.spans) == len(line.upos)
+    assert len(line.words) == len(line.spans) == len(line.layers["pos"])
 
 
 @pytest.mark.parametrize("kind", ["bpe", "bpe_vocabulary"])
@@ -148,7 +148,7 @@ def check_disk(folder, manifest, lines, annotator) -> None:
     assert len(tokens) == len(stream_rows(folder, "test", "de")) == len(lines)
     dictionary = load_dictionary(folder / "dict.en.txt")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fairseq_plugins.text.source_encoder.load_annotator", lambda *m: annotator)
+        patch.setattr("fairseq_plugins.text.source_encoder.folder_annotator", lambda *m: annotator)
         sentences = SourceEncoder.from_folder(folder, manifest).encode(lines)
     assert tokens == [token_ids(dictionary, sentence.subwords) for sentence in sentences]
     for row in tokens:
@@ -156,9 +156,7 @@ def check_disk(folder, manifest, lines, annotator) -> None:
         assert not {dictionary.pad(), dictionary.eos(), dictionary.bos()} & set(row[:-1])
     for name in NAMES:
         rows = stream_rows(folder, "test", f"en.{name}")
-        expected = [
-            [*FEATURES[name].ids(sentence.features[name]), SPECIAL_ID] for sentence in sentences
-        ]
+        expected = [[*sentence.columns[name], SPECIAL_ID] for sentence in sentences]
         assert rows == expected
 
 

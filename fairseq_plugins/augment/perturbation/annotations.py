@@ -40,7 +40,7 @@ def annotate_texts(texts: Iterable[str], annotator: Any, workers: int) -> dict[s
     done = run_jobs(_annotate, jobs, workers, partial(_start, annotator), **how)
     notes = (note for chunk in done for note in chunk)
     return {
-        text: Sentence(text, tuple(note.words), tuple(note.upos), tuple(note.spans or ()))
+        text: Sentence(text, tuple(note.words), tuple(note.layers["pos"]), tuple(note.spans or ()))
         for text, note in zip(distinct, notes)
     }
 

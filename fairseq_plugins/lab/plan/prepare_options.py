@@ -3,7 +3,7 @@
     prepare: {annotations: "pos,heads,similarity", valid-fraction: 0.07}
     prepare: {source-lang: en, target-lang: de, trainpref: train, validpref: valid, bpe-size: 8000}
 
-The names are those of the preparing script of the dataset. Files are named as they lie in the
+The names are those of the subcommand that prepares the dataset. Files are named as they lie in the
 folder of raw data (``--raw``). Everything else that names a file, a folder or a package (the folder
 to write, BERT, a spaCy pipeline, existing subword models) is said on the command line alone.
 """
@@ -15,7 +15,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from ...corpora.readers.options import ReadOptions
 from ...messages import quoted
+from ...prep.recipes.question_options import QuestionOptions
+from ...prep.recipes.text_options import TextOptions
+from ...prep.recipes.translation_options import TranslationOptions
+from ...prep.running import RUNNING
 from .option_values import Options, as_mapping, check_option
 from .plain_values import FLAG, NUMBER, PATH, TEXT, WHOLE, WORD, Kind
 
@@ -72,7 +77,7 @@ def preparing(dataset: str, raw: Path) -> list[str]:
 
 
 def words_of(options: Mapping[str, Any], raw: Path) -> list[str]:
-    """Spell options out for the preparing script.
+    """Spell options out for the preparing subcommand.
 
     Args:
         options: that `check_prepare` let pass.
@@ -89,14 +94,8 @@ def words_of(options: Mapping[str, Any], raw: Path) -> list[str]:
 
 def _kinds_of(dataset: str) -> dict[str, Kind]:
     """Return name -> kind of the options of a dataset's preparation, as its record has them."""
-    from ...corpora.readers.options import ReadOptions
-    from ...prep.options import TranslationOptions  # with fairseq, which jobs do without
-    from ...prep.running import RUNNING
-    from ...prep.squad_options import SquadOptions
-    from ...prep.text_options import TextOptions
-
     usual = [TextOptions, ReadOptions]
-    records = {TRANSLATION: [TranslationOptions], SQUAD: [SquadOptions]}.get(dataset, usual)
+    records = {TRANSLATION: [TranslationOptions], SQUAD: [QuestionOptions]}.get(dataset, usual)
     own = {name: WORD for name in _WORDS}
     own |= {name: TEXT for name in _TEXTS} | {name: _BELOW for name in _FILES}
     found = {}

@@ -1,89 +1,159 @@
-"""Prepare SQuAD files for question answering: JSON in, a prepared folder out.
-
-Steps: check options, vocabulary and files; read every file once, and refuse what cannot be used;
-write the paragraphs in chunks; annotate and cut the chunks, place the answers (several processes);
-write binary streams, texts and the list of answers that could not be placed exactly; write the
-manifest, last. Finished chunks are kept until the end, so a preparation that was killed goes on
-where it was, and the folder's bytes do not depend on the number of workers.
-"""
+"""The recipe of SQuAD files for question answering: paragraphs become wordpieces, answers spans."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from itertools import count, groupby
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
 from ...corpora.own_files import log_unread
 from ...corpora.squad import Paragraph, read
-from ...data.manifest import tool_versions
-from ...data.text_manifest import MISALIGNED, SPANS, TARGETS, VOCABULARY, WINDOWS, TextManifest
-from ...files import sha256, write_bytes
+from ...data.folder_names import (
+    CONTEXTS,
+    EXAMPLES,
+    MISALIGNED,
+    SPANS,
+    TARGETS,
+    VOCABULARY,
+    WINDOWS,
+)
+from ...data.manifest import TEXT, Manifest, tool_versions
+from ...files import sha256, write_bytes, write_text
 from ...messages import quoted
-from ...pretrained.directory import resolve_directory
+from ...text.annotators import load_annotator
 from ...text.squad_encoder import check_visible
-from ...text.text_encoder import load_annotator
 from ...text.wordpiece import WordPieces
-from .. import squad_chunks
-from ..shards import Layout, carry_out, is_settled
-from ..squad_binarize import SquadSplitWriter
-from ..squad_chunks import SquadChunk, encode_chunk, start_encoding
-from ..squad_options import OFFICIAL, SquadOptions
-from ..text_binarize import TextWriter
-from ..workers import run_jobs
-from ..workspace import check_destination, finish
-from .text import TOOLS, Tools, load_tools, report
+from .. import engine
+from ..chunks import NO_BOUND, Chunk, EncodedChunk, open_arrays
+from ..engine import Part, Step
+from ..shards import Layout
+from ..split_writer import SplitWriter
+from . import examples as shared
+from .question_chunks import encode_chunk, row_of
+from .question_options import OFFICIAL, QuestionOptions
 
 logger = logging.getLogger(__name__)
 
 DATASET, METRIC = "squad", "f1"
+CHUNK_PARAGRAPHS = 16
 
 
-def prepare(options: SquadOptions) -> TextManifest:
-    """Prepare a folder; return its manifest (at once, when it is already finished).
-
-    Raises:
-        FileNotFoundError, ValueError: bad input or options; nothing finished-looking is left.
-        OSError: the folder cannot be written.
-    """
-    folder, files = Path(options.destdir), options.input_files()
-    vocabulary = resolve_directory(options.pretrained) / VOCABULARY
-    check_destination(folder, [*files.values(), *([vocabulary] if vocabulary.is_file() else [])])
-    log_unread(options.raw_dir, OFFICIAL, files)
-    manifest, tools = describe(options, files)
-    if files.keys() == {"train"}:
-        logger.warning("%s: no validation split: give --valid-file", folder)
-    if is_settled(options, manifest):
-        return TextManifest.load(folder)
-    found = scan(options, files, tools.encoder.wordpieces)
-    return carry_out(options, manifest, partial(make, options, found, manifest, tools))
+def prepare(options: QuestionOptions) -> Manifest:
+    """Prepare a folder of questions; see `engine.prepare`."""
+    return engine.prepare(QuestionRecipe(options))
 
 
-def describe(options: SquadOptions, files: dict[str, Path]) -> tuple[TextManifest, Tools]:
-    """Load the tools, and write down what decides the folder's content, before the work."""
-    names, tokenize = options.annotation_names, options.tokenize
-    annotator = load_annotator(tokenize, names, options.spacy_model)
-    tools, settings, vocabulary = load_tools(options.pretrained, tokenize, names, annotator)
-    inputs = {split: {"file": str(path), "sha256": sha256(path)} for split, path in files.items()}
-    manifest = TextManifest(
-        *(DATASET, TARGETS[SPANS], SPANS, [], "", METRIC, 2),
-        tokenizer=settings,
-        tokenize=tokenize,
-        annotations=list(names),
-        annotator=annotator.identity() if annotator is not None else {},
-        inputs=inputs | {"vocabulary": vocabulary},
-        options=options.recorded(),
-        versions=tool_versions(TOOLS),
-        windows={name: getattr(options, name) for name in WINDOWS},
-    )
-    return manifest, tools
+class QuestionRecipe:
+    """How questions are prepared; see `engine.Recipe`."""
+
+    unit, unknown, encodes_apart = "questions", "[UNK]", True
+    describe_split = staticmethod(shared.describe_split)
+
+    def __init__(self, options: QuestionOptions) -> None:
+        self.options, self.files = options, options.input_files()
+
+    def inputs(self) -> Iterable[Path]:
+        """Return the SQuAD files and the vocabulary."""
+        return [*self.files.values(), *shared.vocabulary_files(self.options)]
+
+    def describe(self) -> Manifest:
+        """Load the tools."""
+        options, files = self.options, self.files
+        log_unread(options.raw_dir, OFFICIAL, files)
+        names, tokenize = options.annotation_names, options.tokenize
+        annotator = load_annotator(names, options.spacy_model, tokenize)
+        self.tools = shared.load_tools(options, annotator)
+        inputs = {s: {"file": str(path), "sha256": sha256(path)} for s, path in files.items()}
+        if files.keys() == {"train"}:
+            logger.warning("%s: no validation split: give --valid-file", options.destdir)
+        return Manifest(
+            kind=TEXT,
+            dataset=DATASET,
+            task=TARGETS[SPANS],
+            target=SPANS,
+            metric=METRIC,
+            sentences=2,
+            tokenizer=self.tools.settings,
+            tokenize=tokenize,
+            annotations=list(names),
+            annotator=annotator.identity() if annotator is not None else {},
+            inputs=inputs | {"vocabulary": self.tools.entry},
+            options=options.recorded(),
+            versions=tool_versions(shared.TOOLS),
+            windows={name: getattr(options, name) for name in WINDOWS},
+        )
+
+    def scan(self, manifest: Manifest) -> None:
+        """Read all paragraphs."""
+        self.manifest = manifest
+        self.paragraphs = scan(self.options, self.files, self.tools.encoder.wordpieces)
+
+    def parts(self) -> Iterator[Part]:
+        """Yield some paragraphs with their questions."""
+        for split, paragraphs in self.paragraphs.items():
+            for begin in range(0, len(paragraphs), CHUNK_PARAGRAPHS):
+                some = paragraphs[begin : begin + CHUNK_PARAGRAPHS]
+                count = sum(len(paragraph.questions) for paragraph in some)
+                yield Part(split, count, [row_of(n, p) for n, p in enumerate(some, begin)])
+
+    def steps(self, chunks: list[Chunk], layout: Layout) -> Iterator[Step]:
+        """Annotate, cut and place answers in one step."""
+        repair = self.options.on_misalignment == "repair"
+        work = partial(encode_chunk, self.tools.encoder, self.options.limits, repair)
+        yield Step("encode", work, lambda chunk: chunk.encoded)
+
+    def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+        """Write the vocabulary."""
+        write_bytes(folder / VOCABULARY, self.tools.vocabulary.content)
+
+    def sizes(self, split: str) -> Mapping[str, int]:
+        """Return the streams of questions and contexts, and what joins and answers them."""
+        found = shared.stream_sizes(self.manifest, len(self.tools.vocabulary))
+        return found | dict.fromkeys(("paragraph", "answers"), NO_BOUND)
+
+    def texts(self, split: str) -> Iterable[str]:
+        """Return the questions and their contexts."""
+        return EXAMPLES, CONTEXTS
+
+    def load(self, chunk: Chunk) -> EncodedChunk:
+        """Read a chunk as it is."""
+        return EncodedChunk.load(chunk.encoded, self.sizes(chunk.split))
+
+    def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
+        """Count questions, paragraphs and what can be answered."""
+        return shared.summarize(self.manifest, writer)
+
+    def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+        """Write the list of answers that could not be placed exactly; refuse empty splits.
+
+        Raises:
+            ValueError: all questions of a split were left out.
+        """
+        remarks = []
+        for chunk in chunks:
+            with open_arrays(chunk.encoded) as (header, _):
+                remarks += [f"{line}\n" for line in header["lines"][MISALIGNED]]
+        write_text(folder / MISALIGNED, "".join(remarks))
+        for split, counts in manifest.splits.items():
+            if not counts["examples"]:
+                raise ValueError(
+                    f"{folder}: no question of split {split!r} is left: none of its answers could "
+                    "be placed in its context"
+                )
+
+    def warn(self, manifest: Manifest, folder: Path) -> None:
+        """Say where remarks on answers are."""
+        shared.warn(manifest, folder)
+        if listed := (folder / MISALIGNED).read_bytes().count(b"\n"):
+            logger.info("%s lists %d remarks on answers, by id", folder / MISALIGNED, listed)
 
 
 def scan(
-    options: SquadOptions, files: dict[str, Path], pieces: WordPieces
+    options: QuestionOptions, files: dict[str, Path], pieces: WordPieces
 ) -> dict[str, tuple[Paragraph, ...]]:
     """Read every file, and refuse what the options do not allow.
 
@@ -133,71 +203,4 @@ def check_lengths(paragraph: Paragraph, pieces: WordPieces, longest: int) -> Non
             raise ValueError(
                 f"{place} has {count} wordpieces, and --max-query-length is {longest}; "
                 "--long-questions truncate cuts such questions"
-            )
-
-
-def make(
-    options: SquadOptions,
-    found: dict[str, tuple[Paragraph, ...]],
-    manifest: TextManifest,
-    tools: Tools,
-    layout: Layout,
-) -> None:
-    """Do the work in a folder that is ours, and complete and save the manifest; see `carry_out`."""
-    folder = layout.folder
-    jobs = list(write_chunks(found, layout))
-    encode(options, jobs, tools)
-    if layout.is_part:
-        return
-    write_bytes(folder / VOCABULARY, tools.vocabulary.content)
-    misaligned, pieces = TextWriter(folder / MISALIGNED), len(tools.vocabulary)
-    with tqdm(total=len(jobs), desc="binarise", unit=" chunks") as bar:
-        for split, chunks in groupby(jobs, key=lambda job: job.split):
-            writer = SquadSplitWriter(folder, split, manifest, misaligned=misaligned, pieces=pieces)
-            for chunk in chunks:
-                writer.add(chunk)
-                bar.update(1)
-            writer.close()
-    misaligned.close()
-    check_not_empty(manifest, folder)
-    finish(folder, manifest)
-    report(manifest, folder)
-    listed = (folder / MISALIGNED).read_bytes().count(b"\n")
-    if listed:
-        logger.info("%s lists %d remarks on answers, by id", folder / MISALIGNED, listed)
-
-
-def write_chunks(found: dict[str, tuple[Paragraph, ...]], layout: Layout) -> Iterator[SquadChunk]:
-    """Write every split's paragraphs in chunks, as far as they are of this part."""
-    size, overall = squad_chunks.CHUNK_PARAGRAPHS, count()
-    for split, paragraphs in found.items():
-        for number, begin in enumerate(range(0, len(paragraphs), size)):
-            if layout.owns(place := next(overall)):
-                some = paragraphs[begin : begin + size]
-                yield SquadChunk.at(layout.place(place), split, number, some)
-
-
-def encode(options: SquadOptions, jobs: list[SquadChunk], tools: Tools) -> None:
-    """Annotate, cut and place all chunks that are not there yet."""
-    todo = [job for job in jobs if not job.encoded.is_file()]
-    repair = options.on_misalignment == "repair"
-    start = partial(start_encoding, tools.encoder, options.limits, repair)
-    sizes = [job.count for job in todo]
-    for _ in run_jobs(
-        encode_chunk, todo, options.workers, start, title="encode", sizes=sizes, unit="questions"
-    ):
-        pass
-
-
-def check_not_empty(manifest: TextManifest, folder: Path) -> None:
-    """Refuse a split of which nothing is left.
-
-    Raises:
-        ValueError: all its questions were left out.
-    """
-    for split, counts in manifest.splits.items():
-        if not counts["examples"]:
-            raise ValueError(
-                f"{folder}: no question of split {split!r} is left: none of its answers could be "
-                "placed in its context"
             )

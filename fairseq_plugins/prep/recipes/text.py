@@ -1,124 +1,147 @@
-"""Prepare a dataset for classification or labelling: official files in, a prepared folder out.
-
-Steps: check options, vocabulary and files; read every file once (labels, counts, bad rows); write
-the examples in chunks; annotate and cut the chunks (several processes); write binary streams,
-texts, labels and vocabulary; write the manifest, last. Finished chunks are kept until the end, so a
-preparation that was killed goes on where it was, and the folder's bytes do not depend on the number
-of workers.
-"""
+"""The recipe of datasets for classification and labelling: examples become wordpieces."""
 
 from __future__ import annotations
 
-import hashlib
 import logging
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import count, groupby, islice
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
-from ...corpora.conllu_parses import GivenParses
+from ...corpora.conllu_parses import GivenParses, Parses
 from ...corpora.datasets import input_files
+from ...corpora.examples import Example
 from ...corpora.own_files import log_unread
-from ...data.manifest import tool_versions
-from ...data.text_manifest import LABELS, VOCABULARY, TextManifest
+from ...data.folder_names import EXAMPLES, LABELS, SCORES, VOCABULARY
+from ...data.manifest import TEXT, Manifest, tool_versions
+from ...data.text_rows import Rows
 from ...files import sha256, write_bytes, write_text
-from ...pretrained.directory import read_vocabulary, resolve_directory
-from ...pretrained.tokenizer import read_tokenizer_settings
-from ...pretrained.vocabulary import Vocabulary
-from ...text.text_encoder import TextEncoder, load_annotator
+from ...syntax.annotation import Annotation
+from ...text.annotators import load_annotator
+from ...text.text_encoder import TextEncoder
 from ...text.word_similarity import WordSimilarity
-from ...text.wordpiece import WordPieces
-from .. import text_chunks, unknown
-from ..shards import Layout, carry_out, is_settled
-from ..text_binarize import SplitWriter
-from ..text_chunks import TextChunk, encode_chunk, start_encoding
-from ..text_labels import decide_labels, headline, log_labels, with_labels
-from ..text_options import TextOptions
-from ..text_scan import TextScan, read_examples, scan_files
-from ..workers import run_jobs
-from ..workspace import check_destination, finish
+from .. import engine
+from ..chunks import Chunk, EncodedChunk, json_line, read_rows
+from ..engine import Part, Step
+from ..shards import Layout
+from ..split_writer import SplitWriter
+from ..unknown import unknown_words
+from . import examples as shared
+from .text_labels import decide_labels, headline, log_labels, with_labels
+from .text_options import TextOptions
+from .text_scan import labels_of, read_examples, scan_files
 
 logger = logging.getLogger(__name__)
 
-TOOLS = ("tokenizers", "spacy", "numpy")
-LONG_WORDS = 8  # wordpieces a word, on average: more is hardly any language's
+CHUNK_EXAMPLES = 1000
 
 
-@dataclass(frozen=True)
-class Tools:
-    """What the preparation works with.
-
-    Args:
-        vocabulary: of the pretrained model.
-        encoder: examples to wordpieces with features.
-    """
-
-    vocabulary: Vocabulary
-    encoder: TextEncoder
+def prepare(options: TextOptions) -> Manifest:
+    """Prepare a folder of examples; see `engine.prepare`."""
+    return engine.prepare(TextRecipe(options))
 
 
-def prepare(options: TextOptions) -> TextManifest:
-    """Prepare a folder; return its manifest (at once, when it is already finished).
+class TextRecipe:
+    """How examples are prepared; see `engine.Recipe`."""
 
-    Raises:
-        FileNotFoundError, ValueError: bad input or options; nothing finished-looking is left.
-        OSError: the folder cannot be written.
-    """
-    folder = Path(options.destdir)
-    files = options.input_files()
-    read = inputs_of(options, files)
-    vocabulary = resolve_directory(options.pretrained) / VOCABULARY
-    check_destination(folder, [*read.values(), *([vocabulary] if vocabulary.is_file() else [])])
-    log_unread(options.raw_dir, options.source.splits, read)
-    manifest, tools = describe(options, files)
-    if files.keys() == {"train"} and not options.valid_fraction:
-        logger.warning(
-            "%s: no validation split: give --valid-file, or hold out part of train with "
-            "--valid-fraction",
-            folder,
+    unit, unknown, encodes_apart = "examples", "[UNK]", True
+    describe_split, warn = staticmethod(shared.describe_split), staticmethod(shared.warn)
+
+    def __init__(self, options: TextOptions) -> None:
+        self.options, self.files = options, options.input_files()
+        self.read = inputs_of(options, self.files)
+
+    def inputs(self) -> Iterable[Path]:
+        """Return splits, what lies beside them, parses, and the vocabulary."""
+        return [*self.read.values(), *shared.vocabulary_files(self.options)]
+
+    def describe(self) -> Manifest:
+        """Load the tools."""
+        options, source = self.options, self.options.source
+        log_unread(options.raw_dir, source.splits, self.read)
+        annotator = choose_annotator(options, self.files)
+        compared = WordSimilarity(options.wordnet) if options.compares_words else None
+        self.tools = shared.load_tools(options, annotator, compared)
+        inputs: dict[str, Any] = {
+            name: {"file": str(path), "sha256": sha256(path)} for name, path in self.read.items()
+        }
+        inputs |= {"wordnet": compared.identity()} if compared is not None else {}
+        if self.files.keys() == {"train"} and not options.valid_fraction:
+            logger.warning(
+                "%s: no validation split: give --valid-file, or hold out part of train with "
+                "--valid-fraction",
+                options.destdir,
+            )
+        return Manifest(
+            kind=TEXT,
+            dataset=source.name,
+            task=source.task,
+            target=source.target,
+            positive=source.positive,
+            metric=source.metric,
+            sentences=1,
+            tokenizer=self.tools.settings,
+            tokenize=options.tokenize,
+            annotations=list(options.annotation_names),
+            annotator=annotator.identity() if annotator is not None else {},
+            inputs=inputs | {"vocabulary": self.tools.entry},
+            options=options.recorded(),
+            versions=tool_versions((*shared.TOOLS, *(["nltk"] if compared is not None else []))),
+            submission={split: dict(form) for split, form in source.submission.items()},
         )
-    if is_settled(options, manifest):
-        return TextManifest.load(folder)
-    scans = scan_files(options, files)
-    manifest.labels = decide_labels(options, scans)
-    log_labels(options, scans, manifest.labels)
-    manifest.metric = headline(options, manifest.labels)
-    manifest.sentences = next(iter(scans.values())).sentences
-    return carry_out(options, manifest, partial(make, options, scans, manifest, tools))
 
+    def scan(self, manifest: Manifest) -> None:
+        """Read all examples; decide which labels there are."""
+        self.manifest, self.scans = manifest, scan_files(self.options, self.files)
+        manifest.labels = decide_labels(self.options, self.scans)
+        log_labels(self.options, self.scans, manifest.labels)
+        manifest.metric = headline(self.options, manifest.labels)
+        manifest.sentences = next(iter(self.scans.values())).sentences
 
-def describe(options: TextOptions, files: dict[str, Path]) -> tuple[TextManifest, Tools]:
-    """Load the tools, and write down what decides the folder's content, before the work."""
-    names, tokenize = options.annotation_names, options.tokenize
-    annotator = choose_annotator(options, files)
-    compared = WordSimilarity(options.wordnet) if options.compares_words else None
-    tools, settings, vocabulary = load_tools(
-        options.pretrained, tokenize, names, annotator, compared
-    )
-    inputs = {
-        name: {"file": str(path), "sha256": sha256(path)}
-        for name, path in inputs_of(options, files).items()
-    }
-    if compared is not None:
-        inputs["wordnet"] = compared.identity()
-    inputs["vocabulary"] = vocabulary
-    source = options.source
-    manifest = TextManifest(
-        *(source.name, source.task, source.target, [], source.positive, source.metric, 1),
-        tokenizer=settings,
-        tokenize=tokenize,
-        annotations=list(names),
-        annotator=annotator.identity() if annotator is not None else {},
-        inputs=inputs,
-        options=options.recorded(),
-        versions=tool_versions((*TOOLS, "nltk") if compared is not None else TOOLS),
-        submission={split: dict(form) for split, form in source.submission.items()},
-    )
-    return manifest, tools
+    def parts(self) -> Iterator[Part]:
+        """Yield some examples with their labels and parses."""
+        options = with_labels(self.options, self.manifest.labels)
+        for split, scan in self.scans.items():
+            numbered = enumerate(read_examples(options, split, scan))
+            for _, some in groupby(numbered, key=lambda pair: pair[0] // CHUNK_EXAMPLES):
+                found = [pair for _, pair in some]
+                yield Part(split, len(found), (_row_of(*pair) for pair in found))
+
+    def steps(self, chunks: list[Chunk], layout: Layout) -> Iterator[Step]:
+        """Annotate and cut in one step."""
+        label_ids = {label: i for i, label in enumerate(self.manifest.labels)}
+        work = partial(encode_chunk, self.tools.encoder, label_ids)
+        yield Step("encode", work, lambda chunk: chunk.encoded)
+
+    def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+        """Write the vocabulary and the labels."""
+        write_bytes(folder / VOCABULARY, self.tools.vocabulary.content)
+        if manifest.target != "score":
+            write_text(folder / LABELS, "".join(f"{label}\n" for label in manifest.labels))
+
+    def sizes(self, split: str) -> Mapping[str, int]:
+        """Return the streams of the sentences, and of labels if there are any."""
+        found = shared.stream_sizes(self.manifest, len(self.tools.vocabulary))
+        is_labelled = self.scans[split].labelled and self.manifest.labels
+        return found | ({"label": len(self.manifest.labels)} if is_labelled else {})
+
+    def texts(self, split: str) -> Iterable[str]:
+        """Return the examples, and the scores if there are any."""
+        is_scored = self.scans[split].labelled and self.manifest.target == "score"
+        return [EXAMPLES, *([SCORES] if is_scored else [])]
+
+    def load(self, chunk: Chunk) -> EncodedChunk:
+        """Read a chunk as it is."""
+        return EncodedChunk.load(chunk.encoded, self.sizes(chunk.split))
+
+    def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
+        """Add what was passed over."""
+        writer.notes.update(self.scans[split].dropped)
+        return shared.summarize(self.manifest, writer)
+
+    def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+        """Do nothing more."""
 
 
 def inputs_of(options: TextOptions, files: dict[str, Path]) -> dict[str, Path]:
@@ -131,30 +154,6 @@ def inputs_of(options: TextOptions, files: dict[str, Path]) -> dict[str, Path]:
     return read | {f"{split}.conllu": path for split, path in options.conllu_files(files).items()}
 
 
-def load_tools(
-    pretrained: str,
-    tokenize: str,
-    annotations: Sequence[str],
-    annotator: Any,
-    similarity: WordSimilarity | None = None,
-) -> tuple[Tools, dict[str, Any], dict[str, str]]:
-    """Load the vocabulary, and build the encoder around it; see `TextEncoder`.
-
-    Returns:
-        The tools, the wordpieces' settings, and the manifest's entry of the vocabulary.
-
-    Raises:
-        FileNotFoundError, ValueError: there is no such vocabulary, or it is damaged.
-    """
-    directory = resolve_directory(pretrained)
-    content, settings = read_vocabulary(directory), read_tokenizer_settings(directory)
-    vocabulary = Vocabulary(content, str(directory / VOCABULARY))
-    pieces = WordPieces(vocabulary, settings)
-    encoder = TextEncoder(pieces, tokenize, annotations, annotator, similarity)
-    entry = {"file": str(directory), "sha256": hashlib.sha256(content).hexdigest()}
-    return Tools(vocabulary, encoder), settings, entry
-
-
 def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
     """Return the spaCy pipeline, given parses in its place, or None where nothing needs either.
 
@@ -164,86 +163,65 @@ def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
     parses, model = options.conllu_files(files), options.spacy_model
     if parses and not model:
         return GivenParses(parses.values())
-    annotator = load_annotator(options.tokenize, options.annotation_names, model)
+    annotator = load_annotator(options.annotation_names, model, options.tokenize)
     if parses:
         return GivenParses(parses.values(), annotator.identity()["model"])
     return annotator
 
 
-def make(
-    options: TextOptions,
-    scans: dict[str, TextScan],
-    manifest: TextManifest,
-    tools: Tools,
-    layout: Layout,
-) -> None:
-    """Do the work in a folder that is ours, and complete and save the manifest; see `carry_out`."""
-    folder = layout.folder
-    jobs = list(write_chunks(with_labels(options, manifest.labels), scans, layout))
-    encode(options, jobs, manifest, tools)
-    if layout.is_part:
-        return
-    write_bytes(folder / VOCABULARY, tools.vocabulary.content)
-    if manifest.target != "score":
-        write_text(folder / LABELS, "".join(f"{label}\n" for label in manifest.labels))
-    pieces = len(tools.vocabulary)
-    with tqdm(total=len(jobs), desc="binarise", unit=" chunks") as bar:
-        for split, chunks in groupby(jobs, key=lambda job: job.split):
-            writer = SplitWriter(folder, split, manifest, scan=scans[split], pieces=pieces)
-            for chunk in chunks:
-                writer.add(chunk)
-                bar.update(1)
-            writer.close()
-    finish(folder, manifest)
-    report(manifest, folder)
+def _row_of(example: Example, parses: Parses | None) -> dict[str, Any]:
+    """Turn an example into a row for a worker: itself, its labels, its parses if they are given."""
+    row: dict[str, Any] = {"example": _described(example), "gold": labels_of(example)}
+    if parses is not None:
+        row["parses"] = [(note.words, note.layers) for note in parses]
+    return row
 
 
-def write_chunks(
-    options: TextOptions, scans: dict[str, TextScan], layout: Layout
-) -> Iterator[TextChunk]:
-    """Write every split's examples in chunks, as far as they are of this part."""
-    overall = count()
-    for split, scan in scans.items():
-        examples = read_examples(options, split, scan)
-        for number in count():
-            if not (some := list(islice(examples, text_chunks.CHUNK_EXAMPLES))):
-                break
-            if layout.owns(place := next(overall)):
-                chunk = TextChunk.at(layout.place(place), split, number, len(some))
-                chunk.write(some)
-                yield chunk
+def _described(example: Example) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": example.id, "texts": example.texts}
+    return row if example.words is None else row | {"words": example.words}
 
 
-def encode(
-    options: TextOptions, jobs: list[TextChunk], manifest: TextManifest, tools: Tools
-) -> None:
-    """Annotate and cut all chunks that are not there yet."""
-    todo = [job for job in jobs if not job.encoded.is_file()]
-    start = partial(start_encoding, tools.encoder, manifest.labels)
-    sizes = [job.count for job in todo]
-    for _ in run_jobs(
-        encode_chunk, todo, options.workers, start, title="encode", sizes=sizes, unit="examples"
-    ):
-        pass
+def encode_chunk(encoder: TextEncoder, label_ids: Mapping[str, int], chunk: Chunk) -> None:
+    """Encode the chunk's examples; write them.
+
+    Args:
+        encoder: to wordpieces.
+        label_ids: ids of the labels; none where examples have scores.
+        chunk: with a row an example.
+    """
+    rows = list(read_rows(chunk.rows))
+    examples = [
+        Example(row["id"], tuple(row["texts"]), tuple(row["words"]) if "words" in row else None)
+        for row in (row["example"] for row in rows)
+    ]
+    encoded = encoder.encode(examples, _parses_of(rows))
+    for example, sentences in zip(examples, encoded):
+        shared.check_sizes(f"{chunk.split}: example {example.id}", sentences)
+    sides = list(zip(*encoded))
+    streams = {
+        k: v for n, side in enumerate(sides) for k, v in shared.sentence_streams(n, side).items()
+    }
+    gold = [row["gold"] for row in rows]
+    lines = {EXAMPLES: [json_line(row["example"]) for row in rows]}
+    if label_ids:
+        streams["label"] = Rows.of([label_ids[label] for label in row] for row in gold)
+    else:
+        lines[SCORES] = [str(float(row[0])) if row else "" for row in gold]
+    texts = (text for example in examples for text in (*example.texts, *(example.words or ())))
+    unknown = encoder.wordpieces.unknown
+    EncodedChunk(
+        streams,
+        {"examples": len(rows), "labelled": sum(map(bool, gold))},
+        dict(shared.count_misaligned(chain.from_iterable(encoded), texts)),
+        max(sum(len(sentence.tokens) for sentence in row) for row in encoded) + 1 + len(sides),
+        lines,
+        {f"tokens{k}": dict(unknown_words(side, unknown)) for k, side in enumerate(sides)},
+    ).save(chunk.encoded)
 
 
-def report(manifest: TextManifest, folder: Path) -> None:
-    """Log what the folder holds, and what was dropped or repaired."""
-    for split, counts in manifest.splits.items():
-        notes = {k: v for k, v in manifest.alignment[split].items() if v}
-        logger.info(
-            "%s: %d examples (%d with labels), %d words, %d wordpieces, longest %d%s",
-            split,
-            *(counts[name] for name in ("examples", "labelled", "words", "tokens", "longest")),
-            f"; {notes}" if notes else "",
-        )
-        unknown.report(split, counts["unknown"], "[UNK]")
-        if counts["tokens"] > LONG_WORDS * counts["words"]:
-            logger.warning(
-                "%s: %.0f wordpieces a word: text without blanks between words, such as Chinese, "
-                "needs --tokenize characters, or words that are given (in the data, or by CoNLL-U "
-                "with --tokenize spacy)",
-                split,
-                counts["tokens"] / max(counts["words"], 1),
-            )
-    logger.info("prepared %s for %s", folder, manifest.task)
+def _parses_of(rows: Sequence[Mapping[str, Any]]) -> list[Parses] | None:
+    """Return the given parses, one annotation a text of each example; None without."""
+    if "parses" not in rows[0]:
+        return None
+    return [tuple(Annotation(*note) for note in row["parses"]) for row in rows]

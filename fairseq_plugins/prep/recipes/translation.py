@@ -1,83 +1,216 @@
-"""Prepare parallel text for translation: raw lines in, a folder that fairseq trains on out.
-
-Steps: check models and files; annotate chunks of lines (several processes); learn the subword
-model; cut chunks into subwords with features (several processes); build dictionaries; write binary
-streams; write the manifest, last. Finished chunks are kept until the end, so a preparation that
-was killed goes on where it was, and the folder's bytes do not depend on the number of workers.
-"""
+"""The recipe of parallel text: lines are annotated, subwords learnt, then lines cut into them."""
 
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from tqdm import tqdm
 
 from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_conllu, scan_text
 from ...data.manifest import Manifest, tool_versions
+from ...data.streams import stream_layout, stream_values
 from ...files import sha256
-from .. import chunks as chunk_steps
-from .. import unknown
-from ..binarize import binarize
-from ..chunks import Chunk
-from ..like import check_given_folders
-from ..options import TranslationOptions
-from ..shards import Layout, carry_out, is_settled
-from ..subword_models import SubwordModels, check_given
-from ..workers import START_METHOD, run_jobs
-from ..workspace import check_destination, finish
+from ...syntax.layers import COLUMN, TREE, layers_of
+from ...syntax.subword_tree import NO_WORD
+from ...text import annotators
+from .. import engine
+from ..chunks import NO_BOUND, Chunk, EncodedChunk
+from ..engine import Part, Step
+from ..shards import Layout
+from ..split_writer import SplitWriter
+from .dictionaries import closed, look_up, write_dictionaries
+from .like import check_given_folders
+from .subword_models import SubwordModels, check_given
+from .translation_chunks import ANNOTATED, SOURCE, TARGET, Lines, annotate_chunk, encode_chunk
+from .translation_options import TranslationOptions
 
 logger = logging.getLogger(__name__)
 
 TOOLS = ("sacremoses", "subword-nmt", "sentencepiece", "spacy", "numpy")
+DROPPED = ("overlong", "empty", "too_short", "too_long", "ratio", "skipped_lines")
 ESCAPED_SHARE = 0.01
 FAILED_SHARE = 0.1  # of lines whose annotation is of other characters: more is no accident
+POSITIONS = 1024  # fairseq's default --max-source-positions
+
+Scans = dict[str, dict[str, Scan]]  # split -> side -> what its file holds
 
 
 def prepare(options: TranslationOptions) -> Manifest:
-    """Prepare a folder; return its manifest (at once, when it is already finished).
-
-    Raises:
-        FileNotFoundError, ValueError: bad input or options; nothing finished-looking is left.
-        OSError: the folder cannot be written.
-    """
-    folder = Path(options.destdir)
-    files = options.input_files()
-    given = options.given_models()
-    texts = [path for sides in files.values() for path in sides.values()]
-    check_destination(folder, [*texts, *given.values()])
-    check_given(options)
-    annotator = load_annotator(options)
-    check_given_folders(options, describe(options, {}, annotator).annotator_id)
-    scans = scan_inputs(options, files)
-    manifest = describe(options, scans, annotator)
-    if is_settled(options, manifest):
-        return Manifest.load(folder)
-    return carry_out(options, manifest, partial(make, options, scans, annotator, manifest))
+    """Prepare a folder of parallel text; see `engine.prepare`."""
+    return engine.prepare(TranslationRecipe(options))
 
 
-def make(
-    options: TranslationOptions,
-    scans: dict[str, dict[str, Scan]],
-    annotator: Any,
-    manifest: Manifest,
-    layout: Layout,
-) -> None:
-    """Do the work in a folder that is ours, and complete and save the manifest; see `carry_out`."""
-    folder = layout.folder
-    jobs = plan(options, scans, layout)
-    annotate(options, jobs, annotator)
-    if layout.is_part and not options.cuts_at_once:
-        return
-    models = SubwordModels.obtain(options, jobs, layout.work, folder)
-    encode(options, jobs, models)
-    if layout.is_part:
-        return
-    binarize(options, jobs, models, manifest, folder)
-    finish(folder, manifest)
-    report(manifest, folder)
+class TranslationRecipe:
+    """How parallel text is prepared; see `engine.Recipe`."""
+
+    unit, unknown = "lines", "<unk>"
+
+    def __init__(self, options: TranslationOptions) -> None:
+        self.options = options
+        self.files, self.given = options.input_files(), options.given_models()
+        self.encodes_apart = options.cuts_at_once
+        langs = {SOURCE: options.source_lang, TARGET: options.target_lang}
+        self.langs = {k: v for k, v in langs.items() if k == SOURCE or not options.only_source}
+        self.layers = {name: layer for layer in layers_of(options.layers) for name in layer.columns}
+
+    def inputs(self) -> Iterable[Path]:
+        """Return the text files, and models that were given."""
+        return [*(path for sides in self.files.values() for path in sides.values())] + [
+            *self.given.values()
+        ]
+
+    def describe(self) -> Manifest:
+        """Check everything but the work itself."""
+        options = self.options
+        check_given(options)
+        self.annotator = load_annotator(options)
+        manifest = Manifest(
+            source_lang=options.source_lang,
+            target_lang=options.target_lang,
+            features=list(options.feature_names),
+            annotator=identity_of(options, self.annotator),
+            options=options.recorded(),
+            versions=tool_versions(TOOLS),
+            heads=options.parse,
+        )
+        check_given_folders(options, manifest.annotator_id)
+        self.scans = scan_inputs(options, self.files)
+        manifest.inputs = {
+            f"{split}.{side}": {"file": str(scan.path), "sha256": scan.sha256, "lines": scan.lines}
+            for split, sides in self.scans.items()
+            for side, scan in sides.items()
+        }
+        for name, path in self.given.items():
+            manifest.inputs[name] = {"file": str(path), "sha256": sha256(path)}
+        return manifest
+
+    def scan(self, manifest: Manifest) -> None:
+        """Do nothing: the files were read for their hashes."""
+
+    def parts(self) -> Iterator[Part]:
+        """Yield stretches of lines."""
+        for split, sides in self.scans.items():
+            for number in range(len(sides[SOURCE].offsets)):
+                first = number * CHUNK_LINES
+                places = {
+                    side: (scan.path, scan.offsets[number], scan.line_numbers[number])
+                    for side, scan in sides.items()
+                }
+                count = min(CHUNK_LINES, sides[SOURCE].lines - first)
+                yield Part(split, count, source=Lines(first, places))
+
+    def steps(self, chunks: list[Chunk], layout: Layout) -> Iterator[Step]:
+        """Annotate; obtain the subword models; cut."""
+        work = partial(annotate_chunk, self.options, self.annotator)
+        yield Step("annotate", work, lambda chunk: chunk.file(ANNOTATED))
+        if layout.is_part and not self.encodes_apart:
+            return
+        self.models = SubwordModels.obtain(self.options, chunks, layout.work, layout.folder)
+        work = partial(encode_chunk, self.options, self.models.segmenters)
+        yield Step("subwords", work, lambda chunk: chunk.encoded)
+
+    def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+        """Write the dictionaries."""
+        self.folder, self.manifest = folder, manifest
+        self.dictionaries = write_dictionaries(self.options, chunks, folder)
+        manifest.segmentation = self.models.settings
+
+    def sizes(self, split: str) -> Mapping[str, int]:
+        """Return the streams of both languages, of features and of trees."""
+        found = {lang: len(self.dictionaries[side]) for side, lang in self.langs.items()}
+        numbers = NO_WORD + 1 + self.options.max_characters  # of words in a line
+        return found | {
+            self._column(name): numbers if layer.enters == TREE else len(layer.inventory)
+            for name, layer in self.layers.items()
+        }
+
+    def _column(self, name: str) -> str:
+        return f"{self.options.source_lang}.{name}"
+
+    def texts(self, split: str) -> Iterable[str]:
+        """Return nothing: there is no text."""
+        return ()
+
+    def load(self, chunk: Chunk) -> EncodedChunk:
+        """Look the subwords of a chunk up."""
+        bounds = {
+            name: NO_BOUND if layer.enters == TREE else len(layer.inventory)
+            for name, layer in self.layers.items()
+        }
+        found = EncodedChunk.load(
+            chunk.encoded, {SOURCE: 0, TARGET: 0, **bounds}, (SOURCE, *self.layers)
+        )
+        streams, unknown = {}, {}
+        for side, lang in self.langs.items():
+            streams[lang], unknown[lang] = look_up(found, side, self.dictionaries[side])
+        for name, layer in self.layers.items():
+            streams[self._column(name)] = closed(found.streams[name], layer.end)
+        return EncodedChunk(streams, found.counts, found.notes, unknown=unknown)
+
+    def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
+        """Count lines and tokens; what was dropped must explain every line."""
+        lines, read = writer.counts["lines"], writer.counts["read"]
+        if missing := read - lines - sum(writer.notes[name] for name in DROPPED):
+            raise RuntimeError(f"{split}: {missing} lines are unaccounted for")
+        notes = dict(sorted((name, n) for name, n in writer.notes.items() if n))
+        if not lines:
+            raise ValueError(f"{split}: every line was dropped: {notes}")
+        self._warn_of_length(split)
+        return {
+            "lines": lines,
+            "read": read,
+            "tokens": {name: stream.ids for name, stream in writer.streams.items()},
+            "unknown": {  # </s> apart
+                lang: writer.unknown_of(lang, writer.ids(lang) - lines)
+                for lang in self.langs.values()
+            },
+        }
+
+    def _warn_of_length(self, split: str) -> None:
+        prefix = f"{self.manifest.prefix(split)}.{self.options.source_lang}"
+        sizes, _ = stream_layout(self.folder / prefix)
+        if sizes.max() > POSITIONS and not split.startswith("train"):
+            logger.warning(
+                "%s: sentence %d has %d source tokens; fairseq's default limit is %d: "
+                "give --max-source-positions or --truncate-source",
+                *(split, sizes.argmax() + 1, sizes.max(), POSITIONS),
+            )
+
+    def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+        """Write the inventories of the features, with how often each label is there."""
+        for name, layer in self.layers.items():
+            if layer.enters != COLUMN:
+                continue
+            counts = np.zeros(len(layer.inventory), np.int64)
+            for split in manifest.splits:
+                prefix = folder / f"{manifest.prefix(split)}.{self._column(name)}"
+                values = stream_values(prefix, stream_layout(prefix)[1])
+                counts += np.bincount(values, minlength=len(counts))
+            found = Counter(dict(zip(layer.inventory.symbols, counts.tolist())))
+            layer.inventory.save(folder / f"dict.{self._column(name)}.txt", found)
+
+    def describe_split(self, counts: Mapping[str, Any]) -> str:
+        """Count lines and tokens."""
+        tokens = ", ".join(f"{n} {stream} tokens" for stream, n in counts["tokens"].items())
+        return f"{counts['lines']} of {counts['read']} lines; {tokens}"
+
+    def warn(self, manifest: Manifest, folder: Path) -> None:
+        """Warn of annotations of another text."""
+        for split, notes in manifest.alignment.items():
+            lines, failed = manifest.splits[split]["lines"], notes.get("failed_lines", 0)
+            if failed > FAILED_SHARE * lines:
+                logger.warning(
+                    "%s: THE ANNOTATION OF %d LINES OUT OF %d IS OF OTHER CHARACTERS: is line i "
+                    "that of line i? --on-misalignment error names the first",
+                    *(split, failed, lines),
+                )
+        logger.info("prepared %s", folder)
 
 
 def load_annotator(options: TranslationOptions) -> Any:
@@ -87,16 +220,26 @@ def load_annotator(options: TranslationOptions) -> Any:
     """
     if not (options.needs_spacy or (options.annotated and options.spacy_model)):
         return None
-    from ...text.annotate import BUNDLED, Annotator
-
-    found = Annotator(options.spacy_model or BUNDLED, parse=options.parse)
+    found = annotators.load_annotator(options.layers, options.spacy_model)
     return found if options.needs_spacy else None
 
 
-def scan_inputs(
-    options: TranslationOptions, files: dict[str, dict[str, Path]]
-) -> dict[str, dict[str, Scan]]:
-    """Check the content of every input file; return split -> side -> scan."""
+def identity_of(options: TranslationOptions, annotator: Any) -> dict[str, str]:
+    """Return what the manifest says of the annotator."""
+    if annotator is not None:
+        return annotator.identity()
+    if not options.annotated:
+        return {}
+    identity = {"name": "conllu", "version": "-"}
+    if model := options.spacy_model:  # for raw text
+        from ...text.annotate import recorded_name
+
+        identity["model"] = recorded_name(model)
+    return identity
+
+
+def scan_inputs(options: TranslationOptions, files: dict[str, dict[str, Path]]) -> Scans:
+    """Check the content of every input file."""
     total = sum(path.stat().st_size for sides in files.values() for path in sides.values())
     with tqdm(total=total, desc="check", unit=" bytes", unit_scale=True) as bar:
         scans = {
@@ -122,129 +265,10 @@ def _check_split(split: str, sides: dict[str, Scan], options: TranslationOptions
                 "give --tokenizer pretokenized",
                 *(scan.path, scan.escaped, scan.lines),
             )
-        check_parallel(sides["source"], scan, "sentences" if side == "conllu" else "lines")
+        check_parallel(sides[SOURCE], scan, "sentences" if side == "conllu" else "lines")
         if scan.overlong and not split.startswith("train"):
             number, length = scan.overlong
             raise ValueError(
                 f"{scan.path}:{number}: {length} characters, more than --max-characters "
                 f"{options.max_characters}; {split} lines are never dropped: split the line"
             )
-
-
-def describe(
-    options: TranslationOptions, scans: dict[str, dict[str, Scan]], annotator: Any
-) -> Manifest:
-    """Write down what decides the folder's content, before the work."""
-    identity: dict[str, str] = {}
-    if annotator is not None:
-        identity = annotator.identity()
-    elif options.annotated:
-        identity = {"name": "conllu", "version": "-"}
-        if model := options.spacy_model:  # for raw text
-            from ...text.annotate import recorded_name
-
-            identity["model"] = recorded_name(model)
-    inputs: dict[str, dict[str, Any]] = {
-        f"{split}.{side}": {"file": str(scan.path), "sha256": scan.sha256, "lines": scan.lines}
-        for split, sides in scans.items()
-        for side, scan in sides.items()
-    }
-    for name, path in options.given_models().items():
-        inputs[name] = {"file": str(path), "sha256": sha256(path)}
-    return Manifest(
-        source_lang=options.source_lang,
-        target_lang=options.target_lang,
-        features=list(options.feature_names),
-        segmentation={},
-        annotator=identity,
-        inputs=inputs,
-        options=options.recorded(),
-        versions=tool_versions(TOOLS),
-        heads=options.parse,
-    )
-
-
-def plan(
-    options: TranslationOptions, scans: dict[str, dict[str, Scan]], layout: Layout
-) -> list[Chunk]:
-    """Cut every split into chunks; return those that are of this part."""
-    numbered = [
-        (split, number)
-        for split, sides in scans.items()
-        for number in range(len(sides["source"].offsets))
-    ]
-    return [
-        chunk_of(options, split, number, scans[split], (layout.place(place), layout.work))
-        for place, (split, number) in enumerate(numbered)
-        if layout.owns(place)
-    ]
-
-
-def chunk_of(
-    options: TranslationOptions,
-    split: str,
-    number: int,
-    sides: dict[str, Scan],
-    folders: tuple[Path, Path],
-) -> Chunk:
-    """Describe a split's ``number``-th chunk.
-
-    Args:
-        options: of the preparation.
-        split, number: which chunk.
-        sides: the split's files.
-        folders: of chunks that are made on their own, and of those that need all others first.
-    """
-    places = {
-        side: (scan.path, scan.offsets[number], scan.line_numbers[number])
-        for side, scan in sides.items()
-    }
-    first, stem = number * CHUNK_LINES, f"{split}.{number:06d}"
-    return Chunk(
-        *(split, number, first, min(CHUNK_LINES, sides["source"].lines - first)),
-        *(places["source"], places.get("target"), places.get("conllu")),
-        annotated=folders[0] / f"{stem}.annotated.jsonl",
-        encoded=folders[0 if options.cuts_at_once else 1] / f"{stem}.encoded.npz",
-    )
-
-
-def annotate(options: TranslationOptions, jobs: list[Chunk], annotator: Any) -> None:
-    """Tag all chunks that are not there yet."""
-    shared = annotator if START_METHOD == "fork" else None
-    start = partial(chunk_steps.start_annotating, options, shared)
-    _run(chunk_steps.annotate_chunk, jobs, "annotated", options, start, "annotate")
-
-
-def encode(options: TranslationOptions, jobs: list[Chunk], models: SubwordModels) -> None:
-    """Cut all chunks that are not cut yet."""
-    start = partial(chunk_steps.start_encoding, options, models.segmenters)
-    _run(chunk_steps.encode_chunk, jobs, "encoded", options, start, "subwords")
-
-
-def _run(function: Any, jobs: list[Chunk], made: str, options, start, title: str) -> None:
-    open_jobs = [job for job in jobs if not getattr(job, made).is_file()]
-    sizes = [job.count for job in open_jobs]
-    for _ in run_jobs(function, open_jobs, options.workers, start, title=title, sizes=sizes):
-        pass
-
-
-def report(manifest: Manifest, folder: Path) -> None:
-    """Log what was kept, dropped and repaired."""
-    for split, counts in manifest.splits.items():
-        notes = {k: v for k, v in manifest.alignment.get(split, {}).items() if v}
-        logger.info(
-            "%s: %d of %d lines; %s%s",
-            split,
-            counts["lines"],
-            counts["read"],
-            ", ".join(f"{n} {stream} tokens" for stream, n in counts["tokens"].items()),
-            f"; {notes}" if notes else "",
-        )
-        unknown.report(split, counts["unknown"], "<unk>")
-        if notes.get("failed_lines", 0) > FAILED_SHARE * counts["lines"]:
-            logger.warning(
-                "%s: THE ANNOTATION OF %d LINES OUT OF %d IS OF OTHER CHARACTERS: is line i that "
-                "of line i? --on-misalignment error names the first",
-                *(split, notes["failed_lines"], counts["lines"]),
-            )
-    logger.info("prepared %s", folder)

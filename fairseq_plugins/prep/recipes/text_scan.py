@@ -14,12 +14,12 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from ..corpora.conllu_parses import ParseFile, Parses
-from ..corpora.datasets import read_split
-from ..corpora.examples import Example
-from ..corpora.readers.labels import Respelled
-from ..data.text_manifest import SIMILARITY
-from ..text_reading import check_characters
+from ...corpora.conllu_parses import ParseFile, Parses
+from ...corpora.datasets import read_split
+from ...corpora.examples import Example
+from ...corpora.readers.labels import Respelled
+from ...syntax.layers import OF_PAIRS
+from ...text_reading import check_characters
 from .text_options import TextOptions
 
 
@@ -110,8 +110,8 @@ def _parsed(
     if scan.conllu is None:
         yield from ((example, None) for example in examples)
         return
-    need_heads = "heads" in options.annotation_names
-    parses = ParseFile(scan.conllu, scan.path, need_heads=need_heads, passed_over=dropped)
+    names = options.annotation_names
+    parses = ParseFile(scan.conllu, scan.path, names=names, passed_over=dropped)
     for example in examples:
         yield example, parses.take(example)
     parses.close()
@@ -154,6 +154,6 @@ def scan_files(options: TextOptions, files: dict[str, Path]) -> dict[str, TextSc
     if options.compares_words and first.sentences == 1:
         raise ValueError(
             f"{first.path} has single sentences: --annotations {options.annotations} would compare "
-            f"the words of pairs; leave {SIMILARITY} out"
+            f"the words of pairs; leave {' and '.join(OF_PAIRS)} out"
         )
     return scans

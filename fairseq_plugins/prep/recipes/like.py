@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..data.manifest import FILE_NAME, Manifest
-from ..files import sha256
-from ..text.annotate import check_recorded
-from .options import TranslationOptions, flag_of
+from ...data.manifest import FILE_NAME, TRANSLATION, Manifest
+from ...files import sha256
+from ...option_flags import flag_of
+from ...text.annotate import check_recorded
+from .translation_options import MODELS, TranslationOptions
 
 SETTINGS = ("tokenizer", "normalizer", "subwords")
-FILES = ("bpe_codes", "sentencepiece_model", "srcvocab", "tgtvocab", "srcdict", "tgtdict")
-MODELS = {"subword_nmt": "bpe_codes", "sentencepiece": "sentencepiece_model"}
+SUBWORD_FILES = {"subword_nmt": "bpe_codes", "sentencepiece": "sentencepiece_model"}
 
 
 def options_of(given: Mapping[str, Any]) -> TranslationOptions:
@@ -57,7 +57,7 @@ def settings_of(folder: Path) -> dict[str, Any]:
     Raises:
         FileNotFoundError, ValueError: it is no prepared folder of parallel text.
     """
-    manifest = Manifest.load(folder)
+    manifest = Manifest.load(folder, TRANSLATION)
     if not manifest.splits:
         raise ValueError(f"{folder / FILE_NAME} names no split: nothing was prepared there")
     sides = [manifest.segmentation[name] for name in ("source", "target")]
@@ -67,9 +67,9 @@ def settings_of(folder: Path) -> dict[str, Any]:
     found["conllu"] = bool(manifest.options.get("conllu"))
     found["spacy_model"] = manifest.options.get("spacy_model") or ""
     kind, model = sides[0]["subwords"], sides[0]["model"]
-    if model and kind not in [*MODELS]:
+    if model and kind not in [*SUBWORD_FILES]:
         raise ValueError(f"{folder / FILE_NAME}: {kind!r} subwords have no model like {model!r}")
-    names = {MODELS[kind]: model} if model else {}
+    names = {SUBWORD_FILES[kind]: model} if model else {}
     for side, short in zip(sides, ("src", "tgt")):
         names |= {f"{short}vocab": side["vocabulary"]} if side["vocabulary"] else {}
     for lang, short in ((manifest.source_lang, "src"), (manifest.target_lang, "tgt")):
@@ -80,7 +80,7 @@ def settings_of(folder: Path) -> dict[str, Any]:
 
 def _agree(name: str, given: Any, taken: Any) -> bool:
     """Whether an explicit option says what a folder says; files count by their bytes."""
-    if name in FILES and Path(given).is_file() and Path(taken).is_file():
+    if name in MODELS and Path(given).is_file() and Path(taken).is_file():
         return sha256(Path(given)) == sha256(Path(taken))
     if name == "features":
         return set(filter(None, given.split(","))) == set(filter(None, taken.split(",")))
@@ -114,7 +114,7 @@ def _manifest_beside(path: Path) -> Manifest | None:
         form = json.loads(place.read_text(encoding="utf-8")).get("format")
     except (OSError, ValueError, AttributeError, RecursionError):
         return None
-    return Manifest.load(place.parent) if form == Manifest.FORMAT else None
+    return Manifest.load(place.parent) if form == TRANSLATION.form else None
 
 
 def _differences(

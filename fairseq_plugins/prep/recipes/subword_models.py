@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..data.dictionaries import load_dictionary
-from ..files import copy, write_bytes, write_text
-from ..text.segment import (
+from ...data.dictionaries import load_dictionary
+from ...files import copy, write_bytes, write_text
+from ...text.segment import (
     BpeSegmenter,
     Segmenter,
     check_codes,
@@ -21,8 +21,9 @@ from ..text.segment import (
     read_vocabulary,
     subword_counts,
 )
-from .chunks import Chunk, read_rows
-from .options import TranslationOptions
+from ..chunks import Chunk
+from .translation_chunks import annotated_rows
+from .translation_options import TranslationOptions
 
 logger = logging.getLogger(__name__)
 
@@ -89,14 +90,14 @@ def word_counts(jobs: list[Chunk], field: str) -> Counter[str]:
     """Count the words of annotated chunks (field ``t`` source text, ``y`` target text)."""
     counts: Counter[str] = Counter()
     for job in jobs:
-        for row in read_rows(job.annotated):
+        for row in annotated_rows(job):
             counts.update(row[field].split())
     return counts
 
 
 def _lines(jobs: list[Chunk]) -> Iterator[str]:
     for job in jobs:
-        for row in read_rows(job.annotated):
+        for row in annotated_rows(job):
             yield from (text for text in (row["t"], row["y"]) if text)
 
 

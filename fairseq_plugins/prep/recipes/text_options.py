@@ -1,4 +1,4 @@
-"""Options of a preparation for classification or labelling: a record with checks, and its flags."""
+"""Options of a preparation for classification or labelling: a record whose fields are flags."""
 
 from __future__ import annotations
 
@@ -8,65 +8,85 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from .. import option_flags
-from ..corpora.datasets import DATASETS, Dataset, find_splits
-from ..corpora.own_files import OWN_FILES, check_some, listed, own_files
-from ..corpora.readers.options import ReadOptions
-from ..corpora.readers.own import read_plain
-from ..data.text_manifest import ANNOTATIONS, SIMILARITY, TOKENIZE
-from ..messages import named
-from ..pretrained.directory import DEFAULT
-from ..text.text_encoder import needs_annotator
-from ..text_reading import numbered_lines
-from .options import add_flags
-from .running import CORES, RUNNING, RUNNING_FLAGS, Share
+from ...corpora.datasets import DATASETS, Dataset, find_splits
+from ...corpora.own_files import OWN_FILES, check_some, listed, own_files
+from ...corpora.readers.options import ReadOptions
+from ...corpora.readers.own import read_plain
+from ...data.folder_names import TOKENIZE
+from ...messages import named
+from ...option_flags import add_flags, check, flag_of, option
+from ...pretrained.directory import DEFAULT
+from ...syntax.layers import OF_PAIRS, ON_REQUEST
+from ...text.annotators import needs_annotator
+from ...text_reading import numbered_lines
+from ..running import RUNNING, Share, running
 
 NO_ANNOTATIONS = "none"
 NO_CONTENT = ("raw_dir", "wordnet", "many_labels")  # decide nothing, or stand elsewhere
 PARSES = {"train": "train_conllu", "valid": "valid_conllu", "test": "test_conllu"}
+PAIRED = ",".join(OF_PAIRS)
+PRETRAINED = "BERT whose vocabulary counts: embedded name or Hugging Face directory"
 
 
 @dataclass
 class TextOptions:
-    """Everything that decides the content of a prepared folder; `FLAGS` documents each option.
+    """Everything that decides the content of a prepared folder.
 
     Raises:
         ValueError: a value that is none of the choices, or nothing to prepare.
     """
 
-    dataset: str
-    destdir: str
-    raw_dir: str = ""
-    train_file: str = ""
-    valid_file: str = ""
-    test_file: str = ""
-    train_conllu: str = ""
-    valid_conllu: str = ""
-    test_conllu: str = ""
-    valid_fraction: float = 0.0
-    seed: int = 1
-    pretrained: str = DEFAULT
-    tokenize: str = "whitespace"
-    annotations: str = "pos,heads"
-    spacy_model: str = ""
-    many_labels: bool = False
-    wordnet: str = ""
+    dataset: str = option("what the files are", choices=DATASETS)
+    destdir: str = option("folder to write, e.g. data-bin/cola")
+    raw_dir: str = option("folder with the dataset's official files", "")
+    train_file: str = option(
+        "training file, in place of the official one (plain, tokens: your own)", ""
+    )
+    valid_file: str = option("comma-separated validation files (the first is 'valid')", "")
+    test_file: str = option("comma-separated test files; they may lack labels", "")
+    train_conllu: str = option("its sentences parsed, as CoNLL-U, in place of a spaCy pipeline", "")
+    valid_conllu: str = option(
+        "the same for validation; several files as there are splits, with commas", ""
+    )
+    test_conllu: str = option("the same for the test files", "")
+    valid_fraction: float = option(
+        "without a validation file: share of training to validate on", 0.0
+    )
+    seed: int = option("of the choice that --valid-fraction makes", 1)
+    pretrained: str = option(PRETRAINED, DEFAULT)
+    tokenize: str = option(
+        "words of raw text: {choices} (each Chinese character a word; the pipeline's words, or "
+        "those of the CoNLL-U files); given words stay",
+        "whitespace",
+        choices=TOKENIZE,
+    )
+    annotations: str = option(
+        f"what words carry: any of {','.join(ON_REQUEST)}, or {NO_ANNOTATIONS}; {PAIRED} "
+        "compares the words of a pair by WordNet",
+        "pos,heads",
+    )
+    spacy_model: str = option(
+        "installed spaCy pipeline or path (default: the bundled English one; beside CoNLL-U files "
+        "none, and the one given here is for raw text in prediction)",
+        "",
+    )
+    many_labels: bool = option(
+        "own data: more than 20 labels are classes, not the wrong column", False
+    )
+    wordnet: str = option(
+        "folder of the WordNet database (default: where it is usually installed)", ""
+    )
     read: ReadOptions = field(default_factory=ReadOptions)
-    workers: int = CORES
-    overwrite: bool = False
-    shard: str = ""
-    merge: bool = False
+    workers: int = running("workers")
+    overwrite: bool = running("overwrite")
+    shard: str = running("shard")
+    merge: bool = running("merge")
 
     def __post_init__(self) -> None:
         """Check everything that can be checked without opening a file."""
         self.share = Share.parse(self.shard, merge=self.merge)
-        if self.dataset not in DATASETS:
-            raise ValueError(f"--dataset {self.dataset!r}: choices are {', '.join(DATASETS)}")
-        if self.tokenize not in TOKENIZE:
-            raise ValueError(f"--tokenize {self.tokenize!r}: choices are {', '.join(TOKENIZE)}")
+        check(self)
         self.annotation_names = parse_annotations(self.annotations)
-        if self.workers < 1:
-            raise ValueError(f"--workers {self.workers}: must be at least 1")
         if not 0 <= self.valid_fraction < 1:
             raise ValueError(f"--valid-fraction {self.valid_fraction}: must be from 0 to below 1")
         check_some(self)
@@ -75,7 +95,7 @@ class TextOptions:
         if self.has_parses and not self.needs_spacy:
             raise ValueError(f"CoNLL-U files have no work to do: {self._asked} needs no parses")
         if self.wordnet and not self.compares_words:
-            raise ValueError(f"--wordnet has no work to do: {self._asked} has no {SIMILARITY}")
+            raise ValueError(f"--wordnet has no work to do: {self._asked} has no {PAIRED}")
         if self.read.labels and self.source.labels is not None:
             raise ValueError(
                 f"--labels: {self.dataset} has its own labels, {named(self.source.labels)}"
@@ -97,12 +117,12 @@ class TextOptions:
     @property
     def needs_spacy(self) -> bool:
         """Whether a spaCy pipeline, or parses in its place, have work to do."""
-        return needs_annotator(self.tokenize, self.annotation_names)
+        return needs_annotator(self.annotation_names, self.tokenize)
 
     @property
     def compares_words(self) -> bool:
         """Whether WordNet has work to do."""
-        return SIMILARITY in self.annotation_names
+        return not {*OF_PAIRS}.isdisjoint(self.annotation_names)
 
     @property
     def has_parses(self) -> bool:
@@ -123,7 +143,7 @@ class TextOptions:
             return {}
         splits, found = list(splits), {}
         for kind, name in PARSES.items():
-            paths, flag = listed(self, name), f"--{name.replace('_', '-')}"
+            paths, flag = listed(self, name), flag_of(name)
             mine = [split for split in splits if kind_of(split) == kind]
             if kind == "valid" and self.valid_fraction:
                 mine, found["valid"] = [], found["train"]
@@ -171,43 +191,6 @@ class TextOptions:
         return body
 
 
-FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("dataset", f"what the files are: {' | '.join(DATASETS)}", {}),
-    ("destdir", "folder to write, e.g. data-bin/cola", {}),
-    ("raw_dir", "folder with the dataset's official files", {}),
-    ("train_file", "training file, in place of the official one (plain, tokens: your own)", {}),
-    ("valid_file", "comma-separated validation files (the first is 'valid')", {}),
-    ("test_file", "comma-separated test files; they may lack labels", {}),
-    ("train_conllu", "its sentences parsed, as CoNLL-U, in place of a spaCy pipeline", {}),
-    ("valid_conllu", "the same for validation; several files as there are splits, with commas", {}),
-    ("test_conllu", "the same for the test files", {}),
-    ("valid_fraction", "without a validation file: share of training to validate on", {}),
-    ("seed", "of the choice that --valid-fraction makes", {}),
-    ("pretrained", "BERT whose vocabulary counts: embedded name or Hugging Face directory", {}),
-    (
-        "tokenize",
-        f"words of raw text: {' | '.join(TOKENIZE)} (each Chinese character a word; the "
-        "pipeline's words, or those of the CoNLL-U files); given words stay",
-        {},
-    ),
-    (
-        "annotations",
-        f"what words carry: any of {','.join(ANNOTATIONS)}, or {NO_ANNOTATIONS}; {SIMILARITY} "
-        "compares the words of a pair by WordNet",
-        {},
-    ),
-    (
-        "spacy_model",
-        "installed spaCy pipeline or path (default: the bundled English one; beside CoNLL-U files "
-        "none, and the one given here is for raw text in prediction)",
-        {},
-    ),
-    ("many_labels", "own data: more than 20 labels are classes, not the wrong column", {}),
-    ("wordnet", "folder of the WordNet database (default: where it is usually installed)", {}),
-    *RUNNING_FLAGS,
-)
-
-
 def kind_of(split: str) -> str:
     """Return ``train``, ``valid`` or ``test``, what a split such as ``valid_mismatched`` is."""
     return next((kind for kind in PARSES if split.startswith(kind)), "test")
@@ -215,8 +198,9 @@ def kind_of(split: str) -> str:
 
 def add_text_flags(parser: argparse.ArgumentParser) -> None:
     """Add all flags: the preparation's and the readers'."""
-    add_flags(parser, TextOptions, FLAGS)
-    option_flags.add_flags(parser.add_argument_group("reading"), ReadOptions)
+    add_flags(parser, TextOptions)
+    add_flags(parser.add_argument_group("reading"), ReadOptions)
+    parser.set_defaults(labels="")  # as it is typed; see `parse_labels`
 
 
 def options_from(flags: Mapping[str, Any]) -> TextOptions:
@@ -233,7 +217,7 @@ def options_from(flags: Mapping[str, Any]) -> TextOptions:
 
 
 def parse_annotations(text: str) -> tuple[str, ...]:
-    """Split ``"pos,heads"``, in the order of `ANNOTATIONS`; ``none`` gives none.
+    """Split ``"pos,heads"``, in the order of `ON_REQUEST`; ``none`` gives none.
 
     Raises:
         ValueError: anything else.
@@ -241,12 +225,12 @@ def parse_annotations(text: str) -> tuple[str, ...]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if names == [NO_ANNOTATIONS]:
         return ()
-    unknown = [name for name in names if name not in ANNOTATIONS]
+    unknown = [name for name in names if name not in ON_REQUEST]
     if unknown or not names:
         raise ValueError(
-            f"--annotations {text!r}: choices are {', '.join(ANNOTATIONS)}, or {NO_ANNOTATIONS}"
+            f"--annotations {text!r}: choices are {', '.join(ON_REQUEST)}, or {NO_ANNOTATIONS}"
         )
-    return tuple(name for name in ANNOTATIONS if name in names)
+    return tuple(name for name in ON_REQUEST if name in names)
 
 
 def parse_labels(text: str) -> tuple[str, ...]:

@@ -1,33 +1,20 @@
-"""Options of a translation preparation: a record with checks, and its command-line flags."""
+"""Options of a translation preparation: a record whose fields are flags, and its checks."""
 
 from __future__ import annotations
 
-import argparse
 import re
-from dataclasses import MISSING, asdict, dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..syntax.labels import parse_features
-from ..text.raw_text import NORMALIZERS, TOKENIZERS
-from ..text.segment import SUBWORDS
-from ..text.source_encoder import MISALIGNMENTS
-from .running import CORES, RUNNING, RUNNING_FLAGS, Share
+from ...option_flags import check, flag_of, option
+from ...syntax.layers import held_layers, needs_annotator, parse_features
+from ...text.raw_text import NORMALIZERS, TOKENIZERS
+from ...text.segment import SUBWORDS
+from ...text.source_encoder import MISALIGNMENTS
+from ..running import RUNNING, Share, running
 
 RESERVED = 4  # symbols of every fairseq dictionary: <s> <pad> </s> <unk>
-LEAST = {
-    "workers": 1,
-    "bpe_size": 1,
-    "sentencepiece_sample": 1,
-    "bpe_vocabulary_threshold": 0,
-    "thresholdsrc": 0,
-    "thresholdtgt": 0,
-    "nwordssrc": -1,
-    "nwordstgt": -1,
-    "min_words": 1,
-    "max_words": 1,
-    "max_characters": 1,
-}
 _POS = "feature 'pos'"
 SUBWORD_OPTIONS = {
     "bpe_codes": "subword_nmt",
@@ -36,6 +23,7 @@ SUBWORD_OPTIONS = {
     "srcvocab": "subword_nmt",
     "tgtvocab": "subword_nmt",
 }
+MODELS = ("bpe_codes", "sentencepiece_model", "srcvocab", "tgtvocab", "srcdict", "tgtdict")
 LATER = {"parse": False, "srcvocab": None, "tgtvocab": None}  # recorded only where they are given
 
 
@@ -43,60 +31,78 @@ LATER = {"parse": False, "srcvocab": None, "tgtvocab": None}  # recorded only wh
 class TranslationOptions:
     """Everything that decides the content of a prepared folder.
 
-    Names and defaults follow ``fairseq-preprocess`` where it has the option; `FLAGS` documents
-    each one.
+    Names and defaults follow ``fairseq-preprocess`` where it has the option.
     """
 
-    source_lang: str
-    target_lang: str
-    destdir: str
-    trainpref: str | None = None
-    validpref: str | None = None
-    testpref: str | None = None
-    features: str = "pos,case,subword"
-    spacy_model: str = ""
-    conllu: bool = False
-    parse: bool = False
-    tokenizer: str = "moses"
-    normalizer: str = "none"
-    subwords: str = "subword_nmt"
-    bpe_size: int = 8000
-    bpe_codes: str | None = None
-    bpe_vocabulary_threshold: int = 0
-    sentencepiece_model: str | None = None
-    sentencepiece_sample: int = 1_000_000
-    srcvocab: str | None = None
-    tgtvocab: str | None = None
-    joined_dictionary: bool = False
-    srcdict: str | None = None
-    tgtdict: str | None = None
-    thresholdsrc: int = 0
-    thresholdtgt: int = 0
-    nwordssrc: int = -1
-    nwordstgt: int = -1
-    min_words: int = 1
-    max_words: int = 250
-    max_ratio: float = 0.0
-    max_characters: int = 20_000
-    on_misalignment: str = "repair"
-    only_source: bool = False
-    workers: int = CORES
-    overwrite: bool = False
-    shard: str = ""
-    merge: bool = False
+    source_lang: str = option("source language", short="-s", required=False)
+    target_lang: str = option("target language", short="-t", required=False)
+    destdir: str = option("folder to write, e.g. data-bin/multi30k")
+    trainpref: str | None = option("train file prefix: PREFIX.en, PREFIX.de", None)
+    validpref: str | None = option(
+        "comma-separated valid file prefixes (the first is 'valid')", None
+    )
+    testpref: str | None = option("comma-separated test file prefixes", None)
+    features: str = option(
+        "features of the source subwords, of: pos,case,subword ('' for none)", "pos,case,subword"
+    )
+    spacy_model: str = option(
+        "installed spaCy pipeline or path (default: the bundled English one); beside --conllu it "
+        "is for raw text in inference",
+        "",
+    )
+    conllu: bool = option(
+        "read PREFIX.SOURCE.conllu beside each source file instead of tagging", False
+    )
+    parse: bool = option("keep each word's head as well (for --encoder-attention sla)", False)
+    tokenizer: str = option("what input lines are", "moses", choices=TOKENIZERS)
+    normalizer: str = option("punctuation normalisation before it", "none", choices=NORMALIZERS)
+    subwords: str = option("subword method", "subword_nmt", choices=SUBWORDS)
+    bpe_size: int = option(
+        "merge operations, or sentencepiece vocabulary size (joint)", 8000, least=1
+    )
+    bpe_codes: str | None = option("existing subword-nmt codes", None)
+    bpe_vocabulary_threshold: int = option(
+        "cut subwords rarer than this further, per language", 0, least=0
+    )
+    sentencepiece_model: str | None = option("existing sentencepiece model", None)
+    sentencepiece_sample: int = option(
+        "learn sentencepiece from at most this many lines", 1_000_000, least=1
+    )
+    srcvocab: str | None = option(
+        "source subwords that existing codes may make, others are cut further", None
+    )
+    tgtvocab: str | None = option(
+        "target subwords that existing codes may make, others are cut further", None
+    )
+    joined_dictionary: bool = option("one dictionary for both languages", False)
+    srcdict: str | None = option("existing source dictionary", None)
+    tgtdict: str | None = option("existing target dictionary", None)
+    thresholdsrc: int = option("map source subwords rarer than this to <unk>", 0, least=0)
+    thresholdtgt: int = option("map target subwords rarer than this to <unk>", 0, least=0)
+    nwordssrc: int = option(
+        "size of the source dictionary, fairseq's 4 symbols included (-1: all)", -1, least=-1
+    )
+    nwordstgt: int = option(
+        "size of the target dictionary, fairseq's 4 symbols included (-1: all)", -1, least=-1
+    )
+    min_words: int = option("drop training pairs with fewer words on a side", 1, least=1)
+    max_words: int = option("drop training pairs with more words on a side", 250, least=1)
+    max_ratio: float = option(
+        "drop training pairs whose lengths differ by more than this factor (0: off)", 0.0
+    )
+    max_characters: int = option("longest line that is a sentence", 20_000, least=1)
+    on_misalignment: str = option("annotation unlike the text", "repair", choices=MISALIGNMENTS)
+    only_source: bool = option("no target files", False)
+    workers: int = running("workers")
+    overwrite: bool = running("overwrite")
+    shard: str = running("shard")
+    merge: bool = running("merge")
 
     def __post_init__(self) -> None:
         """Check everything that can be checked without opening a file."""
         self.share = Share.parse(self.shard, merge=self.merge)
         self.feature_names = parse_features(self.features)
-        for value, choices, flag in (
-            (self.tokenizer, TOKENIZERS, "--tokenizer"),
-            (self.normalizer, NORMALIZERS, "--normalizer"),
-            (self.subwords, SUBWORDS, "--subwords"),
-            (self.on_misalignment, MISALIGNMENTS, "--on-misalignment"),
-        ):
-            if value not in choices:
-                raise ValueError(f"{flag} {value!r}: choices are {', '.join(choices)}")
+        check(self)
         if not (self.trainpref or self.validpref or self.testpref):
             raise ValueError("nothing to prepare: give --trainpref, --validpref or --testpref")
         self._check_languages()
@@ -114,10 +120,6 @@ class TranslationOptions:
             raise ValueError(f"source and target language are both {self.source_lang!r}")
 
     def _check_numbers(self) -> None:
-        for name, least in LEAST.items():
-            value = getattr(self, name)
-            if not value >= least:
-                raise ValueError(f"{flag_of(name)} {value}: must be at least {least}")
         for name in ("nwordssrc", "nwordstgt"):
             if 0 < getattr(self, name) <= RESERVED:
                 raise ValueError(
@@ -173,7 +175,12 @@ class TranslationOptions:
     @property
     def annotated(self) -> bool:
         """Whether something tags or parses the source."""
-        return self.parse or "pos" in self.feature_names
+        return needs_annotator(self.layers)
+
+    @property
+    def layers(self) -> list[str]:
+        """Names of the layers that the folder will hold, in column order."""
+        return held_layers(self.feature_names, self.parse)
 
     @property
     def pair(self) -> str:
@@ -217,8 +224,7 @@ class TranslationOptions:
 
     def given_models(self) -> dict[str, Path]:
         """Existing subword models and dictionaries; FileNotFoundError names a missing one."""
-        names = ("bpe_codes", "sentencepiece_model", "srcvocab", "tgtvocab", "srcdict", "tgtdict")
-        found = {name: Path(getattr(self, name)) for name in names if getattr(self, name)}
+        found = {name: Path(getattr(self, name)) for name in MODELS if getattr(self, name)}
         for name, path in found.items():
             if not path.is_file():
                 raise FileNotFoundError(f"{flag_of(name)}: no file {str(path)!r}")
@@ -233,70 +239,3 @@ class TranslationOptions:
             if body[name] == default:
                 body.pop(name)
         return body
-
-
-FLAGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("source_lang", "source language", {"short": "-s", "required": False}),
-    ("target_lang", "target language", {"short": "-t", "required": False}),
-    ("destdir", "folder to write, e.g. data-bin/multi30k", {}),
-    ("trainpref", "train file prefix: PREFIX.en, PREFIX.de", {}),
-    ("validpref", "comma-separated valid file prefixes (the first is 'valid')", {}),
-    ("testpref", "comma-separated test file prefixes", {}),
-    ("features", "features of the source subwords, of: pos,case,subword ('' for none)", {}),
-    (
-        "spacy_model",
-        "installed spaCy pipeline or path (default: the bundled English one); beside --conllu it "
-        "is for raw text in inference",
-        {},
-    ),
-    ("conllu", "read PREFIX.SOURCE.conllu beside each source file instead of tagging", {}),
-    ("parse", "keep each word's head as well (for --encoder-attention sla)", {}),
-    ("tokenizer", f"what input lines are: {' | '.join(TOKENIZERS)}", {}),
-    ("normalizer", f"punctuation normalisation before it: {' | '.join(NORMALIZERS)}", {}),
-    ("subwords", f"subword method: {' | '.join(SUBWORDS)}", {}),
-    ("bpe_size", "merge operations, or sentencepiece vocabulary size (joint)", {}),
-    ("bpe_codes", "existing subword-nmt codes", {}),
-    ("bpe_vocabulary_threshold", "cut subwords rarer than this further, per language", {}),
-    ("sentencepiece_model", "existing sentencepiece model", {}),
-    ("sentencepiece_sample", "learn sentencepiece from at most this many lines", {}),
-    ("srcvocab", "source subwords that existing codes may make, others are cut further", {}),
-    ("tgtvocab", "target subwords that existing codes may make, others are cut further", {}),
-    ("joined_dictionary", "one dictionary for both languages", {}),
-    ("srcdict", "existing source dictionary", {}),
-    ("tgtdict", "existing target dictionary", {}),
-    ("thresholdsrc", "map source subwords rarer than this to <unk>", {}),
-    ("thresholdtgt", "map target subwords rarer than this to <unk>", {}),
-    ("nwordssrc", "size of the source dictionary, fairseq's 4 symbols included (-1: all)", {}),
-    ("nwordstgt", "size of the target dictionary, fairseq's 4 symbols included (-1: all)", {}),
-    ("min_words", "drop training pairs with fewer words on a side", {}),
-    ("max_words", "drop training pairs with more words on a side", {}),
-    ("max_ratio", "drop training pairs whose lengths differ by more than this factor (0: off)", {}),
-    ("max_characters", "longest line that is a sentence", {}),
-    ("on_misalignment", f"annotation unlike the text: {' | '.join(MISALIGNMENTS)}", {}),
-    ("only_source", "no target files", {}),
-    *RUNNING_FLAGS,
-)
-
-
-def flag_of(name: str) -> str:
-    """Return an option as it stands on the command line."""
-    return f"--{name.replace('_', '-')}"
-
-
-def add_flags(
-    parser: argparse.ArgumentParser, record: type = TranslationOptions, flags: Any = FLAGS
-) -> None:
-    """Add one flag per option; defaults come from the record."""
-    for name, text, extra in flags:
-        spec = record.__dataclass_fields__[name]
-        names = [*([extra["short"]] if "short" in extra else []), flag_of(name)]
-        if spec.type == "bool":
-            parser.add_argument(*names, action="store_true", help=text)
-            continue
-        kind = {"int": int, "float": float}.get(spec.type, str)
-        if spec.default is MISSING:
-            needed = extra.get("required", True)
-            parser.add_argument(*names, type=kind, required=needed, help=text)
-        else:
-            shown = "" if spec.default in (None, "") else f" (default: {spec.default})"
-            parser.add_argument(*names, type=kind, default=spec.default, help=text + shown)

@@ -1,0 +1,18 @@
+"""What stands in prepared folders of texts and questions: files, targets, what words carry."""
+
+from __future__ import annotations
+
+VOCABULARY = "vocab.txt"
+LABELS = "labels.txt"
+EXAMPLES, SCORES = "examples.jsonl", "score.txt"  # of a split
+CONTEXTS, MISALIGNED = "contexts.jsonl", "misaligned.jsonl"
+TARGETS = {
+    "classes": "text_classification",
+    "score": "text_classification",
+    "word_labels": "sequence_labeling",
+    "spans": "extractive_qa",
+}
+SPANS = "spans"
+LABELLED = ("classes", "word_labels")  # targets that have a list of labels
+TOKENIZE = ("whitespace", "characters", "spacy")
+WINDOWS = ("max_positions", "doc_stride", "max_query_length")

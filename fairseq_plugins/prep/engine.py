@@ -1,0 +1,218 @@
+"""The one engine of all preparations: raw files in, a folder that fairseq trains on out.
+
+Steps: check the destination and what a recipe needs; write down what decides the folder's content;
+read every file once; cut the input into chunks; let several processes work on them; write the
+binary streams, split by split; write the manifest, last. Finished chunks are kept until the end, so
+that a preparation that was killed goes on where it was, and the folder's bytes do not depend on the
+number of workers. A `Recipe` says what one kind of preparation does in each step.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Protocol
+
+from tqdm import tqdm
+
+from ..data.manifest import Manifest
+from . import unknown
+from .chunks import Chunk, EncodedChunk, write_rows
+from .shards import Layout, carry_out, is_settled
+from .split_writer import SplitWriter
+from .workers import run_jobs
+from .workspace import check_destination, finish
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The input of one chunk.
+
+    Args:
+        split: name of the split; all parts of one come one after another.
+        count: of lines, examples or questions.
+        rows: what a worker reads, as JSON.
+        source: where a worker reads it, in place of rows.
+    """
+
+    split: str
+    count: int
+    rows: Iterable[Any] | None = None
+    source: Any = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """Work of several processes on all chunks.
+
+    Args:
+        title: of the progress bar.
+        work: makes a chunk's file; a function of a module, with what it needs bound to it.
+        made: chunk -> that file.
+    """
+
+    title: str
+    work: Callable[[Chunk], None]
+    made: Callable[[Chunk], Path]
+
+
+class Recipe(Protocol):
+    """What differs between kinds of preparation.
+
+    Args:
+        options: the preparation's; with ``destdir``, ``workers``, ``overwrite`` and ``share``.
+        unit: what the parts of a split are counted in.
+        unknown: what stands for what a dictionary lacks.
+        encodes_apart: whether a chunk can be finished before all others are begun.
+    """
+
+    options: Any
+    unit: str
+    unknown: str
+    encodes_apart: bool
+
+    def inputs(self) -> Iterable[Path]:
+        """Return the files that are read; none of them may be written over."""
+
+    def describe(self) -> Manifest:
+        """Check options and load tools; write down what decides the folder's content."""
+
+    def scan(self, manifest: Manifest) -> None:
+        """Read every file once, refuse what cannot be used, and complete the manifest."""
+
+    def parts(self) -> Iterator[Part]:
+        """Yield the input of every chunk."""
+
+    def steps(self, chunks: list[Chunk], layout: Layout) -> Iterator[Step]:
+        """Yield what workers do, one after the other; work between them is done here."""
+
+    def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+        """Write the folder's own files, such as dictionaries."""
+
+    def sizes(self, split: str) -> Mapping[str, int]:
+        """Return the streams of a split, each with the number of its ids."""
+
+    def texts(self, split: str) -> Iterable[str]:
+        """Return the endings of the text files of a split."""
+
+    def load(self, chunk: Chunk) -> EncodedChunk:
+        """Read what a worker made of a chunk, in the streams of its split."""
+
+    def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
+        """Return what the manifest says of a split that is written."""
+
+    def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+        """Write what follows from all splits, and check it."""
+
+    def describe_split(self, counts: Mapping[str, Any]) -> str:
+        """Say what a split holds, for the log."""
+
+    def warn(self, manifest: Manifest, folder: Path) -> None:
+        """Log what the user should look at in a finished folder."""
+
+
+def prepare(recipe: Recipe) -> Manifest:
+    """Prepare a folder; return its manifest (at once, when it is already finished).
+
+    Raises:
+        FileNotFoundError, ValueError: bad input or options; nothing finished-looking is left.
+        OSError: the folder cannot be written.
+    """
+    folder = Path(recipe.options.destdir)
+    check_destination(folder, recipe.inputs())
+    manifest = recipe.describe()
+    if is_settled(recipe.options, manifest):
+        return Manifest.load(folder, manifest.kind)
+    recipe.scan(manifest)
+    return carry_out(recipe.options, manifest, partial(make, recipe, manifest))
+
+
+def make(recipe: Recipe, manifest: Manifest, layout: Layout) -> None:
+    """Do the work in a folder that is ours, and complete and save the manifest; see `carry_out`."""
+    chunks = list(plan(recipe, layout))
+    for step in recipe.steps(chunks, layout):
+        carry(step, chunks, recipe)
+    if layout.is_part:
+        return
+    binarize(recipe, chunks, manifest, layout.folder)
+    finish(layout.folder, manifest)
+    report(recipe, manifest, layout.folder)
+
+
+def plan(recipe: Recipe, layout: Layout) -> Iterator[Chunk]:
+    """Yield the chunks that are of this part of the preparation; write their rows."""
+    numbers: Counter[str] = Counter()
+    for place, part in enumerate(recipe.parts()):
+        name = f"{part.split}.{numbers[part.split]:06d}"
+        numbers[part.split] += 1
+        if not layout.owns(place):
+            continue
+        stem = layout.place(place) / name
+        encoded = (stem.parent if recipe.encodes_apart else layout.work) / f"{name}.npz"
+        chunk = Chunk(part.split, part.count, stem, encoded, part.source)
+        if part.rows is not None and not chunk.rows.is_file():
+            write_rows(chunk.rows, part.rows)
+        yield chunk
+
+
+def carry(step: Step, chunks: list[Chunk], recipe: Recipe) -> None:
+    """Let workers make what is not there yet."""
+    todo = [chunk for chunk in chunks if not step.made(chunk).is_file()]
+    jobs = run_jobs(
+        _Process.carry,
+        todo,
+        recipe.options.workers,
+        partial(_Process.begin, step.work),
+        title=step.title,
+        sizes=[chunk.count for chunk in todo],
+        unit=recipe.unit,
+    )
+    for _ in jobs:
+        pass
+
+
+class _Process:
+    """What a worker process does with each job; it is set once, before the first."""
+
+    work: Callable[[Chunk], None]
+
+    @classmethod
+    def begin(cls, work: Callable[[Chunk], None]) -> None:
+        cls.work = staticmethod(work)
+
+    @classmethod
+    def carry(cls, chunk: Chunk) -> None:
+        cls.work(chunk)
+
+
+def binarize(recipe: Recipe, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+    """Write the folder's files, and what they hold into the manifest."""
+    recipe.begin(chunks, manifest, folder)
+    with tqdm(total=len(chunks), desc="binarise", unit=" chunks") as bar:
+        for split, some in groupby(chunks, key=lambda chunk: chunk.split):
+            prefix = folder / manifest.prefix(split)
+            writer = SplitWriter(prefix, recipe.sizes(split), recipe.texts(split))
+            for chunk in some:
+                writer.add(recipe.load(chunk))
+                bar.update(1)
+            writer.close()
+            manifest.splits[split] = recipe.summarize(split, writer)
+            manifest.alignment[split] = dict(sorted(writer.notes.items()))
+    recipe.end(chunks, manifest, folder)
+
+
+def report(recipe: Recipe, manifest: Manifest, folder: Path) -> None:
+    """Log what the folder holds, and what was dropped, repaired or is unknown."""
+    for split, counts in manifest.splits.items():
+        notes = {name: count for name, count in manifest.alignment[split].items() if count}
+        described = recipe.describe_split(counts)
+        logger.info("%s: %s%s", split, described, f"; {notes}" if notes else "")
+        unknown.report(split, counts["unknown"], recipe.unknown)
+    recipe.warn(manifest, folder)

@@ -1,0 +1,143 @@
+"""Options of a preparation for question answering: a record whose fields are flags."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ...corpora.own_files import OWN_FILES, check_some, own_files
+from ...data.folder_names import TOKENIZE, WINDOWS
+from ...option_flags import check, option
+from ...pretrained.directory import DEFAULT
+from ...syntax.layers import OF_PAIRS, OF_TEXTS
+from ...text.annotators import needs_annotator
+from ...text.source_encoder import MISALIGNMENTS
+from ...text.squad_alignment import Limits
+from ..running import RUNNING, Share, running
+from .text_options import NO_ANNOTATIONS, PRETRAINED, parse_annotations
+
+OFFICIAL = {
+    "train": ("train-v2.0.json", "train-v1.1.json", "train.json"),
+    "valid": ("dev-v2.0.json", "dev-v1.1.json", "dev.json"),
+    "test": ("test-v2.0.json", "test-v1.1.json", "test.json"),
+}
+LONG_QUESTIONS = ("truncate", "error")
+
+
+@dataclass
+class QuestionOptions:
+    """Everything that decides the content of a prepared folder.
+
+    Raises:
+        ValueError: a value that is none of the choices, or nothing to prepare.
+    """
+
+    destdir: str = option("folder to write, e.g. data-bin/squad2")
+    raw_dir: str = option(
+        "folder with the official files, e.g. train-v2.0.json and dev-v2.0.json", ""
+    )
+    train_file: str = option("SQuAD file to train on, in place of the official one", "")
+    valid_file: str = option("comma-separated SQuAD files (the first is 'valid')", "")
+    test_file: str = option("comma-separated SQuAD files; they may lack answers", "")
+    pretrained: str = option(PRETRAINED, DEFAULT)
+    annotations: str = option(
+        f"what words carry: any of {','.join(OF_TEXTS)}, or {NO_ANNOTATIONS}", "pos,heads"
+    )
+    tokenize: str = option(
+        "what words are: {choices} (each Chinese character a word; the pipeline's words; default: "
+        "spacy, or whitespace where nothing is annotated)",
+        "",
+        choices=TOKENIZE,
+    )
+    spacy_model: str = option(
+        "installed spaCy pipeline or path (default: the bundled English one)", ""
+    )
+    max_positions: int = option(
+        "wordpieces of question, window and special tokens together", Limits.max_positions, least=1
+    )
+    doc_stride: int = option(
+        "wordpieces from the beginning of a window to that of the next",
+        Limits.doc_stride,
+        least=1,
+    )
+    max_query_length: int = option(
+        "wordpieces of a question that are kept", Limits.max_query_length, least=1
+    )
+    long_questions: str = option(
+        "questions longer than that", LONG_QUESTIONS[0], choices=LONG_QUESTIONS
+    )
+    on_misalignment: str = option(
+        "answers that do not stand at their answer_start: refuse the file, take the nearest "
+        "occurrence of the text, or pass over",
+        "repair",
+        choices=MISALIGNMENTS,
+    )
+    workers: int = running("workers")
+    overwrite: bool = running("overwrite")
+    shard: str = running("shard")
+    merge: bool = running("merge")
+
+    def __post_init__(self) -> None:
+        """Check everything that can be checked without opening a file."""
+        self.share = Share.parse(self.shard, merge=self.merge)
+        self.annotation_names = parse_annotations(self.annotations)
+        if compared := [name for name in OF_PAIRS if name in self.annotation_names]:
+            raise ValueError(
+                f"--annotations {self.annotations}: {compared[0]} compares the words of two "
+                f"sentences, not of questions and contexts: choices are {', '.join(OF_TEXTS)}, or "
+                f"{NO_ANNOTATIONS}"
+            )
+        self.tokenize = self.tokenize or ("spacy" if self.annotation_names else "whitespace")
+        check(self)
+        room = self.limits.room(self.max_query_length)
+        if self.doc_stride > room:
+            raise ValueError(
+                f"--doc-stride {self.doc_stride}: beside a question of --max-query-length "
+                f"{self.max_query_length} and 3 special tokens --max-positions "
+                f"{self.max_positions} leaves {max(room, 0)} wordpieces of the context, and "
+                "windows further apart than that would leave some out"
+            )
+        check_some(self)
+        if self.spacy_model and not needs_annotator(self.annotation_names, self.tokenize):
+            raise ValueError(
+                f"--spacy-model has no work to do: --tokenize {self.tokenize} with --annotations "
+                f"{self.annotations} needs none"
+            )
+
+    @property
+    def limits(self) -> Limits:
+        """How contexts are cut into windows."""
+        return Limits(*(getattr(self, name) for name in WINDOWS))
+
+    def input_files(self) -> dict[str, Path]:
+        """Split -> file; files named one by one come before those of the raw folder.
+
+        Raises:
+            FileNotFoundError: a missing file or folder, or a folder without official files.
+            ValueError: a folder with several files for one split.
+        """
+        found = own_files(self)
+        if not self.raw_dir:
+            return found
+        official = {}
+        for split, names in OFFICIAL.items():
+            there = [path for name in names if (path := Path(self.raw_dir) / name).is_file()]
+            if len(there) > 1 and split not in found:
+                raise ValueError(
+                    f"--raw-dir {self.raw_dir} has {' and '.join(path.name for path in there)}: "
+                    f"name the one you mean by --{split}-file"
+                )
+            if there:
+                official[split] = there[0]
+        if not official and not found:
+            names = "; ".join(f"{split}: {' or '.join(some)}" for split, some in OFFICIAL.items())
+            raise FileNotFoundError(f"--raw-dir {self.raw_dir} holds no SQuAD file ({names})")
+        return official | found
+
+    def recorded(self) -> dict[str, Any]:
+        """The options that decide the content; files stand among the manifest's inputs."""
+        body = asdict(self)
+        for name in (*RUNNING, "raw_dir", *OWN_FILES.values()):
+            del body[name]
+        return body | {"annotations": list(self.annotation_names)}

@@ -1,0 +1,199 @@
+"""What workers do with parallel text: annotate a chunk of lines, then cut it into subwords.
+
+An annotated chunk is a file of rows: counts first, then one row a kept line.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ...corpora.conllu import parse_block, read_blocks
+from ...corpora.parallel_text import read_chunk
+from ...data.text_rows import Rows
+from ...syntax.layers import layers_of
+from ...syntax.subwords import joined_spans
+from ...text.raw_text import line_reader, overlong_words, unescape
+from ...text.segment import Segmenter
+from ...text.source_encoder import AnnotatedLine, EncodedLine, annotate_lines, encode_line
+from ...text_reading import numbered_lines
+from ..chunks import Chunk, EncodedChunk, read_rows, write_rows
+from .translation_options import TranslationOptions
+
+ANNOTATED = "annotated.jsonl"
+SOURCE, TARGET = "source", "target"
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Where the lines of a chunk stand.
+
+    Args:
+        first: number of the first, from 0.
+        places: side (source, target, conllu) -> path, byte offset and line of the file.
+    """
+
+    first: int
+    places: Mapping[str, tuple[Path, int, int]]
+
+    def place(self, row: int) -> str:
+        """``file:line`` of the ``row``-th source line."""
+        return f"{self.places[SOURCE][0]}:{self.first + row + 1}"
+
+
+def annotate_chunk(options: TranslationOptions, annotator: Any, chunk: Chunk) -> None:
+    """Clean, tokenise, tag and parse the chunk's lines; write the annotated rows."""
+    counts: Counter[str] = Counter()
+    texts = _read(options, chunk, SOURCE, options.source_lang)
+    targets = _read(options, chunk, TARGET, options.target_lang)
+    kept = range(chunk.count)
+    if chunk.split.startswith("train"):
+        kept = [
+            i
+            for i in kept
+            if _keep(options, [side[i] for side in (texts, targets) if side], counts)
+        ]
+    given = _given(options, chunk)
+    annotated = annotate_lines(
+        [texts[i] for i in kept],
+        options.tokenizer,
+        annotator,
+        [given[i] for i in kept] if given else None,
+    )
+    if long := sum(overlong_words(texts[i]) for i in kept):
+        counts["overlong_words"] = long
+    rows = []
+    for i, line in zip(kept, annotated):
+        if _accept(options, chunk, i, (line.repaired, "words", line.failed), counts):
+            rows.append(_pack(options, line, i, targets[i] if targets else ""))
+    write_rows(chunk.file(ANNOTATED), [dict(counts), *rows])
+
+
+def encode_chunk(
+    options: TranslationOptions, segmenters: tuple[Segmenter, Segmenter], chunk: Chunk
+) -> None:
+    """Cut the annotated rows into subwords with features; write both."""
+    source, target = segmenters
+    header, *rows = read_rows(chunk.file(ANNOTATED))
+    notes: Counter[str] = Counter(header)
+    lines: list[EncodedLine] = []
+    goals: list[Sequence[str]] = []
+    for row in rows:
+        line = encode_line(_unpack(row), source, options.layers)
+        if _accept(options, chunk, row["n"], (line.misaligned, "subwords", False), notes):
+            lines.append(line)
+            goals.append(target.segment(row["y"])[0])
+    symbols, streams = {}, {}
+    for name, side in ((SOURCE, [line.subwords for line in lines]), (TARGET, goals)):
+        table: dict[str, int] = {}
+        numbers = [[table.setdefault(piece, len(table)) for piece in line] for line in side]
+        symbols[name], streams[name] = [*table], Rows.of(numbers)
+    for layer in layers_of(options.layers):
+        for name in layer.columns:
+            streams[name] = Rows.of(line.columns[name] for line in lines)
+    counts = {"lines": len(lines), "read": chunk.count}
+    EncodedChunk(streams, counts, dict(notes), symbols=symbols).save(chunk.encoded)
+
+
+def annotated_rows(chunk: Chunk) -> Iterator[dict[str, Any]]:
+    """Yield the rows of an annotated chunk: ``t`` is the source text, ``y`` the target's."""
+    return islice(read_rows(chunk.file(ANNOTATED)), 1, None)
+
+
+def _read(
+    options: TranslationOptions, chunk: Chunk, side: str, lang: str
+) -> list[str | None] | None:
+    """Read and tokenise the chunk's lines of a side, if there is one; None for overlong ones."""
+    if side not in chunk.source.places:
+        return None
+    read = line_reader(options.tokenizer, options.normalizer, lang)
+    raw = read_chunk(*chunk.source.places[side], chunk.count)
+    return [read(line) if len(line) <= options.max_characters else None for line in raw]
+
+
+def _keep(options: TranslationOptions, pair: Sequence[str | None], counts: Counter[str]) -> bool:
+    """Decide whether a training pair stays; others are never dropped."""
+    if None in pair:
+        counts["overlong"] += 1
+        return False
+    sizes = [len(text.split()) for text in pair]
+    low, high = min(sizes), max(sizes)
+    reason = ""
+    if low == 0:
+        reason = "empty"
+    elif low < options.min_words:
+        reason = "too_short"
+    elif high > options.max_words:
+        reason = "too_long"
+    elif options.max_ratio and high > options.max_ratio * low:
+        reason = "ratio"
+    if reason:
+        counts[reason] += 1
+    return not reason
+
+
+def _given(options: TranslationOptions, chunk: Chunk) -> list[Any] | None:
+    """Read the chunk's ready annotations."""
+    if "conllu" not in chunk.source.places:
+        return None
+    path, offset, number = chunk.source.places["conllu"]
+    blocks = islice(read_blocks(numbered_lines(path, offset, number)), chunk.count)
+    return [parse_block(block, path, options.layers) for block in blocks]
+
+
+def _accept(
+    options: TranslationOptions,
+    chunk: Chunk,
+    row: int,
+    found: tuple[int, str, bool],
+    counts: Counter[str],
+) -> bool:
+    """Apply ``--on-misalignment``; valid and test lines are always repaired, never dropped.
+
+    Args:
+        options: of the preparation.
+        chunk: which has the line.
+        row: the line's number in it.
+        found: how many units do not match, what they are, whether the characters are others.
+        counts: of what is done about it.
+    """
+    misaligned, unit, failed = found
+    if not misaligned:
+        return True
+    policy = options.on_misalignment
+    if policy == "error":
+        raise ValueError(
+            f"{chunk.source.place(row)}: {misaligned} {unit} do not match the annotation"
+            + (" (its characters are not those of the text)" if failed else "")
+            + "; --on-misalignment repair assigns them by character offsets, skip drops the pair"
+        )
+    if policy == "skip" and chunk.split.startswith("train"):
+        counts["skipped_lines"] += 1
+        return False
+    counts["failed_lines" if failed else "repaired_lines"] += 1
+    counts[f"repaired_{unit}"] += misaligned
+    return True
+
+
+def _pack(
+    options: TranslationOptions, line: AnnotatedLine, number: int, target: str
+) -> dict[str, Any]:
+    """Turn an annotated line into a row; words are kept only where the text does not give them."""
+    row = {
+        "n": number,
+        "t": line.text,
+        "l": line.layers,
+        "y": target,
+    }
+    return row | ({"w": line.words, "s": line.spans} if options.tokenizer == "none" else {})
+
+
+def _unpack(row: dict[str, Any]) -> AnnotatedLine:
+    if "w" in row:
+        return AnnotatedLine(row["t"], row["w"], [tuple(s) for s in row["s"]], row["l"])
+    words = row["t"].split()
+    return AnnotatedLine(row["t"], [unescape(w) for w in words], joined_spans(words), row["l"])

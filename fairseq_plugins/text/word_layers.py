@@ -1,0 +1,108 @@
+"""Words -> what each carries -> what their subwords carry, by the table of layers.
+
+The core of both encoders of raw text, `text.source_encoder` and `text.text_encoder`. An annotator
+may cut a text into other words than ours; what it says of its own then goes to ours by character
+offsets.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..syntax.annotation import Annotation
+from ..syntax.layers import LAYERS, TREE, Spelt, layers_of
+from ..syntax.subword_tree import tree_columns
+from ..syntax.subwords import align, joined_spans, locate_words, spread
+
+
+@dataclass(frozen=True)
+class Match:
+    """Which tokens of an annotation words belong to.
+
+    Args:
+        tokens: for each of W words the index of its token, in order; -1 for none.
+        repaired: how many words the annotator cut otherwise.
+        failed: whether words and tokens do not even consist of the same characters.
+    """
+
+    tokens: Sequence[int]
+    repaired: int = 0
+    failed: bool = False
+
+
+def match_words(words: Sequence[str], note: Annotation) -> Match | None:
+    """Match W words with an annotation by offsets; None where it has other characters."""
+    if note.words == words:
+        return Match(range(len(words)))
+    line, spans = " ".join(words), joined_spans(words)
+    places = locate_words(line, note.words)
+    if places is None:
+        return None
+    same = {*zip(places, note.words)}
+    repaired = sum(pair not in same for pair in zip(spans, words))
+    return Match(align(line, spans, places).word_of, repaired)
+
+
+def match_alike(words: Sequence[str], note: Annotation) -> Match:
+    """Match those words that an annotation of other characters shares."""
+    tokens = [-1] * len(words)
+    matcher = difflib.SequenceMatcher(None, words, note.words, autojunk=False)
+    for block in matcher.get_matching_blocks():
+        tokens[block.a : block.a + block.size] = range(block.b, block.b + block.size)
+    return Match(tokens, repaired=len(words), failed=True)
+
+
+def carried(note: Annotation, tokens: Sequence[int]) -> dict[str, list[Any]]:
+    """Return all that an annotation knows of words, which belong to these of its tokens."""
+    return {name: LAYERS[name].carried(values, tokens) for name, values in note.layers.items()}
+
+
+def word_values(
+    names: Iterable[str], words: Sequence[str], known: Mapping[str, list[Any]]
+) -> dict[str, list[Any]]:
+    """Return the values of W words in layers, those of subwords and of pairs of words apart.
+
+    Args:
+        names: of layers.
+        words: as they are written.
+        known: what an annotation knows of them; see `carried`.
+
+    Raises:
+        ValueError: an unknown layer, or one that the annotation does not have.
+    """
+    found = {}
+    for layer in layers_of(names):
+        if isinstance(layer.source, Spelt):
+            found[layer.name] = [layer.source.label(word) for word in words]
+        elif layer.annotated:
+            if layer.name not in known:
+                raise ValueError(f"nothing annotated the words {words[:5]} with {layer.name!r}")
+            found[layer.name] = known[layer.name]
+    return found
+
+
+def subword_columns(
+    names: Iterable[str], values: Mapping[str, list[Any]], word_of: Sequence[int]
+) -> dict[str, list[int]]:
+    """Return what S subwords carry in layers: column (`Layer.columns`) -> S ids.
+
+    Args:
+        names: of layers.
+        values: of the words; see `word_values`.
+        word_of: S word indices, -1 where a subword has no word.
+
+    Raises:
+        ValueError: a layer that subwords cannot carry, or a label that it does not have.
+    """
+    columns: dict[str, list[int]] = {}
+    for layer in layers_of(names):
+        if layer.enters == TREE:
+            columns |= zip(layer.columns, tree_columns(values[layer.name], word_of))
+            continue
+        of_words = layer.source.labels(word_of) if layer.derived else None
+        labels = spread(values[layer.name], word_of) if of_words is None else of_words
+        columns[layer.name] = layer.inventory.ids(labels)
+    return columns
