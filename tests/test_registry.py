@@ -47,7 +47,26 @@ def test_modules_of_registered_rooms_register_something(room):
     assert modules <= {value.__module__ for value in registered}
 
 
-def test_import_prints_nothing_and_loads_no_annotator():
-    code = "import sys, fairseq_plugins; sys.exit('spacy' in sys.modules)"
+REGISTERED = """
+import argparse, logging, sys
+sys.path.insert(0, {root!r})
+import fairseq_plugins
+assert not {{"torch", "fairseq", "spacy"}} & {{*sys.modules}}
+{first}
+from fairseq import tasks, utils
+logging.basicConfig(level=logging.INFO)
+utils.import_user_module(argparse.Namespace(user_dir=fairseq_plugins.__path__[0]))
+print("syntax_translation" in tasks.TASK_REGISTRY)
+"""
+OURS_FIRST = "from fairseq_plugins.registration import register; register(); register()"
+FAIRSEQ_FIRST = "del sys.modules['fairseq_plugins']"
+
+
+@pytest.mark.parametrize(("first", "told"), [(OURS_FIRST, True), (FAIRSEQ_FIRST, False)])
+def test_everything_is_registered_whoever_comes_first(first, told):
+    """Our command before fairseq's ``--user-dir``, or that alone; importing registers nothing."""
+    root = str(Path(fairseq_plugins.__file__).parents[1])
+    code = REGISTERED.format(root=root, first=first)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    assert ("has already been imported" in done.stderr) == told
