@@ -12,7 +12,7 @@ from torch import Tensor
 from .passages import Passage, Texts
 from .qa_columns import ANSWERABLE, NOWHERE, QuestionColumns
 from .text_dataset import FILE, TextDataset
-from .text_items import Reading, joined
+from .text_items import InputFormat, joined
 from .text_windows import knowing_windows
 
 IGNORED = -100  # what cross-entropy leaves out
@@ -23,7 +23,7 @@ class QuestionDataset(TextDataset):
 
     Args:
         columns: questions and passages.
-        reading: how they are read, with ``WINDOWS``.
+        form: how they are read, with ``WINDOWS``.
         texts: their texts; without them batches hold no passages.
         order: see `TextDataset`.
         name_of: names a question in messages, by its number.
@@ -35,14 +35,14 @@ class QuestionDataset(TextDataset):
     def __init__(
         self,
         columns: QuestionColumns,
-        reading: Reading,
+        form: InputFormat,
         *,
         texts: Texts | None = None,
         order: str = FILE,
         name_of: Callable[[int], str] | None = None,
     ) -> None:
         sentences = [columns.questions, columns.contexts]
-        super().__init__(sentences, reading, gold=columns.gold, order=order, name_of=name_of)
+        super().__init__(sentences, form, gold=columns.gold, order=order, name_of=name_of)
         self.texts = texts
 
     def __getitem__(self, index: int) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from .text_batches import lay_out
 from .text_columns import SCORE, WORD_LABELS, Gold, SentenceColumns
-from .text_items import Reading, TextItems, joined
+from .text_items import InputFormat, TextItems, joined
 
 FILE, RANDOM, LENGTH = "file", "random", "length"
 
@@ -29,7 +29,7 @@ class TextDataset(FairseqDataset):
 
     Args:
         sentences: columns of the first, and for pairs of the second sentences.
-        reading: how they are read.
+        form: how they are read.
         gold: their labels; None for raw text.
         order: `FILE`; `RANDOM`, a permutation; or `LENGTH`, examples of like length side by side.
         name_of: names an example in messages, by its number.
@@ -41,15 +41,15 @@ class TextDataset(FairseqDataset):
     def __init__(
         self,
         sentences: Sequence[SentenceColumns],
-        reading: Reading,
+        form: InputFormat,
         *,
         gold: Gold | None = None,
         order: str = FILE,
         name_of: Callable[[int], str] | None = None,
     ) -> None:
         self.name_of = name_of or "example {}".format
-        self.items = TextItems(sentences, reading, self.name_of)
-        self.reading = reading
+        self.items = TextItems(sentences, form, self.name_of)
+        self.form = form
         self.gold = gold
         self.order = order
         if gold is not None:
@@ -102,7 +102,7 @@ class TextDataset(FairseqDataset):
         if not samples:
             return {}
         samples = sorted(samples, key=lambda item: -len(item["tokens"]))
-        batch = {**lay_out(samples, self.reading.pad), "total": len(self)}
+        batch = {**lay_out(samples, self.form.pad), "total": len(self)}
         if self.labelled:
             batch["target"] = self._targets([item["target"] for item in samples])
         return batch

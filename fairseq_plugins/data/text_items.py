@@ -24,7 +24,7 @@ Part = tuple[int, int, int]  # sentence, begin and end in its wordpieces
 
 
 @dataclass(frozen=True)
-class Reading:
+class InputFormat:
     """How examples are read.
 
     Args:
@@ -62,7 +62,7 @@ class TextItems:
 
     Args:
         sentences: columns of the first, and for pairs of the second sentences.
-        reading: how they are read.
+        form: how they are read.
         name_of: names an example in messages, by its number.
 
     Attributes:
@@ -75,15 +75,15 @@ class TextItems:
     def __init__(
         self,
         sentences: Sequence[SentenceColumns],
-        reading: Reading,
+        form: InputFormat,
         name_of: Callable[[int], str],
     ) -> None:
         counts = [len(column.tokens) for column in sentences]
         if len(set(counts)) != 1:
             raise ValueError(f"columns of {counts} examples do not belong together; prepare again")
         self.sentences = list(sentences)
-        self.reading = reading
-        self.columns, trees, self.tables = map(reading.entering, (COLUMN, TREE, TABLE))
+        self.form = form
+        self.columns, trees, self.tables = map(form.entering, (COLUMN, TREE, TABLE))
         self.tree = next(iter(trees), None)
         self.name_of = name_of
         self.sizes = 1 + sum(column.tokens.lengths + 1 for column in self.sentences)  # (n,)
@@ -127,9 +127,9 @@ class TextItems:
         }
         if factors:
             item["factors"] = joined(factors[0])
-        if self.reading.words or self.tree or self.tables:
+        if self.form.words or self.tree or self.tables:
             item |= self._syntax(index, rows)
-        if self.reading.by_word:
+        if self.form.by_word:
             item["words"] = self._word_places(index, item["lengths"], rows, owners)
         return item
 
@@ -188,23 +188,23 @@ class TextItems:
 
     def _fit(self) -> None:
         """Plan the rows of the examples that are too long."""
-        limit, specials = self.reading.limit, 1 + len(self.sentences)
+        limit, specials = self.form.limit, 1 + len(self.sentences)
         if limit is None:
             return
         unfit = self.sizes > limit  # (n,)
-        if self.reading.long_examples == WINDOWS:
-            unfit |= self.sentences[0].tokens.lengths > self.reading.longest_question
+        if self.form.long_examples == WINDOWS:
+            unfit |= self.sentences[0].tokens.lengths > self.form.longest_question
         cuts = {TRUNCATE: self._truncate, SPLIT: self._split, WINDOWS: self._windows}
         for index in np.flatnonzero(unfit).tolist():
-            if self.reading.long_examples == ERROR:
+            if self.form.long_examples == ERROR:
                 raise ValueError(self._too_long(index, limit))
-            cut = cuts[self.reading.long_examples]
+            cut = cuts[self.form.long_examples]
             rows, owners = self._cuts[index] = cut(index, limit - specials)
             lengths = [end - begin for parts in rows for _, begin, end in parts]
             self.sizes[index] = len(rows) * specials + sum(lengths)
 
     def _too_long(self, index: int, limit: int) -> str:
-        other = SPLIT if self.reading.by_word else TRUNCATE
+        other = SPLIT if self.form.by_word else TRUNCATE
         larger = self._larger_limit()
         return (
             f"{self.name_of(index)} has {self.sizes[index]} tokens, [CLS] and [SEP] included, but "
@@ -213,10 +213,10 @@ class TextItems:
 
     def _larger_limit(self) -> str:
         """Say what a larger limit would need; nothing where the models have no room for more."""
-        most = self.reading.positions
+        most = self.form.positions
         if most is None:
             return "a larger --max-positions as far as the model has positions"
-        return f"a larger --max-positions, at most {most}" if most > self.reading.limit else ""
+        return f"a larger --max-positions, at most {most}" if most > self.form.limit else ""
 
     def _truncate(self, index: int, room: int) -> tuple[list[list[Part]], None]:
         lengths = [int(column.tokens.lengths[index]) for column in self.sentences]
@@ -228,16 +228,16 @@ class TextItems:
 
     def _windows(self, index: int, room: int) -> tuple[list[list[Part]], None]:
         question, passage = (int(column.tokens.lengths[index]) for column in self.sentences)
-        kept = min(question, self.reading.longest_question)
+        kept = min(question, self.form.longest_question)
         if kept >= room:
             larger = self._larger_limit()
             choices = f"{larger and larger + ', or '}a smaller --max-query-length"
             raise ValueError(
                 f"{self.name_of(index)} has a question of {kept} wordpieces: in "
-                f"{self.reading.limit} tokens, [CLS] and [SEP] included, nothing of its passage "
+                f"{self.form.limit} tokens, [CLS] and [SEP] included, nothing of its passage "
                 f"has room; choices: {choices}"
             )
-        windows = stride_windows(passage, room - kept, self.reading.stride).tolist()
+        windows = stride_windows(passage, room - kept, self.form.stride).tolist()
         return [[(0, 0, kept), (1, begin, end)] for begin, end in windows], None
 
     def _whole(self, index: int) -> list[Part]:
@@ -245,9 +245,9 @@ class TextItems:
 
     def _row(self, index: int, parts: list[Part]) -> tuple[np.ndarray, ...]:
         """Return tokens and segments (S,), and if there are features factors (S, F), of a row."""
-        pieces: list[Any] = [[self.reading.cls]]
+        pieces: list[Any] = [[self.form.cls]]
         for number, begin, end in parts:
-            pieces += [self.sentences[number].tokens[index][begin:end], [self.reading.sep]]
+            pieces += [self.sentences[number].tokens[index][begin:end], [self.form.sep]]
         tokens = np.concatenate(pieces, dtype=np.int64)  # (S,)
         segments = np.zeros(len(tokens), dtype=np.int64)  # (S,)
         segments[len(pieces[1]) + 2 :] = 1  # behind the first [SEP]

@@ -21,7 +21,7 @@ from ..data.folder_names import VOCABULARY
 from ..data.manifest import Manifest
 from ..data.text_columns import WORD_LABELS
 from ..data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
-from ..data.text_items import Reading
+from ..data.text_items import InputFormat
 from ..syntax.needs import Needs
 from . import _checkpoint_options, _text_checks, _warnings
 from ._precision import check_precision
@@ -234,7 +234,7 @@ class TextTask(FairseqTask):
         training = split == self.cfg.train_subset and task_cfg is None and not for_prediction
         self.datasets[split] = self._read_split(
             split,
-            self._reading(learning=not for_prediction),
+            self._input_format(learning=not for_prediction),
             labelled=not for_prediction,
             training=training,
             order=str(self.cfg.batch_order) if training else FILE,
@@ -243,13 +243,13 @@ class TextTask(FairseqTask):
         self._log_refitted(split, self.datasets[split])
 
     def _read_split(
-        self, split: str, reading: Reading, *, labelled: bool, training: bool, **how: Any
+        self, split: str, form: InputFormat, *, labelled: bool, training: bool, **how: Any
     ) -> TextDataset:
         """Read a split, which must have all its labels if ``labelled``, to train on it or not."""
         where, pieces = (self.folder, self.manifest, split), len(self.dictionary)
-        sentences = text_folders.read_sentences(*where, reading.layers, pieces=pieces)
+        sentences = text_folders.read_sentences(*where, form.layers, pieces=pieces)
         gold = text_folders.read_gold(*where, required=labelled)
-        return TextDataset(sentences, reading, gold=gold, **how)
+        return TextDataset(sentences, form, gold=gold, **how)
 
     def _log_refitted(self, split: str, dataset: TextDataset) -> None:
         if dataset.items.refitted:
@@ -257,8 +257,8 @@ class TextTask(FairseqTask):
             message = "%s %s: %d of %d examples are longer than %d tokens; --long-examples %s"
             logger.info(message, self.folder, split, *counts, self.cfg.long_examples)
 
-    def _reading(self, *, learning: bool) -> Reading:
-        return Reading(
+    def _input_format(self, *, learning: bool) -> InputFormat:
+        return InputFormat(
             cls=self.dictionary.bos(),
             sep=self.dictionary.eos(),
             pad=self.dictionary.pad(),
@@ -271,7 +271,7 @@ class TextTask(FairseqTask):
         )
 
     def _long_examples(self) -> dict[str, Any]:
-        """Return what `Reading` must know of examples longer than the limit."""
+        """Return what `InputFormat` must know of examples longer than the limit."""
         return {"long_examples": str(self.cfg.long_examples)}
 
     def build_dataset_for_inference(
@@ -288,9 +288,9 @@ class TextTask(FairseqTask):
                 that was not parsed or compared for a model whose answers depend on it.
         """
         names = [f"example {i}" for i in (ids or range(1, len(sentences) + 1))]
-        reading, count = self._reading(learning=False), self.manifest.sentences
-        columns = text_folders.take_sentences(sentences, count, reading.layers, names)
-        return TextDataset(columns, reading, name_of=names.__getitem__)
+        form, count = self._input_format(learning=False), self.manifest.sentences
+        columns = text_folders.take_sentences(sentences, count, form.layers, names)
+        return TextDataset(columns, form, name_of=names.__getitem__)
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
         """Log losses as fairseq does, and the task's metrics from their counts."""

@@ -18,7 +18,7 @@ from ..data import text_folders
 from ..data.passages import Texts
 from ..data.qa_columns import QuestionColumns
 from ..data.qa_dataset import QuestionDataset
-from ..data.text_items import WINDOWS, Reading
+from ..data.text_items import WINDOWS, InputFormat
 from ..syntax.layers import WORD_PAIR, layers_of
 from ..syntax.needs import Needs
 from ..text.squad_encoder import EncodedParagraph
@@ -126,20 +126,20 @@ class ExtractiveQATask(TextTask):
         }
 
     def _read_split(
-        self, split: str, reading: Reading, *, labelled: bool, training: bool, **how: Any
+        self, split: str, form: InputFormat, *, labelled: bool, training: bool, **how: Any
     ) -> QuestionDataset:
         columns = text_folders.read_questions(
             self.folder,
             self.manifest,
             split,
-            reading.layers,
+            form.layers,
             pieces=len(self.dictionary),
             required=labelled,
         )
         texts = None
         if not training or split in str(self.cfg.valid_subset).split(","):
             texts = Texts.read(self.folder, split, columns.paragraph, columns.offsets)
-        return QuestionDataset(columns, reading, texts=texts, **how)
+        return QuestionDataset(columns, form, texts=texts, **how)
 
     def _log_refitted(self, split: str, dataset: QuestionDataset) -> None:
         counts = (len(dataset.items.refitted), len(dataset), self._limit)
@@ -168,13 +168,13 @@ class ExtractiveQATask(TextTask):
         """
         asked = [question for paragraph in paragraphs for question in paragraph.questions]
         names = [f"question {question.id!r}" for question in asked]
-        reading = self._reading(learning=False)
+        form = self._input_format(learning=False)
         columns = QuestionColumns.of(
             [question for paragraph in encoded for question in paragraph.questions],
             [paragraph.context for paragraph in encoded],
             [number for number, paragraph in enumerate(encoded) for _ in paragraph.questions],
             [paragraph.offsets for paragraph in encoded],
-            names=reading.layers,
+            names=form.layers,
             name_of=names.__getitem__,
         )
         texts = Texts(
@@ -185,7 +185,7 @@ class ExtractiveQATask(TextTask):
             columns.paragraph,
             columns.offsets,
         )
-        return QuestionDataset(columns, reading, texts=texts, name_of=names.__getitem__)
+        return QuestionDataset(columns, form, texts=texts, name_of=names.__getitem__)
 
 
 def _answers(question: Any) -> Optional[tuple[str, ...]]:

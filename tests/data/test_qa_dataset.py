@@ -15,7 +15,7 @@ from prepared_text import WORDS, encode
 from fairseq_plugins.data.passages import Texts
 from fairseq_plugins.data.qa_columns import QuestionColumns, SpanGold
 from fairseq_plugins.data.qa_dataset import QuestionDataset
-from fairseq_plugins.data.text_items import WINDOWS, Reading
+from fairseq_plugins.data.text_items import WINDOWS, InputFormat
 
 CLS, SEP, PAD = 1, 2, 0
 ASKED, TOLD = 100, 1000  # the first wordpiece of a question and of a passage
@@ -40,7 +40,7 @@ def dataset_of(cases, *, texts=False, **reading):
     contexts = ["x" * n for n in told]
     names = [f"q{i}" for i in range(len(cases))]
     written = Texts(names, names, [()] * len(cases), contexts, columns.paragraph, columns.offsets)
-    reading = Reading(CLS, SEP, PAD, long_examples=WINDOWS, **reading)
+    reading = InputFormat(CLS, SEP, PAD, long_examples=WINDOWS, **reading)
     return QuestionDataset(columns, reading, texts=written if texts else None)
 
 
@@ -186,8 +186,8 @@ def test_windows_hold_the_features_and_trees_of_their_words(question, passage, l
     reading = {"layers": (*NAMES, "heads"), "words": True}
     how = {"long_examples": WINDOWS, "longest_question": 5, "stride": stride}
     columns = columns_of(question, passage)
-    whole = collated(QuestionDataset(columns, Reading(CLS, SEP, PAD, **reading)))
-    cut = QuestionDataset(columns, Reading(CLS, SEP, PAD, limit=limit, **reading, **how))
+    whole = collated(QuestionDataset(columns, InputFormat(CLS, SEP, PAD, **reading)))
+    cut = QuestionDataset(columns, InputFormat(CLS, SEP, PAD, limit=limit, **reading, **how))
     kept, spans = len(cut.items.rows(0)[0][0]) and cut.items.rows(0)[0][0][2], cut.items.rows(0)
     batch = collated(cut)
     for row, (_, (_, begin, end)) in enumerate(spans):

@@ -14,7 +14,7 @@ from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.data.text_columns import SentenceColumns, raw_rows
 from fairseq_plugins.data.text_dataset import TextDataset
 from fairseq_plugins.data.text_folders import read_sentences
-from fairseq_plugins.data.text_items import TRUNCATE, Reading
+from fairseq_plugins.data.text_items import TRUNCATE, InputFormat
 from fairseq_plugins.data.text_rows import Rows
 from fairseq_plugins.syntax.layers import LAYERS
 
@@ -26,7 +26,7 @@ LAYERS_READ = {True: ("heads", "similarity"), False: ("similarity",)}  # with a 
 
 def batch_of(pairs, **reading):
     """Collate pairs of texts; ``order`` says which stands in which row."""
-    how = Reading(101, 102, 7, **{"layers": ("similarity",), **reading})
+    how = InputFormat(101, 102, 7, **{"layers": ("similarity",), **reading})
     sides = list(zip(*(encode_texts(pair) for pair in pairs)))
     columns = [SentenceColumns.of(side, how.layers) for side in sides]
     if "similarity" in how.layers:

@@ -15,7 +15,7 @@ from prepared_text import WORDS, encode, examples, prepare
 from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.data.text_columns import SentenceColumns
 from fairseq_plugins.data.text_dataset import TextDataset
-from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, Reading
+from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, InputFormat
 from fairseq_plugins.data.text_rows import Rows
 from fairseq_plugins.nn.tree_masks import AncestorRule, RelationRule, TreeRule, WindowRule
 from fairseq_plugins.syntax import tree
@@ -43,7 +43,7 @@ def columns_of(given, names=()):
 
 def batch_of(given, **reading):
     """Collate examples, each a tuple of sentences; ``owners`` says which example a row shows."""
-    how = Reading(101, 102, PAD, **{"layers": ("heads",), **reading})
+    how = InputFormat(101, 102, PAD, **{"layers": ("heads",), **reading})
     dataset = TextDataset(columns_of(given, how.layers), how)
     batch = dataset.collater([dataset[i] for i in range(len(dataset))])
     batch["owners"] = [i for i in batch["id"].tolist() for _ in dataset[i]["lengths"]]
@@ -191,7 +191,7 @@ def test_numbers_of_long_pairs_do_not_overflow(tmp_path):
         write_stream(tmp_path / f"train.words{k}", [chain], 256)
         write_stream(tmp_path / f"train.heads{k}", [chain], 256)
     columns = [SentenceColumns.read(tmp_path, "train", k, ["heads"]) for k in (0, 1)]
-    dataset = TextDataset(columns, Reading(101, 102, PAD, layers=("heads",)))
+    dataset = TextDataset(columns, InputFormat(101, 102, PAD, layers=("heads",)))
     inputs = dataset.collater([dataset[0]])["net_input"]
     assert inputs["word_of"].max() == 2 * count
     second = [count + 1, *range(count + 1, 2 * count)]

@@ -103,11 +103,11 @@ def test_metrics_to_choose_by_are_checked(folder, metric, message):
 
 def test_windows_are_the_folders_unless_told_otherwise(folder):
     _, own = loaded(folder, "train")
-    reading = own.reading
+    reading = own.form
     assert (reading.limit, reading.stride, reading.longest_question) == tuple(WINDOWS.values())
     other = {"max_positions": 20, "doc_stride": 3, "max_query_length": 4}
     _, told = loaded(folder, "train", **other)
-    reading = told.reading
+    reading = told.form
     assert (reading.limit, reading.stride, reading.longest_question) == tuple(other.values())
     assert sum(told.sizes) > sum(own.sizes)
 
