@@ -27,6 +27,7 @@ from fairseq.logging import metrics
 from fairseq.trainer import Trainer
 
 from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.registration import register
 
 Work = Callable[[int], int]  # number of a batch -> target tokens made of it
 
@@ -196,6 +197,7 @@ def parse_args() -> argparse.Namespace:
 
 def main() -> None:
     """Measure both models and print the table."""
+    register()
     args = parse_args()
     logging.disable(logging.INFO)
     if args.threads:

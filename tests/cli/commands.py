@@ -79,7 +79,11 @@ class Outcome:
 
 
 def run(
-    command: str, *arguments: Any, stdin: str = "", cwd: Path | None = None, fails: bool = False
+    command: str | Path,
+    *arguments: Any,
+    stdin: str = "",
+    cwd: Path | None = None,
+    fails: bool = False,
 ) -> Outcome:
     """Run a command (a key of `COMMANDS`, or the words of a subcommand); check its exit status.
 
@@ -90,6 +94,7 @@ def run(
         cwd: where to run it.
         fails: whether it has to fail.
     """
+    command = str(command)
     _serve()
     with tempfile.TemporaryDirectory() as folder:
         names = [os.path.join(folder, name) for name in ("in", "out", "err")]
@@ -135,6 +140,7 @@ def _child(command: str, arguments: list[str], names: Sequence[str], cwd: str | 
     sys.stdin = open(0, encoding="utf-8", closefd=False)
     if command.endswith(".py"):
         sys.argv = [command, *arguments]
+        sys.path.insert(0, os.path.dirname(command))  # as Python does for a file
         os.chdir(cwd or ".")
         runpy.run_path(command, run_name="__main__")
         return
