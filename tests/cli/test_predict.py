@@ -187,7 +187,18 @@ def test_checkpoints_that_would_run_code_are_refused(classes, tmp_path):
 
 @pytest.mark.slow
 def test_a_pipe_gets_answers_before_it_ends_and_may_close_early(classes):
-    command = [sys.executable, PREDICT, classes, "--input", "-", "--batch-size", "1", "--cpu"]
+    command = [
+        sys.executable,
+        "-m",
+        "fairseq_plugins",
+        PREDICT,
+        classes,
+        "--input",
+        "-",
+        "--batch-size",
+        "1",
+        "--cpu",
+    ]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     process = subprocess.Popen(list(map(str, command)), text=True, **pipes)
     process.stdin.write("alice sees bob\n")
