@@ -302,11 +302,6 @@ def needs_annotator(names: Iterable[str]) -> bool:
     return any(layer.annotated for layer in layers_of(names))
 
 
-def needs_parser(names: Iterable[str]) -> bool:
-    """Whether any of these layers comes from a parse."""
-    return any(isinstance(layer.source, Parsed) for layer in layers_of(names))
-
-
 def parse_features(text: str) -> tuple[str, ...]:
     """Split ``"pos,case"`` into names of layers that are columns, in the order given.
 

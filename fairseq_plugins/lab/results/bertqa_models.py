@@ -13,9 +13,9 @@ from typing import Any
 from .layouts import Entries, labels, special
 from .paper_tables import row_of
 from .runs import Outcomes
+from .table_names import MODELS
 from .tables import Cell, Heading, Table
 
-TABLE = "bertqa1"  # its name beside those of the layouts
 QUERY = "query_"  # how the names of systems in the other wiring begin
 _HEADS = {"BS": True, "GA": True, "LR": True, "dataset": False, "arch. changes": False}
 
@@ -45,7 +45,7 @@ class Models(Entries):
 @cache
 def layout() -> Models:
     """Return the layout."""
-    return special(TABLE, Models)
+    return special(MODELS, Models)
 
 
 def models_table(found: Sequence[Outcomes]) -> Table | None:

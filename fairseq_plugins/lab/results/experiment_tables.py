@@ -24,7 +24,7 @@ from .paper_formats import format_markdown
 from .paper_tables import CSV, Filled, make_tables
 from .runs import Outcomes, find_experiments, is_invented, outcomes_of, read_experiments
 from .settings_table import settings_table
-from .table_names import FEATURE_DIMS, FEATURES, FRACTIONS, SETTINGS, check_names
+from .table_names import FEATURE_DIMS, FEATURES, FRACTIONS, MODELS, SETTINGS, check_names
 from .tables import Table, format_table, to_csv
 
 _OF_ONE_DATASET = {  # all but the first are of translation
@@ -110,7 +110,7 @@ def makers(
     if not found:
         return
     root, papers = found[0].root, [name for name in names if name in layouts()]
-    if not names or bertqa_models.TABLE in names:
+    if not names or MODELS in names:
         yield root, partial(_models, found, bool(names))
     if not names and any(one.dataset != TRANSLATION for one in found):
         papers = [""]
@@ -130,9 +130,7 @@ def makers(
 def _models(found: Sequence[Outcomes], asked: bool) -> list[Table]:
     models = bertqa_models.models_table(found)
     if asked and not models:
-        raise ValueError(
-            f"table {bertqa_models.TABLE!r}: no run is called model1, model2 or model3"
-        )
+        raise ValueError(f"table {MODELS!r}: no run is called model1, model2 or model3")
     return [models] if models else []
 
 
