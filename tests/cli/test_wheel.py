@@ -121,4 +121,7 @@ def test_far_from_the_checkout_everything_runs(call, environment, place):
     assert said.startswith("2 of 2 runs finished, 0 failed\n")
     assert (place / "runs" / "toy" / "report.html").is_file()
     everything = [path for path in place.rglob("*") if path.suffix in (".json", ".txt", ".log")]
-    assert not [path for path in everything if str(ROOT) in path.read_text(errors="replace")]
+    assert everything
+    # The libraries may lie in the checkout's .venv, and their warnings name their own files.
+    texts = {path: path.read_text(errors="replace").replace(sys.prefix, "") for path in everything}
+    assert not [path for path, text in texts.items() if str(ROOT) in text]
