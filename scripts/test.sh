@@ -10,4 +10,5 @@ export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 cores="$(getconf _NPROCESSORS_ONLN)"
 "$VENV/bin/ruff" check .
 "$VENV/bin/ruff" format --check .
-exec "$VENV/bin/python" -m pytest --numprocesses "${WORKERS:-$((cores < 8 ? cores : 8))}" --dist loadfile "$@"
+workers="${WORKERS:-$((cores < 8 ? cores : 8))}"
+exec "$VENV/bin/python" -m pytest --numprocesses "$workers" --dist loadfile --no-loadscope-reorder "$@"

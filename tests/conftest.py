@@ -18,8 +18,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip slow tests unless asked for."""
+    """Skip slow tests unless asked for; else files with slow tests come first.
+
+    Files are what processes share among them: with a long one last, the others would wait for it.
+    """
     if config.getoption("--slow"):
+        slow_files = {item.path for item in items if "slow" in item.keywords}
+        items.sort(key=lambda item: item.path not in slow_files)
         return
     skip = pytest.mark.skip(reason="slow: run with --slow")
     for item in items:
