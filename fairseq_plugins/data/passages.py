@@ -8,16 +8,18 @@ for answers in logits, or shows where they are, counts with these numbers.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from .text_rows import AGAIN, Rows
+from ..text_reading import numbered_lines
+from .folder_names import CONTEXTS, EXAMPLES
+from .streams import AGAIN, Rows
 
-QUESTIONS, CONTEXTS = "examples.jsonl", "contexts.jsonl"
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -103,11 +105,10 @@ class Texts:
             ValueError: a line is damaged, there are more or fewer than questions or passages, or
                 wordpieces lie outside their passage; names file and line.
         """
-        path = folder / f"{split}.{QUESTIONS}"
-        questions = list(_read_lines(path, len(paragraph), _question))
+        questions = read_texts(folder / f"{split}.{EXAMPLES}", _question, len(paragraph))
         ids, asked, answers = zip(*questions) if questions else ((), (), ())
         path = folder / f"{split}.{CONTEXTS}"
-        contexts = list(_read_lines(path, len(offsets), _context))
+        contexts = read_texts(path, lambda row: str(row["context"]), len(offsets))
         lengths = np.array([len(text) for text in contexts], dtype=np.int64)
         outside = np.flatnonzero(offsets.lasts > lengths)  # ends rise
         if len(outside):
@@ -125,21 +126,27 @@ def _question(row: Any) -> tuple[str, str, tuple[str, ...] | None]:
     return str(row["id"]), str(row["texts"][0]), answers
 
 
-def _context(row: Any) -> str:
-    return str(row["context"])
+def read_texts(path: Path, take: Callable[[Any], Found], count: int | None = None) -> list[Found]:
+    """Return what ``take`` makes of each line of a file of JSON; there must be ``count`` of them.
 
-
-def _read_lines(path: Path, count: int, take: Any) -> Iterator[Any]:
-    """Yield what ``take`` makes of each of ``count`` lines."""
+    Raises:
+        FileNotFoundError: the file is missing.
+        ValueError: a line is damaged, or their number is another; names file and line.
+    """
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing; {AGAIN}")
-    number = 0
-    with open(path, encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                yield take(json.loads(line))
-            except (ValueError, LookupError, TypeError, AttributeError) as error:
-                reason = f"{type(error).__name__}: {error}"
-                raise ValueError(f"{path}:{number}: damaged line ({reason}); {AGAIN}") from None
-    if number != count:
-        raise ValueError(f"{path} has {number} lines instead of {count}; {AGAIN}")
+    found = []
+    for number, line in numbered_lines(path):
+        try:
+            found.append(take(json.loads(line)))
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise ValueError(f"{path}:{number}: damaged line ({reason}); {AGAIN}") from None
+    if count not in (None, len(found)):
+        raise ValueError(f"{path} has {len(found)} lines instead of {count}; {AGAIN}")
+    return found
+
+
+def read_ids(folder: Path, split: str) -> list[str]:
+    """Return the examples' own names, in order; see `read_texts`."""
+    return read_texts(folder / f"{split}.{EXAMPLES}", lambda row: str(row["id"]))

@@ -6,7 +6,6 @@ without loops. The same columns come from raw text at inference.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,8 +17,8 @@ import numpy as np
 from ..messages import quoted
 from ..syntax.labels import PAD_ID
 from ..syntax.layers import COLUMN, TREE, WORD, Layer, layers_of
-from ..text_reading import read_text
-from .text_rows import AGAIN, Rows, check_lengths, check_succession, parents_of
+from ..text_reading import read_lines
+from .streams import AGAIN, Rows, check_lengths, check_succession, parents_of
 
 CLASSES, SCORE, WORD_LABELS = "classes", "score", "word_labels"
 NO_CLASS = -1
@@ -52,20 +51,13 @@ class SentenceColumns:
 
     @classmethod
     def read(
-        cls,
-        folder: Path,
-        split: str,
-        number: int,
-        names: Iterable[str],
-        *,
-        pieces: int | None = None,
+        cls, folder: Path, split: str, side: int, names: Iterable[str], *, pieces: int | None = None
     ) -> SentenceColumns:
         """Read the streams of a split, and check that they fit.
 
         Args:
-            folder: prepared folder.
-            split: name of the split.
-            number: 0 for the first sentences, 1 for the second.
+            folder, split: of the streams.
+            side: 0 for the first sentences, 1 for the second.
             names: of the layers that are wanted; those of pairs of words are passed over.
             pieces: how many wordpieces the vocabulary has, where there is one to check with.
 
@@ -76,18 +68,18 @@ class SentenceColumns:
         """
         own = _of_words(names)
         paths = {
-            name: folder / f"{split}.{name}{number}"
+            name: folder / f"{split}.{name}{side}"
             for name in ("tokens", "words", *(layer.name for layer in own))
         }
         rows = {name: Rows.read(path) for name, path in paths.items()}
         tokens, words = rows["tokens"], rows["words"]
         if pieces is not None:
             tokens.check(paths["tokens"], pieces, "wordpiece of the vocabulary")
-        check_lengths(str(paths["words"]), words, tokens.lengths)
-        check_succession(str(paths["words"]), words)
+        check_lengths(paths["words"], words, tokens.lengths)
+        check_succession(paths["words"], words)
         found = {}
         for layer in own:
-            what, values = str(paths[layer.name]), rows[layer.name]
+            what, values = paths[layer.name], rows[layer.name]
             check_lengths(what, values, words.lasts + 1)
             if layer.enters == COLUMN:
                 meaning = f"value of feature {layer.name!r}"
@@ -107,7 +99,7 @@ class SentenceColumns:
 
         Args:
             sentences: one an example.
-            names: of the layers that are wanted; those of pairs of words are passed over.
+            names: see `read`.
             name_of: names an example in messages, by its number.
 
         Raises:
@@ -135,15 +127,14 @@ class SentenceColumns:
         return self.words.lasts + 1
 
     def comparing(
-        self, layer: Layer, rows: Rows, first: SentenceColumns, what: str
+        self, layer: Layer, rows: Rows, first: SentenceColumns, what: object
     ) -> SentenceColumns:
         """Return these second sentences with a layer of pairs of words.
 
         Args:
-            layer: the layer.
+            layer: the layer; ``what`` names its numbers in messages.
             rows: a number for every pair of words; see `SentenceColumns`.
             first: the first sentences.
-            what: names the numbers in messages.
 
         Raises:
             ValueError: there are more or fewer numbers than pairs of words, or others than there
@@ -160,12 +151,7 @@ def _of_words(names: Iterable[str]) -> list[Layer]:
 
 
 def raw_rows(layer: Layer, sentences: Sequence[Encoded], name_of: Callable[[int], str]) -> Rows:
-    """Take a layer of raw text.
-
-    Args:
-        layer: the layer.
-        sentences: one an example.
-        name_of: names an example in messages, by its number.
+    """Take a layer of raw text; see `SentenceColumns.of`.
 
     Raises:
         ValueError: a sentence lacks it.
@@ -217,13 +203,7 @@ class Gold:
 
     @classmethod
     def read(cls, folder: Path, split: str, kind: str, *, labels: int = 0) -> Gold:
-        """Read the gold labels of a split.
-
-        Args:
-            folder: prepared folder.
-            split: name of the split.
-            kind: what they are.
-            labels: how many labels there are.
+        """Read the gold labels of a split, of one kind; of so many ``labels``.
 
         Raises:
             FileNotFoundError: a file is missing.
@@ -245,28 +225,9 @@ def _read_scores(path: Path) -> np.ndarray:
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing; {AGAIN}")
     scores = []
-    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), 1):
+    for number, line in enumerate(read_lines(path), 1):
         try:
             scores.append(float(line) if line.strip() else np.nan)
         except ValueError:
             raise ValueError(f"{path}:{number}: {quoted(line)} is no number") from None
     return np.array(scores)
-
-
-def read_ids(folder: Path, split: str) -> list[str]:
-    """Return the examples' own names, in order.
-
-    Raises:
-        FileNotFoundError: the file is missing.
-        ValueError: a line is none of an example; names file and line.
-    """
-    path = folder / f"{split}.examples.jsonl"
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing; {AGAIN}")
-    found = []
-    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), 1):
-        try:
-            found.append(str(json.loads(line)["id"]))
-        except (ValueError, LookupError, TypeError, RecursionError):
-            raise ValueError(f"{path}:{number}: no example; {AGAIN}") from None
-    return found

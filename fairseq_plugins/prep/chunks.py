@@ -19,7 +19,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
 
-from ..data.text_rows import Rows
+from ..data.streams import Rows
 from ..files import replacing, write_text
 
 NO_BOUND = 2**31  # of numbers that are checked when their split is opened

@@ -12,7 +12,7 @@ from typing import Any
 from ..corpora import squad
 from ..corpora.squad import Answer
 from ..data.folder_names import CONTEXTS, EXAMPLES
-from ..data.text_rows import Rows
+from ..data.streams import Rows
 from ..messages import quoted
 from ..text_reading import numbered_lines
 

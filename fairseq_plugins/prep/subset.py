@@ -17,8 +17,7 @@ from tqdm import tqdm
 from ..data.folder_names import CONTEXTS, SCORES, SPANS
 from ..data.manifest import FILE_NAME, TRANSLATION, Manifest
 from ..data.products import check_whole, faults
-from ..data.streams import stream_layout, write_stream
-from ..data.text_rows import Rows
+from ..data.streams import Rows, stream_layout, write_stream
 from ..files import copy, write_text
 from ..messages import named
 from ..syntax.layers import STANDARD

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...data.dictionaries import build_dictionary, load_dictionary, token_ids
-from ...data.text_rows import Rows
+from ...data.streams import Rows
 from ...files import replacing
 from ..chunks import Chunk, EncodedChunk
 from .translation_chunks import SOURCE, TARGET

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...data.folder_names import VOCABULARY
 from ...data.manifest import Manifest
-from ...data.text_rows import Rows
+from ...data.streams import Rows
 from ...pretrained.directory import read_vocabulary, resolve_directory
 from ...pretrained.tokenizer import read_tokenizer_settings
 from ...pretrained.vocabulary import Vocabulary

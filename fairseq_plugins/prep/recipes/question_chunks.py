@@ -8,7 +8,7 @@ from typing import Any
 
 from ...corpora.squad import Answer, Paragraph, Question
 from ...data.folder_names import CONTEXTS, EXAMPLES, MISALIGNED
-from ...data.text_rows import Rows
+from ...data.streams import Rows
 from ...text.squad_alignment import (
     ANSWERABLE,
     COUNTED,

@@ -15,7 +15,7 @@ from ...corpora.examples import Example
 from ...corpora.own_files import log_unread
 from ...data.folder_names import EXAMPLES, LABELS, SCORES, VOCABULARY
 from ...data.manifest import TEXT, Manifest, tool_versions
-from ...data.text_rows import Rows
+from ...data.streams import Rows
 from ...files import sha256, write_bytes, write_text
 from ...syntax.annotation import Annotation
 from ...text.annotators import load_annotator

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...corpora.conllu import parse_block, read_blocks
 from ...corpora.parallel_text import read_chunk
-from ...data.text_rows import Rows
+from ...data.streams import Rows
 from ...syntax.layers import layers_of
 from ...syntax.subwords import joined_spans
 from ...text.raw_text import line_reader, overlong_words, unescape
