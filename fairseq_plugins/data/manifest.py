@@ -111,7 +111,7 @@ class Manifest:
         splits: per split, of parallel text ``lines`` and ``tokens`` (stream -> number); of texts
             ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``, ``longest``
             (wordpieces of the longest example with its special tokens), of spans also
-            ``paragraphs``, and ``answerable`` questions; ``unknown`` as in `prep.unknown`.
+            ``paragraphs``, and ``answerable`` questions; ``unknown`` as in `prep.split_writer`.
         alignment: per split, counts of what was repaired, passed over or met otherwise than
             expected.
         inputs: per input file its SHA-256; ``wordnet`` is the database of word similarities, with

@@ -21,10 +21,9 @@ from typing import Any, Protocol
 from tqdm import tqdm
 
 from ..data.manifest import Manifest
-from . import unknown
 from .chunks import Chunk, EncodedChunk, write_rows
 from .shards import Layout, carry_out, is_settled
-from .split_writer import SplitWriter
+from .split_writer import SplitWriter, report_unknown
 from .workers import run_jobs
 from .workspace import check_destination, finish
 
@@ -214,5 +213,5 @@ def report(recipe: Recipe, manifest: Manifest, folder: Path) -> None:
         notes = {name: count for name, count in manifest.alignment[split].items() if count}
         described = recipe.describe_split(counts)
         logger.info("%s: %s%s", split, described, f"; {notes}" if notes else "")
-        unknown.report(split, counts["unknown"], recipe.unknown)
+        report_unknown(split, counts["unknown"], recipe.unknown)
     recipe.warn(manifest, folder)

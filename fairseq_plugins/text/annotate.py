@@ -145,27 +145,6 @@ def recorded_name(model: str) -> str:
     return str(Path(model).resolve())
 
 
-def recorded_annotator(
-    model: str, folder: Path, names: Sequence[str] = STANDARD_TAGS, *, named: str | None = None
-) -> Annotator:
-    """Load the pipeline for raw text of a prepared folder, which may be of somebody else.
-
-    Args:
-        model: what the folder's manifest names. It is loaded if it is the bundled pipeline or one
-            that is installed; a path and a package from elsewhere the user has to name.
-        folder: for messages.
-        names: see `Annotator`.
-        named: the pipeline that the user names in its place; loaded wherever it lies.
-
-    Raises:
-        FileNotFoundError: no such pipeline, or one that is not installed.
-        ValueError: the manifest names a path; see also `Annotator`.
-    """
-    if not named:
-        check_recorded(model, folder)
-    return Annotator(named or model, names)
-
-
 def check_recorded(model: str, folder: Path) -> None:
     """Refuse the pipeline that a prepared folder names unless it is bundled or installed.
 

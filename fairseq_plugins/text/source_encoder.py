@@ -76,7 +76,7 @@ def annotate_lines(
     found = tokenizer == "none"  # by the annotator
     words = [text.split() if found else [unescape(w) for w in text.split()] for text in texts]
     if given is None and annotator is None:
-        spans = [joined_spans(text.split()) for text in texts]
+        spans = (joined_spans(text.split()) for text in texts)
         return [AnnotatedLine(*line) for line in zip(texts, words, spans)]
     if given is None:
         given = annotator.annotate_text(texts) if found else annotator.annotate_words(words)
@@ -101,12 +101,7 @@ def _with_given_words(text: str, words: list[str], note: Annotation) -> Annotate
 
 
 def encode_line(line: AnnotatedLine, segmenter: Segmenter, names: Iterable[str]) -> EncodedLine:
-    """Cut a line into subwords and give each what is known of its word (paper, section Model).
-
-    Args:
-        line: the line.
-        segmenter: the subword model.
-        names: of the layers that are wanted.
+    """Cut a line into subwords; give each what is known of its word in the layers ``names``.
 
     Raises:
         ValueError: an unknown layer, or one that nothing annotated.
@@ -145,10 +140,8 @@ class SourceEncoder:
             if layer.annotated and annotator is None:
                 raise ValueError(f"feature {layer.name!r} needs a spaCy pipeline")
         self.read = line_reader(tokenizer, normalizer, lang)
-        self.tokenizer = tokenizer
-        self.segmenter = segmenter
-        self.names = tuple(names)
-        self.annotator = annotator
+        self.tokenizer, self.segmenter = tokenizer, segmenter
+        self.names, self.annotator = tuple(names), annotator
 
     @property
     def annotator_id(self) -> str:
@@ -161,14 +154,9 @@ class SourceEncoder:
     ) -> SourceEncoder:
         """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
 
-        Args:
-            folder: the prepared folder.
-            manifest: its manifest.
-            spacy_model: the pipeline that the user names; see `annotate.recorded_annotator`.
-
         Raises:
             FileNotFoundError, ValueError: there is no pipeline for raw text, or not any more, or
-                one that the user has to name.
+                one that the user has to name as ``spacy_model``; see `reopen_annotator`.
         """
         settings = manifest.segmentation["source"]
         encoder = cls(
@@ -207,10 +195,9 @@ class TargetDecoder:
     @classmethod
     def from_folder(cls, folder: Path, manifest: Manifest) -> TargetDecoder:
         """Build the decoder of a prepared folder's target side."""
-        settings = manifest.segmentation["target"]
-        segmenter = folder_segmenter(folder, settings)
-        normalizer = settings["normalizer"]
-        return cls(settings["tokenizer"], manifest.target_lang, segmenter, normalizer)
+        how = manifest.segmentation["target"]
+        segmenter = folder_segmenter(folder, how)
+        return cls(how["tokenizer"], manifest.target_lang, segmenter, how["normalizer"])
 
     def add_subwords(self, text: str) -> str:
         """Cut words into subwords, separated by spaces."""
@@ -227,11 +214,11 @@ class TargetDecoder:
 
 def folder_segmenter(folder: Path, settings: dict[str, Any]) -> Segmenter:
     """Load the subword model that a manifest names (files beside it)."""
-    model = Path(folder) / settings["model"] if settings.get("model") else None
-    vocabulary = None
-    if settings.get("vocabulary"):
-        vocabulary = read_vocabulary(Path(folder) / settings["vocabulary"])
-    return load_segmenter(settings["subwords"], model, vocabulary)
+    model, vocabulary = (
+        Path(folder) / settings[name] if settings.get(name) else None
+        for name in ("model", "vocabulary")
+    )
+    return load_segmenter(settings["subwords"], model, vocabulary and read_vocabulary(vocabulary))
 
 
 def folder_annotator(folder: Path, manifest: Manifest, named: str | None = None) -> Any:

@@ -20,8 +20,7 @@ from ..text_reading import check_characters
 from .annotators import SPACY, needs_annotator, reopen_annotator, warn_of_other
 from .word_layers import Match, carried, match_words, word_values
 from .word_similarity import WordSimilarity, reopen_similarity
-from .wordpiece import WordPieces
-from .words import Words, split_at_blanks, split_at_characters
+from .wordpiece import WordPieces, Words, split_at_blanks, split_at_characters
 
 Pieces = tuple[list[int], list[int]]  # S wordpiece ids, and for each the index of its word
 
@@ -91,14 +90,10 @@ class TextEncoder:
     ) -> TextEncoder:
         """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
 
-        Args:
-            folder: the prepared folder.
-            manifest: its manifest.
-            spacy_model: the pipeline that the user names; see `annotate.recorded_annotator`.
-
         Raises:
             FileNotFoundError, ValueError: there is no pipeline for raw text, or not any more, or
-                one that the user has to name; or no WordNet, where words are compared.
+                one that the user has to name as ``spacy_model`` (see `reopen_annotator`); or no
+                WordNet, where words are compared.
         """
         model = manifest.annotator.get("model", "")
         if manifest.annotator.get("name") == GIVEN and not (model or spacy_model):

@@ -17,7 +17,6 @@ from fairseq_plugins.corpora.squad import read
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
 from fairseq_plugins.prep import engine, workspace
 from fairseq_plugins.prep.recipes import question_chunks, questions
-from fairseq_plugins.prep.recipes.examples import load_tools
 from fairseq_plugins.prep.recipes.question_chunks import encode_paragraphs
 from fairseq_plugins.prep.recipes.question_options import QuestionOptions
 from fairseq_plugins.prep.recipes.questions import prepare
@@ -123,9 +122,10 @@ def check_split(folder, manifest, split, paragraphs) -> None:
 
 def test_prepared_rows_are_those_of_raw_text(raw) -> None:
     manifest, folder = prepare(options_for(raw)), raw / "out"
-    encoder = load_tools(options_for(raw), RuleParser()).encoder
+    recipe = questions.QuestionRecipe(options_for(raw))
+    recipe.load_tools(RuleParser())
     paragraphs = read(raw / "raw" / "train-v2.0.json").paragraphs
-    found = encode_paragraphs(encoder, paragraphs)
+    found = encode_paragraphs(recipe.encoder, paragraphs)
     assert manifest.annotations == ["pos", "heads"]
     for name, k, sentences in (
         ("tokens", 0, [q for one in found for q in one.questions]),

@@ -20,7 +20,7 @@ from ...text.squad_alignment import (
 from ...text.squad_encoder import EncodedParagraph, encode_paragraphs
 from ...text.text_encoder import EncodedSentence, TextEncoder
 from ..chunks import Chunk, EncodedChunk, json_line, read_rows
-from ..unknown import unknown_words
+from ..split_writer import unknown_words
 from .examples import check_sizes, count_misaligned, sentence_streams
 
 TRAIN = "train"
@@ -39,20 +39,18 @@ def row_of(number: int, paragraph: Paragraph) -> dict[str, Any]:
 
 
 def _paragraph(row: dict[str, Any]) -> Paragraph:
-    asked = (Question(name, text, _answers(found)) for name, text, found in row["qas"])
+    asked = (
+        Question(name, text, None if found is None else tuple(Answer(*pair) for pair in found))
+        for name, text, found in row["qas"]
+    )
     return Paragraph(row["title"], row["context"], tuple(asked), row["place"])
-
-
-def _answers(found: list[tuple[str, int]] | None) -> tuple[Answer, ...] | None:
-    return None if found is None else tuple(Answer(*pair) for pair in found)
 
 
 def encode_chunk(encoder: TextEncoder, limits: Limits, repair: bool, chunk: Chunk) -> None:
     """Encode the chunk's paragraphs and questions; write them.
 
     Args:
-        encoder: to wordpieces.
-        limits: how contexts are cut into windows.
+        encoder, limits: to wordpieces; how contexts are cut into windows.
         repair: whether to look elsewhere for answers that do not stand at their start.
         chunk: with a row a paragraph.
     """

@@ -130,10 +130,7 @@ class TextOptions:
         return any(getattr(self, name) for name in PARSES.values())
 
     def conllu_files(self, splits: Iterable[str]) -> dict[str, Path]:
-        """Split -> its CoNLL-U file; none at all, or one for every split.
-
-        Args:
-            splits: in the order of their files.
+        """Split, in the order given -> its CoNLL-U file; none at all, or one for every split.
 
         Raises:
             FileNotFoundError: a missing file.
@@ -166,8 +163,8 @@ class TextOptions:
             ValueError: ``valid_fraction`` where there is a validation file, or none of training.
         """
         found = own_files(self)
-        official = find_splits(self.source, Path(self.raw_dir)) if self.raw_dir else {}
-        found = official | found
+        if self.raw_dir:
+            found = find_splits(self.source, Path(self.raw_dir)) | found
         if not self.valid_fraction:
             return found
         if "valid" in found or "train" not in found:

@@ -8,13 +8,14 @@ its first character; ``_exact`` counts only tokens that coincide with a word.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from sacremoses import MosesTokenizer
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from .treebank import Sentence, Span, lowered, owners, token_spans
+from ...syntax.subwords import Span
+from .treebank import Sentence, lowered, owners, token_spans
 
 
 def score(nlp: Language, sentences: Sequence[Sentence]) -> dict[str, float]:
@@ -68,7 +69,8 @@ def score_tokens(
         ValueError: the tokens do not spell their sentence.
     """
     tags, exact = [], []
-    docs = nlp.pipe(_inputs(nlp, sentences, given))
+    texts = (sentence.text for sentence in sentences)
+    docs = nlp.pipe(Doc(nlp.vocab, words=given(text)) if given else text for text in texts)
     for sentence, doc in zip(sentences, docs, strict=True):
         tokens = [token for token in doc if not token.is_space]
         spans = token_spans([token.text for token in tokens], sentence.text)
@@ -80,13 +82,6 @@ def score_tokens(
         tags += right
         exact += [hit for hit, span in zip(right, spans, strict=True) if span in gold]
     return {name: per_cent(tags), f"{name}_exact": per_cent(exact)}
-
-
-def _inputs(
-    nlp: Language, sentences: Sequence[Sentence], given: Callable[[str], list[str]] | None
-) -> Iterator[Doc | str]:
-    for sentence in sentences:
-        yield Doc(nlp.vocab, words=given(sentence.text)) if given else sentence.text
 
 
 def compare_tags(tags: Sequence[str], spans: Sequence[Span], sentence: Sentence) -> list[bool]:
@@ -108,6 +103,5 @@ def words_per_second(nlp: Language, sentences: Sequence[Sentence]) -> float:
     started = time.perf_counter()
     for _ in nlp.pipe(texts):
         pass
-    return round(
-        sum(len(sentence.words) for sentence in sentences) / (time.perf_counter() - started)
-    )
+    words = sum(len(sentence.words) for sentence in sentences)
+    return round(words / (time.perf_counter() - started))

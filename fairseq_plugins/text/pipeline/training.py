@@ -73,7 +73,7 @@ class TrainingOptions:
 
 
 def to_docs(sentences: Iterable[Sentence], vocab: Vocab, *, seed: int) -> Iterator[Doc]:
-    """Yields training documents: most hold one sentence, some two or three in a row."""
+    """Yield training documents: most hold one sentence, some two or three in a row."""
     draw = random.Random(seed)
     group: list[Sentence] = []
     size = 1
@@ -180,25 +180,23 @@ def run_steps(nlp: Language, args: TrainingOptions) -> None:
 
 
 def training_steps(nlp: Language) -> Iterator[tuple[dict, bool | None, dict]]:
-    """Yields spaCy's report of every update, whether it scored best, and the averaged weights."""
+    """Yield spaCy's report of every update, whether it scored best, and the averaged weights."""
     config = nlp.config.interpolate()
     settings = registry.resolve(config["training"], schema=ConfigSchemaTraining)
     names = [settings["train_corpus"], settings["dev_corpus"]]
     train_corpus, dev_corpus = resolve_dot_names(config, names)
     optimizer = settings["optimizer"]
+    same = ("dropout", "accumulate_gradient", "patience", "max_steps")
     steps = train_while_improving(
         nlp,
         optimizer,
         create_train_batches(nlp, train_corpus, settings["batcher"], settings["max_epochs"]),
         create_evaluation_callback(nlp, dev_corpus, settings["score_weights"]),
-        dropout=settings["dropout"],
-        accumulate_gradient=settings["accumulate_gradient"],
-        patience=settings["patience"],
-        max_steps=settings["max_steps"],
         eval_frequency=settings["eval_frequency"],
         exclude=[],
         annotating_components=[],
         before_update=None,
+        **{name: settings[name] for name in same},
     )
     for _, info, is_best in steps:
         yield info, is_best, optimizer.averages

@@ -9,11 +9,16 @@ the tag, and the tree is carried over where it stays one.
 from __future__ import annotations
 
 import random
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-Span = tuple[int, int]
+from ...corpora.conllu import read_blocks
+from ...syntax.subwords import Span, locate_words
+from ...text_reading import numbered_lines
+
+TEXT = "# text = "
 
 
 @dataclass(frozen=True)
@@ -60,24 +65,16 @@ def read_treebank(directory: Path, split: str) -> list[Sentence]:
 
 
 def read_conllu(path: Path) -> Iterator[Sentence]:
-    """Yields the sentences of a CoNLL-U file.
+    """Yield the sentences of a CoNLL-U file.
 
     Raises:
         ValueError: a malformed line or sentence, named by file and line.
     """
-    text, rows = "", []
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            line = line.rstrip("\n")
-            if line.startswith("# text = "):
-                text = line[len("# text = ") :]
-            elif line and not line.startswith("#"):
-                rows.append(_fields(line, path, number))
-            elif not line and rows:
-                yield _sentence(text, rows, f"{path}:{number}")
-                text, rows = "", []
-    if rows:
-        yield _sentence(text, rows, f"{path}: end of file")
+    for block in read_blocks(numbered_lines(path)):
+        texts = [line.removeprefix(TEXT) for _, line in block if line.startswith(TEXT)]
+        rows = [_fields(line, path, i) for i, line in block if not line.startswith("#")]
+        if rows:
+            yield _sentence(texts[-1] if texts else "", rows, f"{path}:{block[-1][0]}")
 
 
 def _fields(line: str, path: Path, number: int) -> list[str]:
@@ -90,17 +87,17 @@ def _fields(line: str, path: Path, number: int) -> list[str]:
 
 
 def _sentence(text: str, rows: list[list[str]], where: str) -> Sentence:
-    """Builds a sentence from its rows: words, ``3-4`` multiword tokens and ``8.1`` empty nodes."""
+    """Build a sentence from its rows: words, ``3-4`` multiword tokens and ``8.1`` empty nodes."""
     words = [row for row in rows if row[0].isdigit()]
-    spans, spaces = _surface(rows)
+    tokens = list(_tokens(rows))
+    spans, spaces = _surface({int(row[0]): row[1] for row in words}, tokens)
     try:
         heads = tuple(int(row[6]) - 1 if int(row[6]) else i for i, row in enumerate(words))
     except ValueError as error:
         raise ValueError(f"{where}: a head that is not a number: {error}") from error
     if not is_forest(heads):
         raise ValueError(f"{where}: heads {heads} do not make a tree")
-    surface = "".join(row[1] for row in _tokens(rows)).replace(" ", "")
-    if squeeze(text) != surface:
+    if squeeze(text) != "".join(row[1] for row in tokens).replace(" ", ""):
         raise ValueError(f"{where}: the tokens do not spell the text {text!r}")
     return Sentence(
         text=text,
@@ -124,13 +121,12 @@ def _tokens(rows: list[list[str]]) -> Iterator[list[str]]:
             yield row
 
 
-def _surface(rows: list[list[str]]) -> tuple[list[Span], list[bool]]:
-    """Returns every word's span in non-space characters and whether a space follows it."""
+def _surface(forms: dict[int, str], tokens: list[list[str]]) -> tuple[list[Span], list[bool]]:
+    """Return every word's span in non-space characters and whether a space follows it."""
     spans: list[Span] = []
     spaces: list[bool] = []
     start = 0
-    forms = {int(row[0]): row[1] for row in rows if row[0].isdigit()}
-    for row in _tokens(rows):
+    for row in tokens:
         surface = squeeze(row[1])
         first, _, last = row[0].partition("-")
         parts = [squeeze(forms[i]) for i in range(int(first), int(last or first) + 1)]
@@ -170,27 +166,14 @@ def is_forest(heads: Sequence[int]) -> bool:
 
 
 def token_spans(tokens: Sequence[str], text: str) -> list[Span] | None:
-    """Returns the non-space spans of ``tokens`` in ``text``, or None when they do not spell it."""
-    if squeeze("".join(tokens)) != squeeze(text):
-        return None
-    spans: list[Span] = []
-    start = 0
-    for token in tokens:
-        end = start + len(squeeze(token))
-        spans.append((start, end))
-        start = end
-    return spans
+    """Return the non-space spans of ``tokens`` in ``text``, or None when they do not spell it."""
+    return locate_words(squeeze(text), tokens)
 
 
 def owners(spans: Sequence[Span], gold: Sequence[Span]) -> list[int]:
-    """Returns, for every span, the position of the gold span that covers its first character."""
-    result: list[int] = []
-    word = 0
-    for start, _ in spans:
-        while word + 1 < len(gold) and gold[word + 1][0] <= start:
-            word += 1
-        result.append(word)
-    return result
+    """Return, for every span, the position of the gold span that covers its first character."""
+    starts = [start for start, _ in gold]
+    return [max(bisect_right(starts, start) - 1, 0) for start, _ in spans]
 
 
 def recut(sentence: Sentence, tokens: Sequence[str]) -> Sentence | None:
