@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
 from fairseq.data import BaseWrapperDataset, LanguagePairDataset
 from torch import Tensor
-
-
-class FactorRows(Protocol):
-    """What holds the features: row i is (S, F)."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, index: int) -> Tensor: ...
 
 
 class FactoredPairDataset(BaseWrapperDataset):
@@ -44,7 +36,7 @@ class FactoredPairDataset(BaseWrapperDataset):
     def __init__(
         self,
         pairs: LanguagePairDataset,
-        factors: FactorRows | None,
+        factors: Sequence[Tensor] | None,
         *,
         observer: Callable[[dict[str, Any]], None] | None = None,
         takes_all: bool = False,
@@ -52,9 +44,7 @@ class FactoredPairDataset(BaseWrapperDataset):
         super().__init__(pairs)
         if factors is not None and len(pairs) != len(factors):
             raise ValueError(f"{len(pairs)} sentences, but {len(factors)} rows of features")
-        self.factors = factors
-        self.observer = observer
-        self.takes_all = takes_all
+        self.factors, self.observer, self.takes_all = factors, observer, takes_all
 
     def __getitem__(self, index: int) -> dict[str, Any]:
         """Return fairseq's item with ``factors``, (S, F)."""
@@ -102,9 +92,8 @@ def place_factors(
     """Lay rows of features over the positions that are no padding.
 
     Args:
-        src_tokens: word ids, (B, S).
+        src_tokens, pad: word ids, (B, S), and their padding id.
         rows: for each sentence its features, (its length, F).
-        pad: the padding id of ``src_tokens``.
         ids: the sentences' numbers, for the message.
 
     Returns:

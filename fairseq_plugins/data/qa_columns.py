@@ -13,11 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from .folder_names import SPANS
+from .folder_names import ANSWERABLE, SPANS, UNKNOWN
 from .streams import AGAIN, Rows, check_lengths, refuse
 from .text_columns import Encoded, SentenceColumns
 
-UNKNOWN, UNANSWERABLE, ANSWERABLE = range(3)
 NOWHERE = -1
 
 

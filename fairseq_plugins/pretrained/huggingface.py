@@ -10,7 +10,7 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -24,29 +24,7 @@ from ..messages import named
 from ..nn.attention import GlobalMixer
 from ..nn.bert import BertEncoder, BertShape
 from . import configuration, names, tokenizer, weights
-from .directory import (
-    DEFAULT,
-    EMBEDDED,
-    VOCABULARY,
-    read_vocabulary,
-    resolve_directory,
-    vocabulary_path,
-)
-from .tokenizer import read_tokenizer_settings
-
-__all__ = [
-    "DEFAULT",
-    "EMBEDDED",
-    "check_free",
-    "check_plain",
-    "export",
-    "load_state",
-    "read_config",
-    "read_tokenizer_settings",
-    "read_vocabulary",
-    "resolve_directory",
-    "vocabulary_path",
-]
+from .directory import VOCABULARY, read_vocabulary
 
 logger = logging.getLogger(__name__)
 
@@ -66,11 +44,16 @@ def read_config(directory: str | Path) -> BertShape:
             another model.
     """
     shape = configuration.read_shape(directory)
-    path = weights.weights_file(directory)
+    path, authority = weights.weights_file(directory), configuration.FILE_NAME
     sizes = _of_encoder(weights.tensor_sizes(directory), path)
     shape = replace(shape, pooler=any(name.startswith(names.POOLER) for name in sizes))
-    _check_names(sizes, shape, path)
-    _check_sizes(sizes, shape, path, configuration.FILE_NAME)
+    if shape.layers > len(sizes):  # before as many names are made
+        raise ValueError(f"{path}: {len(sizes)} tensors, {authority} says {shape.layers} layers")
+    for what, keys in _unlike(sizes, names.expected_sizes(shape)):
+        raise ValueError(
+            f"{path}: {what} tensors {keys} (a BERT of {shape.layers} layers by {authority})"
+        )
+    _check_sizes(sizes, shape, path, authority)
     return shape
 
 
@@ -104,12 +87,7 @@ def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[st
 
 
 def _of_encoder(found: Mapping[str, Found], path: Path, *, log: bool = False) -> dict[str, Found]:
-    """Take what is of the encoder out of a model's tensors, or their sizes, by plain names.
-
-    Args:
-        found: by the names in the file.
-        path: the file.
-        log: whether to log what is left out.
+    """Take what is of the encoder out of a file's tensors, or their sizes, by plain names.
 
     Raises:
         ValueError: a name that no BERT has, or two that are one.
@@ -135,19 +113,14 @@ def _of_encoder(found: Mapping[str, Found], path: Path, *, log: bool = False) ->
     return taken
 
 
-def _check_names(found: Collection[str], shape: BertShape, path: Path) -> None:
-    """Refuse tensors that no encoder of this configuration has, and the lack of one it has."""
-    if shape.layers > len(found):  # before as many names are made
-        raise ValueError(
-            f"{path}: {len(found)} tensors, {configuration.FILE_NAME} says {shape.layers} layers"
-        )
-    expected = names.expected_sizes(shape).keys()
-    for what, keys in (("unknown", set(found) - expected), ("missing", expected - set(found))):
+def _unlike(found: Collection[str], expected: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with names, and which these are."""
+    for what, keys in (
+        ("unknown", set(found) - set(expected)),
+        ("missing", set(expected) - set(found)),
+    ):
         if keys:
-            raise ValueError(
-                f"{path}: {what} tensors {named(sorted(keys), 6)} "
-                f"(a BERT of {shape.layers} layers by {configuration.FILE_NAME})"
-            )
+            yield what, named(sorted(keys), 6)
 
 
 def _check_sizes(
@@ -254,7 +227,10 @@ def export(
     """
     directory = check_free(directory)
     tensors = _their_tensors(state, shape)
-    _check_vocabulary(vocabulary, shape)
+    if (lines := _count_lines(vocabulary)) > shape.vocabulary:
+        raise ValueError(
+            f"the vocabulary has {lines} wordpieces, the encoder {shape.vocabulary} embeddings"
+        )
     texts = tokenizer.tokenizer_files(settings, shape.positions)
     texts[configuration.FILE_NAME] = json.dumps(configuration.config_of(shape), indent=2) + "\n"
     temporary = new_folder(directory)
@@ -268,21 +244,10 @@ def export(
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _check_vocabulary(vocabulary: bytes, shape: BertShape) -> None:
-    """Refuse more wordpieces than an encoder has embeddings for."""
-    lines = _count_lines(vocabulary)
-    if lines > shape.vocabulary:
-        raise ValueError(
-            f"the vocabulary has {lines} wordpieces, the encoder {shape.vocabulary} embeddings"
-        )
-
-
 def _their_tensors(state: Mapping[str, Tensor], shape: BertShape) -> dict[str, Tensor]:
     """Return the tensors under their names, refusing what a plain BERT does not have."""
-    expected = {ours for ours, _ in names.renamings(shape)}
-    for what, keys in (("unknown", state.keys() - expected), ("missing", expected - state.keys())):
-        if keys:
-            raise ValueError(f"not a plain BERT: {what} {named(sorted(keys), 6)}")
+    for what, keys in _unlike(state, [ours for ours, _ in names.renamings(shape)]):
+        raise ValueError(f"not a plain BERT: {what} {keys}")
     plain = {name: tensor.detach().cpu().to(torch.float32) for name, tensor in state.items()}
     tensors = names.to_theirs(plain, shape)
     for name, size in names.expected_sizes(shape).items():

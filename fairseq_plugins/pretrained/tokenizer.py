@@ -54,41 +54,31 @@ def read_tokenizer_settings(directory: str | Path) -> dict[str, bool]:
         ValueError: a file is unreadable, or holds another value than true, false and null.
     """
     directory = Path(directory)
-    sources: list[tuple[Path, dict[str, Any]]] = []
-    if (directory / FILE_NAME).is_file():
-        sources.append(_named(directory / FILE_NAME, read_json(directory / FILE_NAME), CONFIG_KEYS))
-    if (directory / TOKENIZER).is_file():
-        path = directory / TOKENIZER
-        sources.append(_named(path, _normalizer(path), NORMALIZER_KEYS))
-    found: dict[str, bool | None] = {}
-    for setting in CONFIG_KEYS:
-        told = (values[setting] for _, values in sources if values.get(setting) is not None)
-        found[setting] = next(told, None)
-    lowercase = found["lowercase"]
-    if lowercase is None:
-        lowercase = not _has_capitals(read_vocabulary(directory))
+    found: dict[str, bool] = {}
+    path = directory / TOKENIZER
+    if path.is_file():
+        found |= _named(path, _normalizer(path), NORMALIZER_KEYS)
+    path = directory / FILE_NAME
+    if path.is_file():
+        found |= _named(path, read_json(path), CONFIG_KEYS)
+    if "lowercase" not in found:
+        found["lowercase"] = not _has_capitals(read_vocabulary(directory))
         logger.warning(
             "%s: no file says whether text is lower-cased; by its vocabulary it is%s",
             directory,
-            "" if lowercase else " not",
+            "" if found["lowercase"] else " not",
         )
-    accents, chinese = found["strip_accents"], found["chinese_characters"]
-    return {
-        "lowercase": lowercase,
-        "strip_accents": lowercase if accents is None else accents,
-        "chinese_characters": True if chinese is None else chinese,
-    }
+    rest = {"strip_accents": found["lowercase"], "chinese_characters": True}
+    return {setting: (rest | found)[setting] for setting in CONFIG_KEYS}
 
 
-def _named(
-    path: Path, body: dict[str, Any], keys: dict[str, str]
-) -> tuple[Path, dict[str, bool | None]]:
-    """Take the settings out of a file under our names."""
-    values = {setting: body.get(key) for setting, key in keys.items()}
+def _named(path: Path, body: dict[str, Any], keys: dict[str, str]) -> dict[str, bool]:
+    """Take the settings that a file knows out of it, under our names."""
+    values = {s: body[key] for s, key in keys.items() if body.get(key) is not None}
     for setting, value in values.items():
-        if value is not None and not isinstance(value, bool):
+        if not isinstance(value, bool):
             raise ValueError(f"{path}: {keys[setting]} is {value!r}, expected true or false")
-    return path, values
+    return values
 
 
 def _normalizer(path: Path) -> dict[str, Any]:
@@ -110,11 +100,7 @@ def _has_capitals(vocabulary: bytes) -> bool:
 
 
 def tokenizer_files(settings: dict[str, bool], longest: int) -> dict[str, str]:
-    """Return the content of the files that describe a tokenizer, by file name.
-
-    Args:
-        settings: as `read_tokenizer_settings` returns them.
-        longest: longest input in wordpieces.
+    """Return the files that describe a tokenizer of inputs up to the ``longest``: name -> content.
 
     Raises:
         ValueError: a setting is missing.

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
-from typing import Protocol
 
 import sentencepiece
 from subword_nmt.apply_bpe import BPE
@@ -27,18 +26,6 @@ SUBWORDS = ("subword_nmt", "sentencepiece", "none")
 SEPARATOR = "@@"
 CACHE_LIMIT = 200_000
 SENTENCEPIECE_THREADS = 2  # fixed: the model must not depend on the machine
-
-
-class Segmenter(Protocol):
-    """Cuts a line into subwords."""
-
-    def segment(self, text: str) -> tuple[list[str], list[Span]]:
-        """Return S subwords and their S character spans in ``text``."""
-        ...
-
-    def join(self, text: str) -> str:
-        """Undo the segmentation of a line of space-separated subwords."""
-        ...
 
 
 class WordSegmenter:
@@ -136,6 +123,9 @@ class SentencePieceSegmenter:
         return text.replace(" ", "").replace("\u2581", " ").strip()
 
 
+Segmenter = WordSegmenter | BpeSegmenter | SentencePieceSegmenter
+
+
 def load_segmenter(kind: str, model: Path | None, vocabulary: set[str] | None = None) -> Segmenter:
     """Build a segmenter by name.
 
@@ -148,9 +138,9 @@ def load_segmenter(kind: str, model: Path | None, vocabulary: set[str] | None = 
         raise ValueError(f"unknown subword method {kind!r}; choices: {', '.join(SUBWORDS)}")
     if model is None:
         raise ValueError(f"subword method {kind!r} needs a model file")
-    if kind == "subword_nmt":
-        return BpeSegmenter(model, vocabulary)
-    return SentencePieceSegmenter(model)
+    return (
+        BpeSegmenter(model, vocabulary) if kind == "subword_nmt" else SentencePieceSegmenter(model)
+    )
 
 
 def read_vocabulary(path: Path) -> set[str]:
@@ -163,10 +153,9 @@ def read_vocabulary(path: Path) -> set[str]:
         rows = Path(path).read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError:
         raise ValueError(f"{path} is no list of subwords (not UTF-8 text)") from None
-    found = {row.split(" ")[0] for row in rows if row}
-    if not found:
+    if not any(rows):
         raise ValueError(f"{path} is empty: no list of subwords")
-    return found
+    return {row.split(" ")[0] for row in rows if row}
 
 
 def check_codes(path: Path) -> int:
@@ -204,10 +193,7 @@ def check_codes(path: Path) -> int:
 
 
 def learn_codes(word_counts: Counter[str], merges: int) -> str:
-    """Learn byte-pair merges from word counts (Sennrich et al. 2016).
-
-    Returns:
-        The text of a codes file.
+    """Learn byte-pair merges from word counts (Sennrich et al. 2016): the text of a codes file.
 
     Raises:
         ValueError: no word is longer than one character.
@@ -225,8 +211,7 @@ def learn_sentencepiece(lines: Iterable[str], size: int, sample: int) -> bytes:
     """Learn a unigram sentencepiece model; the same lines always give the same bytes.
 
     Args:
-        lines: training text of both languages.
-        size: number of pieces (a hard limit is not required of small texts).
+        lines, size: training text; number of pieces (no hard limit, for small texts).
         sample: at most this many lines are kept in memory.
 
     Raises:
@@ -257,10 +242,8 @@ def sample_lines(lines: Iterable[str], sample: int) -> list[str]:
     for number, line in enumerate(lines):
         if number < sample:
             kept.append(line)
-        else:
-            place = random.randrange(number + 1)
-            if place < sample:
-                kept[place] = line
+        elif (place := random.randrange(number + 1)) < sample:
+            kept[place] = line
     return kept
 
 

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..corpora.squad import Answer, Question
+from ..data.folder_names import ANSWERABLE, UNANSWERABLE, UNKNOWN
 from ..data.text_windows import stride_windows
-
-UNKNOWN, UNANSWERABLE, ANSWERABLE = 0, 1, 2  # what is known of a question's answer
 
 MOVED = "moved"
 NOT_FOUND = "not_found"
@@ -54,13 +53,7 @@ class Limits:
         return self.max_positions - min(question, self.max_query_length) - 3
 
     def reach(self, span: tuple[int, int], question: int, context: int) -> bool:
-        """Whether a window of the context holds a whole span.
-
-        Args:
-            span: its first and last wordpiece.
-            question: wordpieces of the question.
-            context: wordpieces of the context.
-        """
+        """Whether a window of a context of so many wordpieces holds a whole span, both ends."""
         windows = stride_windows(context, self.room(question), self.doc_stride)
         return bool(((windows[:, 0] <= span[0]) & (span[1] < windows[:, 1])).any())
 
@@ -68,10 +61,7 @@ class Limits:
 def find_answer(context: str, answer: Answer, *, repair: bool) -> Answer | None:
     """Return the answer where its text stands; None where it is passed over.
 
-    Args:
-        context: of the question.
-        answer: whose start may be wrong.
-        repair: whether the nearest occurrence may take its place; the earlier of two.
+    With ``repair`` the nearest occurrence may take its place; the earlier of two.
     """
     if answer.stands_in(context):
         return answer
@@ -87,14 +77,9 @@ def find_answer(context: str, answer: Answer, *, repair: bool) -> Answer | None:
 
 
 def cover(offsets: np.ndarray, begin: int, end: int) -> tuple[int, int] | None:
-    """Return the first and last of the fewest wordpieces that hold some characters.
+    """Return the first and last of the fewest wordpieces that hold characters begin to end.
 
-    Args:
-        offsets: begin and end of each wordpiece in code points, (S, 2).
-        begin, end: of the characters.
-
-    Returns:
-        None when no wordpiece has any of them.
+    None when no wordpiece has any of them; ``offsets`` are theirs in code points, (S, 2).
     """
     inside = np.flatnonzero((offsets[:, 1] > begin) & (offsets[:, 0] < end))
     return (int(inside[0]), int(inside[-1])) if len(inside) else None
@@ -139,12 +124,10 @@ def place_question(
     """Place a question's answers.
 
     Args:
-        question: with its gold answers.
-        context: its paragraph's text.
+        question, context: with its gold answers; its paragraph's text.
         offsets: of the context's wordpieces, (S, 2).
         repair: see `find_answer`.
-        limits: of the windows, to say which answers lie in none.
-        pieces: wordpieces of the question.
+        limits, pieces: of windows, and of the question: they say which answers lie in no window.
     """
     if question.answers is None:
         return PlacedQuestion(UNKNOWN, (), None)

@@ -56,9 +56,8 @@ def encode_paragraphs(
     for paragraph in paragraphs:
         context = next(encoded)
         offsets = context_offsets(encoder.wordpieces, paragraph.context, context)
-        found.append(
-            EncodedParagraph(context, offsets, [next(encoded) for _ in paragraph.questions])
-        )
+        questions = [next(encoded) for _ in paragraph.questions]
+        found.append(EncodedParagraph(context, offsets, questions))
     return found
 
 
@@ -81,10 +80,7 @@ def context_offsets(pieces: WordPieces, context: str, encoded: EncodedSentence) 
 def _by_words(
     pieces: WordPieces, context: str, words: Sequence[str]
 ) -> tuple[list[int], list[Span]]:
-    """Cut the words of a context one by one; return ids and their spans in it.
-
-    Nothing is returned when they are not the context's.
-    """
+    """Cut the words of a context one by one: ids and spans, none if they are not the context's."""
     ids, spans, place = [], [], 0
     for word in words:
         start = context.find(word, place)

@@ -166,8 +166,11 @@ class TextEncoder:
         numbers = [i for i in range(len(texts)) if i not in found]
         cut = [self._cut(texts[i], given[i]) for i in numbers]
         if parses is None:
-            notes = self._annotate([words.kept for words, _ in cut])
-            cut = [(Words.of(words.kept), pieces) for words, pieces in cut]
+            kept = [words.kept for words, _ in cut]
+            notes = [None] * len(kept)
+            if needs_annotator(self.names):
+                notes = self.annotator.annotate_words(kept)
+            cut = [(Words.of(words), pieces) for words, (_, pieces) in zip(kept, cut)]
         else:
             notes = [parses[i] for i in numbers]
         for i, (words, pieces), note in zip(numbers, cut, notes):
@@ -193,11 +196,6 @@ class TextEncoder:
         gaps = [(i, self.wordpieces.unknown) for i in range(len(words)) if i not in seen]
         pairs = sorted([*zip(word_of, tokens), *gaps], key=lambda pair: pair[0])
         return Words.of(words), ([token for _, token in pairs], [word for word, _ in pairs])
-
-    def _annotate(self, sentences: list[list[str]]) -> Sequence[Annotation | None]:
-        if not needs_annotator(self.names):
-            return [None] * len(sentences)
-        return self.annotator.annotate_words(sentences)
 
     def _from_words(self, words: Words, pieces: Pieces, note: Annotation | None) -> EncodedSentence:
         """Put a sentence of known words together."""

@@ -66,8 +66,7 @@ def word_values(
     """Return the values of W words in layers, those of subwords and of pairs of words apart.
 
     Args:
-        names: of layers.
-        words: as they are written.
+        names, words: of layers; as they are written.
         known: what an annotation knows of them; see `carried`.
 
     Raises:
@@ -90,8 +89,7 @@ def subword_columns(
     """Return what S subwords carry in layers: column (`Layer.columns`) -> S ids.
 
     Args:
-        names: of layers.
-        values: of the words; see `word_values`.
+        names, values: of layers; of the words, see `word_values`.
         word_of: S word indices, -1 where a subword has no word.
 
     Raises:

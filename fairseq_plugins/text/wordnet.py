@@ -65,11 +65,9 @@ class WordNet:
 
     @lru_cache(maxsize=100_000)  # noqa: B019 (a database lives as long as its process)
     def base(self, form: str, part: str) -> str | None:
-        """Return a word's base form (``mice`` -> ``mouse``), or None where WordNet lacks it.
+        """Return the base form (``mice`` -> ``mouse``) of a lower-case form, by a letter of `PARTS`.
 
-        Args:
-            form: in lower case.
-            part: part of speech, of `PARTS`' letters.
+        None: WordNet lacks the word.
         """
         return self.reader.morphy(form, part)
 
