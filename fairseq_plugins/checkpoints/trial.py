@@ -42,8 +42,8 @@ def check_size(model: nn.Module) -> None:
     Raises:
         ValueError: says how large it is.
     """
-    weights = sum(_bytes(parameter) for parameter in model.parameters())
-    tables = sum(_bytes(table) for table in _tables(model))
+    weights = sum(parameter.nbytes for parameter in model.parameters())
+    tables = sum(table.nbytes for table in _tables(model))
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if tables > TABLES or weights + tables > memory:
         raise ValueError(
@@ -75,7 +75,6 @@ def check_weights(model: nn.Module, weights: Mapping[str, Tensor], **how: Any) -
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Log nothing meanwhile."""
     disabled = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -88,7 +87,3 @@ def _tables(model: nn.Module) -> list[Tensor]:
     """Return the tensors of a model that are no parameters, registered or not."""
     plain = [value for part in model.modules() for value in vars(part).values()]
     return [*model.buffers(), *(value for value in plain if torch.is_tensor(value))]
-
-
-def _bytes(tensor: Tensor) -> int:
-    return tensor.numel() * tensor.element_size()

@@ -55,7 +55,6 @@ class FactorStreams:
         self.limit, self.ablate = limit, ablate
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.streams[0])
 
     def __getitem__(self, index: int) -> Tensor:

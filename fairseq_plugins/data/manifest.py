@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from itertools import chain
 from pathlib import Path
@@ -34,7 +35,7 @@ FAIRSEQ = ("fairseq-fixed", "fairseq")
 
 
 @dataclass(frozen=True)
-class Kind:
+class FolderKind:
     """A kind of prepared folder.
 
     Args:
@@ -60,7 +61,7 @@ class Kind:
         return (*self.required, *shared, *self.added, "products")
 
 
-TRANSLATION = Kind(
+TRANSLATION = FolderKind(
     "fairseq_plugins.translation",
     "prepare translation",
     ("source_lang", "target_lang", "features", "segmentation"),
@@ -69,7 +70,7 @@ TRANSLATION = Kind(
     ("trainpref", "validpref", "testpref", "bpe_codes", "sentencepiece_model")
     + ("srcdict", "tgtdict", "srcvocab", "tgtvocab"),
 )
-TEXT = Kind(
+TEXT = FolderKind(
     "fairseq_plugins.text",
     "prepare text or prepare questions",
     ("dataset", "task", "target", "labels", "positive", "metric", "sentences")
@@ -147,14 +148,13 @@ class Manifest:
     annotations: list[str] = field(default_factory=list)
     submission: dict[str, Any] = field(default_factory=dict)
     windows: dict[str, int] = field(default_factory=dict)
-    kind: Kind = TRANSLATION
+    kind: FolderKind = TRANSLATION
 
     @property
     def annotator_id(self) -> str:
         """One line that identifies the annotator: ``name version hash``; empty without one."""
-        return " ".join(
-            self.annotator[k] for k in ("name", "version", "hash") if k in self.annotator
-        )
+        known = ("name", "version", "hash")
+        return " ".join(self.annotator[name] for name in known if name in self.annotator)
 
     @property
     def pair(self) -> str:
@@ -238,7 +238,6 @@ class Manifest:
         return [EXAMPLES, *([SCORES] if is_scored else [])]
 
     def _common_files(self) -> set[str]:
-        """Name the files that belong to no split."""
         if self.kind is TEXT:
             own = {LABELS: self.target in LABELLED, MISALIGNED: self.target == SPANS}
             return {VOCABULARY, *(name for name, there in own.items() if there)}
@@ -266,12 +265,8 @@ class Manifest:
         write_text(Path(folder) / FILE_NAME, json.dumps(body, indent=2, ensure_ascii=False) + "\n")
 
     @classmethod
-    def load(cls, folder: Path, kind: Kind | None = None) -> Manifest:
-        """Read a folder's manifest.
-
-        Args:
-            folder: the prepared folder.
-            kind: that it must be; any where none is given.
+    def load(cls, folder: Path, kind: FolderKind | None = None) -> Manifest:
+        """Read a folder's manifest, which must be of a ``kind`` if one is given.
 
         Raises:
             FileNotFoundError: the folder has none (not prepared, or not finished).
@@ -281,11 +276,11 @@ class Manifest:
         body = _read(path, [*kinds.values()])
         kind = kinds[body.pop("format")]
         missing, foreign = {*kind.required} - body.keys(), body.keys() - {*kind.fields}
-        if missing or foreign:
-            wrong = (
-                f"lacks {named(sorted(missing))}" if missing else f"has {named(sorted(foreign))}"
-            )
-            raise ValueError(f"{path} does not fit this release: it {wrong}")
+        for what, names in (("lacks", missing), ("has", foreign)):
+            if names:
+                raise ValueError(
+                    f"{path} does not fit this release: it {what} {named(sorted(names))}"
+                )
         manifest = cls(**body, kind=kind)
         for item in fields(cls)[:-1]:
             found, wanted = getattr(manifest, item.name), item.type.partition("[")[0]
@@ -299,7 +294,7 @@ class Manifest:
         return manifest
 
 
-def _read(path: Path, kinds: list[Kind]) -> dict[str, Any]:
+def _read(path: Path, kinds: list[FolderKind]) -> dict[str, Any]:
     """Read a manifest's file, which must be of one of some kinds; its version is taken off."""
     if not path.is_file():
         raise FileNotFoundError(
@@ -331,7 +326,6 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
 
 
 def _flat(body: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Name every leaf of nested dictionaries by its path."""
     found = {}
     for key, value in body.items():
         inner = isinstance(value, dict)
@@ -344,9 +338,7 @@ def tool_versions(tools: Iterable[str]) -> dict[str, str]:
     found = {"fairseq_plugins": __version__}
     for names in (FAIRSEQ, *((tool,) for tool in tools)):
         for name in names:
-            try:
+            with suppress(importlib.metadata.PackageNotFoundError):
                 found[name] = importlib.metadata.version(name)
                 break
-            except importlib.metadata.PackageNotFoundError:
-                continue
     return found

@@ -23,13 +23,11 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
-class Passage:
+class AskedPassage:
     """A question and the passage that may answer it.
 
     Args:
-        id: name of the question.
-        question: its text.
-        context: the passage's text.
+        id, question, context: name and text of the question; the passage's text.
         offsets: begin and end (exclusive) of each wordpiece of the passage in ``context``, in code
             points, (Sc, 2).
         windows: one row for each row of the model, (K, 5): wordpieces of the question, begin and
@@ -69,9 +67,7 @@ class Texts:
     """The texts of a split's questions and of their passages.
 
     Args:
-        ids: names of the n questions.
-        questions: their texts.
-        answers: gold answers; see `Passage`.
+        ids, questions, answers: of the n questions; see `AskedPassage`.
         contexts: texts of the passages, each once.
         paragraph: number of each question's passage, (n,).
         offsets: of each passage, begin and end of its wordpieces one after another.
@@ -84,10 +80,10 @@ class Texts:
     paragraph: np.ndarray
     offsets: Rows
 
-    def passage(self, index: int, windows: np.ndarray) -> Passage:
+    def passage(self, index: int, windows: np.ndarray) -> AskedPassage:
         """Return a question with its passage, read in ``windows``."""
         paragraph = int(self.paragraph[index])
-        return Passage(
+        return AskedPassage(
             self.ids[index],
             self.questions[index],
             self.contexts[paragraph],

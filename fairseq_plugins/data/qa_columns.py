@@ -32,12 +32,10 @@ class SpanGold:
     kind = SPANS
 
     def __init__(self, states: np.ndarray, first: np.ndarray) -> None:
-        self.states = states
-        self.first = first
+        self.states, self.first = states, first
         self.present = states != UNKNOWN
 
     def __len__(self) -> int:
-        """Return the number of questions."""
         return len(self.states)
 
     @cached_property

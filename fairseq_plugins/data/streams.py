@@ -187,16 +187,13 @@ class Rows:
         check_ids(what, self.values, self.lengths, (least, count), names)
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.lengths)
 
     def __getitem__(self, index: int) -> np.ndarray:
-        """Return a row."""
         end = self.ends[index]
         return self.values[end - self.lengths[index] : end]
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Yield the rows."""
         begins = (self.ends - self.lengths).tolist()
         return (self.values[begin:end] for begin, end in zip(begins, self.ends.tolist()))
 
@@ -257,13 +254,13 @@ def check_lengths(what: object, rows: Rows, lengths: np.ndarray, cure: str = AGA
     )
 
 
-def check_succession(what: object, words: Rows) -> None:
+def check_succession(what: object, words: Rows, cure: str = AGAIN) -> None:
     """Refuse rows that do not count words from 0, one after another."""
     values = words.values.astype(np.int64)
     steps = np.diff(values, prepend=0)
     begins = (words.ends - words.lengths)[words.lengths > 0]
     steps[begins] = np.where(values[begins] == 0, 0, -1)
-    refuse(what, words.any((steps < 0) | (steps > 1)), "leaves words out")
+    refuse(what, words.any((steps < 0) | (steps > 1)), "leaves words out", cure=cure)
 
 
 def parents_of(what: object, heads: Rows, cure: str = AGAIN) -> Rows:

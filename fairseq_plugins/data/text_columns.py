@@ -6,7 +6,7 @@ without loops. The same columns come from raw text at inference.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -72,20 +72,13 @@ class SentenceColumns:
             for name in ("tokens", "words", *(layer.name for layer in own))
         }
         rows = {name: Rows.read(path) for name, path in paths.items()}
-        tokens, words = rows["tokens"], rows["words"]
         if pieces is not None:
-            tokens.check(paths["tokens"], pieces, "wordpiece of the vocabulary")
-        check_lengths(paths["words"], words, tokens.lengths)
-        check_succession(paths["words"], words)
-        found = {}
+            rows["tokens"].check(paths["tokens"], pieces, "wordpiece of the vocabulary")
         for layer in own:
-            what, values = paths[layer.name], rows[layer.name]
-            check_lengths(what, values, words.lasts + 1)
             if layer.enters == COLUMN:
-                meaning = f"value of feature {layer.name!r}"
-                values.check(what, len(layer.inventory), meaning, PAD_ID + 1)
-            found[layer.name] = parents_of(what, values) if layer.enters == TREE else values
-        return cls(tokens, words, found)
+                what = f"value of feature {layer.name!r}"
+                rows[layer.name].check(paths[layer.name], len(layer.inventory), what, PAD_ID + 1)
+        return cls._fitted(rows, own, paths, AGAIN)
 
     @classmethod
     def of(
@@ -105,16 +98,26 @@ class SentenceColumns:
         Raises:
             ValueError: a sentence lacks a layer, or its heads form no trees.
         """
-        words = Rows.of(sentence.word_of for sentence in sentences)
-        found = {}
-        for layer in _of_words(names):
-            rows = raw_rows(layer, sentences, name_of)
+        own = _of_words(names)
+        rows = {layer.name: raw_rows(layer, sentences, name_of) for layer in own}
+        rows["tokens"] = Rows.of(sentence.tokens for sentence in sentences)
+        rows["words"] = Rows.of(sentence.word_of for sentence in sentences)
+        return cls._fitted(rows, own, {name: f"{name} of raw text" for name in rows}, PIPELINE)
+
+    @classmethod
+    def _fitted(
+        cls, rows: Mapping[str, Rows], own: list[Layer], places: Mapping[str, object], cure: str
+    ) -> SentenceColumns:
+        """Check that rows, called by their places, fit each other; heads become indices."""
+        tokens, words, found = rows["tokens"], rows["words"], {}
+        check_lengths(places["words"], words, tokens.lengths, cure)
+        check_succession(places["words"], words, cure)
+        for layer in own:
+            what, found[layer.name] = places[layer.name], rows[layer.name]
+            check_lengths(what, found[layer.name], words.lasts + 1, cure)
             if layer.enters == TREE:
-                what = f"{layer.name} of raw text"
-                check_lengths(what, rows, words.lasts + 1, PIPELINE)
-                rows = parents_of(what, rows, PIPELINE)
-            found[layer.name] = rows
-        return cls(Rows.of(sentence.tokens for sentence in sentences), words, found)
+                found[layer.name] = parents_of(what, found[layer.name], cure)
+        return cls(tokens, words, found)
 
     def gather(self, index: np.ndarray) -> SentenceColumns:
         """Return the sentences of these numbers, some maybe several times, without copies."""
@@ -176,17 +179,13 @@ class Gold:
     """
 
     def __init__(self, kind: str, values: Any) -> None:
-        self.kind = kind
-        self.values = values
-        missing = {
-            CLASSES: lambda: values == NO_CLASS,
-            SCORE: lambda: np.isnan(values),
-            WORD_LABELS: lambda: values.lengths == 0,
-        }[kind]()
-        self.present = ~missing
+        self.kind, self.values = kind, values
+        if kind == WORD_LABELS:
+            self.present = values.lengths > 0
+        else:
+            self.present = values != NO_CLASS if kind == CLASSES else ~np.isnan(values)
 
     def __len__(self) -> int:
-        """Return the number of examples."""
         return len(self.values)
 
     def __getitem__(self, index: int) -> Any:

@@ -123,10 +123,8 @@ def take_sentences(
     """Take examples from the encoder of raw text.
 
     Args:
-        examples: for each its sentences.
-        number: how many sentences an example must have.
-        names: of the layers that the model reads.
-        ids: names of the examples.
+        examples, number: for each its sentences, of which it must have so many.
+        names, ids: of the layers that the model reads; of the examples.
 
     Raises:
         ValueError: an example with another number of sentences, or one that lacks a layer.
@@ -145,13 +143,9 @@ def take_sentences(
 def read_gold(folder: Path, manifest: Manifest, split: str, *, required: bool) -> Gold | None:
     """Read the gold labels of a split; None when it has none at all.
 
-    Args:
-        folder, manifest, split: see `read_sentences`.
-        required: whether every example must have its label.
-
     Raises:
         FileNotFoundError: a file is missing.
-        ValueError: labels are required and missing, or damaged.
+        ValueError: labels are damaged, or ``required`` of every example and missing.
     """
     gold = None
     if manifest.splits[split]["labelled"]:

@@ -17,11 +17,9 @@ import numpy as np
 
 
 def shortened(lengths: Sequence[int], room: int) -> list[int]:
-    """Return how much of each sentence fits, longest first; equal ones lose from the second.
+    """Return how much of one or two sentences fits in ``room``; the longer one loses first.
 
-    Args:
-        lengths: wordpieces of one or two sentences.
-        room: wordpieces that fit in all.
+    Of equal ones the second does.
     """
     if len(lengths) == 1:
         return [min(lengths[0], room)]
@@ -66,8 +64,7 @@ def stride_windows(length: int, room: int, stride: int) -> np.ndarray:
     end; a passage that fits stays whole.
 
     Args:
-        length: wordpieces of the passage.
-        room: wordpieces that fit in a window.
+        length, room: wordpieces of the passage, and that fit in a window.
         stride: wordpieces from one begin to the next; more than ``room`` would leave some out, and
             so count as ``room``.
 
@@ -86,8 +83,7 @@ def knowing_windows(windows: np.ndarray, length: int) -> np.ndarray:
     it shows; of equal ones the first counts.
 
     Args:
-        windows: of `stride_windows`, (K, 2).
-        length: wordpieces of the passage.
+        windows, length: of `stride_windows`, (K, 2); wordpieces of the passage.
 
     Returns:
         First and last + 1 of these wordpieces, (K, 2); they are the same where there are none.

@@ -10,7 +10,7 @@ number of workers. A `Recipe` says what one kind of preparation does in each ste
 from __future__ import annotations
 
 import logging
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from ..data.manifest import Manifest
 from .chunks import Chunk, EncodedChunk, write_rows
-from .shards import Layout, carry_out, is_settled
+from .shards import WorkLayout, carry_out, is_settled
 from .split_writer import SplitWriter, report_unknown
 from .workers import run_jobs
 from .workspace import check_destination, finish
@@ -31,14 +31,12 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Part:
-    """The input of one chunk.
+class ChunkInput:
+    """The input of one chunk; all parts of one split come one after another.
 
     Args:
-        split: name of the split; all parts of one come one after another.
-        count: of lines, examples or questions.
-        rows: what a worker reads, as JSON.
-        source: where a worker reads it, in place of rows.
+        split, count: see `Chunk`.
+        rows, source: what a worker reads, as JSON; or where it reads it.
     """
 
     split: str
@@ -48,7 +46,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Step:
+class ChunkStep:
     """Work of several processes on all chunks.
 
     Args:
@@ -67,8 +65,7 @@ class Recipe(Protocol):
 
     Args:
         options: the preparation's; with ``destdir``, ``workers``, ``overwrite`` and ``share``.
-        unit: what the parts of a split are counted in.
-        unknown: what stands for what a dictionary lacks.
+        unit, unknown: what parts are counted in; what stands for what a dictionary lacks.
         encodes_apart: whether a chunk can be finished before all others are begun.
     """
 
@@ -86,10 +83,10 @@ class Recipe(Protocol):
     def scan(self, manifest: Manifest) -> None:
         """Read every file once, refuse what cannot be used, and complete the manifest."""
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[ChunkInput]:
         """Yield the input of every chunk."""
 
-    def steps(self, chunks: list[Chunk], layout: Layout) -> Iterator[Step]:
+    def steps(self, chunks: list[Chunk], layout: WorkLayout) -> Iterator[ChunkStep]:
         """Yield what workers do, one after the other; work between them is done here."""
 
     def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
@@ -99,7 +96,8 @@ class Recipe(Protocol):
         """Return the streams of a split, each with the number of its ids."""
 
     def texts(self, split: str) -> Iterable[str]:
-        """Return the endings of the text files of a split."""
+        """Return the endings of the text files of a split, if there are any."""
+        return ()
 
     def load(self, chunk: Chunk) -> EncodedChunk:
         """Read what a worker made of a chunk, in the streams of its split."""
@@ -108,7 +106,7 @@ class Recipe(Protocol):
         """Return what the manifest says of a split that is written."""
 
     def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
-        """Write what follows from all splits, and check it."""
+        """Write what follows from all splits, and check it, if there is anything."""
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
         """Say what a split holds, for the log."""
@@ -133,7 +131,7 @@ def prepare(recipe: Recipe) -> Manifest:
     return carry_out(recipe.options, manifest, partial(make, recipe, manifest))
 
 
-def make(recipe: Recipe, manifest: Manifest, layout: Layout) -> None:
+def make(recipe: Recipe, manifest: Manifest, layout: WorkLayout) -> None:
     """Do the work in a folder that is ours, and complete and save the manifest; see `carry_out`."""
     chunks = list(plan(recipe, layout))
     for step in recipe.steps(chunks, layout):
@@ -145,7 +143,7 @@ def make(recipe: Recipe, manifest: Manifest, layout: Layout) -> None:
     report(recipe, manifest, layout.folder)
 
 
-def plan(recipe: Recipe, layout: Layout) -> Iterator[Chunk]:
+def plan(recipe: Recipe, layout: WorkLayout) -> Iterator[Chunk]:
     """Yield the chunks that are of this part of the preparation; write their rows."""
     numbers: Counter[str] = Counter()
     for place, part in enumerate(recipe.parts()):
@@ -154,14 +152,14 @@ def plan(recipe: Recipe, layout: Layout) -> Iterator[Chunk]:
         if not layout.owns(place):
             continue
         stem = layout.place(place) / name
-        encoded = (stem.parent if recipe.encodes_apart else layout.work) / f"{name}.npz"
+        encoded = (stem.parent if recipe.encodes_apart else layout.work) / f"{name}.safetensors"
         chunk = Chunk(part.split, part.count, stem, encoded, part.source)
-        if part.rows is not None and not chunk.rows.is_file():
-            write_rows(chunk.rows, part.rows)
+        if part.rows is not None and not chunk.file().is_file():
+            write_rows(chunk.file(), part.rows)
         yield chunk
 
 
-def carry(step: Step, chunks: list[Chunk], recipe: Recipe) -> None:
+def carry(step: ChunkStep, chunks: list[Chunk], recipe: Recipe) -> None:
     """Let workers make what is not there yet."""
     todo = [chunk for chunk in chunks if not step.made(chunk).is_file()]
     jobs = run_jobs(
@@ -173,8 +171,7 @@ def carry(step: Step, chunks: list[Chunk], recipe: Recipe) -> None:
         sizes=[chunk.count for chunk in todo],
         unit=recipe.unit,
     )
-    for _ in jobs:
-        pass
+    deque(jobs, maxlen=0)
 
 
 class _Process:

@@ -13,7 +13,7 @@ from ..data.passages import Texts, read_ids
 from ..data.products import faults
 from ..data.text_folders import open_folder, read_gold, read_questions, read_sentences
 from ..data.translation_folders import load_layers, shared_manifest
-from ..pretrained.vocabulary import Vocabulary
+from ..pretrained.tokenizer import Vocabulary
 
 SHOWN = 10  # faults in a message
 

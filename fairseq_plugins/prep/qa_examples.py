@@ -68,7 +68,6 @@ def read_asked(path: str | Path, contexts: bool = False) -> dict[str, Asked]:
 
 
 def _official(path: Path) -> Iterator[tuple[str, Asked]]:
-    """Yield the questions of a SQuAD file."""
     for paragraph in squad.read(path).paragraphs:
         for question in paragraph.questions:
             answers = _known(question.answers, question.id, path)

@@ -11,25 +11,22 @@ from ..option_flags import option
 
 # the cores this process may use, which can be fewer than the machine has
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-_FIELDS: dict[str, dict[str, Any]] = {
-    "workers": {"text": "processes", "default": CORES, "least": 1},
-    "overwrite": {
-        "text": "replace a folder that another preparation finished",
-        "default": False,
-    },
-    "shard": {
-        "text": "make only one of n parts, i/n, for example 2/3: the same command with 1/3 and 3/3 "
+_FIELDS: dict[str, tuple[Any, ...]] = {  # help and default
+    "workers": ("processes", CORES),
+    "overwrite": ("replace a folder that another preparation finished", False),
+    "shard": (
+        "make only one of n parts, i/n, for example 2/3: the same command with 1/3 and 3/3 "
         "makes the others, also on other machines",
-        "default": "",
-    },
-    "merge": {"text": "put all shards together and finish the folder", "default": False},
+        "",
+    ),
+    "merge": ("put all shards together and finish the folder", False),
 }
 RUNNING = ("destdir", *_FIELDS)
 
 
 def running(name: str) -> Any:
     """Make the field of an option that all preparations have."""
-    return option(**_FIELDS[name])
+    return option(*_FIELDS[name], least=1 if name == "workers" else None)
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,6 @@ class Share:
         return cls(int(found[1]), int(found[2]))
 
     def __str__(self) -> str:
-        """``2/3``."""
         return f"{self.number}/{self.of}"
 
     @property

@@ -7,7 +7,6 @@ permutation is cut at different lengths), as the data-fraction experiment of Sun
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +85,6 @@ def _is_whole(manifest: Manifest, name: str) -> bool:
 
 
 def _example_files(manifest: Manifest, split: str) -> list[str]:
-    """Return the files of a split that have a row for every line or example."""
     names = [f"{name}.{ext}" for name in _streams(manifest, split) for ext in ("bin", "idx")]
     names += [name for name in manifest.split_texts(split) if not _is_whole(manifest, name)]
     return [f"{manifest.prefix(split)}.{name}" for name in names]
@@ -108,8 +106,9 @@ def _write_split(
         write_stream(destination / stream, rows[name], 1 << (8 * width - 1))  # of the same width
     for name in manifest.split_texts(split):
         if not _is_whole(manifest, name):
-            lines = _chosen_lines(folder / f"{prefix}.{name}", chosen)
-            write_text(destination / f"{prefix}.{name}", "".join(lines))
+            with open(folder / f"{prefix}.{name}", encoding="utf-8", newline="\n") as stream:
+                lines = list(stream)
+            write_text(destination / f"{prefix}.{name}", "".join(lines[i] for i in chosen))
     manifest.splits[split].pop("unknown", None)  # was counted over the whole split
     if manifest.kind is TRANSLATION:
         tokens = {name: int(found.lengths.sum()) for name, found in rows.items()}
@@ -121,13 +120,6 @@ def _write_split(
     scores = destination / f"{prefix}.{SCORES}"
     labelled = sum(map(bool, map(str.strip, open(scores)))) if scores.is_file() else None
     manifest.splits[split] |= _counts(manifest, rows, labelled)
-
-
-def _chosen_lines(path: Path, chosen: Iterable[int]) -> list[str]:
-    """Return some lines of a file."""
-    with open(path, encoding="utf-8", newline="\n") as stream:
-        lines = list(stream)
-    return [lines[number] for number in chosen]
 
 
 def _counts(manifest: Manifest, rows: dict[str, Rows], scores: int | None) -> dict[str, Any]:

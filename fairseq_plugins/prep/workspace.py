@@ -122,7 +122,7 @@ def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
     Args:
         folder: the prepared folder.
         fingerprint: of this preparation's input, options and versions.
-        overwrite: whether finished results of another preparation may go.
+        overwrite: see `check_products`.
 
     Raises:
         ValueError: the folder holds results that no preparation of ours left unfinished, or its
@@ -168,8 +168,7 @@ def is_finished(folder: Path, manifest: Manifest, *, overwrite: bool) -> bool:
     """Whether the folder already holds this very preparation, complete.
 
     Args:
-        folder: the folder to write.
-        manifest: what the preparation would write down before its work.
+        folder, manifest: what to write, and what would be written down before the work.
         overwrite: whether finished results may go: nothing counts as finished then.
 
     Raises:
@@ -178,8 +177,7 @@ def is_finished(folder: Path, manifest: Manifest, *, overwrite: bool) -> bool:
     if overwrite or not (folder / FILE_NAME).is_file():
         return False
     found = Manifest.load(folder, manifest.kind)
-    differences = found.differences(manifest)
-    if differences:
+    if differences := found.differences(manifest):
         raise ValueError(
             f"{folder} holds another preparation ({some(differences)}); "
             "name another --destdir or give --overwrite"

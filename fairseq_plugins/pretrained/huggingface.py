@@ -143,14 +143,12 @@ def _cut_table(tensors: dict[str, Tensor], asked: BertShape, directory: Path) ->
 
 
 def _count_lines(vocabulary: bytes) -> int:
-    """Count wordpieces."""
     return vocabulary.count(b"\n") + (bool(vocabulary) and not vocabulary.endswith(b"\n"))
 
 
 def _check_request(
     tensors: Mapping[str, Tensor], own: BertShape, asked: BertShape, path: Path
 ) -> None:
-    """Refuse weights for a model of another shape."""
     sizes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     _check_sizes(sizes, asked, path, "the model")
     for field in ("layers", "heads", "activation", "norm_epsilon", "padding"):
@@ -216,8 +214,7 @@ def export(
 
     Args:
         directory: where to; must not exist, or be empty.
-        state: of a plain `nn.bert.BertEncoder` of this shape; see `check_plain`.
-        shape: sizes and constants.
+        state, shape: of a plain `nn.bert.BertEncoder`; see `check_plain`.
         vocabulary: bytes of the vocabulary file, one wordpiece a line.
         settings: how raw text is cut, see `tokenizer.read_tokenizer_settings`.
 

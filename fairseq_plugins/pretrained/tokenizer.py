@@ -1,4 +1,8 @@
-"""How a pretrained BERT cuts raw text: its three settings, read and written.
+"""How a pretrained BERT cuts raw text: its vocabulary, and three settings, read and written.
+
+A vocabulary is one wordpiece a line, its id the line's number from 0. It belongs to pretrained
+weights, so it is closed: nothing is added, sorted or padded, and its bytes are kept as they were
+read. ``[PAD]``, ``[UNK]``, ``[CLS]`` and ``[SEP]`` stand anywhere in it.
 
 ``lowercase``: the text is lower-cased first; ``strip_accents``: accents are taken off;
 ``chinese_characters``: every Chinese character is a word. Each is looked up by itself:
@@ -21,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from ..messages import named
+from ..text_reading import decode
 from .directory import TOKENIZER, read_json, read_vocabulary
 
 logger = logging.getLogger(__name__)
@@ -94,7 +99,6 @@ def _normalizer(path: Path) -> dict[str, Any]:
 
 
 def _has_capitals(vocabulary: bytes) -> bool:
-    """Tell whether a wordpiece holds an upper-case letter, special ones apart."""
     pieces = vocabulary.decode("utf-8", errors="replace").split("\n")
     return any(p != p.lower() for p in pieces if not _SPECIAL_PIECE.fullmatch(p.strip()))
 
@@ -119,3 +123,50 @@ def tokenizer_files(settings: dict[str, bool], longest: int) -> dict[str, str]:
         FILE_NAME: json.dumps(config, indent=2) + "\n",
         "special_tokens_map.json": json.dumps(SPECIAL, indent=2) + "\n",
     }
+
+
+CLS, SEP, PAD, UNK, MASK = "[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"
+
+
+class Vocabulary:
+    """Wordpieces and their ids.
+
+    Args:
+        content: bytes of a vocabulary file.
+        name: what errors call it.
+
+    Raises:
+        ValueError: it is not UTF-8, or lacks a special wordpiece.
+    """
+
+    def __init__(self, content: bytes, name: str = "vocabulary") -> None:
+        self.content = content
+        self.pieces = _wordpieces(content, name)
+        self.indices = {piece: i for i, piece in enumerate(self.pieces)}
+        missing = [piece for piece in (PAD, UNK, CLS, SEP) if piece not in self.indices]
+        if missing:
+            raise ValueError(f"{name} is no BERT vocabulary: it lacks {', '.join(missing)}")
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    @classmethod
+    def load(cls, file: str | Path) -> Vocabulary:
+        """Read a vocabulary file.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            ValueError: it is no BERT vocabulary.
+        """
+        path = Path(file)
+        if not path.is_file():
+            raise FileNotFoundError(f"{path}: no such vocabulary")
+        return cls(path.read_bytes(), str(path))
+
+
+def _wordpieces(content: bytes, name: str) -> list[str]:
+    """Split a vocabulary at line feeds only: a wordpiece may be any other separator."""
+    lines = content.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return [decode(line, name, i).removesuffix("\r") for i, line in enumerate(lines, start=1)]

@@ -84,7 +84,6 @@ def _read(path: Path, *, sizes: bool) -> dict[str, Any]:
 
 
 def _read_file(path: Path, *, sizes: bool) -> Mapping[str, Any]:
-    """Read the tensors of one file, or their sizes."""
     if path.suffix != ".safetensors":
         found = read_pickle(path)
         return {name: tuple(value.shape) for name, value in found.items()} if sizes else found

@@ -105,7 +105,6 @@ class Annotator:
             )
 
     def _layers(self, doc, tokens) -> dict[str, list]:
-        """Return what some tokens of a text carry."""
         found = {}
         for name, source in self._tags.items():
             read = attrgetter(source.attribute)

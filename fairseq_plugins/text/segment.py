@@ -37,7 +37,6 @@ class WordSegmenter:
         return words, joined_spans(words)
 
     def join(self, text: str) -> str:
-        """Nothing to undo."""
         return text
 
 

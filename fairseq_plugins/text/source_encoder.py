@@ -25,8 +25,7 @@ class AnnotatedLine:
 
     Args:
         text: the text that subwords are made of.
-        words: W words as a reader sees them (entities undone).
-        spans: W character spans in ``text``.
+        words, spans: W words as a reader sees them (entities undone), and their spans in ``text``.
         layers: what an annotation says of the words: name of a layer -> W values.
         repaired: how many words took their values from an annotation that cuts words otherwise.
         failed: whether annotation and text do not even consist of the same characters.
@@ -45,8 +44,7 @@ class EncodedLine:
     """A line ready for the model.
 
     Args:
-        words: W words.
-        subwords: S subwords.
+        words, subwords: W words, S subwords.
         columns: what the subwords carry: column (`syntax.layers.Layer.columns`) -> S ids.
         word_of: S word indices.
         misaligned: how many subwords do not lie within one word.
@@ -68,8 +66,7 @@ def annotate_lines(
     """Find the words of clean lines, and what an annotation says of them.
 
     Args:
-        texts: lines as `text.raw_text.line_reader` returns them.
-        tokenizer: what the lines are (see `text.raw_text`).
+        texts, tokenizer: lines of `raw_text.line_reader`, and what they are.
         annotator: `text.annotate.Annotator`, or None.
         given: ready annotations, one a line, instead of an annotator.
     """

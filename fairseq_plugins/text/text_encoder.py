@@ -12,7 +12,7 @@ from ..corpora.conllu_parses import Parses
 from ..corpora.examples import Example
 from ..data.folder_names import VOCABULARY
 from ..data.manifest import Manifest
-from ..pretrained.vocabulary import Vocabulary
+from ..pretrained.tokenizer import Vocabulary
 from ..syntax.annotation import Annotation, annotator_line
 from ..syntax.layers import COLUMN, LAYERS, Compared, layers_of
 from ..syntax.subwords import align, locate_words
@@ -30,8 +30,7 @@ class EncodedSentence:
     """A sentence ready for the model; every word has at least one wordpiece.
 
     Args:
-        tokens: S wordpiece ids, no special tokens.
-        word_of: S word indices, from 0, non-decreasing.
+        tokens, word_of: S wordpiece ids, no special tokens; word indices, from 0, non-decreasing.
         words: W words.
         layers: what the words carry: name of a layer -> W ids of labels, or numbers of heads from
             1, 0 at a root; of the second sentence of a pair also how its words compare with those
@@ -75,8 +74,7 @@ class TextEncoder:
             if similarity is None and isinstance(layer.source, Compared):
                 raise ValueError(f"{layer.name} needs {layer.requires}")
         self.wordpieces, self.tokenize = wordpieces, tokenize
-        wanted = [name for name, layer in LAYERS.items() if layer.standard or name in annotations]
-        self.names = tuple(wanted)
+        self.names = tuple(n for n, one in LAYERS.items() if one.standard or n in annotations)
         self.annotator, self.similarity = annotator, similarity
 
     @property
@@ -140,7 +138,6 @@ class TextEncoder:
         return [self._compared([next(encoded) for _ in example.texts]) for example in examples]
 
     def _compared(self, sentences: list[EncodedSentence]) -> tuple[EncodedSentence, ...]:
-        """Compare the words of a pair, if that is wanted."""
         if self.similarity is not None and len(sentences) == 2:
             table = self.similarity.table(*(sentence.words for sentence in sentences))
             names = [name for name in LAYERS if isinstance(LAYERS[name].source, Compared)]
@@ -198,7 +195,6 @@ class TextEncoder:
         return Words.of(words), ([token for _, token in pairs], [word for word, _ in pairs])
 
     def _from_words(self, words: Words, pieces: Pieces, note: Annotation | None) -> EncodedSentence:
-        """Put a sentence of known words together."""
         match = self._match(words.all, note)
         tokens = [match.tokens[i] for i in words.places]
         return self._sentence(words.kept, pieces, note, tokens, repaired=match.repaired)

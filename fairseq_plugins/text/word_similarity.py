@@ -135,11 +135,7 @@ class WordSimilarity:
         return self.table([first], [second])[0]
 
     def table(self, first: Sequence[str], second: Sequence[str]) -> list[int]:
-        """Compare words of two sentences.
-
-        Args:
-            first: W words.
-            second: V words.
+        """Compare the W words of one sentence with the V words of another.
 
         Returns:
             V W numbers from 0 to `FULL`: for each of the V words W, one after another.
@@ -161,7 +157,6 @@ class WordSimilarity:
         return round(FULL * _mean(one.senses, two.senses))
 
     def _look_up(self, word: str) -> Entry:
-        """Look a spelling up, inflected or not."""
         synsets = self.wordnet.reader.synsets(word)
         lemmas = (name.lower() for synset in synsets for name in synset.lemma_names())
         return Entry(tuple(map(self._ancestors.sense, synsets)), frozenset(lemmas))
@@ -171,8 +166,7 @@ def reopen_similarity(prepared: Path, inputs: Mapping[str, Any]) -> WordSimilari
     """Open the WordNet that compares words as in a prepared folder; warn when it is another.
 
     Args:
-        prepared: the prepared folder.
-        inputs: those of its manifest.
+        prepared, inputs: the prepared folder, and those of its manifest.
 
     Raises:
         FileNotFoundError: there is no database, neither where it was nor in a usual place.

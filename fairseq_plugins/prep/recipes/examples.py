@@ -14,16 +14,15 @@ from ...data.manifest import TEXT, Manifest, tool_versions
 from ...data.streams import Rows
 from ...files import sha256, write_bytes
 from ...pretrained.directory import read_vocabulary, resolve_directory
-from ...pretrained.tokenizer import read_tokenizer_settings
-from ...pretrained.vocabulary import Vocabulary
+from ...pretrained.tokenizer import Vocabulary, read_tokenizer_settings
 from ...syntax.layers import STANDARD, layers_of
 from ...text.raw_text import overlong_words
 from ...text.text_encoder import EncodedSentence, TextEncoder
 from ...text.word_similarity import WordSimilarity
 from ...text.wordpiece import WordPieces
 from ..chunks import NO_BOUND, Chunk, EncodedChunk
-from ..engine import Step
-from ..shards import Layout
+from ..engine import ChunkStep, Recipe
+from ..shards import WorkLayout
 from ..split_writer import SplitWriter
 
 logger = logging.getLogger(__name__)
@@ -33,7 +32,7 @@ MOST_WORDS = 65_000  # word numbers are stored in 16 bits
 LONG_WORDS = 8  # wordpieces a word, on average: more is hardly any language's
 
 
-class ExampleRecipe:
+class ExampleRecipe(Recipe):
     """How texts become wordpieces in one step; see `engine.Recipe`. What files hold is added.
 
     Args:
@@ -103,9 +102,9 @@ class ExampleRecipe:
         """Return what encodes a chunk."""
         raise NotImplementedError
 
-    def steps(self, chunks: list[Chunk], layout: Layout) -> Iterator[Step]:
+    def steps(self, chunks: list[Chunk], layout: WorkLayout) -> Iterator[ChunkStep]:
         """Annotate, cut and whatever else in one step."""
-        yield Step("encode", self.work(), lambda chunk: chunk.encoded)
+        yield ChunkStep("encode", self.work(), lambda chunk: chunk.encoded)
 
     def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
         """Write the vocabulary."""
@@ -136,9 +135,6 @@ class ExampleRecipe:
                 name: writer.unknown_of(name, writer.ids(name)) for name in sorted(writer.unknown)
             },
         }
-
-    def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
-        """Do nothing more."""
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
         """Say what a split holds, for the log."""

@@ -54,7 +54,7 @@ def encode_chunk(encoder: TextEncoder, limits: Limits, repair: bool, chunk: Chun
         repair: whether to look elsewhere for answers that do not stand at their start.
         chunk: with a row a paragraph.
     """
-    rows = list(read_rows(chunk.rows))
+    rows = list(read_rows(chunk.file()))
     paragraphs = [_paragraph(row) for row in rows]
     found = _Findings(chunk.split, limits, repair)
     for row, paragraph, encoded in zip(rows, paragraphs, encode_paragraphs(encoder, paragraphs)):
@@ -77,9 +77,7 @@ class _Findings:
         self.notes = Counter(dict.fromkeys(COUNTED.values(), 0))
         self.questions: list[EncodedSentence] = []
         self.contexts: list[EncodedSentence] = []
-        self.offsets: list[list[int]] = []
-        self.paragraph: list[list[int]] = []
-        self.answers: list[list[int]] = []
+        self.rows: dict[str, list[list[int]]] = {"offsets1": [], "paragraph": [], "answers": []}
         self.lines: dict[str, list[str]] = {EXAMPLES: [], CONTEXTS: [], MISALIGNED: []}
         self.longest = 0
 
@@ -87,7 +85,7 @@ class _Findings:
         """Add the ``number``-th paragraph with its questions."""
         check_sizes(paragraph.place, [encoded.context, *encoded.questions])
         self.contexts.append(encoded.context)
-        self.offsets.append(encoded.offsets.ravel().tolist())
+        self.rows["offsets1"].append(encoded.offsets.ravel().tolist())
         text = {"title": paragraph.title, "context": paragraph.context}
         self.lines[CONTEXTS].append(json_line(text))
         for question, sentence in zip(paragraph.questions, encoded.questions):
@@ -103,8 +101,8 @@ class _Findings:
             if placed.unplaced and self.split == TRAIN:
                 continue
             self.questions.append(sentence)
-            self.paragraph.append([number])
-            self.answers.append(placed.row())
+            self.rows["paragraph"].append([number])
+            self.rows["answers"].append(placed.row())
             self.lines[EXAMPLES].append(json_line(_described(question, placed)))
             tokens = len(sentence.tokens) + len(encoded.context.tokens) + SPECIAL_TOKENS
             self.longest = max(self.longest, tokens)
@@ -124,17 +122,11 @@ class _Findings:
         asked = {f"{name[:-1]}0": Rows.of([]) for name in contexts}  # all may be left out
         if self.questions:
             asked = sentence_streams(0, self.questions)
-        streams = {
-            **asked,
-            **contexts,
-            "offsets1": Rows.of(self.offsets),
-            "paragraph": Rows.of(self.paragraph),
-            "answers": Rows.of(self.answers),
-        }
-        states = Counter(row[0] for row in self.answers)
+        streams = asked | contexts | {name: Rows.of(rows) for name, rows in self.rows.items()}
+        states = Counter(row[0] for row in self.rows["answers"])
         counts = {
-            "examples": len(self.answers),
-            "labelled": len(self.answers) - states[UNKNOWN],
+            "examples": states.total(),
+            "labelled": states.total() - states[UNKNOWN],
             "paragraphs": len(self.contexts),
             "answerable": states[ANSWERABLE],
         }

@@ -26,8 +26,8 @@ from ...text.annotators import load_annotator
 from ...text.squad_encoder import check_visible
 from ...text.wordpiece import WordPieces
 from .. import engine
-from ..chunks import NO_BOUND, Chunk, open_arrays
-from ..engine import Part
+from ..chunks import NO_BOUND, Chunk, open_chunk
+from ..engine import ChunkInput
 from .examples import ExampleRecipe
 from .question_chunks import encode_chunk, row_of
 from .question_options import OFFICIAL, QuestionOptions
@@ -67,13 +67,13 @@ class QuestionRecipe(ExampleRecipe):
         self.manifest = manifest
         self.paragraphs = scan(self.options, self.files, self.encoder.wordpieces)
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[ChunkInput]:
         """Yield some paragraphs with their questions."""
         for split, paragraphs in self.paragraphs.items():
             for begin in range(0, len(paragraphs), CHUNK_PARAGRAPHS):
                 some = paragraphs[begin : begin + CHUNK_PARAGRAPHS]
                 count = sum(len(paragraph.questions) for paragraph in some)
-                yield Part(split, count, [row_of(n, p) for n, p in enumerate(some, begin)])
+                yield ChunkInput(split, count, [row_of(n, p) for n, p in enumerate(some, begin)])
 
     def work(self) -> Callable[[Chunk], None]:
         """Annotate, cut and place answers."""
@@ -96,7 +96,7 @@ class QuestionRecipe(ExampleRecipe):
         """
         remarks = []
         for chunk in chunks:
-            with open_arrays(chunk.encoded) as (header, _):
+            with open_chunk(chunk.encoded) as (header, _):
                 remarks += [f"{line}\n" for line in header["lines"][MISALIGNED]]
         write_text(folder / MISALIGNED, "".join(remarks))
         for split, counts in manifest.splits.items():

@@ -22,12 +22,19 @@ from ...text.text_encoder import TextEncoder
 from ...text.word_similarity import WordSimilarity
 from .. import engine
 from ..chunks import Chunk, EncodedChunk, json_line, read_rows
-from ..engine import Part
+from ..engine import ChunkInput
 from ..split_writer import SplitWriter, unknown_words
 from .examples import ExampleRecipe, check_sizes, count_misaligned, sentence_streams
-from .text_labels import decide_labels, headline, log_labels, with_labels
 from .text_options import TextOptions
-from .text_scan import labels_of, read_examples, scan_files
+from .text_scan import (
+    decide_labels,
+    headline,
+    labels_of,
+    log_labels,
+    read_examples,
+    scan_files,
+    with_labels,
+)
 
 CHUNK_EXAMPLES = 1000
 
@@ -76,14 +83,14 @@ class TextRecipe(ExampleRecipe):
         manifest.metric = headline(self.options, manifest.labels)
         manifest.sentences = next(iter(self.scans.values())).sentences
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[ChunkInput]:
         """Yield some examples with their labels and parses."""
         options = with_labels(self.options, self.manifest.labels)
         for split, scan in self.scans.items():
             numbered = enumerate(read_examples(options, split, scan))
             for _, some in groupby(numbered, key=lambda pair: pair[0] // CHUNK_EXAMPLES):
                 found = [pair for _, pair in some]
-                yield Part(split, len(found), (_row_of(*pair) for pair in found))
+                yield ChunkInput(split, len(found), (_row_of(*pair) for pair in found))
 
     def work(self) -> Callable[[Chunk], None]:
         """Annotate and cut."""
@@ -148,7 +155,7 @@ def encode_chunk(encoder: TextEncoder, label_ids: Mapping[str, int], chunk: Chun
         label_ids: ids of the labels; none where examples have scores.
         chunk: with a row an example.
     """
-    rows = list(read_rows(chunk.rows))
+    rows = list(read_rows(chunk.file()))
     examples = [
         Example(row["id"], tuple(row["texts"]), tuple(row["words"]) if "words" in row else None)
         for row in (row["example"] for row in rows)

@@ -22,7 +22,7 @@ TEXT = "# text = "
 
 
 @dataclass(frozen=True)
-class Sentence:
+class TreeSentence:
     """One analysed sentence of W words.
 
     Attributes:
@@ -44,8 +44,8 @@ class Sentence:
     spans: tuple[Span, ...]
 
 
-def read_treebank(directory: Path, split: str) -> list[Sentence]:
-    """Reads one split of a treebank folder.
+def read_treebank(directory: Path, split: str) -> list[TreeSentence]:
+    """Read one split of a treebank folder.
 
     Args:
         directory: holds ``<split>.conllu`` or ``<anything>-ud-<split>.conllu``.
@@ -64,7 +64,7 @@ def read_treebank(directory: Path, split: str) -> list[Sentence]:
     return list(read_conllu(found[0]))
 
 
-def read_conllu(path: Path) -> Iterator[Sentence]:
+def read_conllu(path: Path) -> Iterator[TreeSentence]:
     """Yield the sentences of a CoNLL-U file.
 
     Raises:
@@ -86,7 +86,7 @@ def _fields(line: str, path: Path, number: int) -> list[str]:
     return fields
 
 
-def _sentence(text: str, rows: list[list[str]], where: str) -> Sentence:
+def _sentence(text: str, rows: list[list[str]], where: str) -> TreeSentence:
     """Build a sentence from its rows: words, ``3-4`` multiword tokens and ``8.1`` empty nodes."""
     words = [row for row in rows if row[0].isdigit()]
     tokens = list(_tokens(rows))
@@ -99,7 +99,7 @@ def _sentence(text: str, rows: list[list[str]], where: str) -> Sentence:
         raise ValueError(f"{where}: heads {heads} do not make a tree")
     if squeeze(text) != "".join(row[1] for row in tokens).replace(" ", ""):
         raise ValueError(f"{where}: the tokens do not spell the text {text!r}")
-    return Sentence(
+    return TreeSentence(
         text=text,
         words=tuple(row[1] for row in words),
         upos=tuple(row[3] for row in words),
@@ -111,7 +111,7 @@ def _sentence(text: str, rows: list[list[str]], where: str) -> Sentence:
 
 
 def _tokens(rows: list[list[str]]) -> Iterator[list[str]]:
-    """Yields the rows that spell the surface: multiword tokens in place of their words."""
+    """Yield the rows that spell the surface: multiword tokens in place of their words."""
     inside = 0
     for row in rows:
         if "-" in row[0]:
@@ -137,7 +137,7 @@ def _surface(forms: dict[int, str], tokens: list[list[str]]) -> tuple[list[Span]
 
 
 def _place(parts: list[str], surface: str) -> list[Span]:
-    """Places the words of a multiword token; one not spelt in its surface starts at the cursor."""
+    """Place the words of a multiword token; one not spelt in its surface starts at the cursor."""
     placed: list[Span] = []
     cursor = 0
     for part in parts:
@@ -149,12 +149,12 @@ def _place(parts: list[str], surface: str) -> list[Span]:
 
 
 def squeeze(text: str) -> str:
-    """Returns ``text`` without its white space."""
+    """Return ``text`` without its white space."""
     return "".join(text.split())
 
 
 def is_forest(heads: Sequence[int]) -> bool:
-    """Tells whether following ``heads`` from every word ends at a word that heads itself."""
+    """Tell whether following ``heads`` from every word ends at a word that heads itself."""
     for word in range(len(heads)):
         for _ in heads:
             if heads[word] == word:
@@ -176,8 +176,8 @@ def owners(spans: Sequence[Span], gold: Sequence[Span]) -> list[int]:
     return [max(bisect_right(starts, start) - 1, 0) for start, _ in spans]
 
 
-def recut(sentence: Sentence, tokens: Sequence[str]) -> Sentence | None:
-    """Carries the analysis over to another tokenisation of the same text.
+def recut(sentence: TreeSentence, tokens: Sequence[str]) -> TreeSentence | None:
+    """Carry the analysis over to another tokenisation of the same text.
 
     A token takes the tag of the word that covers its first character. A token that merges several
     words takes the head and the relation of the one whose head lies outside; further pieces of a
@@ -215,29 +215,33 @@ def recut(sentence: Sentence, tokens: Sequence[str]) -> Sentence | None:
     )
 
 
-def lowered(sentence: Sentence) -> Sentence:
-    """Returns the sentence in lower case."""
+def lowered(sentence: TreeSentence) -> TreeSentence:
+    """Return the sentence in lower case."""
     return replace(
         sentence, text=sentence.text.lower(), words=tuple(word.lower() for word in sentence.words)
     )
 
 
-def as_given(sentence: Sentence) -> Sentence:
-    """Returns the sentence with its words to be taken as given, not found in raw text."""
+def as_given(sentence: TreeSentence) -> TreeSentence:
+    """Return the sentence with its words to be taken as given, not found in raw text."""
     return replace(sentence, spaces=None)
 
 
 def variants(
-    sentences: Sequence[Sentence], *, tokenize: Callable[[str], list[str]], rate: float, seed: int
-) -> list[Sentence]:
-    """Returns the training mixture: every sentence once, and rates of its variants besides.
+    sentences: Sequence[TreeSentence],
+    *,
+    tokenize: Callable[[str], list[str]],
+    rate: float,
+    seed: int,
+) -> list[TreeSentence]:
+    """Return the training mixture: every sentence once, and rates of its variants besides.
 
     Half of the sentences keep their raw text, so that the pipeline meets its own tokeniser; a
     fraction ``rate`` comes again in lower case and another as re-cut by ``tokenize``, a quarter of
     the latter in lower case too.
     """
     draw = random.Random(seed)
-    mixture: list[Sentence] = []
+    mixture: list[TreeSentence] = []
     for sentence in sentences:
         mixture.append(sentence if draw.random() < 0.5 else as_given(sentence))
         if draw.random() < rate:
