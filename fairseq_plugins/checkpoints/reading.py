@@ -28,10 +28,7 @@ _GIT_POINTER = b"version https://git"
 
 
 def read_plain(path: str | Path) -> Any:
-    """Read a file of tensors and plain values onto the CPU.
-
-    Args:
-        path: the file. It must stay what it is while the tensors are in use.
+    """Read a file of tensors and plain values onto the CPU; it must stay while these are in use.
 
     Raises:
         FileNotFoundError: there is no such file.

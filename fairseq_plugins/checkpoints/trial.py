@@ -55,10 +55,7 @@ def check_size(model: nn.Module) -> None:
 def check_weights(model: nn.Module, weights: Mapping[str, Tensor], **how: Any) -> None:
     """Refuse weights that are not those of a model, built without memory; none of them is read.
 
-    Args:
-        model: from `build_without_memory`.
-        weights: by name.
-        how: further arguments of the model's ``load_state_dict``.
+    ``how`` are further arguments of the model's ``load_state_dict``.
 
     Raises:
         ValueError: says what does not fit.

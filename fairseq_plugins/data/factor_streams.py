@@ -142,8 +142,7 @@ def check_split(
     Args:
         folder, split: the prepared folder; the split, or a part of one.
         pair, source: language pair in file names; source language.
-        layers: those that the folder holds.
-        lines: number of lines the manifest promises.
+        layers, lines: those that the folder holds; number of lines the manifest promises.
         dictionaries: language -> its dictionary, of those whose tokens are checked.
 
     Raises:

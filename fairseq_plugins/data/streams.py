@@ -227,11 +227,9 @@ def refuse(
     """Refuse rows that are wrong.
 
     Args:
-        what: the stream, for the message.
+        what, row: what the stream and a row are called.
         wrong: whether a row is, (N,).
-        said: what is wrong with it, or what its number from 0 gives to say.
-        row: what a row is called.
-        cure: what to do about it.
+        said, cure: what is wrong with it (or what its number from 0 gives to say), and what to do.
 
     Raises:
         ValueError: names the first of them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..option_flags import option
@@ -22,6 +22,12 @@ _FIELDS: dict[str, tuple[Any, ...]] = {  # help and default
     "merge": ("put all shards together and finish the folder", False),
 }
 RUNNING = ("destdir", *_FIELDS)
+
+
+def recorded(options: Any, *without: str) -> dict[str, Any]:
+    """Return the options that decide the content, and are not named among those ``without``."""
+    found = asdict(options)
+    return {name: found[name] for name in found if name not in (*RUNNING, *without)}
 
 
 def running(name: str) -> Any:
@@ -63,8 +69,3 @@ class Share:
 
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
-
-    @property
-    def folder_name(self) -> str:
-        """``2-of-3``."""
-        return f"{self.number}-of-{self.of}"

@@ -24,11 +24,11 @@ from ..messages import named
 from ..text_reading import read_text
 from .running import Share
 from .workspace import (
+    LOCK,
     MARK,
     WORK,
     check_products,
     close_work,
-    has_leftovers,
     has_mark,
     is_finished,
     locked,
@@ -76,11 +76,11 @@ class WorkLayout:
 
 def is_settled(options: Any, manifest: Manifest) -> bool:
     """Whether the folder is finished and nothing of its making is left; see `is_finished`."""
-    folder = Path(options.destdir)
-    unmerged = options.share.merge and (folder / SHARDS).exists()
+    folder, share = Path(options.destdir), options.share
     if not is_finished(folder, manifest, overwrite=_overwrites(options, manifest)):
         return False
-    return options.share.number > 0 or not (unmerged or has_leftovers(folder))
+    left = [WORK, LOCK, *([SHARDS] if share.merge else [])]  # by a kill at the very end
+    return share.number > 0 or not any((folder / name).exists() for name in left)
 
 
 def carry_out(options: Any, manifest: Manifest, make: Callable[[WorkLayout], None]) -> Manifest:
@@ -136,7 +136,8 @@ def make_shard(options: Any, manifest: Manifest, make: Callable[[WorkLayout], No
             place, or the prepared folder could not be written in the end.
     """
     check_products(Path(options.destdir), overwrite=options.overwrite)
-    share, folder = options.share, Path(options.destdir) / SHARDS / options.share.folder_name
+    share = options.share
+    folder = Path(options.destdir) / SHARDS / f"{share.number}-of-{share.of}"
     _refuse_links(folder)
     with locked(folder):
         record = folder / RECORD

@@ -44,8 +44,7 @@ def write_subset(
     Args:
         folder: a prepared folder.
         destination: the folder to write; one that holds this very subset is left as it is.
-        fraction: of the training lines or examples, above 0 and at most 1.
-        seed: of the choice.
+        fraction, seed: of the training lines or examples, above 0 and at most 1; of the choice.
 
     Raises:
         ValueError: a bad fraction, no training split, a folder that is not as it was written, or

@@ -120,9 +120,8 @@ def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
     """Open the folder of unfinished work; clear away what others left, and half-written results.
 
     Args:
-        folder: the prepared folder.
+        folder, overwrite: see `check_products`.
         fingerprint: of this preparation's input, options and versions.
-        overwrite: see `check_products`.
 
     Raises:
         ValueError: the folder holds results that no preparation of ours left unfinished, or its
@@ -201,11 +200,6 @@ def close_work(folder: Path) -> None:
     if (folder / WORK).is_dir():
         refuse_link(folder / WORK)
         shutil.rmtree(folder / WORK)
-
-
-def has_leftovers(folder: Path) -> bool:
-    """Whether a preparation that was killed at its very end left its work or lock behind."""
-    return (folder / WORK).exists() or (folder / LOCK).exists()
 
 
 def some(differences: Iterable[str]) -> str:

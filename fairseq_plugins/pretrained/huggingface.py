@@ -45,7 +45,7 @@ def read_config(directory: str | Path) -> BertShape:
     """
     shape = configuration.read_shape(directory)
     path, authority = weights.weights_file(directory), configuration.FILE_NAME
-    sizes = _of_encoder(weights.tensor_sizes(directory), path)
+    sizes = _of_encoder(weights.read_tensors(directory, sizes=True), path)
     shape = replace(shape, pooler=any(name.startswith(names.POOLER) for name in sizes))
     if shape.layers > len(sizes):  # before as many names are made
         raise ValueError(f"{path}: {len(sizes)} tensors, {authority} says {shape.layers} layers")
@@ -177,29 +177,27 @@ def check_plain(encoder: BertEncoder) -> None:
     Raises:
         ValueError: it reads features, or attends in another way; says which.
     """
+    for other, those, without in _beyond_bert(encoder):
+        raise ValueError(
+            f"{other}; a BERT directory has no place for {those}, and without {without} it would "
+            "compute something else"
+        )
+
+
+def _beyond_bert(encoder: BertEncoder) -> Iterator[tuple[str, str, str]]:
+    """Yield what a BERT does not have, and two pronouns for it."""
     if encoder.embeddings.features is not None:
-        raise ValueError(
-            "the encoder adds features to its word embeddings; a BERT directory has no place for "
-            "them, and without them it would compute something else"
-        )
+        yield "the encoder adds features to its word embeddings", "them", "them"
     if encoder.top is not None:
-        raise ValueError(
-            "the encoder has syntax-guided layers on top; a BERT directory has no place for them, "
-            "and without them it would compute something else"
-        )
+        yield "the encoder has syntax-guided layers on top", "them", "them"
     for number, layer in enumerate(encoder.layers):
-        mixer, other = layer.attention.mixer, None
+        mixer = layer.attention.mixer
         if type(mixer) is not GlobalMixer:
-            other = f"attends by {type(mixer).__name__}"
+            yield f"layer {number} attends by {type(mixer).__name__}", "that", "it"
         elif mixer.similar:
-            other = "attends by the similarity of words"
+            yield f"layer {number} attends by the similarity of words", "that", "it"
         elif layer.attention.dual is not None:
-            other = "has dual attention"
-        if other is not None:
-            raise ValueError(
-                f"layer {number} {other}; a BERT directory has no place for that, and without it "
-                "it would compute something else"
-            )
+            yield f"layer {number} has dual attention", "that", "it"
 
 
 def export(

@@ -40,27 +40,16 @@ def weights_file(directory: str | Path) -> Path:
     )
 
 
-def read_tensors(directory: str | Path) -> dict[str, Tensor]:
+def read_tensors(directory: str | Path, *, sizes: bool = False) -> dict[str, Any]:
     """Read all tensors of a directory onto the CPU, under the names they have there.
+
+    With ``sizes`` alone their shapes are read; of safetensors that is only the header.
 
     Raises:
         FileNotFoundError: no weights, or a shard is missing.
         ValueError: a file is damaged, would run code, or does not fit its index.
     """
-    return _read(weights_file(directory), sizes=False)
-
-
-def tensor_sizes(directory: str | Path) -> dict[str, tuple[int, ...]]:
-    """Return the sizes of all tensors by name; of safetensors only the header is read.
-
-    Raises:
-        FileNotFoundError, ValueError: as `read_tensors`.
-    """
-    return _read(weights_file(directory), sizes=True)
-
-
-def _read(path: Path, *, sizes: bool) -> dict[str, Any]:
-    """Read a file of tensors or their sizes, or all shards of an index file."""
+    path = weights_file(directory)
     if path.suffix != ".json":
         return dict(_read_file(path, sizes=sizes))
     listed = read_json(path).get("weight_map")

@@ -13,7 +13,7 @@ from ..corpora.examples import Example
 from ..data.folder_names import VOCABULARY
 from ..data.manifest import Manifest
 from ..pretrained.tokenizer import Vocabulary
-from ..syntax.annotation import Annotation, annotator_line
+from ..syntax.annotation import Annotation
 from ..syntax.layers import COLUMN, LAYERS, Compared, layers_of
 from ..syntax.subwords import align, locate_words
 from ..text_reading import check_characters
@@ -76,11 +76,6 @@ class TextEncoder:
         self.wordpieces, self.tokenize = wordpieces, tokenize
         self.names = tuple(n for n, one in LAYERS.items() if one.standard or n in annotations)
         self.annotator, self.similarity = annotator, similarity
-
-    @property
-    def annotator_id(self) -> str:
-        """``name version hash`` of the pipeline in use; empty without one."""
-        return annotator_line(self.annotator)
 
     @classmethod
     def from_folder(

@@ -122,7 +122,6 @@ class ExampleRecipe(Recipe):
         return EncodedChunk.load(chunk.encoded, self.sizes(chunk.split))
 
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
-        """Return what the manifest says of a split that is written."""
         sides, counts = range(self.manifest.sentences), dict(writer.counts)
         return {
             "examples": counts.pop("examples"),
@@ -137,7 +136,6 @@ class ExampleRecipe(Recipe):
         }
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
-        """Say what a split holds, for the log."""
         return (
             "{examples} examples ({labelled} with labels), {words} words, {tokens} wordpieces, "
             "longest {longest}"

@@ -64,12 +64,9 @@ def encode_chunk(encoder: TextEncoder, limits: Limits, repair: bool, chunk: Chun
 
 
 class _Findings:
-    """Collects what becomes of a chunk.
+    """Collects what becomes of a chunk; see `encode_chunk`.
 
-    Args:
-        split: name of the split; in training, questions whose answers cannot be placed are left
-            out.
-        limits, repair: see `encode_chunk`.
+    In training, questions whose answers cannot be placed are left out.
     """
 
     def __init__(self, split: str, limits: Limits, repair: bool) -> None:

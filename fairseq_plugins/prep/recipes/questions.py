@@ -49,7 +49,6 @@ class QuestionRecipe(ExampleRecipe):
     unit = "questions"
 
     def describe(self) -> Manifest:
-        """Load the tools."""
         options = self.options
         log_unread(options.raw_dir, OFFICIAL, self.files)
         return self.describe_by(

@@ -60,7 +60,6 @@ class TextRecipe(ExampleRecipe):
         self.read = beside | {f"{split}.conllu": path for split, path in parses.items()}
 
     def describe(self) -> Manifest:
-        """Load the tools."""
         options, source = self.options, self.options.source
         log_unread(options.raw_dir, source.splits, self.read)
         return self.describe_by(
@@ -148,13 +147,7 @@ def _described(example: Example) -> dict[str, Any]:
 
 
 def encode_chunk(encoder: TextEncoder, label_ids: Mapping[str, int], chunk: Chunk) -> None:
-    """Encode the chunk's examples; write them.
-
-    Args:
-        encoder: to wordpieces.
-        label_ids: ids of the labels; none where examples have scores.
-        chunk: with a row an example.
-    """
+    """Encode the chunk's examples, one a row; there are no ``label_ids`` where they have scores."""
     rows = list(read_rows(chunk.file()))
     examples = [
         Example(row["id"], tuple(row["texts"]), tuple(row["words"]) if "words" in row else None)

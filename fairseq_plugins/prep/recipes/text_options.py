@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from ...pretrained.directory import DEFAULT
 from ...syntax.layers import OF_PAIRS, ON_REQUEST
 from ...text.annotators import needs_annotator
 from ...text_reading import numbered_lines
-from ..running import RUNNING, Share, running
+from ..running import Share, recorded, running
 
 NO_ANNOTATIONS = "none"
 NO_CONTENT = ("raw_dir", "wordnet", "many_labels")  # decide nothing, or stand elsewhere
@@ -176,9 +176,7 @@ class TextOptions:
 
     def recorded(self) -> dict[str, Any]:
         """The options that decide the content; files stand among the manifest's inputs."""
-        body = asdict(self)
-        for name in (*RUNNING, *NO_CONTENT, *OWN_FILES.values(), *PARSES.values()):
-            body.pop(name)
+        body = recorded(self, *NO_CONTENT, *OWN_FILES.values(), *PARSES.values())
         if not self.valid_fraction:  # so that the folders of earlier releases stay as they are
             del body["valid_fraction"], body["seed"]
         body["annotations"] = list(self.annotation_names)

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_conllu, scan_text
 from ...data.manifest import Manifest, tool_versions
-from ...data.streams import stream_layout, stream_values
+from ...data.streams import Rows, stream_layout
 from ...files import sha256
 from ...syntax.layers import COLUMN, TREE, layers_of
 from ...syntax.subword_tree import NO_WORD
@@ -181,14 +181,12 @@ class TranslationRecipe(engine.Recipe):
                 continue
             counts = np.zeros(len(layer.inventory), np.int64)
             for split in manifest.splits:
-                prefix = folder / f"{manifest.prefix(split)}.{self._column(name)}"
-                values = stream_values(prefix, stream_layout(prefix)[1])
-                counts += np.bincount(values, minlength=len(counts))
+                rows = Rows.read(folder / f"{manifest.prefix(split)}.{self._column(name)}")
+                counts += np.bincount(rows.values, minlength=len(counts))
             found = Counter(dict(zip(layer.inventory.symbols, counts.tolist())))
             layer.inventory.save(folder / f"dict.{self._column(name)}.txt", found)
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
-        """Count lines and tokens."""
         tokens = ", ".join(f"{n} {stream} tokens" for stream, n in counts["tokens"].items())
         return f"{counts['lines']} of {counts['read']} lines; {tokens}"
 
