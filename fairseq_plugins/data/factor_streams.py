@@ -37,8 +37,7 @@ class FactorStreams:
     """Rows of feature ids, one column a feature and two a parse tree (`Layer.columns`).
 
     Args:
-        streams: one dataset a column, all of one length.
-        layers: whose columns they are.
+        streams, layers: one dataset a column, all of one length; whose columns they are.
         limit: see `cut_row`.
         ablate: called with a row and its number.
     """
@@ -112,10 +111,8 @@ def open_factors(
     """Open the streams of layers of a split, its parts joined as fairseq joins the tokens.
 
     Args:
-        folder, pair, source: see `check_split`.
-        parts: what `split_parts` returned.
-        layers: those that are wanted.
-        upsample_primary: how often the first part is taken.
+        folder, pair, source, layers: see `check_split`.
+        parts: what `split_parts` returned, of which the first is taken ``upsample_primary`` times.
     """
     opened = []
     for name in (name for layer in layers for name in layer.columns):

@@ -98,8 +98,7 @@ def place_factors(
 
     Args:
         src_tokens, pad: word ids, (B, S), and their padding id.
-        rows: for each sentence its features, (its length, F).
-        ids: the sentences' numbers, for the message.
+        rows, ids: for each sentence its features, (its length, F); its number, for the message.
 
     Returns:
         Feature ids, (B, S, F); padding has id 0.
@@ -122,12 +121,7 @@ class Ablation:
 
     ``drop`` gives every position the padding id, whose embedding is zero; ``shuffle`` permutes the
     values among the sentence's own positions, ``</s>`` excepted, by a generator of its own for
-    every sentence and column, so that batching plays no part.
-
-    Args:
-        columns: columns to ablate.
-        mode: ``drop`` or ``shuffle``.
-        seed: seed of the shuffles.
+    every sentence and column (and the ``seed``), so that batching plays no part.
     """
 
     columns: Sequence[int]

@@ -36,23 +36,14 @@ FAIRSEQ = ("fairseq-fixed", "fairseq")
 
 @dataclass(frozen=True)
 class FolderKind:
-    """A kind of prepared folder.
+    """A kind of prepared folder."""
 
-    Args:
-        form: what stands in its manifest, so that one kind is not read as another.
-        command: what makes such folders.
-        required: fields that every manifest of the kind has.
-        added: further ones, which manifests of older releases lack.
-        problems: yields what is wrong in a manifest of the kind.
-        paths: options that say no more than where an input lies.
-    """
-
-    form: str
-    command: str
-    required: tuple[str, ...]
-    added: tuple[str, ...]
-    problems: Callable[[Any], Iterator[str]]
-    paths: tuple[str, ...] = ()
+    form: str  # what stands in its manifest, so that one kind is not read as another
+    command: str  # what makes such folders
+    required: tuple[str, ...]  # fields that every manifest of the kind has
+    added: tuple[str, ...]  # further ones, which manifests of older releases lack
+    problems: Callable[[Any], Iterator[str]]  # yields what is wrong in a manifest of the kind
+    paths: tuple[str, ...] = ()  # options that say no more than where an input lies
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -83,72 +74,54 @@ KINDS = {kind.form: kind for kind in (TRANSLATION, TEXT)}
 
 @dataclass
 class Manifest:
-    """Contents of ``manifest.json``; a kind of folder has only its own of these fields.
+    """Contents of ``manifest.json``; a kind of folder has only its own of these fields."""
 
-    Args:
-        source_lang: source language code, e.g. ``en``.
-        target_lang: target language code.
-        features: names of the feature streams beside the source, in column order.
-        segmentation: how raw text of both sides becomes subwords; read by `text.source_encoder`.
-        heads: whether the head of every source word is there (streams ``words`` and ``heads``).
-
-        dataset: name of the dataset, e.g. ``cola``.
-        task: ``text_classification``, ``sequence_labeling`` or ``extractive_qa``.
-        target: ``classes``, ``score``, ``word_labels`` or ``spans``.
-        labels: labels in id order (empty for a score and for spans).
-        positive: the class or error label whose F1 counts; empty where none does.
-        metric: the dataset's headline metric.
-        sentences: 1, or 2 for pairs; of spans the question, and its paragraph's context.
-        tokenizer: ``lowercase``, ``strip_accents``, ``chinese_characters`` of the wordpieces.
-        tokenize: what words are, of `TOKENIZE` (see `text.text_encoder`); given words always stay
-            as given.
-        annotations: names of the layers that were asked for (`syntax.layers.ON_REQUEST`).
-        submission: how the benchmark's server wants predictions (empty: no server).
-        windows: of spans ``max_positions``, ``doc_stride``, ``max_query_length``: how long contexts
-            are cut unless a task says otherwise (empty for other targets).
-
-        annotator: name, version and content hash of what annotated the text (empty: nothing did);
-            ``model`` names the spaCy pipeline for raw text.
-        splits: per split, of parallel text ``lines`` and ``tokens`` (stream -> number); of texts
-            ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``, ``longest``
-            (wordpieces of the longest example with its special tokens), of spans also
-            ``paragraphs``, and ``answerable`` questions; ``unknown`` as in `prep.split_writer`.
-        alignment: per split, counts of what was repaired, passed over or met otherwise than
-            expected.
-        inputs: per input file its SHA-256; ``wordnet`` is the database of word similarities, with
-            its version and the rule.
-        options: the preparation's own options.
-        versions: tool -> version.
-        products: file -> its ``size`` and ``sha256`` (empty in folders of older releases).
-        kind: `TRANSLATION`, or `TEXT` for examples and questions.
-    """
-
-    source_lang: str = ""
-    target_lang: str = ""
+    source_lang: str = ""  # source language code, e.g. ``en``
+    target_lang: str = ""  # target language code
+    # names of the feature streams beside the source, in column order
     features: list[str] = field(default_factory=list)
+    # how raw text of both sides becomes subwords; read by `text.source_encoder`
     segmentation: dict[str, Any] = field(default_factory=dict)
+    # name, version and content hash of what annotated the text (empty: nothing did); ``model``
+    # names the spaCy pipeline for raw text
     annotator: dict[str, str] = field(default_factory=dict)
+    # per split, of parallel text ``lines`` and ``tokens`` (stream -> number); of texts
+    # ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``, ``longest``
+    # (wordpieces of the longest example with its special tokens), of spans also ``paragraphs``, and
+    # ``answerable`` questions; ``unknown`` as in `prep.split_writer`
     splits: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # per split, counts of what was repaired, passed over or met otherwise than expected
     alignment: dict[str, dict[str, int]] = field(default_factory=dict)
+    # per input file its SHA-256; ``wordnet`` is the database of word similarities, with its version
+    # and the rule
     inputs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    options: dict[str, Any] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)  # the preparation's own options
+    versions: dict[str, str] = field(default_factory=dict)  # tool -> version
+    # whether the head of every source word is there (streams ``words`` and ``heads``)
     heads: bool = False
+    # file -> its ``size`` and ``sha256`` (empty in folders of older releases)
     products: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    dataset: str = ""
-    task: str = ""
-    target: str = ""
+    dataset: str = ""  # name of the dataset, e.g. ``cola``
+    task: str = ""  # ``text_classification``, ``sequence_labeling`` or ``extractive_qa``
+    target: str = ""  # ``classes``, ``score``, ``word_labels`` or ``spans``
+    # labels in id order (empty for a score and for spans)
     labels: list[str] = field(default_factory=list)
-    positive: str = ""
-    metric: str = ""
-    sentences: int = 0
+    positive: str = ""  # the class or error label whose F1 counts; empty where none does
+    metric: str = ""  # the dataset's headline metric
+    sentences: int = 0  # 1, or 2 for pairs; of spans the question, and its paragraph's context
+    # ``lowercase``, ``strip_accents``, ``chinese_characters`` of the wordpieces
     tokenizer: dict[str, Any] = field(default_factory=dict)
+    # what words are, of `TOKENIZE` (see `text.text_encoder`); given words always stay as given
     tokenize: str = ""
+    # names of the layers that were asked for (`syntax.layers.ON_REQUEST`)
     annotations: list[str] = field(default_factory=list)
+    # how the benchmark's server wants predictions (empty: no server)
     submission: dict[str, Any] = field(default_factory=dict)
+    # of spans ``max_positions``, ``doc_stride``, ``max_query_length``: how long contexts are cut
+    # unless a task says otherwise (empty for other targets)
     windows: dict[str, int] = field(default_factory=dict)
-    kind: FolderKind = TRANSLATION
+    kind: FolderKind = TRANSLATION  # `TRANSLATION`, or `TEXT` for examples and questions
 
     @property
     def annotator_id(self) -> str:

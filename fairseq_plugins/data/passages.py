@@ -24,24 +24,20 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class AskedPassage:
-    """A question and the passage that may answer it.
+    """A question and the passage that may answer it."""
 
-    Args:
-        id, question, context: name and text of the question; the passage's text.
-        offsets: begin and end (exclusive) of each wordpiece of the passage in ``context``, in code
-            points, (Sc, 2).
-        windows: one row for each row of the model, (K, 5): wordpieces of the question, begin and
-            end of the window in wordpieces of the passage, first and last + 1 wordpiece of the
-            passage of which this window knows most (`text_windows.knowing_windows`).
-        answers: texts of the gold answers, none for a question that cannot be answered; None if
-            that is not known.
-    """
-
-    id: str
-    question: str
-    context: str
+    id: str  # name of the question
+    question: str  # its text
+    context: str  # the passage's text
+    # begin and end (exclusive) of each wordpiece of the passage in ``context``, in code points,
+    # (Sc, 2)
     offsets: np.ndarray
+    # one row for each row of the model, (K, 5): wordpieces of the question, begin and end of the
+    # window in wordpieces of the passage, first and last + 1 wordpiece of the passage of which this
+    # window knows most (`text_windows.knowing_windows`)
     windows: np.ndarray
+    # texts of the gold answers, none for a question that cannot be answered; None if that is not
+    # known
     answers: tuple[str, ...] | None = None
 
     @property
@@ -64,21 +60,15 @@ class AskedPassage:
 
 @dataclass(frozen=True)
 class Texts:
-    """The texts of a split's questions and of their passages.
+    """The texts of a split's questions and of their passages."""
 
-    Args:
-        ids, questions, answers: of the n questions; see `AskedPassage`.
-        contexts: texts of the passages, each once.
-        paragraph: number of each question's passage, (n,).
-        offsets: of each passage, begin and end of its wordpieces one after another.
-    """
-
+    # of the n questions; see `AskedPassage`
     ids: Sequence[str]
     questions: Sequence[str]
     answers: Sequence[tuple[str, ...] | None]
-    contexts: Sequence[str]
-    paragraph: np.ndarray
-    offsets: Rows
+    contexts: Sequence[str]  # texts of the passages, each once
+    paragraph: np.ndarray  # number of each question's passage, (n,)
+    offsets: Rows  # of each passage, begin and end of its wordpieces one after another
 
     def passage(self, index: int, windows: np.ndarray) -> AskedPassage:
         """Return a question with its passage, read in ``windows``."""

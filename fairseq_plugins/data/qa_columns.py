@@ -73,22 +73,15 @@ class SpanGold:
 
 @dataclass(frozen=True)
 class QuestionColumns:
-    """Questions and their passages.
+    """Questions and their passages."""
 
-    Args:
-        questions: the n questions.
-        contexts: the passage of each of them, in shared memory.
-        paragraph: its number, (n,).
-        offsets: of each passage, begin and end (exclusive) of its wordpieces in its text, in code
-            points, one after another.
-        gold: what answers the questions; None where that is not known.
-    """
-
-    questions: SentenceColumns
-    contexts: SentenceColumns
-    paragraph: np.ndarray
+    questions: SentenceColumns  # the n questions
+    contexts: SentenceColumns  # the passage of each of them, in shared memory
+    paragraph: np.ndarray  # its number, (n,)
+    # of each passage, begin and end (exclusive) of its wordpieces in its text, in code points, one
+    # after another
     offsets: Rows
-    gold: SpanGold | None = None
+    gold: SpanGold | None = None  # what answers the questions; None where that is not known
 
     @classmethod
     def read(

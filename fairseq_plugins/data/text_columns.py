@@ -35,18 +35,13 @@ class Encoded(Protocol):
 
 @dataclass(frozen=True)
 class SentenceColumns:
-    """The first (or the second) sentence of every example.
+    """The first (or the second) sentence of every example."""
 
-    Args:
-        tokens: wordpiece ids without specials.
-        words: word of each wordpiece.
-        layers: what the words carry, by the layer's name: one id a word; of trees the index from 0
-            of each word's head, a root's own for a root; of second sentences and layers of pairs of
-            words, for each word one number for every word of the first sentence.
-    """
-
-    tokens: Rows
-    words: Rows
+    tokens: Rows  # wordpiece ids without specials
+    words: Rows  # word of each wordpiece
+    # what the words carry, by the layer's name: one id a word; of trees the index from 0 of each
+    # word's head, a root's own for a root; of second sentences and layers of pairs of words, for
+    # each word one number for every word of the first sentence
     layers: dict[str, Rows] = field(default_factory=dict)
 
     @classmethod

@@ -25,32 +25,21 @@ Stretch = tuple[int, int, int]  # sentence, begin and end in its wordpieces
 
 @dataclass(frozen=True)
 class InputFormat:
-    """How examples are read.
+    """How examples are read."""
 
-    Args:
-        cls, sep, pad: ids of the special tokens.
-        layers: names of the layers that the model reads; columns in their order.
-        by_word: whether words are labelled.
-        words: whether the model wants to know the word of each token.
-        limit: most tokens of a row, specials included; None for any number.
-        positions: how many the models have room for; None where that is not known.
-        long_examples: what becomes of longer ones: `ERROR`, `TRUNCATE`, `SPLIT`, or `WINDOWS` of
-            the second sentence, each behind the whole first one; similarities are none of theirs.
-        stride: wordpieces from the begin of one such window to the next.
-        longest_question: wordpieces of the first sentence that are read, with `WINDOWS`.
-    """
-
-    cls: int
+    cls: int  # id of the special token, like the next two
     sep: int
     pad: int
-    layers: tuple[str, ...] = ()
-    by_word: bool = False
-    words: bool = False
-    limit: int | None = None
-    positions: int | None = None
+    layers: tuple[str, ...] = ()  # names of the layers that the model reads; columns in their order
+    by_word: bool = False  # whether words are labelled
+    words: bool = False  # whether the model wants to know the word of each token
+    limit: int | None = None  # most tokens of a row, specials included; None for any number
+    positions: int | None = None  # how many the models have room for; None where that is not known
+    # what becomes of longer ones: `ERROR`, `TRUNCATE`, `SPLIT`, or `WINDOWS` of the second
+    # sentence, each behind the whole first one; similarities are none of theirs
     long_examples: str = ERROR
-    stride: int = 128
-    longest_question: int = 64
+    stride: int = 128  # wordpieces from the begin of one such window to the next
+    longest_question: int = 64  # wordpieces of the first sentence that are read, with `WINDOWS`
 
     def entering(self, how: str) -> list[Layer]:
         """Return the layers that enter a batch in one way (`syntax.layers`)."""

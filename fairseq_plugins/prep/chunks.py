@@ -27,19 +27,13 @@ NO_BOUND = 2**31  # of numbers that are checked when their split is opened
 
 @dataclass(frozen=True)
 class Chunk:
-    """One job: some consecutive lines or examples of a split.
+    """One job: some consecutive lines or examples of a split."""
 
-    Args:
-        split, count: name of the split; how many they are.
-        stem, encoded: what the names of its files begin with; what is made of it in the end.
-        source: where it is read from, if that is no file of its own.
-    """
-
-    split: str
-    count: int
-    stem: Path
-    encoded: Path
-    source: Any = None
+    split: str  # name of the split
+    count: int  # how many they are
+    stem: Path  # what the names of its files begin with
+    encoded: Path  # what is made of it in the end
+    source: Any = None  # where it is read from, if that is no file of its own
 
     def file(self, name: str = "rows.jsonl") -> Path:
         """Return one of its files, that of its rows if no other is named."""
@@ -64,24 +58,19 @@ def read_rows(path: Path) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class EncodedChunk:
-    """What a worker made of one chunk.
+    """What a worker made of one chunk."""
 
-    Args:
-        streams: name -> rows.
-        counts: what the manifest says of a split, to be added up.
-        notes: the same of what was repaired, passed over or met otherwise than expected.
-        longest: tokens of the longest example.
-        lines: name of a text file -> lines that the chunk adds to it.
-        unknown: name of a stream -> what its dictionary lacks, and how often each occurs.
-        symbols: name of a stream -> what its numbers stand for, if that is the chunk's own list.
-    """
-
-    streams: dict[str, Rows]
+    streams: dict[str, Rows]  # name -> rows
+    # what the manifest says of a split, to be added up
     counts: dict[str, int] = field(default_factory=dict)
+    # the same of what was repaired, passed over or met otherwise than expected
     notes: dict[str, int] = field(default_factory=dict)
-    longest: int = 0
+    longest: int = 0  # tokens of the longest example
+    # name of a text file -> lines that the chunk adds to it
     lines: dict[str, list[str]] = field(default_factory=dict)
+    # name of a stream -> what its dictionary lacks, and how often each occurs
     unknown: dict[str, dict[str, int]] = field(default_factory=dict)
+    # name of a stream -> what its numbers stand for, if that is the chunk's own list
     symbols: dict[str, list[str]] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:

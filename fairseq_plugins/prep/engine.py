@@ -32,47 +32,31 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ChunkInput:
-    """The input of one chunk; all parts of one split come one after another.
-
-    Args:
-        split, count: see `Chunk`.
-        rows, source: what a worker reads, as JSON; or where it reads it.
-    """
+    """The input of one chunk; all parts of one split come one after another."""
 
     split: str
-    count: int
-    rows: Iterable[Any] | None = None
-    source: Any = None
+    count: int  # of lines, examples or questions
+    rows: Iterable[Any] | None = None  # what a worker reads, as JSON
+    source: Any = None  # where a worker reads it, in place of rows
 
 
 @dataclass(frozen=True)
 class ChunkStep:
-    """Work of several processes on all chunks.
+    """Work of several processes on all chunks."""
 
-    Args:
-        title: of the progress bar.
-        work: makes a chunk's file; a function of a module, with what it needs bound to it.
-        made: chunk -> that file.
-    """
-
-    title: str
+    title: str  # of the progress bar
+    # makes a chunk's file; a function of a module, with what it needs bound to it
     work: Callable[[Chunk], None]
-    made: Callable[[Chunk], Path]
+    made: Callable[[Chunk], Path]  # chunk -> that file
 
 
 class Recipe(Protocol):
-    """What differs between kinds of preparation.
+    """What differs between kinds of preparation."""
 
-    Args:
-        options: the preparation's; with ``destdir``, ``workers``, ``overwrite`` and ``share``.
-        unit, unknown: what parts are counted in; what stands for what a dictionary lacks.
-        encodes_apart: whether a chunk can be finished before all others are begun.
-    """
-
-    options: Any
-    unit: str
-    unknown: str
-    encodes_apart: bool
+    options: Any  # with ``destdir``, ``workers``, ``overwrite`` and ``share``
+    unit: str  # what the parts of a split are counted in
+    unknown: str  # what stands for what a dictionary lacks
+    encodes_apart: bool  # whether a chunk can be finished before all others are begun
 
     def inputs(self) -> Iterable[Path]:
         """Return the files that are read; none of them may be written over."""

@@ -20,17 +20,11 @@ from ..text_reading import numbered_lines
 
 @dataclass(frozen=True)
 class Asked:
-    """A question.
+    """A question."""
 
-    Args:
-        text: what is asked.
-        answers: its gold answers; none if it has no answer.
-        context: the text that it is asked about; empty if unknown.
-    """
-
-    text: str
-    answers: tuple[Answer, ...]
-    context: str = ""
+    text: str  # what is asked
+    answers: tuple[Answer, ...]  # its gold answers; none if it has no answer
+    context: str = ""  # the text that it is asked about; empty if unknown
 
     @property
     def golds(self) -> tuple[str, ...]:

@@ -37,17 +37,11 @@ def running(name: str) -> Any:
 
 @dataclass(frozen=True)
 class Share:
-    """Which part of a preparation a command does: all of it, one shard, or what shards leave.
+    """Which part of a preparation a command does: all of it, one shard, or what shards leave."""
 
-    Args:
-        number: of the shard, from 1; 0 where the preparation is not divided.
-        of: how many shards there are.
-        merge: whether to take in all shards.
-    """
-
-    number: int = 0
-    of: int = 1
-    merge: bool = False
+    number: int = 0  # of the shard, from 1; 0 where the preparation is not divided
+    of: int = 1  # how many shards there are
+    merge: bool = False  # whether to take in all shards
 
     @classmethod
     def parse(cls, shard: str, *, merge: bool) -> Share:

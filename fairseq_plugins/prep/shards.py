@@ -46,19 +46,12 @@ REMOVED = ".removed"
 
 @dataclass(frozen=True)
 class WorkLayout:
-    """Where a command puts and finds what it makes.
+    """Where a command puts and finds what it makes."""
 
-    Args:
-        folder: for results, such as a subword model.
-        work: for chunks and whatever else is not finished.
-        share: which part of the preparation this is.
-        parts: of a merge, the shards' folders of chunks, in order.
-    """
-
-    folder: Path
-    work: Path
-    share: Share
-    parts: tuple[Path, ...] = ()
+    folder: Path  # for results, such as a subword model
+    work: Path  # for chunks and whatever else is not finished
+    share: Share  # which part of the preparation this is
+    parts: tuple[Path, ...] = ()  # of a merge, the shards' folders of chunks, in order
 
     @property
     def is_part(self) -> bool:

@@ -94,8 +94,7 @@ def report_unknown(split: str, streams: Mapping[str, Mapping[str, Any]], symbol:
     """Log what a dictionary lacks, as fairseq-preprocess does; warn where it is much.
 
     Args:
-        split: name of the split.
-        streams: stream -> its `SplitWriter.unknown_of`.
+        split, streams: name of the split; stream -> its `SplitWriter.unknown_of`.
         symbol: what stands for the unknown.
     """
     for stream, found in streams.items():

@@ -16,12 +16,7 @@ SPACY = "spacy"  # words are those that the pipeline finds
 
 
 def needs_annotator(names: Iterable[str], tokenize: str = "") -> bool:
-    """Whether a spaCy pipeline has work to do.
-
-    Args:
-        names: of the layers that are wanted.
-        tokenize: what words are.
-    """
+    """Whether a spaCy pipeline has work to do, for layers of these names or for what words are."""
     return tokenize == SPACY or layers.needs_annotator(names)
 
 
@@ -77,12 +72,9 @@ def reopen_annotator(
 
 
 def warn_of_other(folder: Path, recorded: str, annotator: Any) -> None:
-    """Warn loudly when the annotator of raw text is not the one that a folder was prepared with.
+    """Warn loudly when the annotator of raw text (or None) is not the one of a prepared folder.
 
-    Args:
-        folder: the prepared folder.
-        recorded: ``name version hash`` of its annotator.
-        annotator: of raw text, or None.
+    ``recorded`` is ``name version hash`` of that.
     """
     present = annotator_line(annotator)
     if present != recorded:

@@ -21,40 +21,28 @@ MISALIGNMENTS = ("error", "repair", "skip")
 
 @dataclass(frozen=True)
 class AnnotatedLine:
-    """A line whose words are known.
+    """A line whose words are known."""
 
-    Args:
-        text: the text that subwords are made of.
-        words, spans: W words as a reader sees them (entities undone), and their spans in ``text``.
-        layers: what an annotation says of the words: name of a layer -> W values.
-        repaired: how many words took their values from an annotation that cuts words otherwise.
-        failed: whether annotation and text do not even consist of the same characters.
-    """
-
-    text: str
-    words: list[str]
-    spans: list[tuple[int, int]]
+    text: str  # the text that subwords are made of
+    words: list[str]  # W words as a reader sees them (entities undone)
+    spans: list[tuple[int, int]]  # their character spans in ``text``
+    # what an annotation says of the words: name of a layer -> W values
     layers: dict[str, list[Any]] = field(default_factory=dict)
+    # how many words took their values from an annotation that cuts words otherwise
     repaired: int = 0
-    failed: bool = False
+    failed: bool = False  # whether annotation and text do not even consist of the same characters
 
 
 @dataclass(frozen=True)
 class EncodedLine:
-    """A line ready for the model.
+    """A line ready for the model."""
 
-    Args:
-        words, subwords: W words, S subwords.
-        columns: what the subwords carry: column (`syntax.layers.Layer.columns`) -> S ids.
-        word_of: S word indices.
-        misaligned: how many subwords do not lie within one word.
-    """
-
-    words: list[str]
-    subwords: list[str]
+    words: list[str]  # W words
+    subwords: list[str]  # S subwords
+    # what the subwords carry: column (`syntax.layers.Layer.columns`) -> S ids
     columns: dict[str, list[int]] = field(default_factory=dict)
-    word_of: list[int] = field(default_factory=list)
-    misaligned: int = 0
+    word_of: list[int] = field(default_factory=list)  # S word indices
+    misaligned: int = 0  # how many subwords do not lie within one word
 
 
 def annotate_lines(
@@ -178,9 +166,8 @@ class TargetDecoder:
     """From the model's target subwords back to text, and (for constraints) the other way.
 
     Args:
-        tokenizer, lang: how the target text was cut into words.
+        tokenizer, lang, normalizer: how the target text was cut into words.
         segmenter: its subword model.
-        normalizer: what was done to punctuation before.
     """
 
     def __init__(

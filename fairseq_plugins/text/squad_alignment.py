@@ -36,17 +36,11 @@ COUNTED = {  # reason -> the manifest's count of answers
 
 @dataclass(frozen=True)
 class Limits:
-    """How contexts are cut into windows: ``[CLS] question [SEP] window [SEP]``.
+    """How contexts are cut into windows: ``[CLS] question [SEP] window [SEP]``."""
 
-    Args:
-        max_positions: wordpieces of a row with its special tokens.
-        doc_stride: wordpieces from the beginning of a window to that of the next.
-        max_query_length: wordpieces of a question that are kept.
-    """
-
-    max_positions: int = 384
-    doc_stride: int = 128
-    max_query_length: int = 64
+    max_positions: int = 384  # wordpieces of a row with its special tokens
+    doc_stride: int = 128  # wordpieces from the beginning of a window to that of the next
+    max_query_length: int = 64  # wordpieces of a question that are kept
 
     def room(self, question: int) -> int:
         """Wordpieces of a context that fit beside a question of so many wordpieces."""
@@ -87,19 +81,15 @@ def cover(offsets: np.ndarray, begin: int, end: int) -> tuple[int, int] | None:
 
 @dataclass(frozen=True)
 class PlacedQuestion:
-    """A question's answers as wordpieces of its context.
+    """A question's answers as wordpieces of its context."""
 
-    Args:
-        state: `UNKNOWN`, `UNANSWERABLE` or `ANSWERABLE`.
-        spans: first and last wordpiece of each answer that wordpieces cover, in order.
-        answers: all answers, with their starts set right where that was possible; None: unknown.
-        notes: what was unusual: an answer's text and start as the file has them, the reason (of
-            `COUNTED`), and what became of it.
-    """
-
-    state: int
+    state: int  # `UNKNOWN`, `UNANSWERABLE` or `ANSWERABLE`
+    # first and last wordpiece of each answer that wordpieces cover, in order
     spans: tuple[tuple[int, int], ...]
+    # all answers, with their starts set right where that was possible; None: unknown
     answers: tuple[Answer, ...] | None
+    # what was unusual: an answer's text and start as the file has them, the reason (of `COUNTED`),
+    # and what became of it
     notes: tuple[dict[str, Any], ...] = ()
 
     @property

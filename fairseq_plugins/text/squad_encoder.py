@@ -24,17 +24,12 @@ _SURELY_SEEN = re.compile("[A-Za-z0-9]")
 
 @dataclass(frozen=True)
 class EncodedParagraph:
-    """A paragraph ready for the model.
+    """A paragraph ready for the model."""
 
-    Args:
-        context: its text, S wordpieces.
-        offsets: begin and end (exclusive) of each of them in code points of the text, (S, 2).
-        questions: one a question.
-    """
-
-    context: EncodedSentence
+    context: EncodedSentence  # its text, S wordpieces
+    # begin and end (exclusive) of each of them in code points of the text, (S, 2)
     offsets: np.ndarray
-    questions: list[EncodedSentence]
+    questions: list[EncodedSentence]  # one a question
 
 
 def encode_paragraphs(

@@ -27,23 +27,17 @@ Pieces = tuple[list[int], list[int]]  # S wordpiece ids, and for each the index 
 
 @dataclass(frozen=True)
 class EncodedSentence:
-    """A sentence ready for the model; every word has at least one wordpiece.
+    """A sentence ready for the model; every word has at least one wordpiece."""
 
-    Args:
-        tokens, word_of: S wordpiece ids, no special tokens; word indices, from 0, non-decreasing.
-        words: W words.
-        layers: what the words carry: name of a layer -> W ids of labels, or numbers of heads from
-            1, 0 at a root; of the second sentence of a pair also how its words compare with those
-            of the first, see `WordSimilarity.table`.
-        misaligned: how many wordpieces do not lie within one word.
-        repaired: how many words the annotator cut otherwise, or have no wordpiece of their own.
-    """
-
-    tokens: list[int]
-    word_of: list[int]
-    words: list[str]
+    tokens: list[int]  # S wordpiece ids, no special tokens
+    word_of: list[int]  # S word indices, from 0, non-decreasing
+    words: list[str]  # W words
+    # what the words carry: name of a layer -> W ids of labels, or numbers of heads from 1, 0 at a
+    # root; of the second sentence of a pair also how its words compare with those of the first, see
+    # `WordSimilarity.table`
     layers: dict[str, list[int]]
-    misaligned: int = 0
+    misaligned: int = 0  # how many wordpieces do not lie within one word
+    # how many words the annotator cut otherwise, or have no wordpiece of their own
     repaired: int = 0
 
 
@@ -190,22 +184,18 @@ class TextEncoder:
         return Words.of(words), ([token for _, token in pairs], [word for word, _ in pairs])
 
     def _from_words(self, words: Words, pieces: Pieces, note: Annotation | None) -> EncodedSentence:
-        match = self._match(words.all, note)
-        tokens = [match.tokens[i] for i in words.places]
-        return self._sentence(words.kept, pieces, note, tokens, repaired=match.repaired)
-
-    def _match(self, words: list[str], note: Annotation | None) -> Match:
-        """Match words with their annotation; one of nothing knows nothing of any word.
+        """Put a sentence of known words together; an annotation of nothing knows nothing of any.
 
         Raises:
-            ValueError: it has other characters.
+            ValueError: the annotation has other characters.
         """
-        if note is None or not note.words:
-            return Match([-1] * len(words))
-        found = match_words(words, note)
-        if found is None:
-            raise ValueError(_other_characters(" ".join(words)))
-        return found
+        match: Match | None = Match([-1] * len(words.all))
+        if note is not None and note.words:
+            match = match_words(words.all, note)
+        if match is None:
+            raise ValueError(_other_characters(" ".join(words.all)))
+        tokens = [match.tokens[i] for i in words.places]
+        return self._sentence(words.kept, pieces, note, tokens, repaired=match.repaired)
 
     def _from_text(self, text: str, note: Annotation) -> EncodedSentence:
         """Put a raw text together whose words the annotator found.

@@ -20,17 +20,11 @@ from ..syntax.subwords import align, joined_spans, locate_words, spread
 
 @dataclass(frozen=True)
 class Match:
-    """Which tokens of an annotation words belong to.
+    """Which tokens of an annotation words belong to."""
 
-    Args:
-        tokens: for each of W words the index of its token, in order; -1 for none.
-        repaired: how many words the annotator cut otherwise.
-        failed: whether words and tokens do not even consist of the same characters.
-    """
-
-    tokens: Sequence[int]
-    repaired: int = 0
-    failed: bool = False
+    tokens: Sequence[int]  # for each of W words the index of its token, in order; -1 for none
+    repaired: int = 0  # how many words the annotator cut otherwise
+    failed: bool = False  # whether words and tokens do not even consist of the same characters
 
 
 def match_words(words: Sequence[str], note: Annotation) -> Match | None:

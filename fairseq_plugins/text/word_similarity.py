@@ -43,23 +43,16 @@ CACHED = 1 << 20  # pairs of words
 
 @dataclass(frozen=True)
 class Sense:
-    """What `wup` needs to know of a synset.
+    """What `wup` needs to know of a synset."""
 
-    Args:
-        name: NLTK's name of it.
-        part: part of speech, satellite adjectives as adjectives.
-        steps: ancestor -> steps to it on the shortest way; the sense itself is its own.
-        ranked: its ancestors, those farthest from the root first.
-        depths: ancestor -> synsets on the longest way to it from the root, both ends counted.
-        to_root: steps to `ROOT`, which senses of two parts of speech have in common.
-    """
-
-    name: str
-    part: str
+    name: str  # NLTK's name of it
+    part: str  # part of speech, satellite adjectives as adjectives
+    # ancestor -> steps to it on the shortest way; the sense itself is its own
     steps: dict[str, int]
-    ranked: tuple[str, ...]
+    ranked: tuple[str, ...]  # its ancestors, those farthest from the root first
+    # ancestor -> synsets on the longest way to it from the root, both ends counted
     depths: dict[str, int]
-    to_root: int
+    to_root: int  # steps to `ROOT`, which senses of two parts of speech have in common
 
 
 @dataclass(frozen=True)

@@ -70,15 +70,10 @@ class WordPieces:
 
 
 class Words(NamedTuple):
-    """The words of a sentence.
+    """The words of a sentence."""
 
-    Args:
-        all: as they stand there.
-        places: the numbers, from 0, of those that have wordpieces.
-    """
-
-    all: list[str]
-    places: Sequence[int]
+    all: list[str]  # as they stand there
+    places: Sequence[int]  # the numbers, from 0, of those that have wordpieces
 
     @classmethod
     def of(cls, words: list[str]) -> Words:

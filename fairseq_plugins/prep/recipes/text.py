@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
@@ -135,15 +135,12 @@ def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
 
 def _row_of(example: Example, parses: Parses | None) -> dict[str, Any]:
     """Turn an example into a row for a worker: itself, its labels, its parses if they are given."""
-    row: dict[str, Any] = {"example": _described(example), "gold": labels_of(example)}
+    told: dict[str, Any] = {"id": example.id, "texts": example.texts}
+    told |= {} if example.words is None else {"words": example.words}
+    row = {"example": told, "gold": labels_of(example)}
     if parses is not None:
         row["parses"] = [(note.words, note.layers) for note in parses]
     return row
-
-
-def _described(example: Example) -> dict[str, Any]:
-    row: dict[str, Any] = {"id": example.id, "texts": example.texts}
-    return row if example.words is None else row | {"words": example.words}
 
 
 def encode_chunk(encoder: TextEncoder, label_ids: Mapping[str, int], chunk: Chunk) -> None:
@@ -153,7 +150,8 @@ def encode_chunk(encoder: TextEncoder, label_ids: Mapping[str, int], chunk: Chun
         Example(row["id"], tuple(row["texts"]), tuple(row["words"]) if "words" in row else None)
         for row in (row["example"] for row in rows)
     ]
-    encoded = encoder.encode(examples, _parses_of(rows))
+    parses = [tuple(Annotation(*note) for note in row["parses"]) for row in rows if "parses" in row]
+    encoded = encoder.encode(examples, parses or None)
     for example, sentences in zip(examples, encoded):
         check_sizes(f"{chunk.split}: example {example.id}", sentences)
     sides = list(zip(*encoded))
@@ -174,10 +172,3 @@ def encode_chunk(encoder: TextEncoder, label_ids: Mapping[str, int], chunk: Chun
         lines,
         {f"tokens{k}": dict(unknown_words(side, unknown)) for k, side in enumerate(sides)},
     ).save(chunk.encoded)
-
-
-def _parses_of(rows: Sequence[Mapping[str, Any]]) -> list[Parses] | None:
-    """Return the given parses, one annotation a text of each example; None without."""
-    if "parses" not in rows[0]:
-        return None
-    return [tuple(Annotation(*note) for note in row["parses"]) for row in rows]

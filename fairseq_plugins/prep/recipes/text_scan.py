@@ -31,28 +31,18 @@ FEW = 20  # classes that a set may have without a question
 
 @dataclass
 class TextScan:
-    """What a split's file holds.
+    """What a split's file holds."""
 
-    Args:
-        path: the file.
-        conllu: the parses of its sentences, if they are given.
-        examples: how many.
-        labelled: how many of them have a gold label.
-        sentences: 1, or 2 for pairs; 0 in an empty file.
-        labels: label -> line where it stands first.
-        counts: label -> how often it is there.
-        dropped: reason -> how many rows were passed over.
-        respelled: labels that stand for others, see `readers.labels`.
-    """
-
-    path: Path
-    conllu: Path | None = None
-    examples: int = 0
-    labelled: int = 0
-    sentences: int = 0
-    labels: dict[str, int] = field(default_factory=dict)
-    counts: Counter[str] = field(default_factory=Counter)
+    path: Path  # the file
+    conllu: Path | None = None  # the parses of its sentences, if they are given
+    examples: int = 0  # how many
+    labelled: int = 0  # how many of them have a gold label
+    sentences: int = 0  # 1, or 2 for pairs; 0 in an empty file
+    labels: dict[str, int] = field(default_factory=dict)  # label -> line where it stands first
+    counts: Counter[str] = field(default_factory=Counter)  # label -> how often it is there
+    # reason -> how many rows were passed over
     dropped: Counter[str] = field(default_factory=Counter)
+    # labels that stand for others, see `readers.labels`
     respelled: Respelled = field(default_factory=Counter)
 
     def add(self, example: Example) -> None:

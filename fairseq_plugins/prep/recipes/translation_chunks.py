@@ -30,14 +30,10 @@ SOURCE, TARGET = "source", "target"
 
 @dataclass(frozen=True)
 class Lines:
-    """Where the lines of a chunk stand.
+    """Where the lines of a chunk stand."""
 
-    Args:
-        first: number of the first, from 0.
-        places: side (source, target, conllu) -> path, byte offset and line of the file.
-    """
-
-    first: int
+    first: int  # number of the first, from 0
+    # side (source, target, conllu) -> path, byte offset and line of the file
     places: Mapping[str, tuple[Path, int, int]]
 
     def place(self, row: int) -> str:

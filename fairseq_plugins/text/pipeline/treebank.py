@@ -23,25 +23,17 @@ TEXT = "# text = "
 
 @dataclass(frozen=True)
 class TreeSentence:
-    """One analysed sentence of W words.
+    """One analysed sentence of W words."""
 
-    Attributes:
-        text: the raw sentence.
-        words: W surface forms.
-        upos: W coarse tags.
-        heads: W positions of the heads, a root pointing at itself; None where there is no tree.
-        deps: W relation labels, aligned with ``heads``.
-        spaces: W flags, True where white space follows; None when words are taken as given.
-        spans: W (start, end) pairs in non-space characters of ``text``.
-    """
-
-    text: str
-    words: tuple[str, ...]
-    upos: tuple[str, ...]
+    text: str  # the raw sentence
+    words: tuple[str, ...]  # W surface forms
+    upos: tuple[str, ...]  # W coarse tags
+    # W positions of the heads, a root pointing at itself; None where there is no tree
     heads: tuple[int, ...] | None
-    deps: tuple[str, ...]
+    deps: tuple[str, ...]  # W relation labels, aligned with ``heads``
+    # W flags, True where white space follows; None when words are taken as given
     spaces: tuple[bool, ...] | None
-    spans: tuple[Span, ...]
+    spans: tuple[Span, ...]  # W (start, end) pairs in non-space characters of ``text``
 
 
 def read_treebank(directory: Path, split: str) -> list[TreeSentence]:
