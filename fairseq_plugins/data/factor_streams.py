@@ -7,6 +7,7 @@ Trees stand there as two numbers a token, its word's and that of the word's head
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,25 +34,14 @@ from .streams import (
 ROWS_AT_ONCE = 100_000  # of trees that are checked together
 
 
+@dataclass(frozen=True, eq=False)
 class FactorStreams:
-    """Rows of feature ids, one column a feature and two a parse tree (`Layer.columns`).
+    """Rows of feature ids, one column a feature and two a parse tree (`Layer.columns`)."""
 
-    Args:
-        streams, layers: one dataset a column, all of one length; whose columns they are.
-        limit: see `cut_row`.
-        ablate: called with a row and its number.
-    """
-
-    def __init__(
-        self,
-        streams: Sequence[Any],
-        layers: Iterable[Layer],
-        *,
-        limit: int | None = None,
-        ablate: Callable[[Tensor, int], Tensor] | None = None,
-    ) -> None:
-        self.streams, self.layers = list(streams), list(layers)
-        self.limit, self.ablate = limit, ablate
+    streams: Sequence[Any]  # one dataset a column, all of one length
+    layers: Sequence[Layer]  # whose columns they are
+    limit: int | None = None  # see `cut_row`
+    ablate: Callable[[Tensor, int], Tensor] | None = None  # called with a row and its number
 
     def __len__(self) -> int:
         return len(self.streams[0])

@@ -56,7 +56,10 @@ def cut_windows(word_of: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]
     # The last window takes all the room there is.
     spans.append((starts[np.searchsorted(starts, size - room)], size))
     windows = np.array(spans)  # (K, 2)
-    return windows, _owners(starts, ends, windows)
+    left = starts[None, :] - windows[:, :1]  # (K, W)
+    right = windows[:, 1:] - ends[None, :]  # (K, W)
+    # of each word the window with most context on its poorer side; negative where it is outside
+    return windows, np.minimum(left, right).argmax(axis=0)  # (W,)
 
 
 def stride_windows(length: int, room: int, stride: int) -> np.ndarray:
@@ -131,10 +134,3 @@ def word_begins(word_of: np.ndarray) -> np.ndarray:
     begins = np.ones(len(word_of), dtype=bool)  # (S,)
     np.not_equal(word_of[1:], word_of[:-1], out=begins[1:])
     return begins
-
-
-def _owners(starts: np.ndarray, ends: np.ndarray, windows: np.ndarray) -> np.ndarray:
-    """Return for each word the window with most context on its poorer side, (W,)."""
-    left = starts[None, :] - windows[:, :1]  # (K, W)
-    right = windows[:, 1:] - ends[None, :]  # (K, W)
-    return np.minimum(left, right).argmax(axis=0)  # (W,); negative where a word is outside

@@ -146,7 +146,8 @@ def make_shard(options: Any, manifest: Manifest, make: Callable[[WorkLayout], No
         record.unlink(missing_ok=True)
         work = open_work(folder, _mark(manifest), overwrite=True)
         make(WorkLayout(folder, work, share))
-        files = {path.name: sha256(path) for path in _chunk_files(work)}
+        made = sorted(p for p in work.iterdir() if p.name != MARK and ".tmp" not in p.name)
+        files = {path.name: sha256(path) for path in made}
         body = {"format": FORMAT, "format_version": VERSION, "shard": str(share)}
         body |= {"decisive": manifest.portable(), "files": files}
         write_text(record, json.dumps(body, indent=1) + "\n")
@@ -235,10 +236,6 @@ def _shards(folder: Path) -> dict[Share, Path]:
 def _mark(manifest: Manifest) -> str:
     """What a shard belongs to, as one line."""
     return json.dumps(manifest.portable(), sort_keys=True)
-
-
-def _chunk_files(work: Path) -> list[Path]:
-    return sorted(p for p in work.iterdir() if p.name != MARK and ".tmp" not in p.name)
 
 
 def _record(folder: Path) -> dict[str, Any]:

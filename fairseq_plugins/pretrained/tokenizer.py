@@ -67,7 +67,9 @@ def read_tokenizer_settings(directory: str | Path) -> dict[str, bool]:
     if path.is_file():
         found |= _named(path, read_json(path), CONFIG_KEYS)
     if "lowercase" not in found:
-        found["lowercase"] = not _has_capitals(read_vocabulary(directory))
+        pieces = read_vocabulary(directory).decode("utf-8", errors="replace").split("\n")
+        plain = [piece for piece in pieces if not _SPECIAL_PIECE.fullmatch(piece.strip())]
+        found["lowercase"] = all(piece == piece.lower() for piece in plain)
         logger.warning(
             "%s: no file says whether text is lower-cased; by its vocabulary it is%s",
             directory,
@@ -96,11 +98,6 @@ def _normalizer(path: Path) -> dict[str, Any]:
         if isinstance(part, dict) and part.get("type") == "BertNormalizer":
             return part
     return {}
-
-
-def _has_capitals(vocabulary: bytes) -> bool:
-    pieces = vocabulary.decode("utf-8", errors="replace").split("\n")
-    return any(p != p.lower() for p in pieces if not _SPECIAL_PIECE.fullmatch(p.strip()))
 
 
 def tokenizer_files(settings: dict[str, bool], longest: int) -> dict[str, str]:
@@ -141,7 +138,9 @@ class Vocabulary:
 
     def __init__(self, content: bytes, name: str = "vocabulary") -> None:
         self.content = content
-        self.pieces = _wordpieces(content, name)
+        # at line feeds only: a wordpiece may be any other separator
+        lines = content.removesuffix(b"\n").split(b"\n") if content else []
+        self.pieces = [decode(line, name, i).removesuffix("\r") for i, line in enumerate(lines, 1)]
         self.indices = {piece: i for i, piece in enumerate(self.pieces)}
         missing = [piece for piece in (PAD, UNK, CLS, SEP) if piece not in self.indices]
         if missing:
@@ -162,11 +161,3 @@ class Vocabulary:
         if not path.is_file():
             raise FileNotFoundError(f"{path}: no such vocabulary")
         return cls(path.read_bytes(), str(path))
-
-
-def _wordpieces(content: bytes, name: str) -> list[str]:
-    """Split a vocabulary at line feeds only: a wordpiece may be any other separator."""
-    lines = content.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    return [decode(line, name, i).removesuffix("\r") for i, line in enumerate(lines, start=1)]

@@ -80,7 +80,8 @@ class Annotator:
         docs = (Doc(self.nlp.vocab, words=list(words)) for words in sentences if words)
         with self.nlp.memory_zone():
             tagged = self._tag(docs)
-            return [next(tagged) if words else self._nothing() for words in sentences]
+            empty = Annotation([], {name: [] for name in (*self._tags, *self._trees)})
+            return [next(tagged) if words else empty for words in sentences]
 
     def annotate_text(self, lines: Sequence[str]) -> list[Annotation]:
         """Find and annotate the words of raw lines; spans refer to each line.
@@ -114,9 +115,6 @@ class Annotator:
             kept = project_heads(heads, [token.i for token in tokens])
             found |= dict.fromkeys(self._trees, kept)
         return found
-
-    def _nothing(self) -> Annotation:
-        return Annotation([], {name: [] for name in (*self._tags, *self._trees)})
 
 
 def load_pipeline(model: str, exclude: Sequence[str] = (*NEVER_NEEDED, PARSER)):
