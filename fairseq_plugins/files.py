@@ -126,11 +126,7 @@ def sha256(path: str | Path) -> str:
 
 
 def refuse_link(path: Path) -> None:
-    """Refuse a symbolic link where a file or folder of our own has to be.
-
-    Raises:
-        ValueError: ``path`` is one.
-    """
+    """Refuse a symbolic link (ValueError) where a file or folder of our own has to be."""
     if path.is_symlink():
         raise ValueError(
             f"{path} is a symbolic link, to {os.readlink(path)!r}: what is written and removed "

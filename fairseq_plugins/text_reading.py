@@ -45,11 +45,7 @@ def lines_of(
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """Read a whole file as lines, without their ends; see `decode_line`.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-    """
+    """Read a file as lines without their ends; FileNotFoundError, and see `decode_line`."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"{path}: no such file")
     return [line for _, line in numbered_lines(path)]
@@ -161,11 +157,7 @@ def _is_in(sample: bytes, encoding: str) -> bool:
 
 
 def check_characters(text: str, place: str) -> None:
-    """Refuse halves of surrogate pairs, which JSON can spell.
-
-    Raises:
-        ValueError: such a half; names ``place``.
-    """
+    """Refuse halves of surrogate pairs, which JSON can spell; ValueError names ``place``."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

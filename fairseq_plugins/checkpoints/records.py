@@ -63,11 +63,7 @@ def close(
 
 
 def _checked(value: Any, spec: Field, where: object) -> Any:
-    """Return a value of the declared type.
-
-    Raises:
-        ValueError: see `close`.
-    """
+    """Return a value of the declared type, or ValueError; see `close`."""
     if isinstance(value, str) and REFERENCE in value:
         raise ValueError(
             f"{where}: option {spec.name!r} refers to something else ({REFERENCE}...}}); a "

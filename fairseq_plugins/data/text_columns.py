@@ -149,11 +149,7 @@ def _of_words(names: Iterable[str]) -> list[Layer]:
 
 
 def raw_rows(layer: Layer, sentences: Sequence[Encoded], name_of: Callable[[int], str]) -> Rows:
-    """Take a layer of raw text; see `SentenceColumns.of`.
-
-    Raises:
-        ValueError: a sentence lacks it.
-    """
+    """Take a layer of raw text, see `SentenceColumns.of`; ValueError names a sentence without."""
     for index, sentence in enumerate(sentences):
         if layer.name not in sentence.layers:
             raise ValueError(

@@ -125,11 +125,7 @@ def open_chunk(path: Path) -> Iterator[tuple[dict[str, Any], Callable[[str], np.
 
 
 def check_rows(name: str, numbers: np.ndarray, sizes: np.ndarray, count: int) -> None:
-    """Refuse numbers below 0 or from ``count`` on, and sizes that are not theirs.
-
-    Raises:
-        ValueError: names the rows.
-    """
+    """Refuse numbers below 0 or from ``count`` on, and other sizes; ValueError names the rows."""
     for array in (numbers, sizes):
         if array.ndim != 1 or array.dtype.kind not in "iu":
             raise ValueError(f"{name} are no rows of whole numbers")

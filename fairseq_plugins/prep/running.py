@@ -45,11 +45,7 @@ class Share:
 
     @classmethod
     def parse(cls, shard: str, *, merge: bool) -> Share:
-        """Read ``--shard i/n`` (or nothing) and ``--merge``.
-
-        Raises:
-            ValueError: no such shard, or both at once.
-        """
+        """Read ``--shard i/n`` (or nothing) and ``--merge``; ValueError: no such shard, or both."""
         if not shard:
             return cls(merge=merge)
         found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", shard)

@@ -214,11 +214,7 @@ def _clear(folder: Path) -> None:
 
 
 def _refuse_links(shard: Path) -> None:
-    """Refuse a shard that is a link or holds its files behind one: its chunks are removed later.
-
-    Raises:
-        ValueError: names the link.
-    """
+    """Refuse a shard that is a link or behind one (ValueError): its chunks are removed later."""
     for path in (shard.parent, shard, shard / WORK, shard / RECORD):
         refuse_link(path)
 

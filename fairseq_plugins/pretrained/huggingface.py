@@ -160,11 +160,7 @@ def _check_request(
 
 
 def check_free(directory: str | Path) -> Path:
-    """Refuse a place to export to that is taken; an empty directory is free.
-
-    Raises:
-        ValueError: it is there already.
-    """
+    """Refuse a place to export to that is taken (ValueError); an empty directory is free."""
     directory = Path(directory)
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise ValueError(f"{directory} is there already; choose another name, or remove it")

@@ -101,11 +101,7 @@ def _with_marks(context: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def check_visible(pieces: WordPieces, paragraph: Paragraph) -> None:
-    """Refuse texts of which BERT's cleaning leaves nothing, such as lone control characters.
-
-    Raises:
-        ValueError: with the text's place.
-    """
+    """Refuse texts of which BERT's cleaning leaves nothing; ValueError with the text's place."""
     named = [(f"{paragraph.place}: 'context'", paragraph.context)]
     named += [(f"{place}: 'question'", question.text) for place, question in paragraph.named()]
     for place, text in named:

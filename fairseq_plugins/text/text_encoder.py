@@ -236,11 +236,7 @@ class TextEncoder:
 
 
 def _located(line: str, note: Annotation) -> Annotation:
-    """Find an annotation's words in a line.
-
-    Raises:
-        ValueError: it has other characters.
-    """
+    """Find an annotation's words in a line; ValueError where it has other characters."""
     places = locate_words(line, note.words)
     if places is None:
         raise ValueError(_other_characters(line))

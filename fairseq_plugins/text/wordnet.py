@@ -204,11 +204,7 @@ def open_wordnet(folder: str | Path | None = None) -> WordNet:
 
 
 def find_wordnet(folder: str | Path | None = None) -> Path:
-    """Return the folder of an installed database; see `open_wordnet`.
-
-    Raises:
-        FileNotFoundError: there is none.
-    """
+    """Return the folder of an installed database, or FileNotFoundError; see `open_wordnet`."""
     home = os.environ.get("WNHOME")
     places = (os.environ.get("WNSEARCHDIR"), home and f"{home}/dict", *USUAL)
     tried = [Path(p).expanduser() for p in ((folder,) if folder else places) if p]

@@ -40,7 +40,7 @@ class WordPieces:
     """
 
     def __init__(self, vocabulary: Vocabulary, settings: Mapping[str, Any]) -> None:
-        self.unknown, self.size = vocabulary.indices[UNK], len(vocabulary)
+        self.unknown = vocabulary.indices[UNK]
         model = WordPieceModel(
             vocabulary.indices, unk_token=UNK, max_input_chars_per_word=LONGEST_WORD
         )

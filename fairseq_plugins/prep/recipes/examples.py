@@ -155,11 +155,7 @@ class ExampleRecipe(Recipe):
 
 
 def check_sizes(name: str, sentences: Iterable[EncodedSentence]) -> None:
-    """Refuse more words than can be stored.
-
-    Raises:
-        ValueError: names the example.
-    """
+    """Refuse more words than can be stored; ValueError names the example."""
     for sentence in sentences:
         if len(sentence.words) > MOST_WORDS:
             raise ValueError(

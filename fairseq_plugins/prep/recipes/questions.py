@@ -134,11 +134,7 @@ def scan(
 
 
 def check_starts(paragraph: Paragraph) -> None:
-    """Refuse answers that do not stand where they should.
-
-    Raises:
-        ValueError: with place, id, and what stands there.
-    """
+    """Refuse answers that stand elsewhere; ValueError with place, id, and what stands there."""
     for place, question in paragraph.named():
         for number, answer in enumerate(question.answers or ()):
             if not answer.stands_in(paragraph.context):
@@ -152,11 +148,7 @@ def check_starts(paragraph: Paragraph) -> None:
 
 
 def check_lengths(paragraph: Paragraph, pieces: WordPieces, longest: int) -> None:
-    """Refuse questions of too many wordpieces.
-
-    Raises:
-        ValueError: with place, id and length.
-    """
+    """Refuse questions of too many wordpieces; ValueError with place, id and length."""
     for place, question in paragraph.named():
         count = len(pieces.encode_text(question.text)[0])
         if count > longest:

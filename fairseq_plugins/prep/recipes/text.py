@@ -121,8 +121,7 @@ class TextRecipe(ExampleRecipe):
 def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
     """Return the spaCy pipeline, given parses in its place, or None where nothing needs either.
 
-    Raises:
-        FileNotFoundError, ValueError: see `load_annotator` and `TextOptions.conllu_files`.
+    See `load_annotator` and `TextOptions.conllu_files` for what is refused.
     """
     parses, model = options.conllu_files(files), options.spacy_model
     if parses and not model:

@@ -212,11 +212,7 @@ def options_from(flags: Mapping[str, Any]) -> TextOptions:
 
 
 def parse_annotations(text: str) -> tuple[str, ...]:
-    """Split ``"pos,heads"``, in the order of `ON_REQUEST`; ``none`` gives none.
-
-    Raises:
-        ValueError: anything else.
-    """
+    """Split ``"pos,heads"``, in the order of `ON_REQUEST`; ``none`` gives none; else ValueError."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if names == [NO_ANNOTATIONS]:
         return ()

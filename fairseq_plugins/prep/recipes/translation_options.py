@@ -182,11 +182,6 @@ class TranslationOptions:
         """Names of the layers that the folder will hold, in column order."""
         return held_layers(self.feature_names, self.parse)
 
-    @property
-    def pair(self) -> str:
-        """``en-de``."""
-        return f"{self.source_lang}-{self.target_lang}"
-
     def prefixes(self) -> dict[str, Path]:
         """Split name -> path prefix; commas give ``valid``, ``valid1``, … as in fairseq."""
         found = {}
