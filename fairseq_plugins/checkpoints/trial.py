@@ -37,7 +37,7 @@ def build_without_memory(build: Callable[[], nn.Module]) -> nn.Module:
 
 
 def check_size(model: nn.Module) -> None:
-    """Refuse a model, built without memory, that is too large here; ValueError says how large it is."""
+    """Refuse a model, built without memory, that is too large here; ValueError says how large."""
     weights = sum(parameter.nbytes for parameter in model.parameters())
     tables = sum(table.nbytes for table in _tables(model))
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -210,7 +210,7 @@ def test_finished_chunks_are_not_made_again(corpus, monkeypatch) -> None:
             prepare(options_for(corpus, "out"))
     for name in ("annotate_lines", "encode_line"):
         monkeypatch.setattr(chunks, name, stop_now)
-    monkeypatch.setattr("fairseq_plugins.prep.recipes.subword_models.learn_codes", stop_now)
+    monkeypatch.setattr("fairseq_plugins.text.segment.learn_codes", stop_now)
     assert prepare(options_for(corpus, "out")).splits["train"]["lines"] == 59
 
 

@@ -7,16 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...corpora.squad import Answer, Paragraph, Question
-from ...data.folder_names import CONTEXTS, EXAMPLES, MISALIGNED
+from ...data.folder_names import ANSWERABLE, CONTEXTS, EXAMPLES, MISALIGNED, UNKNOWN
 from ...data.streams import Rows
-from ...text.squad_alignment import (
-    ANSWERABLE,
-    COUNTED,
-    UNKNOWN,
-    Limits,
-    PlacedQuestion,
-    place_question,
-)
+from ...text.squad_alignment import COUNTED, Limits, PlacedQuestion, place_question
 from ...text.squad_encoder import EncodedParagraph, encode_paragraphs
 from ...text.text_encoder import EncodedSentence, TextEncoder
 from ..chunks import Chunk, EncodedChunk, json_line, read_rows

@@ -11,14 +11,7 @@ from tqdm import tqdm
 
 from ...corpora.own_files import log_unread
 from ...corpora.squad import Paragraph, read
-from ...data.folder_names import (
-    CONTEXTS,
-    EXAMPLES,
-    MISALIGNED,
-    SPANS,
-    TARGETS,
-    WINDOWS,
-)
+from ...data.folder_names import CONTEXTS, EXAMPLES, MISALIGNED, SPANS, TARGETS, WINDOWS
 from ...data.manifest import Manifest
 from ...files import write_text
 from ...messages import quoted

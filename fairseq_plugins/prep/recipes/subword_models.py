@@ -13,16 +13,7 @@ import numpy as np
 from ...data.dictionaries import build_dictionary, load_dictionary, token_ids
 from ...data.streams import Rows
 from ...files import copy, replacing, write_bytes, write_text
-from ...text.segment import (
-    BpeSegmenter,
-    Segmenter,
-    check_codes,
-    learn_codes,
-    learn_sentencepiece,
-    load_segmenter,
-    read_vocabulary,
-    subword_counts,
-)
+from ...text import segment
 from ..chunks import Chunk, EncodedChunk
 from .translation_chunks import SOURCE, TARGET, annotated_rows
 from .translation_options import TranslationOptions
@@ -35,7 +26,7 @@ PIECES = "sentencepiece.model"
 
 def obtain_models(
     options: TranslationOptions, jobs: list[Chunk], work: Path, folder: Path
-) -> tuple[tuple[Segmenter, Segmenter], dict[str, dict[str, Any]]]:
+) -> tuple[tuple[segment.Segmenter, segment.Segmenter], dict[str, dict[str, Any]]]:
     """Copy or learn the model into ``folder`` and load it for both sides.
 
     Returns:
@@ -54,7 +45,7 @@ def obtain_models(
     sides, segmenters = {}, []
     for side, lang in (("source", options.source_lang), ("target", options.target_lang)):
         vocabulary, file = vocabularies.get(lang, (None, None))
-        segmenters.append(load_segmenter(kind, model, vocabulary))
+        segmenters.append(segment.load_segmenter(kind, model, vocabulary))
         sides[side] = {
             "tokenizer": options.tokenizer,
             "normalizer": options.normalizer,
@@ -70,11 +61,13 @@ def _learn(options: TranslationOptions, jobs: list[Chunk], path: Path) -> None:
     logger.info("learning %s (%d)", options.subwords, options.bpe_size)
     if options.subwords == "subword_nmt":
         counts = word_counts(jobs, "t") + word_counts(jobs, "y")
-        write_text(path, learn_codes(counts, options.bpe_size))
+        write_text(path, segment.learn_codes(counts, options.bpe_size))
         return
     rows = (row for job in jobs for row in annotated_rows(job))
     lines = (row[side] for row in rows for side in ("t", "y") if row[side])
-    write_bytes(path, learn_sentencepiece(lines, options.bpe_size, options.sentencepiece_sample))
+    write_bytes(
+        path, segment.learn_sentencepiece(lines, options.bpe_size, options.sentencepiece_sample)
+    )
 
 
 def word_counts(jobs: list[Chunk], field: str) -> Counter[str]:
@@ -92,14 +85,16 @@ def _vocabularies(
         copied = {lang: (path, f"vocab.{lang}") for lang, path in given.items() if path}
         for path, name in copied.values():
             copy(path, folder / name)
-        return {lang: (read_vocabulary(path), name) for lang, (path, name) in copied.items()}
+        return {
+            lang: (segment.read_vocabulary(path), name) for lang, (path, name) in copied.items()
+        }
     threshold = options.bpe_vocabulary_threshold
     if options.subwords != "subword_nmt" or not threshold or not jobs:
         return {}
-    segmenter = BpeSegmenter(model)
+    segmenter = segment.BpeSegmenter(model)
     found, sides = {}, [("t", options.source_lang), ("y", options.target_lang)]
     for field, lang in sides[:1] if options.only_source else sides:
-        counts = subword_counts(segmenter, word_counts(jobs, field))
+        counts = segment.subword_counts(segmenter, word_counts(jobs, field))
         kept = {piece: n for piece, n in counts.items() if n >= threshold}
         if not kept:
             raise ValueError(
@@ -115,11 +110,11 @@ def check_given(options: TranslationOptions) -> None:
     """Load and drop the given subword model and dictionaries: a foreign one is refused at once."""
     for name, path in options.given_models().items():
         if name == "bpe_codes":
-            check_codes(path)
+            segment.check_codes(path)
         elif name == "sentencepiece_model":
-            load_segmenter("sentencepiece", path)
+            segment.load_segmenter("sentencepiece", path)
         elif name.endswith("vocab"):
-            read_vocabulary(path)
+            segment.read_vocabulary(path)
         else:
             load_dictionary(path)
 
