@@ -21,7 +21,9 @@ from ..pretrained.tokenizer import CLS, MASK, PAD, SEP, UNK, Vocabulary
 def build_dictionary(counts: Mapping[str, int], threshold: int, size: int) -> Dictionary:
     """Build a dictionary by falling count, ties in alphabetical order, as fairseq-preprocess does.
 
-    Subwords of fewer than ``threshold`` counts are left out; -1 keeps any ``size``.
+    Args:
+        counts, threshold: occurrences per subword; rarer ones than this are left out.
+        size: number of subwords to keep, -1 for all.
     """
     dictionary = Dictionary()
     specials = set(dictionary.symbols)

@@ -78,8 +78,9 @@ class EncodedChunk:
         header = {name: value for name, value in vars(self).items() if name != "streams"}
         arrays = {f"{name}.ids": rows.values.astype("i4") for name, rows in self.streams.items()}
         arrays |= {f"{name}.sizes": rows.lengths for name, rows in self.streams.items()}
-        named = json.dumps(header | {"streams": [*self.streams]})
-        write_bytes(path, save(arrays, {"header": named}))
+        packed = json.dumps(header | {"streams": [*self.streams]}).encode()
+        arrays["header"] = np.frombuffer(packed, np.uint8)  # metadata have at most 100 MB
+        write_bytes(path, save(arrays))
 
     @classmethod
     def load(cls, path: Path, bounds: Mapping[str, int], alike: Iterable[str] = ()) -> EncodedChunk:
@@ -115,7 +116,7 @@ def open_chunk(path: Path) -> Iterator[tuple[dict[str, Any], Callable[[str], np.
     """
     try:
         with safe_open(path, "np") as archive:
-            yield json.loads(archive.metadata()["header"]), archive.get_tensor
+            yield json.loads(archive.get_tensor("header").tobytes()), archive.get_tensor
     except (SafetensorError, ValueError, LookupError, TypeError, AttributeError) as error:
         reason = str(error) if isinstance(error, ValueError) else repr(error)
         raise ValueError(

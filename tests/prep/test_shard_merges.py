@@ -112,11 +112,10 @@ def test_what_a_killed_removal_left_blocks_no_later_merge(kind, raw, whole, tmp_
 def spoil_numbers(path, change) -> None:
     """Change the first rows of numbers of a chunk."""
     with safe_open(path, "np") as archive:
-        metadata = archive.metadata()
         arrays = {name: archive.get_tensor(name) for name in archive.keys()}  # noqa: SIM118
     name = next(n for n in arrays if n.endswith(("source.ids", "tokens0.ids")) and len(arrays[n]))
     change(arrays, name)
-    path.write_bytes(save(arrays, metadata))
+    path.write_bytes(save(arrays))
 
 
 def negative(arrays, name):
