@@ -100,9 +100,7 @@ def open_factors(
 ) -> list[Any]:
     """Open the streams of layers of a split, its parts joined as fairseq joins the tokens.
 
-    Args:
-        folder, pair, source, layers: see `check_split`.
-        parts: what `split_parts` returned, of which the first is taken ``upsample_primary`` times.
+    The first of ``parts`` (see `split_parts`) is taken ``upsample_primary`` times.
     """
     opened = []
     for name in (name for layer in layers for name in layer.columns):

@@ -117,8 +117,7 @@ class QuestionColumns:
         """Take questions and passages as the encoder of raw text made them.
 
         Args:
-            questions, passages: n questions; each passage once.
-            paragraph: number of each question's passage, (n,).
+            questions, passages, paragraph: n; each once; number of each question's passage, (n,).
             offsets: for each passage (S, 2).
             names, name_of: see `SentenceColumns.of`.
 

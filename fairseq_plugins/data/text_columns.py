@@ -83,15 +83,11 @@ class SentenceColumns:
         *,
         name_of: Callable[[int], str] = "example {}".format,
     ) -> SentenceColumns:
-        """Take sentences as the encoder of raw text made them.
-
-        Args:
-            sentences: one an example.
-            names: see `read`.
-            name_of: names an example in messages, by its number.
+        """Take sentences, one an example, as the encoder of raw text made them; see `read`.
 
         Raises:
-            ValueError: a sentence lacks a layer, or its heads form no trees.
+            ValueError: a sentence lacks a layer, or its heads form no trees; ``name_of`` its number
+                is what messages call the example.
         """
         own = _of_words(names)
         rows = {layer.name: raw_rows(layer, sentences, name_of) for layer in own}
@@ -127,12 +123,7 @@ class SentenceColumns:
     def comparing(
         self, layer: Layer, rows: Rows, first: SentenceColumns, what: object
     ) -> SentenceColumns:
-        """Return these second sentences with a layer of pairs of words.
-
-        Args:
-            layer: the layer; ``what`` names its numbers in messages.
-            rows: a number for every pair of words; see `SentenceColumns`.
-            first: the first sentences.
+        """Return these second sentences with a layer of pairs of words, ``what`` in messages.
 
         Raises:
             ValueError: there are more or fewer numbers than pairs of words, or others than there

@@ -45,11 +45,7 @@ def read_sentences(
     *,
     pieces: int | None = None,
 ) -> list[SentenceColumns]:
-    """Read the first, and for pairs the second sentences of a split.
-
-    Args:
-        folder, manifest, split: a prepared folder, its manifest, and what is read of it.
-        names, pieces: see `SentenceColumns.read`.
+    """Read the first, and for pairs the second sentences of a split; see `SentenceColumns.read`.
 
     Raises:
         FileNotFoundError: no such split, or a missing stream.
@@ -81,16 +77,12 @@ def read_questions(
     pieces: int | None = None,
     required: bool = True,
 ) -> QuestionColumns:
-    """Read the questions of a split and their passages.
-
-    Args:
-        folder, manifest, split, names, pieces: see `read_sentences`.
-        required: whether it must be known of every question what answers it.
+    """Read the questions of a split and their passages; see `SentenceColumns.read`.
 
     Raises:
         FileNotFoundError: no such split, or a missing stream.
         ValueError: streams that disagree with each other or with the manifest, or answers that are
-            required and missing.
+            ``required`` of every question and missing.
     """
     _check_split(folder, manifest, split)
     columns = QuestionColumns.read(folder, split, names, pieces=pieces)
@@ -120,11 +112,7 @@ def _check_count(folder: Path, manifest: Manifest, split: str, what: str, count:
 def take_sentences(
     examples: Sequence[Sequence[Any]], number: int, names: Sequence[str], ids: Sequence[str]
 ) -> list[SentenceColumns]:
-    """Take examples from the encoder of raw text.
-
-    Args:
-        examples, number: for each its sentences, of which it must have so many.
-        names, ids: of the layers that the model reads; of the examples.
+    """Take examples, each ``number`` sentences, from the encoder of raw text; ``ids`` name them.
 
     Raises:
         ValueError: an example with another number of sentences, or one that lacks a layer.

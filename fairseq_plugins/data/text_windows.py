@@ -83,10 +83,7 @@ def knowing_windows(windows: np.ndarray, length: int) -> np.ndarray:
     """Return for each window which wordpieces it is that knows most around them.
 
     A window knows min(wordpieces before, wordpieces behind) + 0.01 x its size of a wordpiece that
-    it shows; of equal ones the first counts.
-
-    Args:
-        windows, length: of `stride_windows`, (K, 2); wordpieces of the passage.
+    it shows; of equal ones the first counts. Windows (K, 2) are those of `stride_windows`.
 
     Returns:
         First and last + 1 of these wordpieces, (K, 2); they are the same where there are none.

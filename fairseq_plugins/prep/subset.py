@@ -7,6 +7,7 @@ permutation is cut at different lengths), as the data-fraction experiment of Sun
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -78,19 +79,18 @@ def write_subset(
     return manifest
 
 
-def _is_whole(manifest: Manifest, name: str) -> bool:
-    """Whether a stream or text file is one of paragraphs, which a subset shares with the whole."""
-    return manifest.target == SPANS and (name.endswith("1") or name == CONTEXTS)
+def _of_examples(manifest: Manifest, names: Iterable[str]) -> list[str]:
+    """Leave out streams and texts of paragraphs, which a subset shares with the whole."""
+    if manifest.target != SPANS:
+        return [*names]
+    return [name for name in names if not name.endswith("1") and name != CONTEXTS]
 
 
 def _example_files(manifest: Manifest, split: str) -> list[str]:
-    names = [f"{name}.{ext}" for name in _streams(manifest, split) for ext in ("bin", "idx")]
-    names += [name for name in manifest.split_texts(split) if not _is_whole(manifest, name)]
+    streams = _of_examples(manifest, manifest.split_streams(split))
+    names = [f"{name}.{ext}" for name in streams for ext in ("bin", "idx")]
+    names += _of_examples(manifest, manifest.split_texts(split))
     return [f"{manifest.prefix(split)}.{name}" for name in names]
-
-
-def _streams(manifest: Manifest, split: str) -> list[str]:
-    return [name for name in manifest.split_streams(split) if not _is_whole(manifest, name)]
 
 
 def _write_split(
@@ -98,16 +98,16 @@ def _write_split(
 ) -> None:
     """Write some rows of a split, whose numbers rise, and their counts into the manifest."""
     prefix, rows = manifest.prefix(split), {}
-    for name in tqdm(_streams(manifest, split), desc=f"subset of {folder.name}"):
+    streams = _of_examples(manifest, manifest.split_streams(split))
+    for name in tqdm(streams, desc=f"subset of {folder.name}"):
         stream = f"{prefix}.{name}"
         rows[name] = Rows.read(folder / stream).gather(chosen)
         width = stream_layout(folder / stream)[1].itemsize
         write_stream(destination / stream, rows[name], 1 << (8 * width - 1))  # of the same width
-    for name in manifest.split_texts(split):
-        if not _is_whole(manifest, name):
-            with open(folder / f"{prefix}.{name}", encoding="utf-8", newline="\n") as stream:
-                lines = list(stream)
-            write_text(destination / f"{prefix}.{name}", "".join(lines[i] for i in chosen))
+    for name in _of_examples(manifest, manifest.split_texts(split)):
+        with open(folder / f"{prefix}.{name}", encoding="utf-8", newline="\n") as text:
+            lines = list(text)
+        write_text(destination / f"{prefix}.{name}", "".join(lines[i] for i in chosen))
     manifest.splits[split].pop("unknown", None)  # was counted over the whole split
     if manifest.kind is TRANSLATION:
         tokens = {name: int(found.lengths.sum()) for name, found in rows.items()}

@@ -119,13 +119,11 @@ def _is_there(stream: IO[bytes], path: Path) -> bool:
 def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
     """Open the folder of unfinished work; clear away what others left, and half-written results.
 
-    Args:
-        folder, overwrite: see `check_products`.
-        fingerprint: of this preparation's input, options and versions.
+    The ``fingerprint`` is of this preparation's input, options and versions.
 
     Raises:
         ValueError: the folder holds results that no preparation of ours left unfinished, or its
-            unfinished work is a link.
+            unfinished work is a link; see also `check_products`.
     """
     found = check_products(folder, overwrite=overwrite)
     work = own_folder(folder / WORK)  # it stays while it is emptied: results without it are foreign
@@ -166,9 +164,7 @@ def check_products(folder: Path, *, overwrite: bool) -> list[Path]:
 def is_finished(folder: Path, manifest: Manifest, *, overwrite: bool) -> bool:
     """Whether the folder already holds this very preparation, complete.
 
-    Args:
-        folder, manifest: what to write, and what would be written down before the work.
-        overwrite: whether finished results may go: nothing counts as finished then.
+    Nothing counts as finished where ``overwrite`` says that finished results may go.
 
     Raises:
         ValueError: it holds another one, and ``--overwrite`` is not given.

@@ -23,12 +23,8 @@ def needs_annotator(names: Iterable[str], tokenize: str = "") -> bool:
 def load_annotator(names: Iterable[str], model: str = "", tokenize: str = "") -> Any:
     """Load the pipeline that finds or annotates words, or None where nothing needs one.
 
-    Args:
-        names, tokenize: see `needs_annotator`.
-        model: of the pipeline (default: the bundled one).
-
-    Raises:
-        FileNotFoundError, ValueError: see `text.annotate.Annotator`.
+    See `needs_annotator` for names and words, `annotate.Annotator` for what is refused; without a
+    model it is the bundled one.
     """
     names = tuple(names)
     if not needs_annotator(names, tokenize):

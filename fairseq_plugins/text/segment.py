@@ -209,9 +209,7 @@ def learn_codes(word_counts: Counter[str], merges: int) -> str:
 def learn_sentencepiece(lines: Iterable[str], size: int, sample: int) -> bytes:
     """Learn a unigram sentencepiece model; the same lines always give the same bytes.
 
-    Args:
-        lines, size: training text; number of pieces (no hard limit, for small texts).
-        sample: at most this many lines are kept in memory.
+    Of ``lines`` at most ``sample`` are kept in memory; ``size`` is no hard limit, for small texts.
 
     Raises:
         ValueError: too few pieces for the characters of the text, or no text.

@@ -59,9 +59,7 @@ def word_values(
 ) -> dict[str, list[Any]]:
     """Return the values of W words in layers, those of subwords and of pairs of words apart.
 
-    Args:
-        names, words: of layers; as they are written.
-        known: what an annotation knows of them; see `carried`.
+    ``known`` is what an annotation knows of the words; see `carried`.
 
     Raises:
         ValueError: an unknown layer, or one that the annotation does not have.
@@ -83,7 +81,7 @@ def subword_columns(
     """Return what S subwords carry in layers: column (`Layer.columns`) -> S ids.
 
     Args:
-        names, values: of layers; of the words, see `word_values`.
+        names, values: of the layers; see `word_values`.
         word_of: S word indices, -1 where a subword has no word.
 
     Raises:

@@ -156,10 +156,9 @@ class WordSimilarity:
 
 
 def reopen_similarity(prepared: Path, inputs: Mapping[str, Any]) -> WordSimilarity:
-    """Open the WordNet that compares words as in a prepared folder; warn when it is another.
+    """Open the WordNet that compares words as in a prepared folder, by the inputs of its manifest.
 
-    Args:
-        prepared, inputs: the prepared folder, and those of its manifest.
+    Another one is warned of.
 
     Raises:
         FileNotFoundError: there is no database, neither where it was nor in a usual place.

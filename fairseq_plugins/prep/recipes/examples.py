@@ -70,11 +70,9 @@ class ExampleRecipe(Recipe):
     def describe_by(
         self, annotator: Any, similarity: WordSimilarity | None = None, **known: Any
     ) -> Manifest:
-        """Load the tools; write down what decides the folder's content.
+        """Load the tools; write down what decides the folder's content, and what is ``known`` of it.
 
-        Args:
-            annotator, similarity: see `TextEncoder`.
-            known: further entries of the manifest.
+        See `TextEncoder` for the tools.
         """
         options = self.options
         self.load_tools(annotator, similarity)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from ...corpora.squad import Answer, Paragraph, Question
@@ -22,30 +23,22 @@ SPECIAL_TOKENS = 3  # [CLS] question [SEP] context [SEP]
 
 def row_of(number: int, paragraph: Paragraph) -> dict[str, Any]:
     """Turn the ``number``-th paragraph of a split into a row for a worker."""
-    asked = [
-        (q.id, q.text, None if q.answers is None else [(a.text, a.start) for a in q.answers])
-        for q in paragraph.questions
-    ]
-    names = ("title", "context", "place")
-    row = {name: getattr(paragraph, name) for name in names}
-    return row | {"number": number, "qas": asked}
+    return asdict(paragraph) | {"number": number}
 
 
 def _paragraph(row: dict[str, Any]) -> Paragraph:
-    asked = (
-        Question(name, text, None if found is None else tuple(Answer(*pair) for pair in found))
-        for name, text, found in row["qas"]
-    )
+    asked = []
+    for one in row["questions"]:
+        answers = one["answers"]
+        answers = None if answers is None else tuple(Answer(**answer) for answer in answers)
+        asked.append(Question(one["id"], one["text"], answers))
     return Paragraph(row["title"], row["context"], tuple(asked), row["place"])
 
 
 def encode_chunk(encoder: TextEncoder, limits: Limits, repair: bool, chunk: Chunk) -> None:
-    """Encode the chunk's paragraphs and questions; write them.
+    """Encode the chunk's paragraphs (one a row) and questions; write them.
 
-    Args:
-        encoder, limits: to wordpieces; how contexts are cut into windows.
-        repair: whether to look elsewhere for answers that do not stand at their start.
-        chunk: with a row a paragraph.
+    With ``repair`` answers that do not stand at their start are looked for elsewhere.
     """
     rows = list(read_rows(chunk.file()))
     paragraphs = [_paragraph(row) for row in rows]
