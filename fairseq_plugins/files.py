@@ -78,11 +78,7 @@ def sync(path: str | Path) -> None:
 
 @contextmanager
 def replaced(path: str | Path) -> Iterator[Path]:
-    """Give a temporary name to write under; the file gets its own when the block ends well.
-
-    Args:
-        path: its name; folders on the way are made.
-    """
+    """Give a temporary name to write under; the file gets its own when the block ends well."""
     temporary = new_file(path)
     try:
         yield temporary
@@ -93,11 +89,9 @@ def replaced(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
-    """Open a file that appears under its name when the block ends well; text is UTF-8.
+    """Open a file (``wb``, or ``w`` for UTF-8) that gets its name when the block ends well.
 
-    Args:
-        path: its name; folders on the way are made.
-        mode: ``wb``, or ``w`` for text.
+    Folders on the way are made.
     """
     how = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
     with replaced(path) as temporary, open(temporary, mode, **how) as stream:
@@ -132,11 +126,7 @@ def sha256(path: str | Path) -> str:
 
 
 def refuse_link(path: Path) -> None:
-    """Refuse a symbolic link where a file or folder of our own has to be.
-
-    Raises:
-        ValueError: ``path`` is one.
-    """
+    """Refuse a symbolic link (ValueError) where a file or folder of our own has to be."""
     if path.is_symlink():
         raise ValueError(
             f"{path} is a symbolic link, to {os.readlink(path)!r}: what is written and removed "

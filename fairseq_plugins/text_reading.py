@@ -30,12 +30,7 @@ UNASSIGNED = ("Cc", "Cn", "Cs", "Co")  # Unicode categories that text hardly has
 
 
 def numbered_lines(path: str | Path, offset: int = 0, number: int = 1) -> Iterator[tuple[int, str]]:
-    """Yield (line number, line without its end) from line ``number`` at a byte offset on.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: see `decode_line`.
-    """
+    """Yield (line number, line without its end) from a byte offset on; see `decode_line`."""
     with open(path, "rb") as stream:
         stream.seek(offset)
         yield from lines_of(stream, path, number)
@@ -44,22 +39,13 @@ def numbered_lines(path: str | Path, offset: int = 0, number: int = 1) -> Iterat
 def lines_of(
     stream: Iterable[bytes], name: str | Path, number: int = 1
 ) -> Iterator[tuple[int, str]]:
-    """Yield the numbered lines of an open file as soon as they are there.
-
-    Raises:
-        ValueError: see `decode_line`.
-    """
+    """Yield the numbered lines of an open file as soon as they are there; see `decode_line`."""
     for i, raw in enumerate(stream, number):
         yield i, decode_line(raw, name, i)
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """Read a whole file as lines, without their ends.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: see `decode_line`.
-    """
+    """Read a file as lines without their ends; FileNotFoundError, and see `decode_line`."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"{path}: no such file")
     return [line for _, line in numbered_lines(path)]
@@ -80,22 +66,12 @@ def json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
 
 
 def read_text(path: str | Path) -> str:
-    """Read a whole file, its line ends as they are.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: see `decode`.
-    """
+    """Read a whole file, its line ends as they are; see `decode` and `Path.read_bytes`."""
     return decode(Path(path).read_bytes(), path)
 
 
 def decode_line(raw: bytes, name: str | Path, number: int) -> str:
-    """Return a line as text, without its end.
-
-    Args:
-        raw: the line with its end.
-        name: the file, or what errors call it.
-        number: of the line, from 1.
+    """Return line ``number`` (from 1) of a file, or what errors call it, as text without its end.
 
     Raises:
         ValueError: no UTF-8, or a whole file in one line that has carriage returns inside.
@@ -113,9 +89,7 @@ def decode(raw: bytes, name: str | Path, number: int = 1) -> str:
     """Return bytes as text, without a byte order mark where they begin the file.
 
     Args:
-        raw: the file, or what of it begins at line ``number``.
-        name: the file, or what errors call it.
-        number: of the first line.
+        raw: the file ``name`` (or what errors call it), or what begins at its line ``number``.
 
     Raises:
         ValueError: no UTF-8; names file, line and byte, and how to convert it.
@@ -183,11 +157,7 @@ def _is_in(sample: bytes, encoding: str) -> bool:
 
 
 def check_characters(text: str, place: str) -> None:
-    """Refuse halves of surrogate pairs, which JSON can spell.
-
-    Raises:
-        ValueError: such a half; names ``place``.
-    """
+    """Refuse halves of surrogate pairs, which JSON can spell; ValueError names ``place``."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -9,9 +9,9 @@ import torch
 from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 from trees import context_of
 
-from fairseq_plugins.data.bert_dictionary import BertDictionary
+from fairseq_plugins.data.dictionaries import BertDictionary
 from fairseq_plugins.models.bert import BertModel
-from fairseq_plugins.pretrained.vocabulary import Vocabulary
+from fairseq_plugins.pretrained.tokenizer import Vocabulary
 from fairseq_plugins.tasks._text_checks import check_needs
 
 VOCABULARY = "".join(f"{w}\n" for w in ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]).encode()

@@ -28,10 +28,7 @@ _GIT_POINTER = b"version https://git"
 
 
 def read_plain(path: str | Path) -> Any:
-    """Read a file of tensors and plain values onto the CPU.
-
-    Args:
-        path: the file. It must stay what it is while the tensors are in use.
+    """Read a file of tensors and plain values onto the CPU; it must stay while these are in use.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -45,7 +42,9 @@ def read_plain(path: str | Path) -> Any:
     try:
         archive = zipfile.is_zipfile(path)  # only this form can be mapped
         if archive:
-            _check_archive(path)
+            with zipfile.ZipFile(path) as parts:
+                if any(part.compress_type != zipfile.ZIP_STORED for part in parts.infolist()):
+                    raise ValueError("compressed")  # as torch's never are: it may be of any size
         content = torch.load(path, map_location="cpu", weights_only=True, mmap=archive)
     except pickle.UnpicklingError as error:
         raise ValueError(_refusal(path, error)) from None
@@ -91,17 +90,6 @@ def unreadable(path: Path, error: Exception) -> str:
     return f"{path}: {why} ({reason})"
 
 
-def _check_archive(path: Path) -> None:
-    """Refuse an archive whose parts are compressed, as torch's never are: they may be of any size.
-
-    Raises:
-        ValueError: there is such a part.
-    """
-    with zipfile.ZipFile(path) as archive:
-        if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
-            raise ValueError("compressed")
-
-
 def _check_claims(path: Path, content: Any) -> None:
     """Compare what tensors claim to hold with the file.
 
@@ -118,11 +106,10 @@ def _check_claims(path: Path, content: Any) -> None:
         storage = tensor.untyped_storage()
         place, held = storage.data_ptr(), storage.nbytes()
         storages[place] = max(held, storages.get(place, 0))
-        bytes_ = tensor.numel() * tensor.element_size()
-        claimed += bytes_
-        if bytes_ > held:
+        claimed += tensor.nbytes
+        if tensor.nbytes > held:
             raise ValueError(
-                f"{path}: refused: {name!r} claims {bytes_:,} bytes and holds {held:,}"
+                f"{path}: refused: {name!r} claims {tensor.nbytes:,} bytes and holds {held:,}"
             )
     if sum(storages.values()) > size or claimed > SHARED * size:
         raise ValueError(f"{path}: refused: its tensors claim {claimed:,} bytes, it has {size:,}")

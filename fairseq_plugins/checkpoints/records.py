@@ -55,22 +55,15 @@ def close(
         if spec.name not in given or spec.name in without or spec.name == NAME:
             continue
         value = given[spec.name]
-        if _is_own_default(value, spec) or (value is None and not _fits(None, spec.type)):
+        own_default = type(value) is str and value == spec.default
+        if own_default or (value is None and not _fits(None, spec.type)):
             continue
         found[spec.name] = _checked(value, spec, where)
     return found
 
 
-def _is_own_default(value: Any, spec: Field) -> bool:
-    return type(value) is str and isinstance(spec.default, str) and value == spec.default
-
-
 def _checked(value: Any, spec: Field, where: object) -> Any:
-    """Return a value of the declared type.
-
-    Raises:
-        ValueError: see `close`.
-    """
+    """Return a value of the declared type, or ValueError; see `close`."""
     if isinstance(value, str) and REFERENCE in value:
         raise ValueError(
             f"{where}: option {spec.name!r} refers to something else ({REFERENCE}...}}); a "
@@ -108,7 +101,6 @@ def _fits(value: Any, kind: Any) -> bool:
 
 
 def _expected(kind: Any) -> str:
-    """Describe a declared type."""
     kinds = [one for one in get_args(kind) or (kind,) if one is not NoneType]
     if get_origin(kind) is Union and len(kinds) == 1:
         return _expected(kinds[0])
@@ -121,7 +113,6 @@ def _expected(kind: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Return a value in one short line."""
     if not isinstance(value, (str, int, float, bool, NoneType)):
         return f"of type {type(value).__name__}"
     text = repr(value) if not isinstance(value, int) or abs(value) < 2**63 else "a huge number"

@@ -37,13 +37,9 @@ def build_without_memory(build: Callable[[], nn.Module]) -> nn.Module:
 
 
 def check_size(model: nn.Module) -> None:
-    """Refuse a model, built without memory, that this machine could not hold.
-
-    Raises:
-        ValueError: says how large it is.
-    """
-    weights = sum(_bytes(parameter) for parameter in model.parameters())
-    tables = sum(_bytes(table) for table in _tables(model))
+    """Refuse a model, built without memory, that is too large here; ValueError says how large."""
+    weights = sum(parameter.nbytes for parameter in model.parameters())
+    tables = sum(table.nbytes for table in _tables(model))
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if tables > TABLES or weights + tables > memory:
         raise ValueError(
@@ -55,10 +51,7 @@ def check_size(model: nn.Module) -> None:
 def check_weights(model: nn.Module, weights: Mapping[str, Tensor], **how: Any) -> None:
     """Refuse weights that are not those of a model, built without memory; none of them is read.
 
-    Args:
-        model: from `build_without_memory`.
-        weights: by name.
-        how: further arguments of the model's ``load_state_dict``.
+    ``how`` are further arguments of the model's ``load_state_dict``.
 
     Raises:
         ValueError: says what does not fit.
@@ -75,7 +68,6 @@ def check_weights(model: nn.Module, weights: Mapping[str, Tensor], **how: Any) -
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Log nothing meanwhile."""
     disabled = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -88,7 +80,3 @@ def _tables(model: nn.Module) -> list[Tensor]:
     """Return the tensors of a model that are no parameters, registered or not."""
     plain = [value for part in model.modules() for value in vars(part).values()]
     return [*model.buffers(), *(value for value in plain if torch.is_tensor(value))]
-
-
-def _bytes(tensor: Tensor) -> int:
-    return tensor.numel() * tensor.element_size()

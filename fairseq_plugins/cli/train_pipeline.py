@@ -30,6 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Train."""
-    from ..text.pipeline.training import TrainingOptions, train
+    from ..text.pipeline.training import train
 
-    train(TrainingOptions(**vars(args)))
+    train(args)

@@ -1,19 +1,28 @@
-"""fairseq dictionaries of a prepared folder, and text to ids that survives any line."""
+"""fairseq dictionaries: of parallel text, and BERT's vocabulary as one that keeps every id.
+
+fairseq puts its own four symbols first and counts behind every word; a BERT vocabulary is one
+wordpiece a line and closed. Nothing is added, sorted or padded there, and saving gives back the
+very bytes that were read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partialmethod
 from pathlib import Path
+from typing import TextIO
 
 from fairseq.data import Dictionary
+
+from ..files import write_bytes
+from ..pretrained.tokenizer import CLS, MASK, PAD, SEP, UNK, Vocabulary
 
 
 def build_dictionary(counts: Mapping[str, int], threshold: int, size: int) -> Dictionary:
     """Build a dictionary by falling count, ties in alphabetical order, as fairseq-preprocess does.
 
     Args:
-        counts: occurrences per subword.
-        threshold: rarer subwords are left out.
+        counts, threshold: occurrences per subword; rarer ones than this are left out.
         size: number of subwords to keep, -1 for all.
     """
     dictionary = Dictionary()
@@ -45,3 +54,57 @@ def token_ids(dictionary: Dictionary, tokens: Sequence[str]) -> list[int]:
     unk, reserved = dictionary.unk(), dictionary.nspecial
     ids = [i if i >= reserved else unk for i in map(dictionary.index, tokens)]
     return [*ids, dictionary.eos()]
+
+
+class BertDictionary(Dictionary):
+    """A closed vocabulary: fairseq's bos is ``[CLS]``, eos ``[SEP]``, pad ``[PAD]``.
+
+    Args:
+        vocabulary: the wordpieces.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__(bos=CLS, pad=PAD, eos=SEP, unk=UNK, add_special_symbols=False)
+        self.vocabulary = vocabulary
+        self.symbols, self.indices = vocabulary.pieces, vocabulary.indices
+        self.count = [1] * len(self.symbols)
+        self.bos_index, self.eos_index = self.indices[CLS], self.indices[SEP]
+        self.pad_index, self.unk_index = self.indices[PAD], self.indices[UNK]
+        self.mask_index = self.indices.get(MASK)
+        self.nspecial = 0  # fairseq leaves out so many first symbols when it sorts and saves
+
+    @classmethod
+    def load(cls, f: str | Path, add_special_symbols: bool = False) -> BertDictionary:
+        """Read a vocabulary file; see `Vocabulary.load`. It has special symbols of its own."""
+        return cls(Vocabulary.load(f))
+
+    def save(self, f: str | Path | TextIO) -> None:
+        """Write the bytes that were read, to a path (renamed when complete) or an open file."""
+        if not isinstance(f, (str, Path)):
+            f.write(self.vocabulary.content.decode("utf-8"))
+            return
+        write_bytes(f, self.vocabulary.content)
+
+    def add_symbol(self, word: str, n: int = 1, overwrite: bool = False) -> int:
+        """Return the id of a known wordpiece; the vocabulary takes no others.
+
+        Raises:
+            ValueError: the wordpiece is unknown, or to be overwritten.
+        """
+        if overwrite or word not in self.indices:
+            raise ValueError(f"a BERT vocabulary is closed: cannot add {word!r}")
+        return self.indices[word]
+
+    def update(self, new_dict: Dictionary) -> None:
+        """Take nothing from another dictionary; ValueError names a symbol that is not here."""
+        for word in new_dict.symbols:
+            self.add_symbol(word)
+
+    def finalize(self, threshold: int = -1, nwords: int = -1, padding_factor: int = 8) -> None:
+        """Leave order and size as they are: ids belong to the pretrained weights."""
+
+    def pad_to_multiple_(self, padding_factor: int) -> None:
+        """Leave the size as it is: it belongs to the pretrained weights."""
+
+    # as fairseq does, but by default without adding any
+    encode_line = partialmethod(Dictionary.encode_line, add_if_not_exist=False)

@@ -1,8 +1,13 @@
-"""The feature streams of a split: read as rows (S, F), and checked against their tokens."""
+"""The feature streams of a split: read as rows (S, F), and checked against their tokens.
+
+Trees stand there as two numbers a token, its word's and that of the word's head
+(`syntax.subword_tree`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +19,8 @@ from torch import Tensor
 from ..messages import named
 from ..syntax.labels import PAD_ID
 from ..syntax.layers import TREE, Layer
-from ..syntax.subword_tree import shortened_columns
+from ..syntax.subword_tree import NO_WORD, shortened_columns
+from ..syntax.tree import check_heads, first_bad_sentence
 from .streams import (
     AGAIN,
     check_ids,
@@ -24,34 +30,20 @@ from .streams import (
     stream_prefix,
     stream_values,
 )
-from .subword_trees import check_trees
+
+ROWS_AT_ONCE = 100_000  # of trees that are checked together
 
 
+@dataclass(frozen=True, eq=False)
 class FactorStreams:
-    """Rows of feature ids, one column a feature and two a parse tree (`Layer.columns`).
+    """Rows of feature ids, one column a feature and two a parse tree (`Layer.columns`)."""
 
-    Args:
-        streams: one dataset a column, all of one length.
-        layers: whose columns they are.
-        limit: longest row; a longer one is cut, and ends in the ids of ``</s>`` again.
-        ablate: called with a row and its number.
-    """
-
-    def __init__(
-        self,
-        streams: Sequence[Any],
-        layers: Iterable[Layer],
-        *,
-        limit: int | None = None,
-        ablate: Callable[[Tensor, int], Tensor] | None = None,
-    ) -> None:
-        self.streams = list(streams)
-        self.layers = list(layers)
-        self.limit = limit
-        self.ablate = ablate
+    streams: Sequence[Any]  # one dataset a column, all of one length
+    layers: Sequence[Layer]  # whose columns they are
+    limit: int | None = None  # see `cut_row`
+    ablate: Callable[[Tensor, int], Tensor] | None = None  # called with a row and its number
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.streams[0])
 
     def __getitem__(self, index: int) -> Tensor:
@@ -62,7 +54,7 @@ class FactorStreams:
 
 
 def cut_row(row: Tensor, limit: int | None, layers: Iterable[Layer]) -> Tensor:
-    """Shorten a row (S, F) to ``limit``, its ``</s>`` included, if it is longer; see above."""
+    """Shorten a row (S, F) that is longer than ``limit``; it ends in the ids of ``</s>`` again."""
     if limit is None or len(row) <= limit:
         return row
     cut, begin = row[:limit].clone(), 0
@@ -108,13 +100,7 @@ def open_factors(
 ) -> list[Any]:
     """Open the streams of layers of a split, its parts joined as fairseq joins the tokens.
 
-    Args:
-        folder: the prepared folder.
-        parts: what `split_parts` returned.
-        pair: language pair in file names.
-        source: source language.
-        layers: those that are wanted.
-        upsample_primary: how often the first part is taken.
+    The first of ``parts`` (see `split_parts`) is taken ``upsample_primary`` times.
     """
     opened = []
     for name in (name for layer in layers for name in layer.columns):
@@ -139,12 +125,9 @@ def check_split(
     """Refuse a split whose streams disagree, before fairseq opens any of them.
 
     Args:
-        folder: the prepared folder.
-        split: the split, or a part of one.
-        pair: language pair in file names.
-        source: source language.
-        layers: those that the folder holds.
-        lines: number of lines the manifest promises.
+        folder, split: the prepared folder; the split, or a part of one.
+        pair, source: language pair in file names; source language.
+        layers, lines: those that the folder holds; number of lines the manifest promises.
         dictionaries: language -> its dictionary, of those whose tokens are checked.
 
     Raises:
@@ -155,7 +138,8 @@ def check_split(
     sizes, _ = _read(source_prefix)
     if lines is not None and lines != len(sizes):
         raise ValueError(f"{source_prefix} holds {len(sizes)} lines, but the manifest says {lines}")
-    target_prefix = stream_prefix(folder, split, pair, _other(pair, source))
+    (target,) = {*pair.split("-")} - {source}
+    target_prefix = stream_prefix(folder, split, pair, target)
     if any(Path(f"{target_prefix}.{ext}").is_file() for ext in ("bin", "idx")):
         _check_rows(target_prefix, len(_read(target_prefix)[0]), source_prefix, len(sizes))
     for language, dictionary in (dictionaries or {}).items():
@@ -165,13 +149,7 @@ def check_split(
 
 
 def _check_layer(layer: Layer, source: Path, sizes: np.ndarray) -> None:
-    """Refuse the streams of a layer that do not fit the tokens, or that hold what it has not.
-
-    Args:
-        layer: the layer.
-        source: of the tokens, without extension.
-        sizes: tokens in each line.
-    """
+    """Refuse streams of a layer that do not fit the tokens ``source``, or hold what it has not."""
     columns = []
     for name in layer.columns:
         prefix = Path(f"{source}.{name}")
@@ -188,11 +166,6 @@ def _check_layer(layer: Layer, source: Path, sizes: np.ndarray) -> None:
     else:
         bounds = (PAD_ID + 1, len(layer.inventory))
         check_ids(prefix, columns[0], sizes, bounds, f"value of feature {layer.name!r}")
-
-
-def _other(pair: str, source: str) -> str:
-    first, second = pair.split("-")
-    return second if source == first else first
 
 
 def _read(prefix: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -217,3 +190,56 @@ def _check_tokens(prefix: Path, language: str, dictionary: Dictionary) -> None:
         raise ValueError(f"{prefix}, line {row + 1}: holds nothing, not even </s>; {AGAIN}")
     for row in np.flatnonzero(ids[np.cumsum(sizes, dtype=np.int64) - 1] != end)[:1]:
         raise ValueError(f"{prefix}, line {row + 1}: does not end in </s>; {AGAIN}")
+
+
+def check_trees(what: str, words: np.ndarray, heads: np.ndarray, sizes: np.ndarray) -> None:
+    """Refuse columns that are no trees.
+
+    Args:
+        what: their place, for the message.
+        words, heads: numbers of the words of all tokens, line after line, and of their heads, (N,).
+        sizes: tokens in each line, ``</s>`` included; they sum to N.
+
+    Raises:
+        ValueError: names the first line that is wrong.
+    """
+    begin = 0
+    for first in range(0, len(sizes), ROWS_AT_ONCE):
+        part = sizes[first : first + ROWS_AT_ONCE].astype(np.int64)
+        end = begin + int(part.sum())
+        columns = (np.asarray(column[begin:end], np.int64) for column in (words, heads))
+        _check_lines(what, *columns, part, first)
+        begin = end
+
+
+def _check_lines(
+    what: str, words: np.ndarray, heads: np.ndarray, sizes: np.ndarray, done: int
+) -> None:
+    """Check some lines; ``done`` came before them."""
+    line_of = np.repeat(np.arange(len(sizes)), sizes)  # (N,)
+    last = np.cumsum(sizes) - 1  # places of </s>
+    steps = np.diff(words, prepend=0)  # (N,)
+    steps[last[:-1] + 1] = words[last[:-1] + 1]
+    firsts = (steps == 1) & (words != NO_WORD)
+    wrong = (steps < 0) | (steps > 1)  # numbers leave out words, or go back
+    wrong[last] = words[last] != NO_WORD
+    wrong |= (words == NO_WORD) != (heads == NO_WORD)
+    heads_of_words = heads[firsts]  # (words of all lines,)
+    within = ~firsts & (words != NO_WORD) & ~wrong
+    wrong[within] |= (heads != np.roll(heads, 1))[within]  # one word, two heads
+    for place in np.flatnonzero(wrong)[:1]:
+        raise ValueError(
+            f"{what}, line {done + line_of[place] + 1}: word {words[place]} with head "
+            f"{heads[place]} does not fit in with the tokens before it; {AGAIN}"
+        )
+    roots = heads_of_words == words[firsts]
+    numbers = np.where(roots, 0, heads_of_words)
+    counts = np.bincount(line_of[firsts], minlength=len(sizes))
+    line = first_bad_sentence(numbers, counts)
+    if line is not None:
+        stop = int(counts[: line + 1].sum())
+        try:
+            check_heads(numbers[stop - counts[line] : stop].tolist())
+        except ValueError as error:
+            place = f"{what}, line {done + line + 1}"
+            raise ValueError(f"{place}: {error}; {AGAIN}") from None

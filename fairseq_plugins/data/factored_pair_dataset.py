@@ -1,22 +1,19 @@
-"""Sentence pairs with source features: fairseq's dataset, and one tensor more in each batch."""
+"""Sentence pairs with source features: one tensor more in each batch, and features taken away."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from fairseq.data import BaseWrapperDataset, LanguagePairDataset
 from torch import Tensor
 
+from ..syntax.labels import PAD_ID, SPECIAL_ID
 
-class FactorRows(Protocol):
-    """What holds the features: row i is (S, F)."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, index: int) -> Tensor: ...
+MODES = ("drop", "shuffle")  # of an ablation
 
 
 class FactoredPairDataset(BaseWrapperDataset):
@@ -44,7 +41,7 @@ class FactoredPairDataset(BaseWrapperDataset):
     def __init__(
         self,
         pairs: LanguagePairDataset,
-        factors: FactorRows | None,
+        factors: Sequence[Tensor] | None,
         *,
         observer: Callable[[dict[str, Any]], None] | None = None,
         takes_all: bool = False,
@@ -52,9 +49,7 @@ class FactoredPairDataset(BaseWrapperDataset):
         super().__init__(pairs)
         if factors is not None and len(pairs) != len(factors):
             raise ValueError(f"{len(pairs)} sentences, but {len(factors)} rows of features")
-        self.factors = factors
-        self.observer = observer
-        self.takes_all = takes_all
+        self.factors, self.observer, self.takes_all = factors, observer, takes_all
 
     def __getitem__(self, index: int) -> dict[str, Any]:
         """Return fairseq's item with ``factors``, (S, F)."""
@@ -102,10 +97,8 @@ def place_factors(
     """Lay rows of features over the positions that are no padding.
 
     Args:
-        src_tokens: word ids, (B, S).
-        rows: for each sentence its features, (its length, F).
-        pad: the padding id of ``src_tokens``.
-        ids: the sentences' numbers, for the message.
+        src_tokens, pad: word ids, (B, S), and their padding id.
+        rows, ids: for each sentence its features, (its length, F); its number, for the message.
 
     Returns:
         Feature ids, (B, S, F); padding has id 0.
@@ -120,3 +113,29 @@ def place_factors(
     out = src_tokens.new_zeros(*src_tokens.shape, rows[0].size(-1))  # (B, S, F)
     out[real] = torch.cat(list(rows)).to(out)  # (tokens, F)
     return out
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """Blank or shuffle some columns of a sentence's features.
+
+    ``drop`` gives every position the padding id, whose embedding is zero; ``shuffle`` permutes the
+    values among the sentence's own positions, ``</s>`` excepted, by a generator of its own for
+    every sentence and column (and the ``seed``), so that batching plays no part.
+    """
+
+    columns: Sequence[int]
+    mode: str = "drop"
+    seed: int = 1
+
+    def __call__(self, row: Tensor, sentence: int) -> Tensor:
+        """Return an ablated copy of ``row``, (S, F); ``sentence`` is its number in the data."""
+        row = row.clone()  # (S, F)
+        for column in self.columns:
+            if self.mode == "drop":
+                row[:, column] = PAD_ID
+                continue
+            real = (row[:, column] != SPECIAL_ID).nonzero().squeeze(1)  # (n,)
+            order = np.random.default_rng([self.seed, sentence, column]).permutation(len(real))
+            row[real, column] = row[real[torch.from_numpy(order)], column]
+        return row

@@ -15,4 +15,5 @@ TARGETS = {
 SPANS = "spans"
 LABELLED = ("classes", "word_labels")  # targets that have a list of labels
 TOKENIZE = ("whitespace", "characters", "spacy")
+UNKNOWN, UNANSWERABLE, ANSWERABLE = range(3)  # what is known of a question's answer
 WINDOWS = ("max_positions", "doc_stride", "max_query_length")

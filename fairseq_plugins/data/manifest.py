@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from itertools import chain
 from pathlib import Path
@@ -34,24 +35,15 @@ FAIRSEQ = ("fairseq-fixed", "fairseq")
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of prepared folder.
+class FolderKind:
+    """A kind of prepared folder."""
 
-    Args:
-        form: what stands in its manifest, so that one kind is not read as another.
-        command: what makes such folders.
-        required: fields that every manifest of the kind has.
-        added: further ones, which manifests of older releases lack.
-        problems: yields what is wrong in a manifest of the kind.
-        paths: options that say no more than where an input lies.
-    """
-
-    form: str
-    command: str
-    required: tuple[str, ...]
-    added: tuple[str, ...]
-    problems: Callable[[Any], Iterator[str]]
-    paths: tuple[str, ...] = ()
+    form: str  # what stands in its manifest, so that one kind is not read as another
+    command: str  # what makes such folders
+    required: tuple[str, ...]  # fields that every manifest of the kind has
+    added: tuple[str, ...]  # further ones, which manifests of older releases lack
+    problems: Callable[[Any], Iterator[str]]  # yields what is wrong in a manifest of the kind
+    paths: tuple[str, ...] = ()  # options that say no more than where an input lies
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -60,7 +52,7 @@ class Kind:
         return (*self.required, *shared, *self.added, "products")
 
 
-TRANSLATION = Kind(
+TRANSLATION = FolderKind(
     "fairseq_plugins.translation",
     "prepare translation",
     ("source_lang", "target_lang", "features", "segmentation"),
@@ -69,7 +61,7 @@ TRANSLATION = Kind(
     ("trainpref", "validpref", "testpref", "bpe_codes", "sentencepiece_model")
     + ("srcdict", "tgtdict", "srcvocab", "tgtvocab"),
 )
-TEXT = Kind(
+TEXT = FolderKind(
     "fairseq_plugins.text",
     "prepare text or prepare questions",
     ("dataset", "task", "target", "labels", "positive", "metric", "sentences")
@@ -82,79 +74,60 @@ KINDS = {kind.form: kind for kind in (TRANSLATION, TEXT)}
 
 @dataclass
 class Manifest:
-    """Contents of ``manifest.json``; a kind of folder has only its own of these fields.
+    """Contents of ``manifest.json``; a kind of folder has only its own of these fields."""
 
-    Args:
-        source_lang: source language code, e.g. ``en``.
-        target_lang: target language code.
-        features: names of the feature streams beside the source, in column order.
-        segmentation: how raw text of both sides becomes subwords; read by `text.source_encoder`.
-        heads: whether the head of every source word is there (streams ``words`` and ``heads``).
-
-        dataset: name of the dataset, e.g. ``cola``.
-        task: ``text_classification``, ``sequence_labeling`` or ``extractive_qa``.
-        target: ``classes``, ``score``, ``word_labels`` or ``spans``.
-        labels: labels in id order (empty for a score and for spans).
-        positive: the class or error label whose F1 counts; empty where none does.
-        metric: the dataset's headline metric.
-        sentences: 1, or 2 for pairs; of spans the question, and its paragraph's context.
-        tokenizer: ``lowercase``, ``strip_accents``, ``chinese_characters`` of the wordpieces.
-        tokenize: what words are, of `TOKENIZE` (see `text.text_encoder`); given words always stay
-            as given.
-        annotations: names of the layers that were asked for (`syntax.layers.ON_REQUEST`).
-        submission: how the benchmark's server wants predictions (empty: no server).
-        windows: of spans ``max_positions``, ``doc_stride``, ``max_query_length``: how long contexts
-            are cut unless a task says otherwise (empty for other targets).
-
-        annotator: name, version and content hash of what annotated the text (empty: nothing did);
-            ``model`` names the spaCy pipeline for raw text.
-        splits: per split, of parallel text ``lines`` and ``tokens`` (stream -> number); of texts
-            ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``, ``longest``
-            (wordpieces of the longest example with its special tokens), of spans also
-            ``paragraphs``, and ``answerable`` questions; ``unknown`` as in `prep.unknown`.
-        alignment: per split, counts of what was repaired, passed over or met otherwise than
-            expected.
-        inputs: per input file its SHA-256; ``wordnet`` is the database of word similarities, with
-            its version and the rule.
-        options: the preparation's own options.
-        versions: tool -> version.
-        products: file -> its ``size`` and ``sha256`` (empty in folders of older releases).
-        kind: `TRANSLATION`, or `TEXT` for examples and questions.
-    """
-
-    source_lang: str = ""
-    target_lang: str = ""
+    source_lang: str = ""  # source language code, e.g. ``en``
+    target_lang: str = ""  # target language code
+    # names of the feature streams beside the source, in column order
     features: list[str] = field(default_factory=list)
+    # how raw text of both sides becomes subwords; read by `text.source_encoder`
     segmentation: dict[str, Any] = field(default_factory=dict)
+    # name, version and content hash of what annotated the text (empty: nothing did); ``model``
+    # names the spaCy pipeline for raw text
     annotator: dict[str, str] = field(default_factory=dict)
+    # per split, of parallel text ``lines`` and ``tokens`` (stream -> number); of texts
+    # ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``, ``longest``
+    # (wordpieces of the longest example with its special tokens), of spans also ``paragraphs``, and
+    # ``answerable`` questions; ``unknown`` as in `prep.split_writer`
     splits: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # per split, counts of what was repaired, passed over or met otherwise than expected
     alignment: dict[str, dict[str, int]] = field(default_factory=dict)
+    # per input file its SHA-256; ``wordnet`` is the database of word similarities, with its version
+    # and the rule
     inputs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    options: dict[str, Any] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)  # the preparation's own options
+    versions: dict[str, str] = field(default_factory=dict)  # tool -> version
+    # whether the head of every source word is there (streams ``words`` and ``heads``)
     heads: bool = False
+    # file -> its ``size`` and ``sha256`` (empty in folders of older releases)
     products: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    dataset: str = ""
-    task: str = ""
-    target: str = ""
+    dataset: str = ""  # name of the dataset, e.g. ``cola``
+    task: str = ""  # ``text_classification``, ``sequence_labeling`` or ``extractive_qa``
+    target: str = ""  # ``classes``, ``score``, ``word_labels`` or ``spans``
+    # labels in id order (empty for a score and for spans)
     labels: list[str] = field(default_factory=list)
-    positive: str = ""
-    metric: str = ""
-    sentences: int = 0
+    positive: str = ""  # the class or error label whose F1 counts; empty where none does
+    metric: str = ""  # the dataset's headline metric
+    sentences: int = 0  # 1, or 2 for pairs; of spans the question, and its paragraph's context
+    # ``lowercase``, ``strip_accents``, ``chinese_characters`` of the wordpieces
     tokenizer: dict[str, Any] = field(default_factory=dict)
+    # what words are, of `TOKENIZE` (see `text.text_encoder`); given words always stay as given
     tokenize: str = ""
+    # names of the layers that were asked for (`syntax.layers.ON_REQUEST`)
     annotations: list[str] = field(default_factory=list)
+    # how the benchmark's server wants predictions (empty: no server)
     submission: dict[str, Any] = field(default_factory=dict)
+    # of spans ``max_positions``, ``doc_stride``, ``max_query_length``: how long contexts are cut
+    # unless a task says otherwise (empty for other targets)
     windows: dict[str, int] = field(default_factory=dict)
-    kind: Kind = TRANSLATION
+    kind: FolderKind = TRANSLATION  # `TRANSLATION`, or `TEXT` for examples and questions
 
     @property
     def annotator_id(self) -> str:
         """One line that identifies the annotator: ``name version hash``; empty without one."""
-        return " ".join(
-            self.annotator[k] for k in ("name", "version", "hash") if k in self.annotator
-        )
+        known = ("name", "version", "hash")
+        return " ".join(self.annotator[name] for name in known if name in self.annotator)
 
     @property
     def pair(self) -> str:
@@ -238,7 +211,6 @@ class Manifest:
         return [EXAMPLES, *([SCORES] if is_scored else [])]
 
     def _common_files(self) -> set[str]:
-        """Name the files that belong to no split."""
         if self.kind is TEXT:
             own = {LABELS: self.target in LABELLED, MISALIGNED: self.target == SPANS}
             return {VOCABULARY, *(name for name, there in own.items() if there)}
@@ -266,12 +238,8 @@ class Manifest:
         write_text(Path(folder) / FILE_NAME, json.dumps(body, indent=2, ensure_ascii=False) + "\n")
 
     @classmethod
-    def load(cls, folder: Path, kind: Kind | None = None) -> Manifest:
-        """Read a folder's manifest.
-
-        Args:
-            folder: the prepared folder.
-            kind: that it must be; any where none is given.
+    def load(cls, folder: Path, kind: FolderKind | None = None) -> Manifest:
+        """Read a folder's manifest, which must be of a ``kind`` if one is given.
 
         Raises:
             FileNotFoundError: the folder has none (not prepared, or not finished).
@@ -281,11 +249,11 @@ class Manifest:
         body = _read(path, [*kinds.values()])
         kind = kinds[body.pop("format")]
         missing, foreign = {*kind.required} - body.keys(), body.keys() - {*kind.fields}
-        if missing or foreign:
-            wrong = (
-                f"lacks {named(sorted(missing))}" if missing else f"has {named(sorted(foreign))}"
-            )
-            raise ValueError(f"{path} does not fit this release: it {wrong}")
+        for what, names in (("lacks", missing), ("has", foreign)):
+            if names:
+                raise ValueError(
+                    f"{path} does not fit this release: it {what} {named(sorted(names))}"
+                )
         manifest = cls(**body, kind=kind)
         for item in fields(cls)[:-1]:
             found, wanted = getattr(manifest, item.name), item.type.partition("[")[0]
@@ -299,7 +267,7 @@ class Manifest:
         return manifest
 
 
-def _read(path: Path, kinds: list[Kind]) -> dict[str, Any]:
+def _read(path: Path, kinds: list[FolderKind]) -> dict[str, Any]:
     """Read a manifest's file, which must be of one of some kinds; its version is taken off."""
     if not path.is_file():
         raise FileNotFoundError(
@@ -331,7 +299,6 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
 
 
 def _flat(body: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Name every leaf of nested dictionaries by its path."""
     found = {}
     for key, value in body.items():
         inner = isinstance(value, dict)
@@ -344,9 +311,7 @@ def tool_versions(tools: Iterable[str]) -> dict[str, str]:
     found = {"fairseq_plugins": __version__}
     for names in (FAIRSEQ, *((tool,) for tool in tools)):
         for name in names:
-            try:
+            with suppress(importlib.metadata.PackageNotFoundError):
                 found[name] = importlib.metadata.version(name)
                 break
-            except importlib.metadata.PackageNotFoundError:
-                continue
     return found

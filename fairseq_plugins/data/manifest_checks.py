@@ -60,7 +60,6 @@ def _outside(names: Iterable[Any]) -> Iterator[str]:
 
 
 def _misshapen(manifest: Any) -> Iterator[str]:
-    """Yield entries of another form than theirs."""
     for name in ("labels", "annotations"):
         if not all(isinstance(value, str) for value in getattr(manifest, name)):
             yield f"{name!r} are {getattr(manifest, name)}, expected texts"

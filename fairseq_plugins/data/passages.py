@@ -8,40 +8,36 @@ for answers in logits, or shows where they are, counts with these numbers.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from .text_rows import AGAIN, Rows
+from ..text_reading import numbered_lines
+from .folder_names import CONTEXTS, EXAMPLES
+from .streams import AGAIN, Rows
 
-QUESTIONS, CONTEXTS = "examples.jsonl", "contexts.jsonl"
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
-class Passage:
-    """A question and the passage that may answer it.
+class AskedPassage:
+    """A question and the passage that may answer it."""
 
-    Args:
-        id: name of the question.
-        question: its text.
-        context: the passage's text.
-        offsets: begin and end (exclusive) of each wordpiece of the passage in ``context``, in code
-            points, (Sc, 2).
-        windows: one row for each row of the model, (K, 5): wordpieces of the question, begin and
-            end of the window in wordpieces of the passage, first and last + 1 wordpiece of the
-            passage of which this window knows most (`text_windows.knowing_windows`).
-        answers: texts of the gold answers, none for a question that cannot be answered; None if
-            that is not known.
-    """
-
-    id: str
-    question: str
-    context: str
+    id: str  # name of the question
+    question: str  # its text
+    context: str  # the passage's text
+    # begin and end (exclusive) of each wordpiece of the passage in ``context``, in code points,
+    # (Sc, 2)
     offsets: np.ndarray
+    # one row for each row of the model, (K, 5): wordpieces of the question, begin and end of the
+    # window in wordpieces of the passage, first and last + 1 wordpiece of the passage of which this
+    # window knows most (`text_windows.knowing_windows`)
     windows: np.ndarray
+    # texts of the gold answers, none for a question that cannot be answered; None if that is not
+    # known
     answers: tuple[str, ...] | None = None
 
     @property
@@ -64,28 +60,20 @@ class Passage:
 
 @dataclass(frozen=True)
 class Texts:
-    """The texts of a split's questions and of their passages.
+    """The texts of a split's questions and of their passages."""
 
-    Args:
-        ids: names of the n questions.
-        questions: their texts.
-        answers: gold answers; see `Passage`.
-        contexts: texts of the passages, each once.
-        paragraph: number of each question's passage, (n,).
-        offsets: of each passage, begin and end of its wordpieces one after another.
-    """
-
+    # of the n questions; see `AskedPassage`
     ids: Sequence[str]
     questions: Sequence[str]
     answers: Sequence[tuple[str, ...] | None]
-    contexts: Sequence[str]
-    paragraph: np.ndarray
-    offsets: Rows
+    contexts: Sequence[str]  # texts of the passages, each once
+    paragraph: np.ndarray  # number of each question's passage, (n,)
+    offsets: Rows  # of each passage, begin and end of its wordpieces one after another
 
-    def passage(self, index: int, windows: np.ndarray) -> Passage:
+    def passage(self, index: int, windows: np.ndarray) -> AskedPassage:
         """Return a question with its passage, read in ``windows``."""
         paragraph = int(self.paragraph[index])
-        return Passage(
+        return AskedPassage(
             self.ids[index],
             self.questions[index],
             self.contexts[paragraph],
@@ -103,11 +91,10 @@ class Texts:
             ValueError: a line is damaged, there are more or fewer than questions or passages, or
                 wordpieces lie outside their passage; names file and line.
         """
-        path = folder / f"{split}.{QUESTIONS}"
-        questions = list(_read_lines(path, len(paragraph), _question))
+        questions = read_texts(folder / f"{split}.{EXAMPLES}", _question, len(paragraph))
         ids, asked, answers = zip(*questions) if questions else ((), (), ())
         path = folder / f"{split}.{CONTEXTS}"
-        contexts = list(_read_lines(path, len(offsets), _context))
+        contexts = read_texts(path, lambda row: str(row["context"]), len(offsets))
         lengths = np.array([len(text) for text in contexts], dtype=np.int64)
         outside = np.flatnonzero(offsets.lasts > lengths)  # ends rise
         if len(outside):
@@ -125,21 +112,27 @@ def _question(row: Any) -> tuple[str, str, tuple[str, ...] | None]:
     return str(row["id"]), str(row["texts"][0]), answers
 
 
-def _context(row: Any) -> str:
-    return str(row["context"])
+def read_texts(path: Path, take: Callable[[Any], Found], count: int | None = None) -> list[Found]:
+    """Return what ``take`` makes of each line of a file of JSON; there must be ``count`` of them.
 
-
-def _read_lines(path: Path, count: int, take: Any) -> Iterator[Any]:
-    """Yield what ``take`` makes of each of ``count`` lines."""
+    Raises:
+        FileNotFoundError: the file is missing.
+        ValueError: a line is damaged, or their number is another; names file and line.
+    """
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing; {AGAIN}")
-    number = 0
-    with open(path, encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                yield take(json.loads(line))
-            except (ValueError, LookupError, TypeError, AttributeError) as error:
-                reason = f"{type(error).__name__}: {error}"
-                raise ValueError(f"{path}:{number}: damaged line ({reason}); {AGAIN}") from None
-    if number != count:
-        raise ValueError(f"{path} has {number} lines instead of {count}; {AGAIN}")
+    found = []
+    for number, line in numbered_lines(path):
+        try:
+            found.append(take(json.loads(line)))
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise ValueError(f"{path}:{number}: damaged line ({reason}); {AGAIN}") from None
+    if count not in (None, len(found)):
+        raise ValueError(f"{path} has {len(found)} lines instead of {count}; {AGAIN}")
+    return found
+
+
+def read_ids(folder: Path, split: str) -> list[str]:
+    """Return the examples' own names, in order; see `read_texts`."""
+    return read_texts(folder / f"{split}.{EXAMPLES}", lambda row: str(row["id"]))

@@ -29,10 +29,8 @@ def record_products(folder: Path, manifest: Manifest) -> None:
 def faults(folder: Path, manifest: Manifest, *, hashes: bool = False) -> Iterator[Exception]:
     """Yield what is wrong with a folder's files, as the error to raise.
 
-    Args:
-        folder: the prepared folder.
-        manifest: of the folder; those of older releases know no sizes.
-        hashes: whether to read all files and compare their bytes, too.
+    With ``hashes`` all files are read and their bytes compared, too; manifests of older releases
+    know no sizes.
     """
     for path in manifest.files(folder):
         written = manifest.products.get(path.name)
@@ -50,14 +48,10 @@ def faults(folder: Path, manifest: Manifest, *, hashes: bool = False) -> Iterato
 def check_whole(
     folder: Path, manifest: Manifest, *, hashes: bool = False, partial: bool = False
 ) -> None:
-    """Refuse a folder whose files are not those that were written.
-
-    Args:
-        folder, manifest, hashes: see `faults`.
-        partial: whether files may be missing.
+    """Refuse a folder whose files are not those that were written; if ``partial``, some may lack.
 
     Raises:
-        FileNotFoundError, ValueError: the first fault.
+        FileNotFoundError, ValueError: the first of the `faults`.
     """
     for fault in faults(folder, manifest, hashes=hashes):
         if not (partial and isinstance(fault, FileNotFoundError)):

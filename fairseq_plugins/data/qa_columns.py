@@ -6,18 +6,17 @@ Of a passage there is one row, however many questions are put to it; each questi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from .folder_names import ANSWERABLE, SPANS, UNKNOWN
+from .streams import AGAIN, Rows, check_lengths, refuse
 from .text_columns import Encoded, SentenceColumns
-from .text_rows import AGAIN, Rows, check_lengths
 
-SPANS = "spans"
-UNKNOWN, UNANSWERABLE, ANSWERABLE = range(3)
 NOWHERE = -1
 
 
@@ -33,12 +32,10 @@ class SpanGold:
     kind = SPANS
 
     def __init__(self, states: np.ndarray, first: np.ndarray) -> None:
-        self.states = states
-        self.first = first
+        self.states, self.first = states, first
         self.present = states != UNKNOWN
 
     def __len__(self) -> int:
-        """Return the number of questions."""
         return len(self.states)
 
     @cached_property
@@ -48,11 +45,7 @@ class SpanGold:
 
     @classmethod
     def read(cls, path: Path, passages: np.ndarray) -> SpanGold:
-        """Read gold answers.
-
-        Args:
-            path: of the stream without its extension.
-            passages: wordpieces of each question's passage, (n,).
+        """Read the stream ``path``; ``passages`` are the wordpieces of each question's, (n,).
 
         Raises:
             FileNotFoundError: a file is missing.
@@ -62,15 +55,16 @@ class SpanGold:
         if len(rows) != len(passages):
             raise ValueError(f"{path} has {len(rows)} rows instead of {len(passages)}; {AGAIN}")
         begins = rows.ends - rows.lengths
-        _refuse(path, rows.lengths % 2 == 0, "a row that is no state with pairs of wordpieces")
+        refuse(path, rows.lengths % 2 == 0, "has a row that is no state with pairs of wordpieces")
         states = rows.values[begins].astype(np.int64)  # (n,)
-        _refuse(path, (states < 0) | (states > ANSWERABLE), f"a state beyond 0 to {ANSWERABLE}")
-        _refuse(path, (states != ANSWERABLE) & (rows.lengths > 1), "a place of no answer")
+        beyond = (states < 0) | (states > ANSWERABLE)
+        refuse(path, beyond, f"has a state beyond 0 to {ANSWERABLE}")
+        refuse(path, (states != ANSWERABLE) & (rows.lengths > 1), "has a place of no answer")
         pairs = np.delete(rows.values.astype(np.int64), begins).reshape(-1, 2)  # (A, 2)
         owners = np.repeat(np.arange(len(rows)), rows.lengths // 2)  # (A,)
         wrong = (pairs < 0).any(1) | (pairs[:, 0] > pairs[:, 1]) | (pairs[:, 1] >= passages[owners])
         damaged = np.bincount(owners[wrong], minlength=len(rows)) > 0
-        _refuse(path, damaged, "an answer that is not in its passage")
+        refuse(path, damaged, "has an answer that is not in its passage")
         first = np.full((len(rows), 2), NOWHERE, dtype=np.int64)
         placed = rows.lengths > 1
         first[placed] = rows.values[begins[placed, None] + (1, 2)]
@@ -79,55 +73,31 @@ class SpanGold:
 
 @dataclass(frozen=True)
 class QuestionColumns:
-    """Questions and their passages.
+    """Questions and their passages."""
 
-    Args:
-        questions: the n questions.
-        contexts: the passage of each of them, in shared memory.
-        paragraph: its number, (n,).
-        offsets: of each passage, begin and end (exclusive) of its wordpieces in its text, in code
-            points, one after another.
-        gold: what answers the questions; None where that is not known.
-    """
-
-    questions: SentenceColumns
-    contexts: SentenceColumns
-    paragraph: np.ndarray
+    questions: SentenceColumns  # the n questions
+    contexts: SentenceColumns  # the passage of each of them, in shared memory
+    paragraph: np.ndarray  # its number, (n,)
+    # of each passage, begin and end (exclusive) of its wordpieces in its text, in code points, one
+    # after another
     offsets: Rows
-    gold: SpanGold | None = None
+    gold: SpanGold | None = None  # what answers the questions; None where that is not known
 
     @classmethod
     def read(
-        cls,
-        folder: Path,
-        split: str,
-        names: Iterable[str],
-        *,
-        pieces: int | None = None,
+        cls, folder: Path, split: str, names: Sequence[str], *, pieces: int | None = None
     ) -> QuestionColumns:
-        """Read the streams of a split, and check that they fit.
-
-        Args:
-            folder: prepared folder.
-            split: name of the split.
-            names: of the layers that are wanted.
-            pieces: how many wordpieces the vocabulary has, where there is one to check with.
-
-        Raises:
-            FileNotFoundError: a stream is missing.
-            ValueError: streams disagree, numbers stand for nothing, or heads form no trees; names
-                file and row.
-        """
-        names = tuple(names)
+        """Read the streams of a split, and check that they fit; see `SentenceColumns.read`."""
         questions, passages = (
             SentenceColumns.read(folder, split, number, names, pieces=pieces) for number in (0, 1)
         )
         path = folder / f"{split}.paragraph"
         paragraph = Rows.read(path)
-        check_lengths(str(path), paragraph, np.ones(len(questions.tokens), dtype=np.int64))
+        check_lengths(path, paragraph, np.ones(len(questions.tokens), dtype=np.int64))
         numbers = paragraph.values.astype(np.int64)  # (n,)
         count = len(passages.tokens)
-        _refuse(path, (numbers < 0) | (numbers >= count), f"a passage that is none of the {count}")
+        none = (numbers < 0) | (numbers >= count)
+        refuse(path, none, f"has a passage that is none of the {count}")
         offsets = _read_offsets(folder / f"{split}.offsets1", passages.tokens.lengths)
         gold = SpanGold.read(folder / f"{split}.answers", passages.tokens.lengths[numbers])
         gold = gold if gold.present.any() else None
@@ -141,23 +111,20 @@ class QuestionColumns:
         paragraph: Sequence[int],
         offsets: Sequence[np.ndarray],
         *,
-        names: Iterable[str] = (),
+        names: Sequence[str] = (),
         name_of: Callable[[int], str] = "question {}".format,
     ) -> QuestionColumns:
         """Take questions and passages as the encoder of raw text made them.
 
         Args:
-            questions: n of them.
-            passages: each once.
-            paragraph: number of each question's passage, (n,).
+            questions, passages, paragraph: n; each once; number of each question's passage, (n,).
             offsets: for each passage (S, 2).
-            names: see `read`.
-            name_of: names a question in messages, by its number.
+            names, name_of: see `SentenceColumns.of`.
 
         Raises:
             ValueError: a text lacks a layer, or its heads form no trees.
         """
-        names, numbers = tuple(names), np.asarray(paragraph, dtype=np.int64)
+        numbers = np.asarray(paragraph, dtype=np.int64)
 
         def passage_of(number: int) -> str:
             asked = np.flatnonzero(numbers == number)
@@ -175,22 +142,12 @@ class QuestionColumns:
 def _read_offsets(path: Path, lengths: np.ndarray) -> Rows:
     """Read where wordpieces lie; their begins rise, and so do their ends, or stay."""
     rows = Rows.read(path)
-    check_lengths(str(path), rows, 2 * lengths)
+    check_lengths(path, rows, 2 * lengths)
     pairs = rows.values.astype(np.int64).reshape(-1, 2)
     wrong = (pairs[:, 0] < 0) | (pairs[:, 0] >= pairs[:, 1])
     falls = (np.diff(pairs, axis=0) < 0).any(axis=1)
     owners = np.repeat(np.arange(len(rows)), lengths)
     wrong[1:] |= falls & (owners[1:] == owners[:-1])
     damaged = np.bincount(owners[wrong], minlength=len(rows)) > 0
-    _refuse(path, damaged, "wordpieces that do not follow one another", "passage")
+    refuse(path, damaged, "has wordpieces that do not follow one another", row="passage")
     return rows
-
-
-def _refuse(path: Path, wrong: np.ndarray, what: str, row: str = "example") -> None:
-    """Refuse rows that are wrong; ``row`` says what a row is.
-
-    Raises:
-        ValueError: names the first of them.
-    """
-    if wrong.any():
-        raise ValueError(f"{path}: {row} {int(wrong.argmax()) + 1} has {what}; {AGAIN}")

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .passages import Passage, Texts
+from .passages import AskedPassage, Texts
 from .qa_columns import ANSWERABLE, NOWHERE, QuestionColumns
 from .text_dataset import FILE, TextDataset
 from .text_items import InputFormat, joined
@@ -22,11 +22,9 @@ class QuestionDataset(TextDataset):
     """Questions in batches, each with all windows of its passage.
 
     Args:
-        columns: questions and passages.
-        form: how they are read, with ``WINDOWS``.
+        columns, form: questions and passages; how they are read, with ``WINDOWS``.
         texts: their texts; without them batches hold no passages.
-        order: see `TextDataset`.
-        name_of: names a question in messages, by its number.
+        order, name_of: see `TextDataset`.
 
     Raises:
         ValueError: columns that disagree, or a question that leaves its passage no room.
@@ -54,7 +52,7 @@ class QuestionDataset(TextDataset):
             item["passage"] = self.passage(int(index))
         return item
 
-    def passage(self, index: int) -> Passage:
+    def passage(self, index: int) -> AskedPassage:
         """Return a question with its passage and their windows."""
         spans, kept = self._windows(index)
         length = int(self.items.sentences[1].tokens.lengths[index])
@@ -88,7 +86,7 @@ class QuestionDataset(TextDataset):
         """Make a batch of n questions in B rows.
 
         Beside what `TextDataset` says there are ``windows_per_example`` (n,), the rows of each;
-        ``target`` (B, 2), see `_target`; and if there are texts ``passages``, one `Passage` each.
+        ``target`` (B, 2), see `_target`; and if there are texts ``passages``, one for each.
         """
         batch = super().collater(samples)
         if not batch:

@@ -1,4 +1,4 @@
-"""Binary streams of a prepared folder, in fairseq's memory-mapped format.
+"""Binary streams of a prepared folder, in fairseq's memory-mapped format; their rows, checked.
 
 A stream is one ``.bin``/``.idx`` pair: ``train.en-de.en`` (source tokens), ``train.en-de.de``
 (target tokens), ``train.en-de.en.pos`` (one feature id per source token). All streams of a split
@@ -12,7 +12,8 @@ fairseq opens a stream, and before any of its numbers counts something.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from fairseq.data.indexed_dataset import (
 )
 
 from ..files import new_file, publish
+from ..syntax.tree import check_heads, first_bad_sentence
 
 AGAIN = "prepare the folder again"
 AT_ONCE = 1 << 22  # numbers looked at together
@@ -52,7 +54,7 @@ class StreamWriter:
 
     def __init__(self, prefix: Path, id_count: int) -> None:
         self.prefix = prefix
-        self.lines = self.ids = 0
+        self.ids = 0
         self._files = {ext: new_file(f"{prefix}.{ext}") for ext in ("bin", "idx")}
         dtype = np.uint8 if id_count <= 256 else best_fitting_int_dtype(id_count)
         self._builder = MMapIndexedDatasetBuilder(str(self._files["bin"]), dtype=dtype)
@@ -60,7 +62,7 @@ class StreamWriter:
     def add(self, row: Sequence[int]) -> None:
         """Append one line's ids."""
         self._builder.add_item(torch.as_tensor(row, dtype=torch.int64))
-        self.lines, self.ids = self.lines + 1, self.ids + len(row)
+        self.ids += len(row)
 
     def close(self) -> None:
         """Finish both files and give them their names."""
@@ -69,13 +71,12 @@ class StreamWriter:
             publish(path, f"{self.prefix}.{ext}")
 
 
-def write_stream(prefix: Path, rows: Iterable[Sequence[int]], id_count: int) -> tuple[int, int]:
-    """Write a whole stream; return the number of rows and of ids."""
+def write_stream(prefix: Path, rows: Iterable[Sequence[int]], id_count: int) -> None:
+    """Write a whole stream."""
     writer = StreamWriter(prefix, id_count)
     for row in rows:
         writer.add(row)
     writer.close()
-    return writer.lines, writer.ids
 
 
 def read_stream(prefix: Path) -> MMapIndexedDataset:
@@ -131,8 +132,7 @@ def check_ids(
 
     Args:
         what: the stream, for the message.
-        values: all of them, row after row.
-        sizes: lengths of the rows.
+        values, sizes: all of them, row after row, and the lengths of the rows.
         bounds: the least of them, and the first beyond the greatest.
         names: what they stand for, e.g. ``token of dict.en.txt``.
 
@@ -151,3 +151,126 @@ def check_ids(
             f"{what}, line {row + 1}: id {values[at]} is no {names}, whose ids are {low} to "
             f"{high - 1}; {AGAIN}"
         )
+
+
+class Rows:
+    """Rows of whole numbers.
+
+    Args:
+        values: all rows one after another.
+        lengths: numbers in each row.
+        ends: where each row ends among the values, if they are not all rows one after another.
+    """
+
+    def __init__(
+        self, values: np.ndarray, lengths: np.ndarray, ends: np.ndarray | None = None
+    ) -> None:
+        self.values = values
+        self.lengths = np.asarray(lengths, dtype=np.int64)
+        self.ends = np.cumsum(self.lengths) if ends is None else ends
+
+    @classmethod
+    def read(cls, prefix: Path) -> Rows:
+        """Read a stream; see `streams.stream_layout` for what is refused."""
+        lengths, dtype = stream_layout(prefix)
+        return cls(np.fromfile(f"{prefix}.bin", dtype=dtype), lengths)
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[int]]) -> Rows:
+        """Take rows as they are."""
+        rows = list(rows)
+        lengths = np.array([len(row) for row in rows], dtype=np.int64)
+        return cls(np.fromiter(chain.from_iterable(rows), np.int64, lengths.sum()), lengths)
+
+    def check(self, what: object, count: int, names: str, least: int = 0) -> None:
+        """Refuse numbers below ``least`` or from ``count`` on; see `streams.check_ids`."""
+        check_ids(what, self.values, self.lengths, (least, count), names)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, index: int) -> np.ndarray:
+        end = self.ends[index]
+        return self.values[end - self.lengths[index] : end]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        begins = (self.ends - self.lengths).tolist()
+        return (self.values[begin:end] for begin, end in zip(begins, self.ends.tolist()))
+
+    def gather(self, index: np.ndarray) -> Rows:
+        """Return the rows of these numbers, some maybe several times; their values are shared."""
+        return Rows(self.values, self.lengths[index], self.ends[index])
+
+    def any(self, marked: np.ndarray) -> np.ndarray:
+        """Tell of each row whether one of its values is marked; no row is gathered."""
+        found = np.zeros(len(self), dtype=bool)
+        found[np.searchsorted(self.ends, np.flatnonzero(marked), side="right")] = True
+        return found
+
+    @property
+    def lasts(self) -> np.ndarray:
+        """The last number of each row; -1 in an empty one."""
+        out = np.full(len(self), -1, dtype=np.int64)
+        filled = self.lengths > 0
+        out[filled] = self.values[self.ends[filled] - 1]
+        return out
+
+
+def refuse(
+    what: object,
+    wrong: np.ndarray,
+    said: str | Callable[[int], str],
+    *,
+    row: str = "example",
+    cure: str = AGAIN,
+) -> None:
+    """Refuse rows that are wrong.
+
+    Args:
+        what, row: what the stream and a row are called.
+        wrong: whether a row is, (N,).
+        said, cure: what is wrong with it (or what its number from 0 gives to say), and what to do.
+
+    Raises:
+        ValueError: names the first of them.
+    """
+    if wrong.any():
+        at = int(wrong.argmax())
+        reason = said if isinstance(said, str) else said(at)
+        raise ValueError(f"{what}: {row} {at + 1} {reason}; {cure}")
+
+
+def check_lengths(what: object, rows: Rows, lengths: np.ndarray, cure: str = AGAIN) -> None:
+    """Refuse rows of other lengths than those given."""
+    if len(rows) != len(lengths):
+        raise ValueError(f"{what} has {len(rows)} rows instead of {len(lengths)}; {cure}")
+    refuse(
+        what,
+        rows.lengths != lengths,
+        lambda at: f"has {rows.lengths[at]} entries instead of {lengths[at]}",
+        cure=cure,
+    )
+
+
+def check_succession(what: object, words: Rows, cure: str = AGAIN) -> None:
+    """Refuse rows that do not count words from 0, one after another."""
+    values = words.values.astype(np.int64)
+    steps = np.diff(values, prepend=0)
+    begins = (words.ends - words.lengths)[words.lengths > 0]
+    steps[begins] = np.where(values[begins] == 0, 0, -1)
+    refuse(what, words.any((steps < 0) | (steps > 1)), "leaves words out", cure=cure)
+
+
+def parents_of(what: object, heads: Rows, cure: str = AGAIN) -> Rows:
+    """Return heads that count from 1 as indices from 0, a root's its own, if they form trees."""
+    at = first_bad_sentence(heads.values, heads.lengths)
+    if at is not None:
+        try:
+            check_heads(heads[at].tolist())
+        except ValueError as error:
+            raise ValueError(f"{what}: example {at + 1}: {error}; {cure}") from None
+    values = heads.values.astype(np.int32) - 1  # (N,)
+    roots = np.flatnonzero(values < 0)
+    begins = np.repeat(heads.ends - heads.lengths, heads.lengths)  # (N,)
+    values[roots] = roots - begins[roots]
+    return Rows(values, heads.lengths)

@@ -23,11 +23,7 @@ NAMES = {"tokens": "src_tokens", "factors": "src_factors"}
 
 
 def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
-    """Make a batch of `text_items` items.
-
-    Args:
-        items: at least one.
-        pad: id of the padding token.
+    """Make a batch of `text_items` items, at least one; ``pad`` is the id of the padding token.
 
     Returns:
         ``id`` (n,), ``nsentences`` n, ``ntokens`` N, and in ``net_input`` ``src_tokens`` and
@@ -87,10 +83,7 @@ def _table(tables: Sequence[np.ndarray]) -> Tensor:
     """Return how all words of each pair compare, (B, M, M), counted as `_tree` does.
 
     It is 1 within a sentence, at the gap between the sentences and at padding, and the same the
-    other way round.
-
-    Args:
-        tables: (V, W) for each pair, of its second to its first sentence's words, in 255ths.
+    other way round. ``tables`` are (V, W), of second to first sentences' words, in 255ths.
     """
     width = max(sum(table.shape) + 1 for table in tables)
     out = np.ones((len(tables), width, width), dtype=np.float32)  # (B, M, M)
@@ -104,9 +97,7 @@ def _table(tables: Sequence[np.ndarray]) -> Tensor:
 def real_positions(lengths: np.ndarray, least: int = 0) -> tuple[np.ndarray, int]:
     """Return the flat positions b S + s of the real tokens, (N,) in rising order, and S.
 
-    Args:
-        lengths: of the rows, (B,).
-        least: S is not below.
+    Rows have ``lengths`` (B,); S is not below ``least``.
     """
     width = max(int(lengths.max()), least)
     padded = np.arange(len(lengths)) * width  # (B,) where each row begins in the padded batch

@@ -6,8 +6,7 @@ without loops. The same columns come from raw text at inference.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,8 +17,8 @@ import numpy as np
 from ..messages import quoted
 from ..syntax.labels import PAD_ID
 from ..syntax.layers import COLUMN, TREE, WORD, Layer, layers_of
-from ..text_reading import read_text
-from .text_rows import AGAIN, Rows, check_lengths, check_succession, parents_of
+from ..text_reading import read_lines
+from .streams import AGAIN, Rows, check_lengths, check_succession, parents_of
 
 CLASSES, SCORE, WORD_LABELS = "classes", "score", "word_labels"
 NO_CLASS = -1
@@ -36,36 +35,24 @@ class Encoded(Protocol):
 
 @dataclass(frozen=True)
 class SentenceColumns:
-    """The first (or the second) sentence of every example.
+    """The first (or the second) sentence of every example."""
 
-    Args:
-        tokens: wordpiece ids without specials.
-        words: word of each wordpiece.
-        layers: what the words carry, by the layer's name: one id a word; of trees the index from 0
-            of each word's head, a root's own for a root; of second sentences and layers of pairs of
-            words, for each word one number for every word of the first sentence.
-    """
-
-    tokens: Rows
-    words: Rows
+    tokens: Rows  # wordpiece ids without specials
+    words: Rows  # word of each wordpiece
+    # what the words carry, by the layer's name: one id a word; of trees the index from 0 of each
+    # word's head, a root's own for a root; of second sentences and layers of pairs of words, for
+    # each word one number for every word of the first sentence
     layers: dict[str, Rows] = field(default_factory=dict)
 
     @classmethod
     def read(
-        cls,
-        folder: Path,
-        split: str,
-        number: int,
-        names: Iterable[str],
-        *,
-        pieces: int | None = None,
+        cls, folder: Path, split: str, side: int, names: Iterable[str], *, pieces: int | None = None
     ) -> SentenceColumns:
         """Read the streams of a split, and check that they fit.
 
         Args:
-            folder: prepared folder.
-            split: name of the split.
-            number: 0 for the first sentences, 1 for the second.
+            folder, split: of the streams.
+            side: 0 for the first sentences, 1 for the second.
             names: of the layers that are wanted; those of pairs of words are passed over.
             pieces: how many wordpieces the vocabulary has, where there is one to check with.
 
@@ -76,24 +63,17 @@ class SentenceColumns:
         """
         own = _of_words(names)
         paths = {
-            name: folder / f"{split}.{name}{number}"
+            name: folder / f"{split}.{name}{side}"
             for name in ("tokens", "words", *(layer.name for layer in own))
         }
         rows = {name: Rows.read(path) for name, path in paths.items()}
-        tokens, words = rows["tokens"], rows["words"]
         if pieces is not None:
-            tokens.check(paths["tokens"], pieces, "wordpiece of the vocabulary")
-        check_lengths(str(paths["words"]), words, tokens.lengths)
-        check_succession(str(paths["words"]), words)
-        found = {}
+            rows["tokens"].check(paths["tokens"], pieces, "wordpiece of the vocabulary")
         for layer in own:
-            what, values = str(paths[layer.name]), rows[layer.name]
-            check_lengths(what, values, words.lasts + 1)
             if layer.enters == COLUMN:
-                meaning = f"value of feature {layer.name!r}"
-                values.check(what, len(layer.inventory), meaning, PAD_ID + 1)
-            found[layer.name] = parents_of(what, values) if layer.enters == TREE else values
-        return cls(tokens, words, found)
+                what = f"value of feature {layer.name!r}"
+                rows[layer.name].check(paths[layer.name], len(layer.inventory), what, PAD_ID + 1)
+        return cls._fitted(rows, own, paths, AGAIN)
 
     @classmethod
     def of(
@@ -103,26 +83,32 @@ class SentenceColumns:
         *,
         name_of: Callable[[int], str] = "example {}".format,
     ) -> SentenceColumns:
-        """Take sentences as the encoder of raw text made them.
-
-        Args:
-            sentences: one an example.
-            names: of the layers that are wanted; those of pairs of words are passed over.
-            name_of: names an example in messages, by its number.
+        """Take sentences, one an example, as the encoder of raw text made them; see `read`.
 
         Raises:
-            ValueError: a sentence lacks a layer, or its heads form no trees.
+            ValueError: a sentence lacks a layer, or its heads form no trees; ``name_of`` its number
+                is what messages call the example.
         """
-        words = Rows.of(sentence.word_of for sentence in sentences)
-        found = {}
-        for layer in _of_words(names):
-            rows = raw_rows(layer, sentences, name_of)
+        own = _of_words(names)
+        rows = {layer.name: raw_rows(layer, sentences, name_of) for layer in own}
+        rows["tokens"] = Rows.of(sentence.tokens for sentence in sentences)
+        rows["words"] = Rows.of(sentence.word_of for sentence in sentences)
+        return cls._fitted(rows, own, {name: f"{name} of raw text" for name in rows}, PIPELINE)
+
+    @classmethod
+    def _fitted(
+        cls, rows: Mapping[str, Rows], own: list[Layer], places: Mapping[str, object], cure: str
+    ) -> SentenceColumns:
+        """Check that rows, called by their places, fit each other; heads become indices."""
+        tokens, words, found = rows["tokens"], rows["words"], {}
+        check_lengths(places["words"], words, tokens.lengths, cure)
+        check_succession(places["words"], words, cure)
+        for layer in own:
+            what, found[layer.name] = places[layer.name], rows[layer.name]
+            check_lengths(what, found[layer.name], words.lasts + 1, cure)
             if layer.enters == TREE:
-                what = f"{layer.name} of raw text"
-                check_lengths(what, rows, words.lasts + 1, PIPELINE)
-                rows = parents_of(what, rows, PIPELINE)
-            found[layer.name] = rows
-        return cls(Rows.of(sentence.tokens for sentence in sentences), words, found)
+                found[layer.name] = parents_of(what, found[layer.name], cure)
+        return cls(tokens, words, found)
 
     def gather(self, index: np.ndarray) -> SentenceColumns:
         """Return the sentences of these numbers, some maybe several times, without copies."""
@@ -135,15 +121,9 @@ class SentenceColumns:
         return self.words.lasts + 1
 
     def comparing(
-        self, layer: Layer, rows: Rows, first: SentenceColumns, what: str
+        self, layer: Layer, rows: Rows, first: SentenceColumns, what: object
     ) -> SentenceColumns:
-        """Return these second sentences with a layer of pairs of words.
-
-        Args:
-            layer: the layer.
-            rows: a number for every pair of words; see `SentenceColumns`.
-            first: the first sentences.
-            what: names the numbers in messages.
+        """Return these second sentences with a layer of pairs of words, ``what`` in messages.
 
         Raises:
             ValueError: there are more or fewer numbers than pairs of words, or others than there
@@ -160,16 +140,7 @@ def _of_words(names: Iterable[str]) -> list[Layer]:
 
 
 def raw_rows(layer: Layer, sentences: Sequence[Encoded], name_of: Callable[[int], str]) -> Rows:
-    """Take a layer of raw text.
-
-    Args:
-        layer: the layer.
-        sentences: one an example.
-        name_of: names an example in messages, by its number.
-
-    Raises:
-        ValueError: a sentence lacks it.
-    """
+    """Take a layer of raw text, see `SentenceColumns.of`; ValueError names a sentence without."""
     for index, sentence in enumerate(sentences):
         if layer.name not in sentence.layers:
             raise ValueError(
@@ -190,17 +161,13 @@ class Gold:
     """
 
     def __init__(self, kind: str, values: Any) -> None:
-        self.kind = kind
-        self.values = values
-        missing = {
-            CLASSES: lambda: values == NO_CLASS,
-            SCORE: lambda: np.isnan(values),
-            WORD_LABELS: lambda: values.lengths == 0,
-        }[kind]()
-        self.present = ~missing
+        self.kind, self.values = kind, values
+        if kind == WORD_LABELS:
+            self.present = values.lengths > 0
+        else:
+            self.present = values != NO_CLASS if kind == CLASSES else ~np.isnan(values)
 
     def __len__(self) -> int:
-        """Return the number of examples."""
         return len(self.values)
 
     def __getitem__(self, index: int) -> Any:
@@ -217,13 +184,7 @@ class Gold:
 
     @classmethod
     def read(cls, folder: Path, split: str, kind: str, *, labels: int = 0) -> Gold:
-        """Read the gold labels of a split.
-
-        Args:
-            folder: prepared folder.
-            split: name of the split.
-            kind: what they are.
-            labels: how many labels there are.
+        """Read the gold labels of a split, of one kind; of so many ``labels``.
 
         Raises:
             FileNotFoundError: a file is missing.
@@ -245,28 +206,9 @@ def _read_scores(path: Path) -> np.ndarray:
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing; {AGAIN}")
     scores = []
-    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), 1):
+    for number, line in enumerate(read_lines(path), 1):
         try:
             scores.append(float(line) if line.strip() else np.nan)
         except ValueError:
             raise ValueError(f"{path}:{number}: {quoted(line)} is no number") from None
     return np.array(scores)
-
-
-def read_ids(folder: Path, split: str) -> list[str]:
-    """Return the examples' own names, in order.
-
-    Raises:
-        FileNotFoundError: the file is missing.
-        ValueError: a line is none of an example; names file and line.
-    """
-    path = folder / f"{split}.examples.jsonl"
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing; {AGAIN}")
-    found = []
-    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), 1):
-        try:
-            found.append(str(json.loads(line)["id"]))
-        except (ValueError, LookupError, TypeError, RecursionError):
-            raise ValueError(f"{path}:{number}: no example; {AGAIN}") from None
-    return found

@@ -28,8 +28,7 @@ class TextDataset(FairseqDataset):
     epoch makes its own batches, so that a resumed run has those of the straight one.
 
     Args:
-        sentences: columns of the first, and for pairs of the second sentences.
-        form: how they are read.
+        sentences, form: see `TextItems`.
         gold: their labels; None for raw text.
         order: `FILE`; `RANDOM`, a permutation; or `LENGTH`, examples of like length side by side.
         name_of: names an example in messages, by its number.
@@ -49,9 +48,7 @@ class TextDataset(FairseqDataset):
     ) -> None:
         self.name_of = name_of or "example {}".format
         self.items = TextItems(sentences, form, self.name_of)
-        self.form = form
-        self.gold = gold
-        self.order = order
+        self.form, self.gold, self.order = form, gold, order
         if gold is not None:
             self._check_gold(gold)
 
@@ -79,7 +76,6 @@ class TextDataset(FairseqDataset):
             )
 
     def __len__(self) -> int:
-        """Return the number of examples n."""
         return len(self.items)
 
     def __getitem__(self, index: int) -> dict[str, Any]:
@@ -118,13 +114,11 @@ class TextDataset(FairseqDataset):
         """Return an example's number of tokens, over all its rows."""
         return int(self.sizes[index])
 
+    size = num_tokens
+
     def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
         """Return the number of tokens of several examples."""
         return self.sizes[indices]
-
-    def size(self, index: int) -> int:
-        """Return an example's number of tokens, over all its rows."""
-        return self.num_tokens(index)
 
     def ordered_indices(self) -> np.ndarray:
         """Return the order of the examples; fairseq seeds NumPy by the epoch before it asks."""

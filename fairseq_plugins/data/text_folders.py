@@ -11,10 +11,11 @@ from ..syntax.layers import WORD_PAIR, Layer, layers_of
 from ..text_reading import read_text
 from .folder_names import LABELS
 from .manifest import TEXT, Manifest
+from .passages import read_ids
 from .products import check_whole
 from .qa_columns import QuestionColumns
-from .text_columns import Gold, SentenceColumns, raw_rows, read_ids
-from .text_rows import Rows
+from .streams import AGAIN, Rows
+from .text_columns import Gold, SentenceColumns, raw_rows
 
 
 def open_folder(folder: Path, task: str) -> Manifest:
@@ -40,25 +41,17 @@ def read_sentences(
     folder: Path,
     manifest: Manifest,
     split: str,
-    names: Iterable[str],
+    names: Sequence[str],
     *,
     pieces: int | None = None,
 ) -> list[SentenceColumns]:
-    """Read the first, and for pairs the second sentences of a split.
-
-    Args:
-        folder: prepared folder.
-        manifest: its manifest.
-        split: name of the split.
-        names: of the layers that the model reads.
-        pieces: how many wordpieces the vocabulary has, where there is one to check with.
+    """Read the first, and for pairs the second sentences of a split; see `SentenceColumns.read`.
 
     Raises:
         FileNotFoundError: no such split, or a missing stream.
         ValueError: streams that disagree with each other or with the manifest.
     """
     _check_split(folder, manifest, split)
-    names = tuple(names)
     columns = [
         SentenceColumns.read(folder, split, number, names, pieces=pieces)
         for number in range(manifest.sentences)
@@ -67,7 +60,7 @@ def read_sentences(
         _check_count(folder, manifest, split, "examples", len(column.tokens))
     for layer in _of_pairs(names):
         path = folder / f"{split}.{layer.name}1"
-        columns[1] = columns[1].comparing(layer, Rows.read(path), columns[0], str(path))
+        columns[1] = columns[1].comparing(layer, Rows.read(path), columns[0], path)
     return columns
 
 
@@ -79,25 +72,17 @@ def read_questions(
     folder: Path,
     manifest: Manifest,
     split: str,
-    names: Iterable[str],
+    names: Sequence[str],
     *,
     pieces: int | None = None,
     required: bool = True,
 ) -> QuestionColumns:
-    """Read the questions of a split and their passages.
-
-    Args:
-        folder: prepared folder.
-        manifest: its manifest.
-        split: name of the split.
-        names: of the layers that the model reads.
-        pieces: how many wordpieces the vocabulary has, where there is one to check with.
-        required: whether it must be known of every question what answers it.
+    """Read the questions of a split and their passages; see `SentenceColumns.read`.
 
     Raises:
         FileNotFoundError: no such split, or a missing stream.
         ValueError: streams that disagree with each other or with the manifest, or answers that are
-            required and missing.
+            ``required`` of every question and missing.
     """
     _check_split(folder, manifest, split)
     columns = QuestionColumns.read(folder, split, names, pieces=pieces)
@@ -109,11 +94,6 @@ def read_questions(
 
 
 def _check_split(folder: Path, manifest: Manifest, split: str) -> None:
-    """Refuse a split that the folder lacks.
-
-    Raises:
-        FileNotFoundError: names the splits that it has.
-    """
     if split not in manifest.splits:
         raise FileNotFoundError(
             f"{folder} has no split {split!r}; splits: {named(manifest.splits)}"
@@ -125,23 +105,14 @@ def _check_count(folder: Path, manifest: Manifest, split: str, what: str, count:
     if count != promised:
         raise ValueError(
             f"{folder}: split {split!r} has {count} {what}, but the manifest says {promised}; "
-            "prepare the folder again"
+            f"{AGAIN}"
         )
 
 
 def take_sentences(
-    examples: Sequence[Sequence[Any]],
-    number: int,
-    names: Iterable[str],
-    ids: Sequence[str],
+    examples: Sequence[Sequence[Any]], number: int, names: Sequence[str], ids: Sequence[str]
 ) -> list[SentenceColumns]:
-    """Take examples from the encoder of raw text.
-
-    Args:
-        examples: for each its sentences.
-        number: how many sentences an example must have.
-        names: of the layers that the model reads.
-        ids: names of the examples.
+    """Take examples, each ``number`` sentences, from the encoder of raw text; ``ids`` name them.
 
     Raises:
         ValueError: an example with another number of sentences, or one that lacks a layer.
@@ -149,7 +120,6 @@ def take_sentences(
     for name, sentences in zip(ids, examples):
         if len(sentences) != number:
             raise ValueError(f"{name} has {len(sentences)} texts; this task takes {number}")
-    names = tuple(names)
     sides = [[sentences[place] for sentences in examples] for place in range(number)]
     columns = [SentenceColumns.of(side, names, name_of=ids.__getitem__) for side in sides]
     for layer in _of_pairs(names):
@@ -161,15 +131,9 @@ def take_sentences(
 def read_gold(folder: Path, manifest: Manifest, split: str, *, required: bool) -> Gold | None:
     """Read the gold labels of a split; None when it has none at all.
 
-    Args:
-        folder: prepared folder.
-        manifest: its manifest.
-        split: name of the split.
-        required: whether every example must have its label.
-
     Raises:
         FileNotFoundError: a file is missing.
-        ValueError: labels are required and missing, or damaged.
+        ValueError: labels are damaged, or ``required`` of every example and missing.
     """
     gold = None
     if manifest.splits[split]["labelled"]:

@@ -14,55 +14,43 @@ from typing import Any
 import numpy as np
 
 from ..syntax.labels import SPECIAL_ID
-from ..syntax.layers import COLUMN, LAYERS, TABLE, TREE, Layer, layers_of
+from ..syntax.layers import COLUMN, TABLE, TREE, Layer, layers_of
 from .text_columns import SentenceColumns
 from .text_windows import cut_trees, cut_windows, shortened, stride_windows, word_begins
 
 ERROR, TRUNCATE, SPLIT, WINDOWS = "error", "truncate", "split", "windows"
 
-Part = tuple[int, int, int]  # sentence, begin and end in its wordpieces
+Stretch = tuple[int, int, int]  # sentence, begin and end in its wordpieces
 
 
 @dataclass(frozen=True)
 class InputFormat:
-    """How examples are read.
+    """How examples are read."""
 
-    Args:
-        cls, sep, pad: ids of the special tokens.
-        layers: names of the layers that the model reads; columns in their order.
-        by_word: whether words are labelled.
-        words: whether the model wants to know the word of each token.
-        limit: most tokens of a row, specials included; None for any number.
-        positions: how many the models have room for; None where that is not known.
-        long_examples: what becomes of longer ones: `ERROR`, `TRUNCATE`, `SPLIT`, or `WINDOWS` of
-            the second sentence, each behind the whole first one; similarities are none of theirs.
-        stride: wordpieces from the begin of one such window to the next.
-        longest_question: wordpieces of the first sentence that are read, with `WINDOWS`.
-    """
-
-    cls: int
+    cls: int  # id of the special token, like the next two
     sep: int
     pad: int
-    layers: tuple[str, ...] = ()
-    by_word: bool = False
-    words: bool = False
-    limit: int | None = None
-    positions: int | None = None
+    layers: tuple[str, ...] = ()  # names of the layers that the model reads; columns in their order
+    by_word: bool = False  # whether words are labelled
+    words: bool = False  # whether the model wants to know the word of each token
+    limit: int | None = None  # most tokens of a row, specials included; None for any number
+    positions: int | None = None  # how many the models have room for; None where that is not known
+    # what becomes of longer ones: `ERROR`, `TRUNCATE`, `SPLIT`, or `WINDOWS` of the second
+    # sentence, each behind the whole first one; similarities are none of theirs
     long_examples: str = ERROR
-    stride: int = 128
-    longest_question: int = 64
+    stride: int = 128  # wordpieces from the begin of one such window to the next
+    longest_question: int = 64  # wordpieces of the first sentence that are read, with `WINDOWS`
 
-    def entering(self, how: str) -> list[str]:
-        """Return the names of the layers that enter a batch in one way (`syntax.layers`)."""
-        return [layer.name for layer in layers_of(self.layers) if layer.enters == how]
+    def entering(self, how: str) -> list[Layer]:
+        """Return the layers that enter a batch in one way (`syntax.layers`)."""
+        return [layer for layer in layers_of(self.layers) if layer.enters == how]
 
 
 class TextItems:
     """Examples as arrays of their real tokens.
 
     Args:
-        sentences: columns of the first, and for pairs of the second sentences.
-        form: how they are read.
+        sentences, form: columns of the first, and for pairs of the second sentences; how to read.
         name_of: names an example in messages, by its number.
 
     Attributes:
@@ -83,16 +71,16 @@ class TextItems:
             raise ValueError(f"columns of {counts} examples do not belong together; prepare again")
         self.sentences = list(sentences)
         self.form = form
-        self.columns, trees, self.tables = map(form.entering, (COLUMN, TREE, TABLE))
-        self.tree = next(iter(trees), None)
+        self.columns = form.entering(COLUMN)
+        self.tree = next((layer.name for layer in form.entering(TREE)), None)
+        self.tables = [layer.name for layer in form.entering(TABLE)]
         self.name_of = name_of
         self.sizes = 1 + sum(column.tokens.lengths + 1 for column in self.sentences)  # (n,)
         # Of examples that are too long: parts of each row, and the row of each word.
-        self._cuts: dict[int, tuple[list[list[Part]], np.ndarray | None]] = {}
+        self._cuts: dict[int, tuple[list[list[Stretch]], np.ndarray | None]] = {}
         self._fit()
 
     def __len__(self) -> int:
-        """Return the number of examples n."""
         return len(self.sizes)
 
     @property
@@ -100,10 +88,10 @@ class TextItems:
         """Numbers of the examples that were too long, and so were truncated or split."""
         return list(self._cuts)
 
-    def rows(self, index: int) -> list[list[Part]]:
+    def rows(self, index: int) -> list[list[Stretch]]:
         """Return the parts of its sentences that each row of an example shows."""
-        cut = self._cuts.get(index)
-        return [self._whole(index)] if cut is None else cut[0]
+        whole = [(i, 0, column.tokens.lengths[index]) for i, column in enumerate(self.sentences)]
+        return self._cuts[index][0] if index in self._cuts else [whole]
 
     def __getitem__(self, index: int) -> dict[str, Any]:
         """Return an example as arrays.
@@ -133,7 +121,7 @@ class TextItems:
             item["words"] = self._word_places(index, item["lengths"], rows, owners)
         return item
 
-    def _syntax(self, index: int, rows: list[list[Part]]) -> dict[str, Any]:
+    def _syntax(self, index: int, rows: list[list[Stretch]]) -> dict[str, Any]:
         """Return ``word_of`` (T,), the tree, (W,) for each row, and tables of an example.
 
         Words are counted over the example; with a tree, a row that shows a part of it counts over
@@ -160,7 +148,7 @@ class TextItems:
             found[self.tree] = trees
         return found | {name: self._table(name, index, *spans) for name in self.tables}
 
-    def _words(self, index: int, part: Part) -> tuple[np.ndarray, np.ndarray | None, range]:
+    def _words(self, index: int, part: Stretch) -> tuple[np.ndarray, np.ndarray | None, range]:
         """Return what a row counts of one sentence.
 
         Returns:
@@ -218,15 +206,15 @@ class TextItems:
             return "a larger --max-positions as far as the model has positions"
         return f"a larger --max-positions, at most {most}" if most > self.form.limit else ""
 
-    def _truncate(self, index: int, room: int) -> tuple[list[list[Part]], None]:
+    def _truncate(self, index: int, room: int) -> tuple[list[list[Stretch]], None]:
         lengths = [int(column.tokens.lengths[index]) for column in self.sentences]
         return [[(i, 0, end) for i, end in enumerate(shortened(lengths, room))]], None
 
-    def _split(self, index: int, room: int) -> tuple[list[list[Part]], np.ndarray]:
+    def _split(self, index: int, room: int) -> tuple[list[list[Stretch]], np.ndarray]:
         spans, owners = cut_windows(self.sentences[0].words[index], room)
         return [[(0, begin, end)] for begin, end in spans.tolist()], owners
 
-    def _windows(self, index: int, room: int) -> tuple[list[list[Part]], None]:
+    def _windows(self, index: int, room: int) -> tuple[list[list[Stretch]], None]:
         question, passage = (int(column.tokens.lengths[index]) for column in self.sentences)
         kept = min(question, self.form.longest_question)
         if kept >= room:
@@ -240,10 +228,7 @@ class TextItems:
         windows = stride_windows(passage, room - kept, self.form.stride).tolist()
         return [[(0, 0, kept), (1, begin, end)] for begin, end in windows], None
 
-    def _whole(self, index: int) -> list[Part]:
-        return [(i, 0, column.tokens.lengths[index]) for i, column in enumerate(self.sentences)]
-
-    def _row(self, index: int, parts: list[Part]) -> tuple[np.ndarray, ...]:
+    def _row(self, index: int, parts: list[Stretch]) -> tuple[np.ndarray, ...]:
         """Return tokens and segments (S,), and if there are features factors (S, F), of a row."""
         pieces: list[Any] = [[self.form.cls]]
         for number, begin, end in parts:
@@ -264,16 +249,16 @@ class TextItems:
         """Return the feature ids of a sentence's wordpieces, (S, F)."""
         column = self.sentences[number]
         words = column.words[index]  # (S,)
-        columns = [
-            derived_ids(LAYERS[name], words)
-            if LAYERS[name].derived
-            else column.layers[name][index][words]
-            for name in self.columns
-        ]
+        columns = []
+        for layer in self.columns:
+            if layer.derived:  # from the words of the wordpieces
+                columns.append(layer.inventory.ids(layer.source.labels(words.tolist())))
+            else:
+                columns.append(column.layers[layer.name][index][words])
         return np.stack(columns, axis=1)  # (S, F)
 
     def _word_places(
-        self, index: int, lengths: list[int], rows: list[list[Part]], owners: np.ndarray | None
+        self, index: int, lengths: list[int], rows: list[list[Stretch]], owners: np.ndarray | None
     ) -> np.ndarray:
         """Return where each word begins among all tokens of the example, (W,)."""
         starts = np.flatnonzero(word_begins(self.sentences[0].words[index]))  # (W,)
@@ -292,11 +277,6 @@ def _count(words: np.ndarray) -> int:
 def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
     """Return one array of several, a single one as it is."""
     return np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
-
-
-def derived_ids(layer: Layer, words: np.ndarray) -> np.ndarray:
-    """Return the ids of a layer that follows from the words of S wordpieces, (S,)."""
-    return np.array(layer.inventory.ids(layer.source.labels(words.tolist())), dtype=np.int64)
 
 
 _NO_WORD = np.array([-1])

@@ -17,11 +17,9 @@ import numpy as np
 
 
 def shortened(lengths: Sequence[int], room: int) -> list[int]:
-    """Return how much of each sentence fits, longest first; equal ones lose from the second.
+    """Return how much of one or two sentences fits in ``room``; the longer one loses first.
 
-    Args:
-        lengths: wordpieces of one or two sentences.
-        room: wordpieces that fit in all.
+    Of equal ones the second does.
     """
     if len(lengths) == 1:
         return [min(lengths[0], room)]
@@ -58,7 +56,10 @@ def cut_windows(word_of: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]
     # The last window takes all the room there is.
     spans.append((starts[np.searchsorted(starts, size - room)], size))
     windows = np.array(spans)  # (K, 2)
-    return windows, _owners(starts, ends, windows)
+    left = starts[None, :] - windows[:, :1]  # (K, W)
+    right = windows[:, 1:] - ends[None, :]  # (K, W)
+    # of each word the window with most context on its poorer side; negative where it is outside
+    return windows, np.minimum(left, right).argmax(axis=0)  # (W,)
 
 
 def stride_windows(length: int, room: int, stride: int) -> np.ndarray:
@@ -66,8 +67,7 @@ def stride_windows(length: int, room: int, stride: int) -> np.ndarray:
     end; a passage that fits stays whole.
 
     Args:
-        length: wordpieces of the passage.
-        room: wordpieces that fit in a window.
+        length, room: wordpieces of the passage, and that fit in a window.
         stride: wordpieces from one begin to the next; more than ``room`` would leave some out, and
             so count as ``room``.
 
@@ -83,11 +83,7 @@ def knowing_windows(windows: np.ndarray, length: int) -> np.ndarray:
     """Return for each window which wordpieces it is that knows most around them.
 
     A window knows min(wordpieces before, wordpieces behind) + 0.01 x its size of a wordpiece that
-    it shows; of equal ones the first counts.
-
-    Args:
-        windows: of `stride_windows`, (K, 2).
-        length: wordpieces of the passage.
+    it shows; of equal ones the first counts. Windows (K, 2) are those of `stride_windows`.
 
     Returns:
         First and last + 1 of these wordpieces, (K, 2); they are the same where there are none.
@@ -135,10 +131,3 @@ def word_begins(word_of: np.ndarray) -> np.ndarray:
     begins = np.ones(len(word_of), dtype=bool)  # (S,)
     np.not_equal(word_of[1:], word_of[:-1], out=begins[1:])
     return begins
-
-
-def _owners(starts: np.ndarray, ends: np.ndarray, windows: np.ndarray) -> np.ndarray:
-    """Return for each word the window with most context on its poorer side, (W,)."""
-    left = starts[None, :] - windows[:, :1]  # (K, W)
-    right = windows[:, 1:] - ends[None, :]  # (K, W)
-    return np.minimum(left, right).argmax(axis=0)  # (W,); negative where a word is outside

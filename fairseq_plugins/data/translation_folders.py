@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 from ..messages import named
@@ -87,20 +88,16 @@ def load_layers(folders: Sequence[str], manifest: Manifest) -> list[Layer]:
         ValueError: it lists other labels than this release knows.
     """
     layers = layers_of(manifest.layers)
-    for folder in folders:
-        for layer in layers:
-            if layer.enters == COLUMN:
-                name = f"dict.{manifest.source_lang}.{layer.name}.txt"
-                _check_inventory(layer, Path(folder) / name)
+    for folder, layer in product(folders, layers):
+        if layer.enters != COLUMN:
+            continue
+        path = Path(folder) / f"dict.{manifest.source_lang}.{layer.name}.txt"
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} is missing; {AGAIN}")
+        found = Inventory.load(layer.name, path)
+        if found.symbols != layer.inventory.symbols:
+            raise ValueError(
+                f"{path} lists other labels than this release knows for {layer.name!r}: found "
+                f"{named(found.labels)}; expected {' '.join(layer.inventory.labels)}"
+            )
     return layers
-
-
-def _check_inventory(layer: Layer, path: Path) -> None:
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing; {AGAIN}")
-    found = Inventory.load(layer.name, path)
-    if found.symbols != layer.inventory.symbols:
-        raise ValueError(
-            f"{path} lists other labels than this release knows for {layer.name!r}: found "
-            f"{named(found.labels)}; expected {' '.join(layer.inventory.labels)}"
-        )

@@ -20,7 +20,7 @@ THRESHOLD = 0.0
 
 
 class Passage(Protocol):
-    """A question and the text that its answer is looked for in; see `data.passages.Passage`.
+    """A question and the text that its answer is looked for in; see `data.passages.AskedPassage`.
 
     Attributes:
         id: name of the question.

@@ -23,6 +23,7 @@ from ..nn.heads import ClassificationHead, TaggingHead
 from ..nn.infusion import FeatureInfusion
 from ..nn.span_heads import SpanReader
 from ..pretrained import huggingface
+from ..pretrained.directory import read_vocabulary, resolve_directory
 from ..syntax.layers import OF_PAIRS, layers_of
 from ..syntax.needs import Needs
 from . import _bert_plan
@@ -144,8 +145,8 @@ class BertModel(BaseFairseqModel):
 
     def load_pretrained(self, checkpoint: str, dictionary: Any) -> None:
         """Load a Hugging Face BERT into the encoder; features keep their start."""
-        folder = huggingface.resolve_directory(checkpoint)
-        _bert_plan.check_vocabulary(dictionary, huggingface.read_vocabulary(folder), folder)
+        folder = resolve_directory(checkpoint)
+        _bert_plan.check_vocabulary(dictionary, read_vocabulary(folder), folder)
         shape = self.encoder.shape
         if shape.pooler and not huggingface.read_config(folder).pooler:
             logger.warning("%s has no pooler: it starts from random weights", folder)
@@ -261,7 +262,7 @@ def _size(*modules: Any) -> int:
 def _pretrained_shape(args: Namespace) -> Optional[BertShape]:
     if args.pretrained == NO_CHECKPOINT:
         return None
-    return huggingface.read_config(huggingface.resolve_directory(args.pretrained))
+    return huggingface.read_config(resolve_directory(args.pretrained))
 
 
 def _infusion(args: Namespace, features: tuple[str, ...]) -> Optional[FeatureInfusion]:

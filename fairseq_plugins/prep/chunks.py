@@ -1,56 +1,43 @@
 """A chunk of a split: the job of a worker, and what the worker leaves on disk.
 
-A job may come with a file of rows of JSON; what a worker makes of it is an archive of integer rows
-with a header of JSON. Both appear under their names only when complete, so that a preparation that
-was killed goes on where it was. The binary streams are then made of the archives without a line of
-text being read again in the parent process.
+A job may come with a file of rows of JSON; what a worker makes of it is a file of safetensors,
+integer rows with a header of JSON. Both appear under their names only when complete, so that a
+preparation that was killed goes on where it was. The binary streams are then made of the chunks
+without a line of text being read again in the parent process.
 """
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
 
-from ..data.text_rows import Rows
-from ..files import replacing, write_text
+from ..data.streams import Rows
+from ..files import write_bytes, write_text
 
 NO_BOUND = 2**31  # of numbers that are checked when their split is opened
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """One job: some consecutive lines or examples of a split.
+    """One job: some consecutive lines or examples of a split."""
 
-    Args:
-        split: name of the split.
-        count: how many they are.
-        stem: what the names of its files begin with.
-        encoded: the archive that is made of it in the end.
-        source: where it is read from, if that is no file of its own.
-    """
+    split: str  # name of the split
+    count: int  # how many they are
+    stem: Path  # what the names of its files begin with
+    encoded: Path  # what is made of it in the end
+    source: Any = None  # where it is read from, if that is no file of its own
 
-    split: str
-    count: int
-    stem: Path
-    encoded: Path
-    source: Any = None
-
-    def file(self, name: str) -> Path:
-        """Return one of its files."""
+    def file(self, name: str = "rows.jsonl") -> Path:
+        """Return one of its files, that of its rows if no other is named."""
         return Path(f"{self.stem}.{name}")
-
-    @property
-    def rows(self) -> Path:
-        """Its file of rows."""
-        return self.file("rows.jsonl")
 
 
 def json_line(row: Any) -> str:
@@ -71,24 +58,19 @@ def read_rows(path: Path) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class EncodedChunk:
-    """What a worker made of one chunk.
+    """What a worker made of one chunk."""
 
-    Args:
-        streams: name -> rows.
-        counts: what the manifest says of a split, to be added up.
-        notes: the same of what was repaired, passed over or met otherwise than expected.
-        longest: tokens of the longest example.
-        lines: name of a text file -> lines that the chunk adds to it.
-        unknown: name of a stream -> what its dictionary lacks, and how often each occurs.
-        symbols: name of a stream -> what its numbers stand for, if that is the chunk's own list.
-    """
-
-    streams: dict[str, Rows]
+    streams: dict[str, Rows]  # name -> rows
+    # what the manifest says of a split, to be added up
     counts: dict[str, int] = field(default_factory=dict)
+    # the same of what was repaired, passed over or met otherwise than expected
     notes: dict[str, int] = field(default_factory=dict)
-    longest: int = 0
+    longest: int = 0  # tokens of the longest example
+    # name of a text file -> lines that the chunk adds to it
     lines: dict[str, list[str]] = field(default_factory=dict)
+    # name of a stream -> what its dictionary lacks, and how often each occurs
     unknown: dict[str, dict[str, int]] = field(default_factory=dict)
+    # name of a stream -> what its numbers stand for, if that is the chunk's own list
     symbols: dict[str, list[str]] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
@@ -96,7 +78,9 @@ class EncodedChunk:
         header = {name: value for name, value in vars(self).items() if name != "streams"}
         arrays = {f"{name}.ids": rows.values.astype("i4") for name, rows in self.streams.items()}
         arrays |= {f"{name}.sizes": rows.lengths for name, rows in self.streams.items()}
-        save_arrays(path, header | {"streams": [*self.streams]}, arrays)
+        packed = json.dumps(header | {"streams": [*self.streams]}).encode()
+        arrays["header"] = np.frombuffer(packed, np.uint8)  # metadata have at most 100 MB
+        write_bytes(path, save(arrays))
 
     @classmethod
     def load(cls, path: Path, bounds: Mapping[str, int], alike: Iterable[str] = ()) -> EncodedChunk:
@@ -111,9 +95,9 @@ class EncodedChunk:
         Raises:
             ValueError: it is damaged, or holds numbers that stand for nothing.
         """
-        with open_arrays(path) as (header, archive):
+        with open_chunk(path) as (header, array):
             names = header.pop("streams")
-            streams = {name: (archive[f"{name}.ids"], archive[f"{name}.sizes"]) for name in names}
+            streams = {name: (array(f"{name}.ids"), array(f"{name}.sizes")) for name in names}
             own = {name: len(symbols) for name, symbols in header["symbols"].items()}
             for name, bound in {**bounds, **own}.items():
                 check_rows(name, *streams[name], bound)
@@ -123,26 +107,17 @@ class EncodedChunk:
             return cls({name: Rows(*arrays) for name, arrays in streams.items()}, **header)
 
 
-def save_arrays(path: Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    """Write arrays and a JSON ``header``; the file appears when it is complete."""
-    packed = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    with replacing(path) as stream:
-        np.savez(stream, header=packed, **arrays)
-
-
 @contextmanager
-def open_arrays(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Open a file of `save_arrays`: its header, and its arrays by name.
+def open_chunk(path: Path) -> Iterator[tuple[dict[str, Any], Callable[[str], np.ndarray]]]:
+    """Open a chunk that is made: its header, and what reads an array by name.
 
     Raises:
-        ValueError: the file is damaged, an array claims to be larger than what is there, or what
-            is done with it says so.
+        ValueError: the file is damaged, or what is done with it says so.
     """
     try:
-        _check_claims(path)
-        with np.load(path) as archive:
-            yield json.loads(archive["header"].tobytes()), archive
-    except (ValueError, LookupError, TypeError, AttributeError, EOFError, BadZipFile) as error:
+        with safe_open(path, "np") as archive:
+            yield json.loads(archive.get_tensor("header").tobytes()), archive.get_tensor
+    except (SafetensorError, ValueError, LookupError, TypeError, AttributeError) as error:
         reason = str(error) if isinstance(error, ValueError) else repr(error)
         raise ValueError(
             f"{path} is no chunk of this preparation, or damaged ({reason}): remove it (of a shard "
@@ -151,11 +126,7 @@ def open_arrays(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
 
 
 def check_rows(name: str, numbers: np.ndarray, sizes: np.ndarray, count: int) -> None:
-    """Refuse numbers below 0 or from ``count`` on, and sizes that are not theirs.
-
-    Raises:
-        ValueError: names the rows.
-    """
+    """Refuse numbers below 0 or from ``count`` on, and other sizes; ValueError names the rows."""
     for array in (numbers, sizes):
         if array.ndim != 1 or array.dtype.kind not in "iu":
             raise ValueError(f"{name} are no rows of whole numbers")
@@ -164,22 +135,3 @@ def check_rows(name: str, numbers: np.ndarray, sizes: np.ndarray, count: int) ->
     low, high = numbers.min(initial=0), numbers.max(initial=0)
     if low < 0 or (len(numbers) and high >= count):
         raise ValueError(f"{name} has numbers from {low} to {high}, allowed are 0 to {count - 1}")
-
-
-def _check_claims(path: Path) -> None:
-    """Refuse an archive with an array that claims to be larger than what the file holds of it."""
-    with ZipFile(path) as archive:
-        for part in archive.infolist():
-            with archive.open(part) as stream:
-                claimed = _claimed(stream)
-            if part.compress_type != ZIP_STORED or claimed > part.file_size:
-                raise ValueError(f"{part.filename} claims {claimed:,} bytes")
-
-
-def _claimed(stream: Any) -> int:
-    """Return how many bytes an array has by its own words, which stand before it."""
-    version = np.lib.format.read_magic(stream)
-    one = version == (1, 0)
-    read = np.lib.format.read_array_header_1_0 if one else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(stream)
-    return math.prod(shape) * dtype.itemsize

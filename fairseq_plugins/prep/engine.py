@@ -10,7 +10,7 @@ number of workers. A `Recipe` says what one kind of preparation does in each ste
 from __future__ import annotations
 
 import logging
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -21,10 +21,9 @@ from typing import Any, Protocol
 from tqdm import tqdm
 
 from ..data.manifest import Manifest
-from . import unknown
 from .chunks import Chunk, EncodedChunk, write_rows
-from .shards import Layout, carry_out, is_settled
-from .split_writer import SplitWriter
+from .shards import WorkLayout, carry_out, is_settled
+from .split_writer import SplitWriter, report_unknown
 from .workers import run_jobs
 from .workspace import check_destination, finish
 
@@ -32,51 +31,32 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Part:
-    """The input of one chunk.
-
-    Args:
-        split: name of the split; all parts of one come one after another.
-        count: of lines, examples or questions.
-        rows: what a worker reads, as JSON.
-        source: where a worker reads it, in place of rows.
-    """
+class ChunkInput:
+    """The input of one chunk; all parts of one split come one after another."""
 
     split: str
-    count: int
-    rows: Iterable[Any] | None = None
-    source: Any = None
+    count: int  # of lines, examples or questions
+    rows: Iterable[Any] | None = None  # what a worker reads, as JSON
+    source: Any = None  # where a worker reads it, in place of rows
 
 
 @dataclass(frozen=True)
-class Step:
-    """Work of several processes on all chunks.
+class ChunkStep:
+    """Work of several processes on all chunks."""
 
-    Args:
-        title: of the progress bar.
-        work: makes a chunk's file; a function of a module, with what it needs bound to it.
-        made: chunk -> that file.
-    """
-
-    title: str
+    title: str  # of the progress bar
+    # makes a chunk's file; a function of a module, with what it needs bound to it
     work: Callable[[Chunk], None]
-    made: Callable[[Chunk], Path]
+    made: Callable[[Chunk], Path]  # chunk -> that file
 
 
 class Recipe(Protocol):
-    """What differs between kinds of preparation.
+    """What differs between kinds of preparation."""
 
-    Args:
-        options: the preparation's; with ``destdir``, ``workers``, ``overwrite`` and ``share``.
-        unit: what the parts of a split are counted in.
-        unknown: what stands for what a dictionary lacks.
-        encodes_apart: whether a chunk can be finished before all others are begun.
-    """
-
-    options: Any
-    unit: str
-    unknown: str
-    encodes_apart: bool
+    options: Any  # with ``destdir``, ``workers``, ``overwrite`` and ``share``
+    unit: str  # what the parts of a split are counted in
+    unknown: str  # what stands for what a dictionary lacks
+    encodes_apart: bool  # whether a chunk can be finished before all others are begun
 
     def inputs(self) -> Iterable[Path]:
         """Return the files that are read; none of them may be written over."""
@@ -87,10 +67,10 @@ class Recipe(Protocol):
     def scan(self, manifest: Manifest) -> None:
         """Read every file once, refuse what cannot be used, and complete the manifest."""
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[ChunkInput]:
         """Yield the input of every chunk."""
 
-    def steps(self, chunks: list[Chunk], layout: Layout) -> Iterator[Step]:
+    def steps(self, chunks: list[Chunk], layout: WorkLayout) -> Iterator[ChunkStep]:
         """Yield what workers do, one after the other; work between them is done here."""
 
     def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
@@ -100,7 +80,8 @@ class Recipe(Protocol):
         """Return the streams of a split, each with the number of its ids."""
 
     def texts(self, split: str) -> Iterable[str]:
-        """Return the endings of the text files of a split."""
+        """Return the endings of the text files of a split, if there are any."""
+        return ()
 
     def load(self, chunk: Chunk) -> EncodedChunk:
         """Read what a worker made of a chunk, in the streams of its split."""
@@ -109,7 +90,7 @@ class Recipe(Protocol):
         """Return what the manifest says of a split that is written."""
 
     def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
-        """Write what follows from all splits, and check it."""
+        """Write what follows from all splits, and check it, if there is anything."""
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
         """Say what a split holds, for the log."""
@@ -134,7 +115,7 @@ def prepare(recipe: Recipe) -> Manifest:
     return carry_out(recipe.options, manifest, partial(make, recipe, manifest))
 
 
-def make(recipe: Recipe, manifest: Manifest, layout: Layout) -> None:
+def make(recipe: Recipe, manifest: Manifest, layout: WorkLayout) -> None:
     """Do the work in a folder that is ours, and complete and save the manifest; see `carry_out`."""
     chunks = list(plan(recipe, layout))
     for step in recipe.steps(chunks, layout):
@@ -146,7 +127,7 @@ def make(recipe: Recipe, manifest: Manifest, layout: Layout) -> None:
     report(recipe, manifest, layout.folder)
 
 
-def plan(recipe: Recipe, layout: Layout) -> Iterator[Chunk]:
+def plan(recipe: Recipe, layout: WorkLayout) -> Iterator[Chunk]:
     """Yield the chunks that are of this part of the preparation; write their rows."""
     numbers: Counter[str] = Counter()
     for place, part in enumerate(recipe.parts()):
@@ -155,14 +136,14 @@ def plan(recipe: Recipe, layout: Layout) -> Iterator[Chunk]:
         if not layout.owns(place):
             continue
         stem = layout.place(place) / name
-        encoded = (stem.parent if recipe.encodes_apart else layout.work) / f"{name}.npz"
+        encoded = (stem.parent if recipe.encodes_apart else layout.work) / f"{name}.safetensors"
         chunk = Chunk(part.split, part.count, stem, encoded, part.source)
-        if part.rows is not None and not chunk.rows.is_file():
-            write_rows(chunk.rows, part.rows)
+        if part.rows is not None and not chunk.file().is_file():
+            write_rows(chunk.file(), part.rows)
         yield chunk
 
 
-def carry(step: Step, chunks: list[Chunk], recipe: Recipe) -> None:
+def carry(step: ChunkStep, chunks: list[Chunk], recipe: Recipe) -> None:
     """Let workers make what is not there yet."""
     todo = [chunk for chunk in chunks if not step.made(chunk).is_file()]
     jobs = run_jobs(
@@ -174,8 +155,7 @@ def carry(step: Step, chunks: list[Chunk], recipe: Recipe) -> None:
         sizes=[chunk.count for chunk in todo],
         unit=recipe.unit,
     )
-    for _ in jobs:
-        pass
+    deque(jobs, maxlen=0)
 
 
 class _Process:
@@ -214,5 +194,5 @@ def report(recipe: Recipe, manifest: Manifest, folder: Path) -> None:
         notes = {name: count for name, count in manifest.alignment[split].items() if count}
         described = recipe.describe_split(counts)
         logger.info("%s: %s%s", split, described, f"; {notes}" if notes else "")
-        unknown.report(split, counts["unknown"], recipe.unknown)
+        report_unknown(split, counts["unknown"], recipe.unknown)
     recipe.warn(manifest, folder)

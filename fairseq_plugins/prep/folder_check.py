@@ -9,12 +9,11 @@ from ..data.dictionaries import load_dictionary
 from ..data.factor_streams import check_split
 from ..data.folder_names import SPANS, VOCABULARY
 from ..data.manifest import TRANSLATION, Manifest
-from ..data.passages import Texts
+from ..data.passages import Texts, read_ids
 from ..data.products import faults
-from ..data.text_columns import read_ids
 from ..data.text_folders import open_folder, read_gold, read_questions, read_sentences
 from ..data.translation_folders import load_layers, shared_manifest
-from ..pretrained.vocabulary import Vocabulary
+from ..pretrained.tokenizer import Vocabulary
 
 SHOWN = 10  # faults in a message
 

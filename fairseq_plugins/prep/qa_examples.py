@@ -12,24 +12,19 @@ from typing import Any
 from ..corpora import squad
 from ..corpora.squad import Answer
 from ..data.folder_names import CONTEXTS, EXAMPLES
-from ..data.text_rows import Rows
+from ..data.passages import read_texts
+from ..data.streams import Rows, stream_exists
 from ..messages import quoted
 from ..text_reading import numbered_lines
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question.
+    """A question."""
 
-    Args:
-        text: what is asked.
-        answers: its gold answers; none if it has no answer.
-        context: the text that it is asked about; empty if unknown.
-    """
-
-    text: str
-    answers: tuple[Answer, ...]
-    context: str = ""
+    text: str  # what is asked
+    answers: tuple[Answer, ...]  # its gold answers; none if it has no answer
+    context: str = ""  # the text that it is asked about; empty if unknown
 
     @property
     def golds(self) -> tuple[str, ...]:
@@ -67,7 +62,6 @@ def read_asked(path: str | Path, contexts: bool = False) -> dict[str, Asked]:
 
 
 def _official(path: Path) -> Iterator[tuple[str, Asked]]:
-    """Yield the questions of a SQuAD file."""
     for paragraph in squad.read(path).paragraphs:
         for question in paragraph.questions:
             answers = _known(question.answers, question.id, path)
@@ -113,13 +107,11 @@ def _contexts(examples: Path, count: int) -> list[str]:
     """Return the context of each question of a prepared split; none if its files are not there."""
     folder, split = examples.parent, examples.name.removesuffix(f".{EXAMPLES}")
     texts, numbers = folder / f"{split}.{CONTEXTS}", folder / f"{split}.paragraph"
-    needed = (texts, *(Path(f"{numbers}.{ending}") for ending in ("idx", "bin")))
-    if not all(path.is_file() for path in needed):
+    if not (texts.is_file() and stream_exists(numbers)):
         return []
     try:
-        lines = [_text(json.loads(line)["context"]) for _, line in numbered_lines(texts)]
-        rows = Rows.read(numbers)
-        found = [lines[int(rows[number][0])] for number in range(len(rows))]
+        lines = read_texts(texts, lambda row: _text(row["context"]))
+        found = [lines[int(row[0])] for row in Rows.read(numbers)]
     except (ValueError, TypeError, LookupError, OSError) as error:
         raise ValueError(f"{texts}, {numbers.name}.*: not as they were made: {error}") from None
     if len(found) != count:

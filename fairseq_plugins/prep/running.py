@@ -4,55 +4,48 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..option_flags import option
 
 # the cores this process may use, which can be fewer than the machine has
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-_FIELDS: dict[str, dict[str, Any]] = {
-    "workers": {"text": "processes", "default": CORES, "least": 1},
-    "overwrite": {
-        "text": "replace a folder that another preparation finished",
-        "default": False,
-    },
-    "shard": {
-        "text": "make only one of n parts, i/n, for example 2/3: the same command with 1/3 and 3/3 "
+_FIELDS: dict[str, tuple[Any, ...]] = {  # help and default
+    "workers": ("processes", CORES),
+    "overwrite": ("replace a folder that another preparation finished", False),
+    "shard": (
+        "make only one of n parts, i/n, for example 2/3: the same command with 1/3 and 3/3 "
         "makes the others, also on other machines",
-        "default": "",
-    },
-    "merge": {"text": "put all shards together and finish the folder", "default": False},
+        "",
+    ),
+    "merge": ("put all shards together and finish the folder", False),
 }
 RUNNING = ("destdir", *_FIELDS)
 
 
+def recorded(options: Any, *without: str) -> dict[str, Any]:
+    """Return the options that decide the content, and are not named among those ``without``."""
+    found = asdict(options)
+    return {name: found[name] for name in found if name not in (*RUNNING, *without)}
+
+
 def running(name: str) -> Any:
     """Make the field of an option that all preparations have."""
-    return option(**_FIELDS[name])
+    return option(*_FIELDS[name], least=1 if name == "workers" else None)
 
 
 @dataclass(frozen=True)
 class Share:
-    """Which part of a preparation a command does: all of it, one shard, or what shards leave.
+    """Which part of a preparation a command does: all of it, one shard, or what shards leave."""
 
-    Args:
-        number: of the shard, from 1; 0 where the preparation is not divided.
-        of: how many shards there are.
-        merge: whether to take in all shards.
-    """
-
-    number: int = 0
-    of: int = 1
-    merge: bool = False
+    number: int = 0  # of the shard, from 1; 0 where the preparation is not divided
+    of: int = 1  # how many shards there are
+    merge: bool = False  # whether to take in all shards
 
     @classmethod
     def parse(cls, shard: str, *, merge: bool) -> Share:
-        """Read ``--shard i/n`` (or nothing) and ``--merge``.
-
-        Raises:
-            ValueError: no such shard, or both at once.
-        """
+        """Read ``--shard i/n`` (or nothing) and ``--merge``; ValueError: no such shard, or both."""
         if not shard:
             return cls(merge=merge)
         found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", shard)
@@ -65,10 +58,4 @@ class Share:
         return cls(int(found[1]), int(found[2]))
 
     def __str__(self) -> str:
-        """``2/3``."""
         return f"{self.number}/{self.of}"
-
-    @property
-    def folder_name(self) -> str:
-        """``2-of-3``."""
-        return f"{self.number}-of-{self.of}"

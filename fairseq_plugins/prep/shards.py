@@ -24,11 +24,11 @@ from ..messages import named
 from ..text_reading import read_text
 from .running import Share
 from .workspace import (
+    LOCK,
     MARK,
     WORK,
     check_products,
     close_work,
-    has_leftovers,
     has_mark,
     is_finished,
     locked,
@@ -40,25 +40,18 @@ logger = logging.getLogger(__name__)
 
 SHARDS = ".shards"
 RECORD = "shard.json"
-FORMAT, VERSION = "fairseq_plugins.shard", 1
+FORMAT, VERSION = "fairseq_plugins.shard", 2
 REMOVED = ".removed"
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Where a command puts and finds what it makes.
+class WorkLayout:
+    """Where a command puts and finds what it makes."""
 
-    Args:
-        folder: for results, such as a subword model.
-        work: for chunks and whatever else is not finished.
-        share: which part of the preparation this is.
-        parts: of a merge, the shards' folders of chunks, in order.
-    """
-
-    folder: Path
-    work: Path
-    share: Share
-    parts: tuple[Path, ...] = ()
+    folder: Path  # for results, such as a subword model
+    work: Path  # for chunks and whatever else is not finished
+    share: Share  # which part of the preparation this is
+    parts: tuple[Path, ...] = ()  # of a merge, the shards' folders of chunks, in order
 
     @property
     def is_part(self) -> bool:
@@ -76,21 +69,21 @@ class Layout:
 
 def is_settled(options: Any, manifest: Manifest) -> bool:
     """Whether the folder is finished and nothing of its making is left; see `is_finished`."""
-    folder = Path(options.destdir)
+    folder, share = Path(options.destdir), options.share
     if not is_finished(folder, manifest, overwrite=_overwrites(options, manifest)):
         return False
-    unmerged = options.share.merge and (folder / SHARDS).exists()
-    return options.share.number > 0 or not (unmerged or has_leftovers(folder))
+    left = [WORK, LOCK, *([SHARDS] if share.merge else [])]  # by a kill at the very end
+    return share.number > 0 or not any((folder / name).exists() for name in left)
 
 
-def carry_out(options: Any, manifest: Manifest, make: Callable[[Layout], None]) -> Manifest:
+def carry_out(options: Any, manifest: Manifest, make: Callable[[WorkLayout], None]) -> Manifest:
     """Do a preparation or the part of it that ``options.share`` names; return the manifest.
 
     Args:
         options: with ``destdir``, ``overwrite`` and ``share``.
         manifest: what decides the folder's content, written down before the work.
         make: does the work that is not yet done, in a folder that is ours; the manifest is saved
-            last, or only chunks are made where `Layout.is_part`.
+            last, or only chunks are made where `WorkLayout.is_part`.
 
     Raises:
         ValueError: the folder is in use or holds something else; shards that cannot be merged.
@@ -108,7 +101,7 @@ def carry_out(options: Any, manifest: Manifest, make: Callable[[Layout], None]) 
         else:
             parts = find_parts(folder, manifest) if share.merge else ()
             work = open_work(folder, manifest.fingerprint(), overwrite=options.overwrite)
-            make(Layout(folder, work, share, parts))
+            make(WorkLayout(folder, work, share, parts))
         if share.merge:
             remove_shards(folder, manifest)
     return Manifest.load(folder, manifest.kind)
@@ -128,7 +121,7 @@ def _overwrites(options: Any, manifest: Manifest) -> bool:
         return True
 
 
-def make_shard(options: Any, manifest: Manifest, make: Callable[[Layout], None]) -> None:
+def make_shard(options: Any, manifest: Manifest, make: Callable[[WorkLayout], None]) -> None:
     """Make one shard, unless it is finished.
 
     Raises:
@@ -136,28 +129,29 @@ def make_shard(options: Any, manifest: Manifest, make: Callable[[Layout], None])
             place, or the prepared folder could not be written in the end.
     """
     check_products(Path(options.destdir), overwrite=options.overwrite)
-    folder = Path(options.destdir) / SHARDS / options.share.folder_name
+    share = options.share
+    folder = Path(options.destdir) / SHARDS / f"{share.number}-of-{share.of}"
     _refuse_links(folder)
     with locked(folder):
-        differing = _differing(folder, manifest) if (folder / RECORD).is_file() else []
+        record = folder / RECORD
+        differing, damaged = _faults(folder, manifest) if record.is_file() else ([], RECORD)
         if differing and not options.overwrite:
             raise ValueError(
                 f"{folder} holds a shard of another preparation ({some(differing)}); merge or "
                 "remove it, or give --overwrite"
             )
-        if not differing and (folder / RECORD).is_file() and not _damaged(folder):
-            logger.info("shard %s is already made in %s", options.share, folder)
+        if not differing and not damaged:
+            logger.info("shard %s is already made in %s", share, folder)
             return
-        (folder / RECORD).unlink(missing_ok=True)
+        record.unlink(missing_ok=True)
         work = open_work(folder, _mark(manifest), overwrite=True)
-        make(Layout(folder, work, options.share))
-        files = {path.name: sha256(path) for path in _chunk_files(work)}
-        body = {"format": FORMAT, "format_version": VERSION, "shard": str(options.share)}
+        make(WorkLayout(folder, work, share))
+        made = sorted(p for p in work.iterdir() if p.name != MARK and ".tmp" not in p.name)
+        files = {path.name: sha256(path) for path in made}
+        body = {"format": FORMAT, "format_version": VERSION, "shard": str(share)}
         body |= {"decisive": manifest.portable(), "files": files}
-        write_text(folder / RECORD, json.dumps(body, indent=1) + "\n")
-    logger.info(
-        "shard %s is made in %s; when all are, --merge finishes the folder", options.share, folder
-    )
+        write_text(record, json.dumps(body, indent=1) + "\n")
+    logger.info("shard %s is made in %s; when all are, --merge finishes the folder", share, folder)
 
 
 def find_parts(folder: Path, manifest: Manifest) -> tuple[Path, ...]:
@@ -187,11 +181,12 @@ def find_parts(folder: Path, manifest: Manifest) -> tuple[Path, ...]:
             f"--shard {missing[0]}, or copy its folder there"
         )
     for share in shares:
-        if differing := _differing(found[share], manifest):
+        differing, damaged = _faults(found[share], manifest)
+        if differing:
             raise ValueError(
                 f"shard {share} in {found[share]} is of another preparation ({some(differing)})"
             )
-        if damaged := _damaged(found[share]):
+        if damaged:
             raise ValueError(
                 f"shard {share} in {found[share]}: {damaged} is missing or not whole; copy the "
                 f"folder again, or run --shard {share} again"
@@ -213,18 +208,13 @@ def remove_shards(folder: Path, manifest: Manifest) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """Remove what is to be removed of shards."""
     for path in (folder / SHARDS).glob(f"*{REMOVED}"):
         refuse_link(path)
         shutil.rmtree(path)
 
 
 def _refuse_links(shard: Path) -> None:
-    """Refuse a shard that is a link or holds its files behind one: its chunks are removed later.
-
-    Raises:
-        ValueError: names the link.
-    """
+    """Refuse a shard that is a link or behind one (ValueError): its chunks are removed later."""
     for path in (shard.parent, shard, shard / WORK, shard / RECORD):
         refuse_link(path)
 
@@ -242,11 +232,6 @@ def _shards(folder: Path) -> dict[Share, Path]:
 def _mark(manifest: Manifest) -> str:
     """What a shard belongs to, as one line."""
     return json.dumps(manifest.portable(), sort_keys=True)
-
-
-def _chunk_files(work: Path) -> list[Path]:
-    """Return the finished files of a shard."""
-    return sorted(p for p in work.iterdir() if p.name != MARK and ".tmp" not in p.name)
 
 
 def _record(folder: Path) -> dict[str, Any]:
@@ -272,15 +257,18 @@ def _record(folder: Path) -> dict[str, Any]:
     return body
 
 
-def _differing(folder: Path, manifest: Manifest) -> list[str]:
-    """Say in what a finished shard's preparation differs from that of ``manifest``."""
-    return changes(_record(folder)["decisive"], manifest.portable())
+def _faults(folder: Path, manifest: Manifest) -> tuple[list[str], str]:
+    """Say what is wrong with a finished shard.
 
-
-def _damaged(folder: Path) -> str:
-    """Name the first file of a finished shard that is missing or of other bytes, or nothing."""
-    for name, digest in _record(folder)["files"].items():
+    Returns:
+        In what its preparation differs from that of ``manifest``; if in nothing, the name of the
+        first file that is missing or of other bytes, or nothing.
+    """
+    record = _record(folder)
+    if differing := changes(record["decisive"], manifest.portable()):
+        return differing, ""
+    for name, digest in record["files"].items():
         path = folder / WORK / name
         if not path.is_file() or sha256(path) != digest:
-            return name
-    return ""
+            return [], name
+    return [], ""

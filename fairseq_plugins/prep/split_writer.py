@@ -1,16 +1,29 @@
-"""The files of one split, written of its encoded chunks: binary streams, text files, counts."""
+"""The files of one split, written of its chunks: streams, texts, counts, what is unknown."""
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from ..data.streams import StreamWriter
-from ..files import new_file, publish
+from ..files import replacing
+from ..text.text_encoder import EncodedSentence
 from .chunks import EncodedChunk
-from .unknown import summary
+
+logger = logging.getLogger(__name__)
+
+NAMED = 10  # of the commonest
+LONGEST = 40  # characters of one that are shown
+MUCH = 0.001  # of a stream: more is no accident
+REMEDIES = {
+    "<unk>": "is it text of the dictionary's kind, cut into words as that was? (--like FOLDER "
+    "prepares as FOLDER was)",
+    "[UNK]": "is the text of the language and characters that the pretrained model knows?",
+}
 
 
 class SplitWriter:
@@ -26,7 +39,10 @@ class SplitWriter:
         self.streams = {
             name: StreamWriter(Path(f"{prefix}.{name}"), size) for name, size in sizes.items()
         }
-        self.texts = {name: TextWriter(Path(f"{prefix}.{name}")) for name in texts}
+        self._open = ExitStack()
+        self.texts = {
+            name: self._open.enter_context(replacing(f"{prefix}.{name}", "w")) for name in texts
+        }
         self.counts: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
         self.unknown: dict[str, Counter[str]] = {}
@@ -37,8 +53,8 @@ class SplitWriter:
         for name, writer in self.streams.items():
             for row in chunk.streams[name]:
                 writer.add(row)
-        for name, writer in self.texts.items():
-            writer.add("".join(f"{line}\n" for line in chunk.lines[name]))
+        for name, stream in self.texts.items():
+            stream.writelines(f"{line}\n" for line in chunk.lines[name])
         self.counts.update(chunk.counts)
         self.notes.update(chunk.notes)
         for name, found in chunk.unknown.items():
@@ -47,8 +63,9 @@ class SplitWriter:
 
     def close(self) -> None:
         """Give all files their names."""
-        for writer in (*self.streams.values(), *self.texts.values()):
+        for writer in self.streams.values():
             writer.close()
+        self._open.close()
 
     def ids(self, *names: str) -> int:
         """Return how many ids were written into some streams."""
@@ -56,21 +73,37 @@ class SplitWriter:
 
     def unknown_of(self, name: str, total: int) -> dict[str, Any]:
         """Describe what the dictionary of a stream of ``total`` ids lacks, for the manifest."""
-        return summary(self.unknown.get(name, {}), total)
+        unknown = self.unknown.get(name, {})
+        commonest: Counter[str] = Counter()
+        for text, number in sorted(unknown.items(), key=lambda item: (-item[1], item[0]))[:NAMED]:
+            commonest[text if len(text) <= LONGEST else f"{text[:LONGEST]}…"] += number
+        return {"count": sum(unknown.values()), "of": total, "commonest": dict(commonest)}
 
 
-class TextWriter:
-    """Writes a text file under a temporary name; `close` renames it."""
+def unknown_words(sentences: Iterable[EncodedSentence], unknown: int) -> Counter[str]:
+    """Count the words of the wordpieces that have the id ``unknown``."""
+    return Counter(
+        sentence.words[word]
+        for sentence in sentences
+        for token, word in zip(sentence.tokens, sentence.word_of)
+        if token == unknown
+    )
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.temporary = path, new_file(path)
-        self._stream = open(self.temporary, "w", encoding="utf-8", newline="\n")  # noqa: SIM115
 
-    def add(self, text: str) -> None:
-        """Append text."""
-        self._stream.write(text)
+def report_unknown(split: str, streams: Mapping[str, Mapping[str, Any]], symbol: str) -> None:
+    """Log what a dictionary lacks, as fairseq-preprocess does; warn where it is much.
 
-    def close(self) -> None:
-        """Finish the file and give it its name."""
-        self._stream.close()
-        publish(self.temporary, self.path)
+    Args:
+        split, streams: name of the split; stream -> its `SplitWriter.unknown_of`.
+        symbol: what stands for the unknown.
+    """
+    for stream, found in streams.items():
+        share = found["count"] / max(found["of"], 1)
+        named = ", ".join(f"{text!r} {number}" for text, number in found["commonest"].items())
+        logger.log(
+            logging.WARNING if share > MUCH else logging.INFO,
+            "%s: %d of %d tokens of %s (%.2f %%) replaced by %s%s%s",
+            *(split, found["count"], found["of"], stream, 100 * share, symbol),
+            f"; most often {named}" if named else "",
+            f": {REMEDIES[symbol]}" if share > MUCH else "",
+        )

@@ -17,8 +17,7 @@ from tqdm import tqdm
 from ..data.folder_names import CONTEXTS, SCORES, SPANS
 from ..data.manifest import FILE_NAME, TRANSLATION, Manifest
 from ..data.products import check_whole, faults
-from ..data.streams import stream_layout, write_stream
-from ..data.text_rows import Rows
+from ..data.streams import Rows, stream_layout, write_stream
 from ..files import copy, write_text
 from ..messages import named
 from ..syntax.layers import STANDARD
@@ -46,8 +45,7 @@ def write_subset(
     Args:
         folder: a prepared folder.
         destination: the folder to write; one that holds this very subset is left as it is.
-        fraction: of the training lines or examples, above 0 and at most 1.
-        seed: of the choice.
+        fraction, seed: of the training lines or examples, above 0 and at most 1; of the choice.
 
     Raises:
         ValueError: a bad fraction, no training split, a folder that is not as it was written, or
@@ -81,20 +79,18 @@ def write_subset(
     return manifest
 
 
-def _is_whole(manifest: Manifest, name: str) -> bool:
-    """Whether a stream or text file is one of paragraphs, which a subset shares with the whole."""
-    return manifest.target == SPANS and (name.endswith("1") or name == CONTEXTS)
+def _of_examples(manifest: Manifest, names: Iterable[str]) -> list[str]:
+    """Leave out streams and texts of paragraphs, which a subset shares with the whole."""
+    if manifest.target != SPANS:
+        return [*names]
+    return [name for name in names if not name.endswith("1") and name != CONTEXTS]
 
 
 def _example_files(manifest: Manifest, split: str) -> list[str]:
-    """Return the files of a split that have a row for every line or example."""
-    names = [f"{name}.{ext}" for name in _streams(manifest, split) for ext in ("bin", "idx")]
-    names += [name for name in manifest.split_texts(split) if not _is_whole(manifest, name)]
+    streams = _of_examples(manifest, manifest.split_streams(split))
+    names = [f"{name}.{ext}" for name in streams for ext in ("bin", "idx")]
+    names += _of_examples(manifest, manifest.split_texts(split))
     return [f"{manifest.prefix(split)}.{name}" for name in names]
-
-
-def _streams(manifest: Manifest, split: str) -> list[str]:
-    return [name for name in manifest.split_streams(split) if not _is_whole(manifest, name)]
 
 
 def _write_split(
@@ -102,15 +98,16 @@ def _write_split(
 ) -> None:
     """Write some rows of a split, whose numbers rise, and their counts into the manifest."""
     prefix, rows = manifest.prefix(split), {}
-    for name in tqdm(_streams(manifest, split), desc=f"subset of {folder.name}"):
+    streams = _of_examples(manifest, manifest.split_streams(split))
+    for name in tqdm(streams, desc=f"subset of {folder.name}"):
         stream = f"{prefix}.{name}"
         rows[name] = Rows.read(folder / stream).gather(chosen)
         width = stream_layout(folder / stream)[1].itemsize
         write_stream(destination / stream, rows[name], 1 << (8 * width - 1))  # of the same width
-    for name in manifest.split_texts(split):
-        if not _is_whole(manifest, name):
-            lines = _chosen_lines(folder / f"{prefix}.{name}", chosen)
-            write_text(destination / f"{prefix}.{name}", "".join(lines))
+    for name in _of_examples(manifest, manifest.split_texts(split)):
+        with open(folder / f"{prefix}.{name}", encoding="utf-8", newline="\n") as text:
+            lines = list(text)
+        write_text(destination / f"{prefix}.{name}", "".join(lines[i] for i in chosen))
     manifest.splits[split].pop("unknown", None)  # was counted over the whole split
     if manifest.kind is TRANSLATION:
         tokens = {name: int(found.lengths.sum()) for name, found in rows.items()}
@@ -122,13 +119,6 @@ def _write_split(
     scores = destination / f"{prefix}.{SCORES}"
     labelled = sum(map(bool, map(str.strip, open(scores)))) if scores.is_file() else None
     manifest.splits[split] |= _counts(manifest, rows, labelled)
-
-
-def _chosen_lines(path: Path, chosen: Iterable[int]) -> list[str]:
-    """Return some lines of a file."""
-    with open(path, encoding="utf-8", newline="\n") as stream:
-        lines = list(stream)
-    return [lines[number] for number in chosen]
 
 
 def _counts(manifest: Manifest, rows: dict[str, Rows], scores: int | None) -> dict[str, Any]:

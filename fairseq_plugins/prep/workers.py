@@ -42,13 +42,10 @@ def run_jobs(
     """Yield ``function(job)`` for every job, in order.
 
     Args:
-        function: a module-level function of one picklable argument.
-        jobs: its arguments.
+        function, jobs: a module-level function of one picklable argument; these arguments.
         workers: number of processes; 1 works in this one.
         start: called once in every process before its first job (loads models).
-        title: what the progress bar calls this.
-        sizes: how much each job counts on the progress bar.
-        unit: what is counted.
+        title, sizes, unit: of the progress bar: its name, how much each job counts, and of what.
 
     Raises:
         ChildProcessError: a worker died.

@@ -119,14 +119,11 @@ def _is_there(stream: IO[bytes], path: Path) -> bool:
 def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
     """Open the folder of unfinished work; clear away what others left, and half-written results.
 
-    Args:
-        folder: the prepared folder.
-        fingerprint: of this preparation's input, options and versions.
-        overwrite: whether finished results of another preparation may go.
+    The ``fingerprint`` is of this preparation's input, options and versions.
 
     Raises:
         ValueError: the folder holds results that no preparation of ours left unfinished, or its
-            unfinished work is a link.
+            unfinished work is a link; see also `check_products`.
     """
     found = check_products(folder, overwrite=overwrite)
     work = own_folder(folder / WORK)  # it stays while it is emptied: results without it are foreign
@@ -167,10 +164,7 @@ def check_products(folder: Path, *, overwrite: bool) -> list[Path]:
 def is_finished(folder: Path, manifest: Manifest, *, overwrite: bool) -> bool:
     """Whether the folder already holds this very preparation, complete.
 
-    Args:
-        folder: the folder to write.
-        manifest: what the preparation would write down before its work.
-        overwrite: whether finished results may go: nothing counts as finished then.
+    Nothing counts as finished where ``overwrite`` says that finished results may go.
 
     Raises:
         ValueError: it holds another one, and ``--overwrite`` is not given.
@@ -178,8 +172,7 @@ def is_finished(folder: Path, manifest: Manifest, *, overwrite: bool) -> bool:
     if overwrite or not (folder / FILE_NAME).is_file():
         return False
     found = Manifest.load(folder, manifest.kind)
-    differences = found.differences(manifest)
-    if differences:
+    if differences := found.differences(manifest):
         raise ValueError(
             f"{folder} holds another preparation ({some(differences)}); "
             "name another --destdir or give --overwrite"
@@ -203,11 +196,6 @@ def close_work(folder: Path) -> None:
     if (folder / WORK).is_dir():
         refuse_link(folder / WORK)
         shutil.rmtree(folder / WORK)
-
-
-def has_leftovers(folder: Path) -> bool:
-    """Whether a preparation that was killed at its very end left its work or lock behind."""
-    return (folder / WORK).exists() or (folder / LOCK).exists()
 
 
 def some(differences: Iterable[str]) -> str:

@@ -40,16 +40,14 @@ def read_shape(directory: str | Path) -> BertShape:
     path = Path(directory) / FILE_NAME
     config = read_json(path)
     _check_kind(path, config)
-    values: dict[str, Any] = {
-        name: _natural(path, config, key, least=1) for name, key in SIZES.items()
-    }
-    values["segments"] = _natural(path, config, "type_vocab_size", least=1, default=2)
-    values["padding"] = _natural(path, config, "pad_token_id", least=0, default=0)
+    values = {name: _number(path, config, key, least=1) for name, key in SIZES.items()}
+    values["segments"] = _number(path, config, "type_vocab_size", 2, least=1)
+    values["padding"] = _number(path, config, "pad_token_id", 0, least=0)
     for name, key in RATES.items():
-        values[name] = _number(path, config, key, default=0.1)
+        values[name] = _number(path, config, key, 0.1)
         if not 0 <= values[name] < 1:
             raise ValueError(f"{path}: {key} is {values[name]}, expected a rate below 1")
-    values["norm_epsilon"] = _number(path, config, "layer_norm_eps", default=1e-12)
+    values["norm_epsilon"] = _number(path, config, "layer_norm_eps", 1e-12)
     values["activation"] = config.get("hidden_act", "gelu")
     shape = BertShape(**values)
     if shape.hidden % shape.heads:
@@ -77,22 +75,14 @@ def _check_kind(path: Path, config: dict[str, Any]) -> None:
         raise ValueError(f"{path}: hidden_act is {activation!r}; choices: {', '.join(ACTIVATIONS)}")
 
 
-def _natural(
-    path: Path, config: dict[str, Any], key: str, *, least: int, default: int | None = None
-) -> int:
-    """Return a size."""
-    value = config.get(key, default)
-    if type(value) is not int or value < least:
-        raise ValueError(f"{path}: {key} is {value!r}, expected a number from {least}")
-    return value
-
-
-def _number(path: Path, config: dict[str, Any], key: str, *, default: float) -> float:
-    """Return a real number that is not negative."""
-    value = config.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < LARGEST:
-        raise ValueError(f"{path}: {key} is {value!r}, expected a number from 0")
-    return float(value)
+def _number(
+    path: Path, config: dict[str, Any], key: str, default: Any = None, *, least: int | None = None
+) -> Any:
+    """Return a real number that is not negative, or where there is a ``least`` one a whole one."""
+    value, kinds = config.get(key, default), (int, float) if least is None else (int,)
+    if type(value) not in kinds or not (least or 0) <= value < LARGEST:
+        raise ValueError(f"{path}: {key} is {value!r}, expected a number from {least or 0}")
+    return float(value) if least is None else value
 
 
 def config_of(shape: BertShape) -> dict[str, Any]:

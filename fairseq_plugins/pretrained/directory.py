@@ -22,10 +22,7 @@ TOKENIZER = "tokenizer.json"
 
 
 def resolve_directory(name_or_path: str | Path) -> Path:
-    """Find a pretrained directory.
-
-    Args:
-        name_or_path: name of an embedded model, or a path.
+    """Find a pretrained directory, by the name of an embedded model or a path.
 
     Raises:
         FileNotFoundError: there is no such directory, or the embedded model is not installed.
@@ -74,18 +71,6 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise ValueError(f"{path} holds no JSON object")
     return body
-
-
-def vocabulary_path(directory: str | Path) -> Path:
-    """Return the vocabulary file of a directory; see `read_vocabulary` for one without it.
-
-    Raises:
-        FileNotFoundError: there is none.
-    """
-    path = Path(directory) / VOCABULARY
-    if not path.is_file():
-        raise FileNotFoundError(f"{directory}: the vocabulary {VOCABULARY} is missing")
-    return path
 
 
 def read_vocabulary(directory: str | Path) -> bytes:

@@ -10,7 +10,7 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -24,29 +24,7 @@ from ..messages import named
 from ..nn.attention import GlobalMixer
 from ..nn.bert import BertEncoder, BertShape
 from . import configuration, names, tokenizer, weights
-from .directory import (
-    DEFAULT,
-    EMBEDDED,
-    VOCABULARY,
-    read_vocabulary,
-    resolve_directory,
-    vocabulary_path,
-)
-from .tokenizer import read_tokenizer_settings
-
-__all__ = [
-    "DEFAULT",
-    "EMBEDDED",
-    "check_free",
-    "check_plain",
-    "export",
-    "load_state",
-    "read_config",
-    "read_tokenizer_settings",
-    "read_vocabulary",
-    "resolve_directory",
-    "vocabulary_path",
-]
+from .directory import VOCABULARY, read_vocabulary
 
 logger = logging.getLogger(__name__)
 
@@ -66,11 +44,16 @@ def read_config(directory: str | Path) -> BertShape:
             another model.
     """
     shape = configuration.read_shape(directory)
-    path = weights.weights_file(directory)
-    sizes = _of_encoder(weights.tensor_sizes(directory), path)
+    path, authority = weights.weights_file(directory), configuration.FILE_NAME
+    sizes = _of_encoder(weights.read_tensors(directory, sizes=True), path)
     shape = replace(shape, pooler=any(name.startswith(names.POOLER) for name in sizes))
-    _check_names(sizes, shape, path)
-    _check_sizes(sizes, shape, path, configuration.FILE_NAME)
+    if shape.layers > len(sizes):  # before as many names are made
+        raise ValueError(f"{path}: {len(sizes)} tensors, {authority} says {shape.layers} layers")
+    for what, keys in _unlike(sizes, names.expected_sizes(shape)):
+        raise ValueError(
+            f"{path}: {what} tensors {keys} (a BERT of {shape.layers} layers by {authority})"
+        )
+    _check_sizes(sizes, shape, path, authority)
     return shape
 
 
@@ -104,12 +87,7 @@ def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[st
 
 
 def _of_encoder(found: Mapping[str, Found], path: Path, *, log: bool = False) -> dict[str, Found]:
-    """Take what is of the encoder out of a model's tensors, or their sizes, by plain names.
-
-    Args:
-        found: by the names in the file.
-        path: the file.
-        log: whether to log what is left out.
+    """Take what is of the encoder out of a file's tensors, or their sizes, by plain names.
 
     Raises:
         ValueError: a name that no BERT has, or two that are one.
@@ -135,19 +113,14 @@ def _of_encoder(found: Mapping[str, Found], path: Path, *, log: bool = False) ->
     return taken
 
 
-def _check_names(found: Collection[str], shape: BertShape, path: Path) -> None:
-    """Refuse tensors that no encoder of this configuration has, and the lack of one it has."""
-    if shape.layers > len(found):  # before as many names are made
-        raise ValueError(
-            f"{path}: {len(found)} tensors, {configuration.FILE_NAME} says {shape.layers} layers"
-        )
-    expected = names.expected_sizes(shape).keys()
-    for what, keys in (("unknown", set(found) - expected), ("missing", expected - set(found))):
+def _unlike(found: Collection[str], expected: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with names, and which these are."""
+    for what, keys in (
+        ("unknown", set(found) - set(expected)),
+        ("missing", set(expected) - set(found)),
+    ):
         if keys:
-            raise ValueError(
-                f"{path}: {what} tensors {named(sorted(keys), 6)} "
-                f"(a BERT of {shape.layers} layers by {configuration.FILE_NAME})"
-            )
+            yield what, named(sorted(keys), 6)
 
 
 def _check_sizes(
@@ -170,14 +143,12 @@ def _cut_table(tensors: dict[str, Tensor], asked: BertShape, directory: Path) ->
 
 
 def _count_lines(vocabulary: bytes) -> int:
-    """Count wordpieces."""
     return vocabulary.count(b"\n") + (bool(vocabulary) and not vocabulary.endswith(b"\n"))
 
 
 def _check_request(
     tensors: Mapping[str, Tensor], own: BertShape, asked: BertShape, path: Path
 ) -> None:
-    """Refuse weights for a model of another shape."""
     sizes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     _check_sizes(sizes, asked, path, "the model")
     for field in ("layers", "heads", "activation", "norm_epsilon", "padding"):
@@ -189,11 +160,7 @@ def _check_request(
 
 
 def check_free(directory: str | Path) -> Path:
-    """Refuse a place to export to that is taken; an empty directory is free.
-
-    Raises:
-        ValueError: it is there already.
-    """
+    """Refuse a place to export to that is taken (ValueError); an empty directory is free."""
     directory = Path(directory)
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise ValueError(f"{directory} is there already; choose another name, or remove it")
@@ -206,29 +173,27 @@ def check_plain(encoder: BertEncoder) -> None:
     Raises:
         ValueError: it reads features, or attends in another way; says which.
     """
+    for other, those, without in _beyond_bert(encoder):
+        raise ValueError(
+            f"{other}; a BERT directory has no place for {those}, and without {without} it would "
+            "compute something else"
+        )
+
+
+def _beyond_bert(encoder: BertEncoder) -> Iterator[tuple[str, str, str]]:
+    """Yield what a BERT does not have, and two pronouns for it."""
     if encoder.embeddings.features is not None:
-        raise ValueError(
-            "the encoder adds features to its word embeddings; a BERT directory has no place for "
-            "them, and without them it would compute something else"
-        )
+        yield "the encoder adds features to its word embeddings", "them", "them"
     if encoder.top is not None:
-        raise ValueError(
-            "the encoder has syntax-guided layers on top; a BERT directory has no place for them, "
-            "and without them it would compute something else"
-        )
+        yield "the encoder has syntax-guided layers on top", "them", "them"
     for number, layer in enumerate(encoder.layers):
-        mixer, other = layer.attention.mixer, None
+        mixer = layer.attention.mixer
         if type(mixer) is not GlobalMixer:
-            other = f"attends by {type(mixer).__name__}"
+            yield f"layer {number} attends by {type(mixer).__name__}", "that", "it"
         elif mixer.similar:
-            other = "attends by the similarity of words"
+            yield f"layer {number} attends by the similarity of words", "that", "it"
         elif layer.attention.dual is not None:
-            other = "has dual attention"
-        if other is not None:
-            raise ValueError(
-                f"layer {number} {other}; a BERT directory has no place for that, and without it "
-                "it would compute something else"
-            )
+            yield f"layer {number} has dual attention", "that", "it"
 
 
 def export(
@@ -243,8 +208,7 @@ def export(
 
     Args:
         directory: where to; must not exist, or be empty.
-        state: of a plain `nn.bert.BertEncoder` of this shape; see `check_plain`.
-        shape: sizes and constants.
+        state, shape: of a plain `nn.bert.BertEncoder`; see `check_plain`.
         vocabulary: bytes of the vocabulary file, one wordpiece a line.
         settings: how raw text is cut, see `tokenizer.read_tokenizer_settings`.
 
@@ -254,7 +218,10 @@ def export(
     """
     directory = check_free(directory)
     tensors = _their_tensors(state, shape)
-    _check_vocabulary(vocabulary, shape)
+    if (lines := _count_lines(vocabulary)) > shape.vocabulary:
+        raise ValueError(
+            f"the vocabulary has {lines} wordpieces, the encoder {shape.vocabulary} embeddings"
+        )
     texts = tokenizer.tokenizer_files(settings, shape.positions)
     texts[configuration.FILE_NAME] = json.dumps(configuration.config_of(shape), indent=2) + "\n"
     temporary = new_folder(directory)
@@ -268,21 +235,10 @@ def export(
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _check_vocabulary(vocabulary: bytes, shape: BertShape) -> None:
-    """Refuse more wordpieces than an encoder has embeddings for."""
-    lines = _count_lines(vocabulary)
-    if lines > shape.vocabulary:
-        raise ValueError(
-            f"the vocabulary has {lines} wordpieces, the encoder {shape.vocabulary} embeddings"
-        )
-
-
 def _their_tensors(state: Mapping[str, Tensor], shape: BertShape) -> dict[str, Tensor]:
     """Return the tensors under their names, refusing what a plain BERT does not have."""
-    expected = {ours for ours, _ in names.renamings(shape)}
-    for what, keys in (("unknown", state.keys() - expected), ("missing", expected - state.keys())):
-        if keys:
-            raise ValueError(f"not a plain BERT: {what} {named(sorted(keys), 6)}")
+    for what, keys in _unlike(state, [ours for ours, _ in names.renamings(shape)]):
+        raise ValueError(f"not a plain BERT: {what} {keys}")
     plain = {name: tensor.detach().cpu().to(torch.float32) for name, tensor in state.items()}
     tensors = names.to_theirs(plain, shape)
     for name, size in names.expected_sizes(shape).items():

@@ -76,12 +76,7 @@ def expected_sizes(shape: BertShape) -> dict[str, Size]:
 
 
 def to_ours(tensors: Tensors, shape: BertShape) -> Tensors:
-    """Rename and join tensors of theirs.
-
-    Args:
-        tensors: complete and of the right sizes.
-        shape: of the encoder.
-    """
+    """Rename and join tensors of theirs, which are complete and of the right sizes."""
     return {
         ours: torch.cat([tensors[name] for name in theirs]) if len(theirs) > 1
         else tensors[theirs[0]]
@@ -90,12 +85,7 @@ def to_ours(tensors: Tensors, shape: BertShape) -> Tensors:
 
 
 def to_theirs(tensors: Tensors, shape: BertShape) -> Tensors:
-    """Rename and cut tensors of ours; each result has its own memory.
-
-    Args:
-        tensors: complete and of the right sizes.
-        shape: of the encoder.
-    """
+    """Rename and cut tensors of ours, complete and of the right sizes; each gets its own memory."""
     found: Tensors = {}
     for ours, theirs in renamings(shape):
         for name, part in zip(theirs, tensors[ours].chunk(len(theirs)), strict=True):

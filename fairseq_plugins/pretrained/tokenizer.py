@@ -1,4 +1,8 @@
-"""How a pretrained BERT cuts raw text: its three settings, read and written.
+"""How a pretrained BERT cuts raw text: its vocabulary, and three settings, read and written.
+
+A vocabulary is one wordpiece a line, its id the line's number from 0. It belongs to pretrained
+weights, so it is closed: nothing is added, sorted or padded, and its bytes are kept as they were
+read. ``[PAD]``, ``[UNK]``, ``[CLS]`` and ``[SEP]`` stand anywhere in it.
 
 ``lowercase``: the text is lower-cased first; ``strip_accents``: accents are taken off;
 ``chinese_characters``: every Chinese character is a word. Each is looked up by itself:
@@ -21,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from ..messages import named
+from ..text_reading import decode
 from .directory import TOKENIZER, read_json, read_vocabulary
 
 logger = logging.getLogger(__name__)
@@ -54,41 +59,33 @@ def read_tokenizer_settings(directory: str | Path) -> dict[str, bool]:
         ValueError: a file is unreadable, or holds another value than true, false and null.
     """
     directory = Path(directory)
-    sources: list[tuple[Path, dict[str, Any]]] = []
-    if (directory / FILE_NAME).is_file():
-        sources.append(_named(directory / FILE_NAME, read_json(directory / FILE_NAME), CONFIG_KEYS))
-    if (directory / TOKENIZER).is_file():
-        path = directory / TOKENIZER
-        sources.append(_named(path, _normalizer(path), NORMALIZER_KEYS))
-    found: dict[str, bool | None] = {}
-    for setting in CONFIG_KEYS:
-        told = (values[setting] for _, values in sources if values.get(setting) is not None)
-        found[setting] = next(told, None)
-    lowercase = found["lowercase"]
-    if lowercase is None:
-        lowercase = not _has_capitals(read_vocabulary(directory))
+    found: dict[str, bool] = {}
+    path = directory / TOKENIZER
+    if path.is_file():
+        found |= _named(path, _normalizer(path), NORMALIZER_KEYS)
+    path = directory / FILE_NAME
+    if path.is_file():
+        found |= _named(path, read_json(path), CONFIG_KEYS)
+    if "lowercase" not in found:
+        pieces = read_vocabulary(directory).decode("utf-8", errors="replace").split("\n")
+        plain = [piece for piece in pieces if not _SPECIAL_PIECE.fullmatch(piece.strip())]
+        found["lowercase"] = all(piece == piece.lower() for piece in plain)
         logger.warning(
             "%s: no file says whether text is lower-cased; by its vocabulary it is%s",
             directory,
-            "" if lowercase else " not",
+            "" if found["lowercase"] else " not",
         )
-    accents, chinese = found["strip_accents"], found["chinese_characters"]
-    return {
-        "lowercase": lowercase,
-        "strip_accents": lowercase if accents is None else accents,
-        "chinese_characters": True if chinese is None else chinese,
-    }
+    rest = {"strip_accents": found["lowercase"], "chinese_characters": True}
+    return {setting: (rest | found)[setting] for setting in CONFIG_KEYS}
 
 
-def _named(
-    path: Path, body: dict[str, Any], keys: dict[str, str]
-) -> tuple[Path, dict[str, bool | None]]:
-    """Take the settings out of a file under our names."""
-    values = {setting: body.get(key) for setting, key in keys.items()}
+def _named(path: Path, body: dict[str, Any], keys: dict[str, str]) -> dict[str, bool]:
+    """Take the settings that a file knows out of it, under our names."""
+    values = {s: body[key] for s, key in keys.items() if body.get(key) is not None}
     for setting, value in values.items():
-        if value is not None and not isinstance(value, bool):
+        if not isinstance(value, bool):
             raise ValueError(f"{path}: {keys[setting]} is {value!r}, expected true or false")
-    return path, values
+    return values
 
 
 def _normalizer(path: Path) -> dict[str, Any]:
@@ -103,18 +100,8 @@ def _normalizer(path: Path) -> dict[str, Any]:
     return {}
 
 
-def _has_capitals(vocabulary: bytes) -> bool:
-    """Tell whether a wordpiece holds an upper-case letter, special ones apart."""
-    pieces = vocabulary.decode("utf-8", errors="replace").split("\n")
-    return any(p != p.lower() for p in pieces if not _SPECIAL_PIECE.fullmatch(p.strip()))
-
-
 def tokenizer_files(settings: dict[str, bool], longest: int) -> dict[str, str]:
-    """Return the content of the files that describe a tokenizer, by file name.
-
-    Args:
-        settings: as `read_tokenizer_settings` returns them.
-        longest: longest input in wordpieces.
+    """Return the files that describe a tokenizer of inputs up to the ``longest``: name -> content.
 
     Raises:
         ValueError: a setting is missing.
@@ -133,3 +120,44 @@ def tokenizer_files(settings: dict[str, bool], longest: int) -> dict[str, str]:
         FILE_NAME: json.dumps(config, indent=2) + "\n",
         "special_tokens_map.json": json.dumps(SPECIAL, indent=2) + "\n",
     }
+
+
+CLS, SEP, PAD, UNK, MASK = "[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"
+
+
+class Vocabulary:
+    """Wordpieces and their ids.
+
+    Args:
+        content: bytes of a vocabulary file.
+        name: what errors call it.
+
+    Raises:
+        ValueError: it is not UTF-8, or lacks a special wordpiece.
+    """
+
+    def __init__(self, content: bytes, name: str = "vocabulary") -> None:
+        self.content = content
+        # at line feeds only: a wordpiece may be any other separator
+        lines = content.removesuffix(b"\n").split(b"\n") if content else []
+        self.pieces = [decode(line, name, i).removesuffix("\r") for i, line in enumerate(lines, 1)]
+        self.indices = {piece: i for i, piece in enumerate(self.pieces)}
+        missing = [piece for piece in (PAD, UNK, CLS, SEP) if piece not in self.indices]
+        if missing:
+            raise ValueError(f"{name} is no BERT vocabulary: it lacks {', '.join(missing)}")
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    @classmethod
+    def load(cls, file: str | Path) -> Vocabulary:
+        """Read a vocabulary file.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            ValueError: it is no BERT vocabulary.
+        """
+        path = Path(file)
+        if not path.is_file():
+            raise FileNotFoundError(f"{path}: no such vocabulary")
+        return cls(path.read_bytes(), str(path))

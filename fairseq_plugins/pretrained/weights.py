@@ -7,9 +7,9 @@ function: see `checkpoints.reading`. Either may be cut into shards, listed in an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -22,8 +22,6 @@ from .directory import read_json
 SAFETENSORS = "model.safetensors"
 PICKLE = "pytorch_model.bin"
 FILES = (SAFETENSORS, f"{SAFETENSORS}.index.json", PICKLE, f"{PICKLE}.index.json")
-
-Found = TypeVar("Found")
 
 _BARE_NAME = re.compile(r"\w[\w.+-]*")
 
@@ -42,42 +40,31 @@ def weights_file(directory: str | Path) -> Path:
     )
 
 
-def read_tensors(directory: str | Path) -> dict[str, Tensor]:
+def read_tensors(directory: str | Path, *, sizes: bool = False) -> dict[str, Any]:
     """Read all tensors of a directory onto the CPU, under the names they have there.
+
+    With ``sizes`` alone their shapes are read; of safetensors that is only the header.
 
     Raises:
         FileNotFoundError: no weights, or a shard is missing.
         ValueError: a file is damaged, would run code, or does not fit its index.
     """
-    return _read(weights_file(directory), _read_file)
-
-
-def tensor_sizes(directory: str | Path) -> dict[str, tuple[int, ...]]:
-    """Return the sizes of all tensors by name; of safetensors only the header is read.
-
-    Raises:
-        FileNotFoundError, ValueError: as `read_tensors`.
-    """
-    return _read(weights_file(directory), _read_sizes)
-
-
-def _read(path: Path, read: Callable[[Path], Mapping[str, Found]]) -> dict[str, Found]:
-    """Read a file, or all shards of an index file."""
+    path = weights_file(directory)
     if path.suffix != ".json":
-        return dict(read(path))
+        return dict(_read_file(path, sizes=sizes))
     listed = read_json(path).get("weight_map")
     if not isinstance(listed, dict) or not listed:
         raise ValueError(f"{path} is no index of shards: it has no weight_map")
     for name in listed.values():
         if not isinstance(name, str) or not _BARE_NAME.fullmatch(name):
             raise ValueError(f"{path}: {name!r} is no plain file name")
-    found: dict[str, Found] = {}
+    found: dict[str, Any] = {}
     for name in sorted(set(listed.values())):
         shard = path.parent / name
         if not shard.is_file():
             raise FileNotFoundError(f"{path.parent}: the shard {name} is missing")
         expected = {key for key, place in listed.items() if place == name}
-        content = read(shard)
+        content = _read_file(shard, sizes=sizes)
         if content.keys() != expected:
             unlike = sorted(content.keys() ^ expected)
             raise ValueError(f"{shard} does not hold what {path.name} says: {named(unlike, 6)}")
@@ -85,25 +72,16 @@ def _read(path: Path, read: Callable[[Path], Mapping[str, Found]]) -> dict[str, 
     return found
 
 
-def _read_file(path: Path) -> Mapping[str, Tensor]:
-    """Read one file of tensors."""
+def _read_file(path: Path, *, sizes: bool) -> Mapping[str, Any]:
     if path.suffix != ".safetensors":
-        return read_pickle(path)
-    try:
-        with safe_open(path, framework="pt", device="cpu") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
-        raise ValueError(unreadable(path, error)) from None
-
-
-def _read_sizes(path: Path) -> Mapping[str, tuple[int, ...]]:
-    """Read the sizes of the tensors of one file."""
-    if path.suffix != ".safetensors":
-        return {name: tuple(tensor.shape) for name, tensor in read_pickle(path).items()}
+        found = read_pickle(path)
+        return {name: tuple(value.shape) for name, value in found.items()} if sizes else found
     try:
         with safe_open(path, framework="pt", device="cpu") as file:
             names = file.keys()
-            return {name: tuple(file.get_slice(name).get_shape()) for name in names}
+            if sizes:
+                return {name: tuple(file.get_slice(name).get_shape()) for name in names}
+            return {name: file.get_tensor(name) for name in names}
     except (SafetensorError, OSError) as error:
         raise ValueError(unreadable(path, error)) from None
 

@@ -16,7 +16,7 @@ from fairseq.tasks import TASK_DATACLASS_REGISTRY, FairseqTask
 from omegaconf import II, MISSING
 
 from ..data import text_folders
-from ..data.bert_dictionary import BertDictionary
+from ..data.dictionaries import BertDictionary
 from ..data.folder_names import VOCABULARY
 from ..data.manifest import Manifest
 from ..data.text_columns import WORD_LABELS

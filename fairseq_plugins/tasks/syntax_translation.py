@@ -21,10 +21,9 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from torch import Tensor
 
 from ..data import translation_folders
-from ..data.ablation import MODES, Ablation
 from ..data.dictionaries import load_dictionary, token_ids
 from ..data.factor_streams import FactorStreams, check_split, cut_row, open_factors, split_parts
-from ..data.factored_pair_dataset import FactoredPairDataset
+from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifest import Manifest
 from ..syntax.layers import COLUMN, TREE, Layer, column_places, parse_features
 from . import _checkpoint_options, _generation, _unanswered, _warnings

@@ -80,7 +80,8 @@ class Annotator:
         docs = (Doc(self.nlp.vocab, words=list(words)) for words in sentences if words)
         with self.nlp.memory_zone():
             tagged = self._tag(docs)
-            return [next(tagged) if words else self._nothing() for words in sentences]
+            empty = Annotation([], {name: [] for name in (*self._tags, *self._trees)})
+            return [next(tagged) if words else empty for words in sentences]
 
     def annotate_text(self, lines: Sequence[str]) -> list[Annotation]:
         """Find and annotate the words of raw lines; spans refer to each line.
@@ -105,7 +106,6 @@ class Annotator:
             )
 
     def _layers(self, doc, tokens) -> dict[str, list]:
-        """Return what some tokens of a text carry."""
         found = {}
         for name, source in self._tags.items():
             read = attrgetter(source.attribute)
@@ -115,9 +115,6 @@ class Annotator:
             kept = project_heads(heads, [token.i for token in tokens])
             found |= dict.fromkeys(self._trees, kept)
         return found
-
-    def _nothing(self) -> Annotation:
-        return Annotation([], {name: [] for name in (*self._tags, *self._trees)})
 
 
 def load_pipeline(model: str, exclude: Sequence[str] = (*NEVER_NEEDED, PARSER)):
@@ -143,27 +140,6 @@ def recorded_name(model: str) -> str:
     if model == BUNDLED or spacy.util.is_package(model) or not Path(model).exists():
         return model
     return str(Path(model).resolve())
-
-
-def recorded_annotator(
-    model: str, folder: Path, names: Sequence[str] = STANDARD_TAGS, *, named: str | None = None
-) -> Annotator:
-    """Load the pipeline for raw text of a prepared folder, which may be of somebody else.
-
-    Args:
-        model: what the folder's manifest names. It is loaded if it is the bundled pipeline or one
-            that is installed; a path and a package from elsewhere the user has to name.
-        folder: for messages.
-        names: see `Annotator`.
-        named: the pipeline that the user names in its place; loaded wherever it lies.
-
-    Raises:
-        FileNotFoundError: no such pipeline, or one that is not installed.
-        ValueError: the manifest names a path; see also `Annotator`.
-    """
-    if not named:
-        check_recorded(model, folder)
-    return Annotator(named or model, names)
 
 
 def check_recorded(model: str, folder: Path) -> None:

@@ -16,25 +16,15 @@ SPACY = "spacy"  # words are those that the pipeline finds
 
 
 def needs_annotator(names: Iterable[str], tokenize: str = "") -> bool:
-    """Whether a spaCy pipeline has work to do.
-
-    Args:
-        names: of the layers that are wanted.
-        tokenize: what words are.
-    """
+    """Whether a spaCy pipeline has work to do, for layers of these names or for what words are."""
     return tokenize == SPACY or layers.needs_annotator(names)
 
 
 def load_annotator(names: Iterable[str], model: str = "", tokenize: str = "") -> Any:
     """Load the pipeline that finds or annotates words, or None where nothing needs one.
 
-    Args:
-        names: see `needs_annotator`.
-        model: of the pipeline (default: the bundled one).
-        tokenize: see `needs_annotator`.
-
-    Raises:
-        FileNotFoundError, ValueError: see `text.annotate.Annotator`.
+    See `needs_annotator` for names and words, `annotate.Annotator` for what is refused; without a
+    model it is the bundled one.
     """
     names = tuple(names)
     if not needs_annotator(names, tokenize):
@@ -51,37 +41,41 @@ def reopen_annotator(
     named: str | None = None,
     tokenize: str = "",
 ) -> Any:
-    """Load the pipeline for raw text of a prepared folder, or None where nothing needs one.
+    """Load the pipeline for raw text of a prepared folder, which may be of somebody else.
 
     Args:
         folder: for messages.
-        recorded: what the folder's manifest says of its annotator.
-        names: see `needs_annotator`.
-        named: the pipeline that the user names; see `annotate.recorded_annotator`.
-        tokenize: see `needs_annotator`.
+        recorded: what the folder's manifest says of its annotator. Its pipeline is loaded if it is
+            the bundled one or one that is installed; a path and a package from elsewhere the user
+            has to name.
+        names, tokenize: see `needs_annotator`.
+        named: the pipeline that the user names in its place; loaded wherever it lies.
+
+    Returns:
+        An `annotate.Annotator`, or None where nothing needs one.
+
+    Raises:
+        FileNotFoundError: no such pipeline, or one that is not installed.
+        ValueError: the manifest names a path; see also `annotate.Annotator`.
     """
     names = tuple(names)
-    if not needs_annotator(names, tokenize):
-        return None
-    from .annotate import BUNDLED, recorded_annotator
+    if not named and needs_annotator(names, tokenize):
+        from .annotate import BUNDLED, check_recorded
 
-    return recorded_annotator(recorded.get("model") or BUNDLED, folder, names, named=named)
+        named = recorded.get("model") or BUNDLED
+        check_recorded(named, folder)
+    return load_annotator(names, named or "", tokenize)
 
 
 def warn_of_other(folder: Path, recorded: str, annotator: Any) -> None:
-    """Warn loudly when the annotator of raw text is not the one that a folder was prepared with.
+    """Warn loudly when the annotator of raw text (or None) is not the one of a prepared folder.
 
-    Args:
-        folder: the prepared folder.
-        recorded: ``name version hash`` of its annotator.
-        annotator: of raw text, or None.
+    ``recorded`` is ``name version hash`` of that.
     """
     present = annotator_line(annotator)
     if present != recorded:
         logger.warning(
             "THE TAGGER DIFFERS: %s was prepared with %r, raw text is now annotated by %r; what a "
             "model makes of it can differ from what it makes of the prepared folder",
-            folder,
-            recorded,
-            present,
+            *(folder, recorded, present),
         )

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
-from typing import Protocol
 
 import sentencepiece
 from subword_nmt.apply_bpe import BPE
@@ -29,18 +28,6 @@ CACHE_LIMIT = 200_000
 SENTENCEPIECE_THREADS = 2  # fixed: the model must not depend on the machine
 
 
-class Segmenter(Protocol):
-    """Cuts a line into subwords."""
-
-    def segment(self, text: str) -> tuple[list[str], list[Span]]:
-        """Return S subwords and their S character spans in ``text``."""
-        ...
-
-    def join(self, text: str) -> str:
-        """Undo the segmentation of a line of space-separated subwords."""
-        ...
-
-
 class WordSegmenter:
     """Words as they are."""
 
@@ -50,7 +37,6 @@ class WordSegmenter:
         return words, joined_spans(words)
 
     def join(self, text: str) -> str:
-        """Nothing to undo."""
         return text
 
 
@@ -136,6 +122,9 @@ class SentencePieceSegmenter:
         return text.replace(" ", "").replace("\u2581", " ").strip()
 
 
+Segmenter = WordSegmenter | BpeSegmenter | SentencePieceSegmenter
+
+
 def load_segmenter(kind: str, model: Path | None, vocabulary: set[str] | None = None) -> Segmenter:
     """Build a segmenter by name.
 
@@ -148,9 +137,9 @@ def load_segmenter(kind: str, model: Path | None, vocabulary: set[str] | None = 
         raise ValueError(f"unknown subword method {kind!r}; choices: {', '.join(SUBWORDS)}")
     if model is None:
         raise ValueError(f"subword method {kind!r} needs a model file")
-    if kind == "subword_nmt":
-        return BpeSegmenter(model, vocabulary)
-    return SentencePieceSegmenter(model)
+    return (
+        BpeSegmenter(model, vocabulary) if kind == "subword_nmt" else SentencePieceSegmenter(model)
+    )
 
 
 def read_vocabulary(path: Path) -> set[str]:
@@ -163,10 +152,9 @@ def read_vocabulary(path: Path) -> set[str]:
         rows = Path(path).read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError:
         raise ValueError(f"{path} is no list of subwords (not UTF-8 text)") from None
-    found = {row.split(" ")[0] for row in rows if row}
-    if not found:
+    if not any(rows):
         raise ValueError(f"{path} is empty: no list of subwords")
-    return found
+    return {row.split(" ")[0] for row in rows if row}
 
 
 def check_codes(path: Path) -> int:
@@ -204,10 +192,7 @@ def check_codes(path: Path) -> int:
 
 
 def learn_codes(word_counts: Counter[str], merges: int) -> str:
-    """Learn byte-pair merges from word counts (Sennrich et al. 2016).
-
-    Returns:
-        The text of a codes file.
+    """Learn byte-pair merges from word counts (Sennrich et al. 2016): the text of a codes file.
 
     Raises:
         ValueError: no word is longer than one character.
@@ -224,10 +209,7 @@ def learn_codes(word_counts: Counter[str], merges: int) -> str:
 def learn_sentencepiece(lines: Iterable[str], size: int, sample: int) -> bytes:
     """Learn a unigram sentencepiece model; the same lines always give the same bytes.
 
-    Args:
-        lines: training text of both languages.
-        size: number of pieces (a hard limit is not required of small texts).
-        sample: at most this many lines are kept in memory.
+    Of ``lines`` at most ``sample`` are kept in memory; ``size`` is no hard limit, for small texts.
 
     Raises:
         ValueError: too few pieces for the characters of the text, or no text.
@@ -257,10 +239,8 @@ def sample_lines(lines: Iterable[str], sample: int) -> list[str]:
     for number, line in enumerate(lines):
         if number < sample:
             kept.append(line)
-        else:
-            place = random.randrange(number + 1)
-            if place < sample:
-                kept[place] = line
+        elif (place := random.randrange(number + 1)) < sample:
+            kept[place] = line
     return kept
 
 

@@ -21,42 +21,28 @@ MISALIGNMENTS = ("error", "repair", "skip")
 
 @dataclass(frozen=True)
 class AnnotatedLine:
-    """A line whose words are known.
+    """A line whose words are known."""
 
-    Args:
-        text: the text that subwords are made of.
-        words: W words as a reader sees them (entities undone).
-        spans: W character spans in ``text``.
-        layers: what an annotation says of the words: name of a layer -> W values.
-        repaired: how many words took their values from an annotation that cuts words otherwise.
-        failed: whether annotation and text do not even consist of the same characters.
-    """
-
-    text: str
-    words: list[str]
-    spans: list[tuple[int, int]]
+    text: str  # the text that subwords are made of
+    words: list[str]  # W words as a reader sees them (entities undone)
+    spans: list[tuple[int, int]]  # their character spans in ``text``
+    # what an annotation says of the words: name of a layer -> W values
     layers: dict[str, list[Any]] = field(default_factory=dict)
+    # how many words took their values from an annotation that cuts words otherwise
     repaired: int = 0
-    failed: bool = False
+    failed: bool = False  # whether annotation and text do not even consist of the same characters
 
 
 @dataclass(frozen=True)
 class EncodedLine:
-    """A line ready for the model.
+    """A line ready for the model."""
 
-    Args:
-        words: W words.
-        subwords: S subwords.
-        columns: what the subwords carry: column (`syntax.layers.Layer.columns`) -> S ids.
-        word_of: S word indices.
-        misaligned: how many subwords do not lie within one word.
-    """
-
-    words: list[str]
-    subwords: list[str]
+    words: list[str]  # W words
+    subwords: list[str]  # S subwords
+    # what the subwords carry: column (`syntax.layers.Layer.columns`) -> S ids
     columns: dict[str, list[int]] = field(default_factory=dict)
-    word_of: list[int] = field(default_factory=list)
-    misaligned: int = 0
+    word_of: list[int] = field(default_factory=list)  # S word indices
+    misaligned: int = 0  # how many subwords do not lie within one word
 
 
 def annotate_lines(
@@ -68,15 +54,14 @@ def annotate_lines(
     """Find the words of clean lines, and what an annotation says of them.
 
     Args:
-        texts: lines as `text.raw_text.line_reader` returns them.
-        tokenizer: what the lines are (see `text.raw_text`).
+        texts, tokenizer: lines of `raw_text.line_reader`, and what they are.
         annotator: `text.annotate.Annotator`, or None.
         given: ready annotations, one a line, instead of an annotator.
     """
     found = tokenizer == "none"  # by the annotator
     words = [text.split() if found else [unescape(w) for w in text.split()] for text in texts]
     if given is None and annotator is None:
-        spans = [joined_spans(text.split()) for text in texts]
+        spans = (joined_spans(text.split()) for text in texts)
         return [AnnotatedLine(*line) for line in zip(texts, words, spans)]
     if given is None:
         given = annotator.annotate_text(texts) if found else annotator.annotate_words(words)
@@ -101,12 +86,7 @@ def _with_given_words(text: str, words: list[str], note: Annotation) -> Annotate
 
 
 def encode_line(line: AnnotatedLine, segmenter: Segmenter, names: Iterable[str]) -> EncodedLine:
-    """Cut a line into subwords and give each what is known of its word (paper, section Model).
-
-    Args:
-        line: the line.
-        segmenter: the subword model.
-        names: of the layers that are wanted.
+    """Cut a line into subwords; give each what is known of its word in the layers ``names``.
 
     Raises:
         ValueError: an unknown layer, or one that nothing annotated.
@@ -145,10 +125,8 @@ class SourceEncoder:
             if layer.annotated and annotator is None:
                 raise ValueError(f"feature {layer.name!r} needs a spaCy pipeline")
         self.read = line_reader(tokenizer, normalizer, lang)
-        self.tokenizer = tokenizer
-        self.segmenter = segmenter
-        self.names = tuple(names)
-        self.annotator = annotator
+        self.tokenizer, self.segmenter = tokenizer, segmenter
+        self.names, self.annotator = tuple(names), annotator
 
     @property
     def annotator_id(self) -> str:
@@ -161,14 +139,9 @@ class SourceEncoder:
     ) -> SourceEncoder:
         """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
 
-        Args:
-            folder: the prepared folder.
-            manifest: its manifest.
-            spacy_model: the pipeline that the user names; see `annotate.recorded_annotator`.
-
         Raises:
             FileNotFoundError, ValueError: there is no pipeline for raw text, or not any more, or
-                one that the user has to name.
+                one that the user has to name as ``spacy_model``; see `reopen_annotator`.
         """
         settings = manifest.segmentation["source"]
         encoder = cls(
@@ -193,9 +166,8 @@ class TargetDecoder:
     """From the model's target subwords back to text, and (for constraints) the other way.
 
     Args:
-        tokenizer, lang: how the target text was cut into words.
+        tokenizer, lang, normalizer: how the target text was cut into words.
         segmenter: its subword model.
-        normalizer: what was done to punctuation before.
     """
 
     def __init__(
@@ -207,10 +179,9 @@ class TargetDecoder:
     @classmethod
     def from_folder(cls, folder: Path, manifest: Manifest) -> TargetDecoder:
         """Build the decoder of a prepared folder's target side."""
-        settings = manifest.segmentation["target"]
-        segmenter = folder_segmenter(folder, settings)
-        normalizer = settings["normalizer"]
-        return cls(settings["tokenizer"], manifest.target_lang, segmenter, normalizer)
+        how = manifest.segmentation["target"]
+        segmenter = folder_segmenter(folder, how)
+        return cls(how["tokenizer"], manifest.target_lang, segmenter, how["normalizer"])
 
     def add_subwords(self, text: str) -> str:
         """Cut words into subwords, separated by spaces."""
@@ -227,11 +198,11 @@ class TargetDecoder:
 
 def folder_segmenter(folder: Path, settings: dict[str, Any]) -> Segmenter:
     """Load the subword model that a manifest names (files beside it)."""
-    model = Path(folder) / settings["model"] if settings.get("model") else None
-    vocabulary = None
-    if settings.get("vocabulary"):
-        vocabulary = read_vocabulary(Path(folder) / settings["vocabulary"])
-    return load_segmenter(settings["subwords"], model, vocabulary)
+    model, vocabulary = (
+        Path(folder) / settings[name] if settings.get(name) else None
+        for name in ("model", "vocabulary")
+    )
+    return load_segmenter(settings["subwords"], model, vocabulary and read_vocabulary(vocabulary))
 
 
 def folder_annotator(folder: Path, manifest: Manifest, named: str | None = None) -> Any:

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..corpora.squad import Answer, Question
+from ..data.folder_names import ANSWERABLE, UNANSWERABLE, UNKNOWN
 from ..data.text_windows import stride_windows
-
-UNKNOWN, UNANSWERABLE, ANSWERABLE = 0, 1, 2  # what is known of a question's answer
 
 MOVED = "moved"
 NOT_FOUND = "not_found"
@@ -37,30 +36,18 @@ COUNTED = {  # reason -> the manifest's count of answers
 
 @dataclass(frozen=True)
 class Limits:
-    """How contexts are cut into windows: ``[CLS] question [SEP] window [SEP]``.
+    """How contexts are cut into windows: ``[CLS] question [SEP] window [SEP]``."""
 
-    Args:
-        max_positions: wordpieces of a row with its special tokens.
-        doc_stride: wordpieces from the beginning of a window to that of the next.
-        max_query_length: wordpieces of a question that are kept.
-    """
-
-    max_positions: int = 384
-    doc_stride: int = 128
-    max_query_length: int = 64
+    max_positions: int = 384  # wordpieces of a row with its special tokens
+    doc_stride: int = 128  # wordpieces from the beginning of a window to that of the next
+    max_query_length: int = 64  # wordpieces of a question that are kept
 
     def room(self, question: int) -> int:
         """Wordpieces of a context that fit beside a question of so many wordpieces."""
         return self.max_positions - min(question, self.max_query_length) - 3
 
     def reach(self, span: tuple[int, int], question: int, context: int) -> bool:
-        """Whether a window of the context holds a whole span.
-
-        Args:
-            span: its first and last wordpiece.
-            question: wordpieces of the question.
-            context: wordpieces of the context.
-        """
+        """Whether a window of a context of so many wordpieces holds a whole span, both ends."""
         windows = stride_windows(context, self.room(question), self.doc_stride)
         return bool(((windows[:, 0] <= span[0]) & (span[1] < windows[:, 1])).any())
 
@@ -68,10 +55,7 @@ class Limits:
 def find_answer(context: str, answer: Answer, *, repair: bool) -> Answer | None:
     """Return the answer where its text stands; None where it is passed over.
 
-    Args:
-        context: of the question.
-        answer: whose start may be wrong.
-        repair: whether the nearest occurrence may take its place; the earlier of two.
+    With ``repair`` the nearest occurrence may take its place; the earlier of two.
     """
     if answer.stands_in(context):
         return answer
@@ -87,14 +71,9 @@ def find_answer(context: str, answer: Answer, *, repair: bool) -> Answer | None:
 
 
 def cover(offsets: np.ndarray, begin: int, end: int) -> tuple[int, int] | None:
-    """Return the first and last of the fewest wordpieces that hold some characters.
+    """Return the first and last of the fewest wordpieces that hold characters begin to end.
 
-    Args:
-        offsets: begin and end of each wordpiece in code points, (S, 2).
-        begin, end: of the characters.
-
-    Returns:
-        None when no wordpiece has any of them.
+    None when no wordpiece has any of them; ``offsets`` are theirs in code points, (S, 2).
     """
     inside = np.flatnonzero((offsets[:, 1] > begin) & (offsets[:, 0] < end))
     return (int(inside[0]), int(inside[-1])) if len(inside) else None
@@ -102,19 +81,15 @@ def cover(offsets: np.ndarray, begin: int, end: int) -> tuple[int, int] | None:
 
 @dataclass(frozen=True)
 class PlacedQuestion:
-    """A question's answers as wordpieces of its context.
+    """A question's answers as wordpieces of its context."""
 
-    Args:
-        state: `UNKNOWN`, `UNANSWERABLE` or `ANSWERABLE`.
-        spans: first and last wordpiece of each answer that wordpieces cover, in order.
-        answers: all answers, with their starts set right where that was possible; None: unknown.
-        notes: what was unusual: an answer's text and start as the file has them, the reason (of
-            `COUNTED`), and what became of it.
-    """
-
-    state: int
+    state: int  # `UNKNOWN`, `UNANSWERABLE` or `ANSWERABLE`
+    # first and last wordpiece of each answer that wordpieces cover, in order
     spans: tuple[tuple[int, int], ...]
+    # all answers, with their starts set right where that was possible; None: unknown
     answers: tuple[Answer, ...] | None
+    # what was unusual: an answer's text and start as the file has them, the reason (of `COUNTED`),
+    # and what became of it
     notes: tuple[dict[str, Any], ...] = ()
 
     @property
@@ -139,12 +114,10 @@ def place_question(
     """Place a question's answers.
 
     Args:
-        question: with its gold answers.
-        context: its paragraph's text.
+        question, context: with its gold answers; its paragraph's text.
         offsets: of the context's wordpieces, (S, 2).
         repair: see `find_answer`.
-        limits: of the windows, to say which answers lie in none.
-        pieces: wordpieces of the question.
+        limits, pieces: of windows, and of the question: they say which answers lie in no window.
     """
     if question.answers is None:
         return PlacedQuestion(UNKNOWN, (), None)

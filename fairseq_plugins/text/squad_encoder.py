@@ -24,17 +24,12 @@ _SURELY_SEEN = re.compile("[A-Za-z0-9]")
 
 @dataclass(frozen=True)
 class EncodedParagraph:
-    """A paragraph ready for the model.
+    """A paragraph ready for the model."""
 
-    Args:
-        context: its text, S wordpieces.
-        offsets: begin and end (exclusive) of each of them in code points of the text, (S, 2).
-        questions: one a question.
-    """
-
-    context: EncodedSentence
+    context: EncodedSentence  # its text, S wordpieces
+    # begin and end (exclusive) of each of them in code points of the text, (S, 2)
     offsets: np.ndarray
-    questions: list[EncodedSentence]
+    questions: list[EncodedSentence]  # one a question
 
 
 def encode_paragraphs(
@@ -56,9 +51,8 @@ def encode_paragraphs(
     for paragraph in paragraphs:
         context = next(encoded)
         offsets = context_offsets(encoder.wordpieces, paragraph.context, context)
-        found.append(
-            EncodedParagraph(context, offsets, [next(encoded) for _ in paragraph.questions])
-        )
+        questions = [next(encoded) for _ in paragraph.questions]
+        found.append(EncodedParagraph(context, offsets, questions))
     return found
 
 
@@ -81,10 +75,7 @@ def context_offsets(pieces: WordPieces, context: str, encoded: EncodedSentence) 
 def _by_words(
     pieces: WordPieces, context: str, words: Sequence[str]
 ) -> tuple[list[int], list[Span]]:
-    """Cut the words of a context one by one; return ids and their spans in it.
-
-    Nothing is returned when they are not the context's.
-    """
+    """Cut the words of a context one by one: ids and spans, none if they are not the context's."""
     ids, spans, place = [], [], 0
     for word in words:
         start = context.find(word, place)
@@ -110,11 +101,7 @@ def _with_marks(context: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def check_visible(pieces: WordPieces, paragraph: Paragraph) -> None:
-    """Refuse texts of which BERT's cleaning leaves nothing, such as lone control characters.
-
-    Raises:
-        ValueError: with the text's place.
-    """
+    """Refuse texts of which BERT's cleaning leaves nothing; ValueError with the text's place."""
     named = [(f"{paragraph.place}: 'context'", paragraph.context)]
     named += [(f"{place}: 'question'", question.text) for place, question in paragraph.named()]
     for place, text in named:

@@ -12,40 +12,32 @@ from ..corpora.conllu_parses import Parses
 from ..corpora.examples import Example
 from ..data.folder_names import VOCABULARY
 from ..data.manifest import Manifest
-from ..pretrained.vocabulary import Vocabulary
-from ..syntax.annotation import Annotation, annotator_line
+from ..pretrained.tokenizer import Vocabulary
+from ..syntax.annotation import Annotation
 from ..syntax.layers import COLUMN, LAYERS, Compared, layers_of
 from ..syntax.subwords import align, locate_words
 from ..text_reading import check_characters
 from .annotators import SPACY, needs_annotator, reopen_annotator, warn_of_other
 from .word_layers import Match, carried, match_words, word_values
 from .word_similarity import WordSimilarity, reopen_similarity
-from .wordpiece import WordPieces
-from .words import Words, split_at_blanks, split_at_characters
+from .wordpiece import WordPieces, Words, split_at_blanks, split_at_characters
 
 Pieces = tuple[list[int], list[int]]  # S wordpiece ids, and for each the index of its word
 
 
 @dataclass(frozen=True)
 class EncodedSentence:
-    """A sentence ready for the model; every word has at least one wordpiece.
+    """A sentence ready for the model; every word has at least one wordpiece."""
 
-    Args:
-        tokens: S wordpiece ids, no special tokens.
-        word_of: S word indices, from 0, non-decreasing.
-        words: W words.
-        layers: what the words carry: name of a layer -> W ids of labels, or numbers of heads from
-            1, 0 at a root; of the second sentence of a pair also how its words compare with those
-            of the first, see `WordSimilarity.table`.
-        misaligned: how many wordpieces do not lie within one word.
-        repaired: how many words the annotator cut otherwise, or have no wordpiece of their own.
-    """
-
-    tokens: list[int]
-    word_of: list[int]
-    words: list[str]
+    tokens: list[int]  # S wordpiece ids, no special tokens
+    word_of: list[int]  # S word indices, from 0, non-decreasing
+    words: list[str]  # W words
+    # what the words carry: name of a layer -> W ids of labels, or numbers of heads from 1, 0 at a
+    # root; of the second sentence of a pair also how its words compare with those of the first, see
+    # `WordSimilarity.table`
     layers: dict[str, list[int]]
-    misaligned: int = 0
+    misaligned: int = 0  # how many wordpieces do not lie within one word
+    # how many words the annotator cut otherwise, or have no wordpiece of their own
     repaired: int = 0
 
 
@@ -76,14 +68,8 @@ class TextEncoder:
             if similarity is None and isinstance(layer.source, Compared):
                 raise ValueError(f"{layer.name} needs {layer.requires}")
         self.wordpieces, self.tokenize = wordpieces, tokenize
-        wanted = [name for name, layer in LAYERS.items() if layer.standard or name in annotations]
-        self.names = tuple(wanted)
+        self.names = tuple(n for n, one in LAYERS.items() if one.standard or n in annotations)
         self.annotator, self.similarity = annotator, similarity
-
-    @property
-    def annotator_id(self) -> str:
-        """``name version hash`` of the pipeline in use; empty without one."""
-        return annotator_line(self.annotator)
 
     @classmethod
     def from_folder(
@@ -91,14 +77,10 @@ class TextEncoder:
     ) -> TextEncoder:
         """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
 
-        Args:
-            folder: the prepared folder.
-            manifest: its manifest.
-            spacy_model: the pipeline that the user names; see `annotate.recorded_annotator`.
-
         Raises:
             FileNotFoundError, ValueError: there is no pipeline for raw text, or not any more, or
-                one that the user has to name; or no WordNet, where words are compared.
+                one that the user has to name as ``spacy_model`` (see `reopen_annotator`); or no
+                WordNet, where words are compared.
         """
         model = manifest.annotator.get("model", "")
         if manifest.annotator.get("name") == GIVEN and not (model or spacy_model):
@@ -145,7 +127,6 @@ class TextEncoder:
         return [self._compared([next(encoded) for _ in example.texts]) for example in examples]
 
     def _compared(self, sentences: list[EncodedSentence]) -> tuple[EncodedSentence, ...]:
-        """Compare the words of a pair, if that is wanted."""
         if self.similarity is not None and len(sentences) == 2:
             table = self.similarity.table(*(sentence.words for sentence in sentences))
             names = [name for name in LAYERS if isinstance(LAYERS[name].source, Compared)]
@@ -171,8 +152,11 @@ class TextEncoder:
         numbers = [i for i in range(len(texts)) if i not in found]
         cut = [self._cut(texts[i], given[i]) for i in numbers]
         if parses is None:
-            notes = self._annotate([words.kept for words, _ in cut])
-            cut = [(Words.of(words.kept), pieces) for words, pieces in cut]
+            kept = [words.kept for words, _ in cut]
+            notes = [None] * len(kept)
+            if needs_annotator(self.names):
+                notes = self.annotator.annotate_words(kept)
+            cut = [(Words.of(words), pieces) for words, (_, pieces) in zip(kept, cut)]
         else:
             notes = [parses[i] for i in numbers]
         for i, (words, pieces), note in zip(numbers, cut, notes):
@@ -199,29 +183,19 @@ class TextEncoder:
         pairs = sorted([*zip(word_of, tokens), *gaps], key=lambda pair: pair[0])
         return Words.of(words), ([token for _, token in pairs], [word for word, _ in pairs])
 
-    def _annotate(self, sentences: list[list[str]]) -> Sequence[Annotation | None]:
-        if not needs_annotator(self.names):
-            return [None] * len(sentences)
-        return self.annotator.annotate_words(sentences)
-
     def _from_words(self, words: Words, pieces: Pieces, note: Annotation | None) -> EncodedSentence:
-        """Put a sentence of known words together."""
-        match = self._match(words.all, note)
-        tokens = [match.tokens[i] for i in words.places]
-        return self._sentence(words.kept, pieces, note, tokens, repaired=match.repaired)
-
-    def _match(self, words: list[str], note: Annotation | None) -> Match:
-        """Match words with their annotation; one of nothing knows nothing of any word.
+        """Put a sentence of known words together; an annotation of nothing knows nothing of any.
 
         Raises:
-            ValueError: it has other characters.
+            ValueError: the annotation has other characters.
         """
-        if note is None or not note.words:
-            return Match([-1] * len(words))
-        found = match_words(words, note)
-        if found is None:
-            raise ValueError(_other_characters(" ".join(words)))
-        return found
+        match: Match | None = Match([-1] * len(words.all))
+        if note is not None and note.words:
+            match = match_words(words.all, note)
+        if match is None:
+            raise ValueError(_other_characters(" ".join(words.all)))
+        tokens = [match.tokens[i] for i in words.places]
+        return self._sentence(words.kept, pieces, note, tokens, repaired=match.repaired)
 
     def _from_text(self, text: str, note: Annotation) -> EncodedSentence:
         """Put a raw text together whose words the annotator found.
@@ -262,11 +236,7 @@ class TextEncoder:
 
 
 def _located(line: str, note: Annotation) -> Annotation:
-    """Find an annotation's words in a line.
-
-    Raises:
-        ValueError: it has other characters.
-    """
+    """Find an annotation's words in a line; ValueError where it has other characters."""
     places = locate_words(line, note.words)
     if places is None:
         raise ValueError(_other_characters(line))

@@ -20,17 +20,11 @@ from ..syntax.subwords import align, joined_spans, locate_words, spread
 
 @dataclass(frozen=True)
 class Match:
-    """Which tokens of an annotation words belong to.
+    """Which tokens of an annotation words belong to."""
 
-    Args:
-        tokens: for each of W words the index of its token, in order; -1 for none.
-        repaired: how many words the annotator cut otherwise.
-        failed: whether words and tokens do not even consist of the same characters.
-    """
-
-    tokens: Sequence[int]
-    repaired: int = 0
-    failed: bool = False
+    tokens: Sequence[int]  # for each of W words the index of its token, in order; -1 for none
+    repaired: int = 0  # how many words the annotator cut otherwise
+    failed: bool = False  # whether words and tokens do not even consist of the same characters
 
 
 def match_words(words: Sequence[str], note: Annotation) -> Match | None:
@@ -65,10 +59,7 @@ def word_values(
 ) -> dict[str, list[Any]]:
     """Return the values of W words in layers, those of subwords and of pairs of words apart.
 
-    Args:
-        names: of layers.
-        words: as they are written.
-        known: what an annotation knows of them; see `carried`.
+    ``known`` is what an annotation knows of the words; see `carried`.
 
     Raises:
         ValueError: an unknown layer, or one that the annotation does not have.
@@ -90,8 +81,7 @@ def subword_columns(
     """Return what S subwords carry in layers: column (`Layer.columns`) -> S ids.
 
     Args:
-        names: of layers.
-        values: of the words; see `word_values`.
+        names, values: of the layers; see `word_values`.
         word_of: S word indices, -1 where a subword has no word.
 
     Raises:

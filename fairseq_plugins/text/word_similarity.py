@@ -43,23 +43,16 @@ CACHED = 1 << 20  # pairs of words
 
 @dataclass(frozen=True)
 class Sense:
-    """What `wup` needs to know of a synset.
+    """What `wup` needs to know of a synset."""
 
-    Args:
-        name: NLTK's name of it.
-        part: part of speech, satellite adjectives as adjectives.
-        steps: ancestor -> steps to it on the shortest way; the sense itself is its own.
-        ranked: its ancestors, those farthest from the root first.
-        depths: ancestor -> synsets on the longest way to it from the root, both ends counted.
-        to_root: steps to `ROOT`, which senses of two parts of speech have in common.
-    """
-
-    name: str
-    part: str
+    name: str  # NLTK's name of it
+    part: str  # part of speech, satellite adjectives as adjectives
+    # ancestor -> steps to it on the shortest way; the sense itself is its own
     steps: dict[str, int]
-    ranked: tuple[str, ...]
+    ranked: tuple[str, ...]  # its ancestors, those farthest from the root first
+    # ancestor -> synsets on the longest way to it from the root, both ends counted
     depths: dict[str, int]
-    to_root: int
+    to_root: int  # steps to `ROOT`, which senses of two parts of speech have in common
 
 
 @dataclass(frozen=True)
@@ -135,11 +128,7 @@ class WordSimilarity:
         return self.table([first], [second])[0]
 
     def table(self, first: Sequence[str], second: Sequence[str]) -> list[int]:
-        """Compare words of two sentences.
-
-        Args:
-            first: W words.
-            second: V words.
+        """Compare the W words of one sentence with the V words of another.
 
         Returns:
             V W numbers from 0 to `FULL`: for each of the V words W, one after another.
@@ -161,18 +150,15 @@ class WordSimilarity:
         return round(FULL * _mean(one.senses, two.senses))
 
     def _look_up(self, word: str) -> Entry:
-        """Look a spelling up, inflected or not."""
         synsets = self.wordnet.reader.synsets(word)
         lemmas = (name.lower() for synset in synsets for name in synset.lemma_names())
         return Entry(tuple(map(self._ancestors.sense, synsets)), frozenset(lemmas))
 
 
 def reopen_similarity(prepared: Path, inputs: Mapping[str, Any]) -> WordSimilarity:
-    """Open the WordNet that compares words as in a prepared folder; warn when it is another.
+    """Open the WordNet that compares words as in a prepared folder, by the inputs of its manifest.
 
-    Args:
-        prepared: the prepared folder.
-        inputs: those of its manifest.
+    Another one is warned of.
 
     Raises:
         FileNotFoundError: there is no database, neither where it was nor in a usual place.

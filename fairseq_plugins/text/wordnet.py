@@ -65,11 +65,9 @@ class WordNet:
 
     @lru_cache(maxsize=100_000)  # noqa: B019 (a database lives as long as its process)
     def base(self, form: str, part: str) -> str | None:
-        """Return a word's base form (``mice`` -> ``mouse``), or None where WordNet lacks it.
+        """Return the base form (``mice`` -> ``mouse``) of a form in lower case; None if unknown.
 
-        Args:
-            form: in lower case.
-            part: part of speech, of `PARTS`' letters.
+        ``part`` is a part of speech, of `PARTS`' letters.
         """
         return self.reader.morphy(form, part)
 
@@ -167,7 +165,6 @@ class WordNet:
 
 
 def _name(part: str) -> str:
-    """Return the name of a part of speech in the files' names."""
     return next(name for name, letter in PARTS.items() if letter == part)
 
 
@@ -207,11 +204,7 @@ def open_wordnet(folder: str | Path | None = None) -> WordNet:
 
 
 def find_wordnet(folder: str | Path | None = None) -> Path:
-    """Return the folder of an installed database; see `open_wordnet`.
-
-    Raises:
-        FileNotFoundError: there is none.
-    """
+    """Return the folder of an installed database, or FileNotFoundError; see `open_wordnet`."""
     home = os.environ.get("WNHOME")
     places = (os.environ.get("WNSEARCHDIR"), home and f"{home}/dict", *USUAL)
     tried = [Path(p).expanduser() for p in ((folder,) if folder else places) if p]

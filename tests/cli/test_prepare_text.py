@@ -198,7 +198,7 @@ def test_bundled_pipeline_all_the_way(raw) -> None:
     for workers in (1, 2, 3):
         assert start(str(workers), workers).wait() == 0
     child = start("killed", 2)
-    while not list(Path("killed").glob(".preparing/*.npz")):
+    while not list(Path("killed").glob(".preparing/*.safetensors")):
         assert child.poll() is None
         time.sleep(0.02)
     child.kill()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from fairseq_plugins.data.ablation import Ablation
+from fairseq_plugins.data.factored_pair_dataset import Ablation
 from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID
 
 

@@ -11,8 +11,8 @@ from fairseq.data import Dictionary
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.data.bert_dictionary import BertDictionary
-from fairseq_plugins.pretrained.vocabulary import Vocabulary
+from fairseq_plugins.data.dictionaries import BertDictionary
+from fairseq_plugins.pretrained.tokenizer import Vocabulary
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PIECES = {

@@ -11,7 +11,7 @@ from prepared_text import encode
 
 from fairseq_plugins.data.passages import Texts
 from fairseq_plugins.data.qa_columns import QuestionColumns
-from fairseq_plugins.data.text_rows import Rows
+from fairseq_plugins.data.streams import Rows
 
 
 @pytest.fixture

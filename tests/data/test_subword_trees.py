@@ -7,7 +7,7 @@ import pytest
 import torch
 from prepared import PAIR, prepare, random_pairs, tree_of
 
-from fairseq_plugins.data import subword_trees
+from fairseq_plugins.data import factor_streams
 from fairseq_plugins.data.factor_streams import (
     FactorStreams,
     check_split,
@@ -28,7 +28,7 @@ TREES = layers_of(["heads"])
 def check(words=WORDS, heads=HEADS):
     sizes = np.array([len(row) for row in words])
     columns = (np.array([n for row in rows for n in row], np.uint16) for rows in (words, heads))
-    subword_trees.check_trees("x.heads", *columns, sizes)
+    factor_streams.check_trees("x.heads", *columns, sizes)
 
 
 def changed(rows, line, place, value):
@@ -39,9 +39,9 @@ def changed(rows, line, place, value):
 
 @pytest.mark.parametrize("at_once", [1, 2, 100])
 def test_sound_trees_pass(at_once, monkeypatch) -> None:
-    monkeypatch.setattr(subword_trees, "ROWS_AT_ONCE", at_once)
+    monkeypatch.setattr(factor_streams, "ROWS_AT_ONCE", at_once)
     check()
-    subword_trees.check_trees("x", np.zeros(0), np.zeros(0), np.zeros(0, int))
+    factor_streams.check_trees("x", np.zeros(0), np.zeros(0), np.zeros(0, int))
     lines = [source.split() for source, _ in random_pairs(50)]
     trees = [tree_of(line) for line in lines]
     check(*([[*row, 0] for row in rows] for rows in zip(*trees)))
@@ -60,7 +60,7 @@ def test_sound_trees_pass(at_once, monkeypatch) -> None:
     ],
 )
 def test_heads_that_form_no_tree(heads, line, message, at_once, monkeypatch) -> None:
-    monkeypatch.setattr(subword_trees, "ROWS_AT_ONCE", at_once)
+    monkeypatch.setattr(factor_streams, "ROWS_AT_ONCE", at_once)
     with pytest.raises(ValueError, match=rf"x\.heads, line {line}: .*{message}.*prepare the"):
         check(heads=heads)
 

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prepared_text import LABELS, encode, examples, prepare
 
-from fairseq_plugins.data.streams import write_stream
-from fairseq_plugins.data.text_columns import Gold, Rows, SentenceColumns, read_ids
+from fairseq_plugins.data.passages import read_ids
+from fairseq_plugins.data.streams import Rows, write_stream
+from fairseq_plugins.data.text_columns import Gold, SentenceColumns
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from fairseq_plugins.data.passages import Passage
+from fairseq_plugins.data.passages import AskedPassage
 from fairseq_plugins.evaluation.answers import Answered, Candidate, decode, most_probable
 
 CONTEXT = "Éa  bb cc dd bb"
@@ -17,7 +17,7 @@ OFFSETS = np.array([(0, 2), (4, 6), (7, 9), (10, 12), (13, 15)])
 def passage(*windows):
     """Windows as (question wordpieces, begin, end) of `CONTEXT`."""
     rows = np.array([(*window, *window[1:]) for window in windows])
-    return Passage("id", "question", CONTEXT, OFFSETS, rows)
+    return AskedPassage("id", "question", CONTEXT, OFFSETS, rows)
 
 
 def spans(*rows):
@@ -60,7 +60,7 @@ def test_equal_scores_stand_in_the_order_of_windows():
 def test_rows_are_placed_once_a_question():
     """Of a long context, to count them for every span would be quadratic."""
 
-    class Counted(Passage):
+    class Counted(AskedPassage):
         asked = 0
 
         @property

@@ -16,11 +16,8 @@ from fairseq_plugins.cli.main import main
 from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.models._bert_config import BertConfig
-from fairseq_plugins.pretrained.huggingface import (
-    load_state,
-    read_config,
-    read_tokenizer_settings,
-)
+from fairseq_plugins.pretrained.huggingface import load_state, read_config
+from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings
 
 SCRIPT = "export"
 SIZES = {

@@ -8,12 +8,12 @@ import pytest
 import torch
 from bert_models import SMALL, VOCABULARY, build, manifest, options
 
-from fairseq_plugins.data.bert_dictionary import BertDictionary
+from fairseq_plugins.data.dictionaries import BertDictionary
 from fairseq_plugins.models._bert_config import ARCHITECTURES, BertConfig
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
 from fairseq_plugins.pretrained import huggingface
-from fairseq_plugins.pretrained.vocabulary import Vocabulary
+from fairseq_plugins.pretrained.tokenizer import Vocabulary
 
 POS = 19  # 17 parts of speech, padding, special
 

@@ -10,11 +10,11 @@ from bert_models import QUIET, SMALL, VOCABULARY, added, build, loud, manifest, 
 from fairseq.models import ARCH_MODEL_REGISTRY
 from trees import Row, context_of
 
-from fairseq_plugins.data.bert_dictionary import BertDictionary
+from fairseq_plugins.data.dictionaries import BertDictionary
 from fairseq_plugins.models._bert_config import SIZES
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.fusion import ABLATIONS
-from fairseq_plugins.pretrained.vocabulary import Vocabulary
+from fairseq_plugins.pretrained.tokenizer import Vocabulary
 
 KINDS = ["dabert", "dabert_literal", "bert_uer"]
 PAIRS = manifest(sentences=2)

@@ -11,11 +11,11 @@ from bert_models import QUIET, VOCABULARY, build, loud, manifest, net_input, opt
 from torch.nn import functional
 from trees import Row, random_heads
 
-from fairseq_plugins.data.bert_dictionary import BertDictionary
+from fairseq_plugins.data.dictionaries import BertDictionary
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.coattention import LOCAL, SKIPS, WIRINGS
 from fairseq_plugins.nn.span_heads import LSTMS
-from fairseq_plugins.pretrained.vocabulary import Vocabulary
+from fairseq_plugins.pretrained.tokenizer import Vocabulary
 
 ABOUT = manifest(target="spans", labels=[], sentences=2)
 PAIRS = [

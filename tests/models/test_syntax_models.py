@@ -11,13 +11,13 @@ from bert_models import QUIET, SMALL, VOCABULARY, added, build, loud, manifest, 
 from fairseq.models import ARCH_MODEL_REGISTRY
 from trees import Row, random_heads
 
-from fairseq_plugins.data.bert_dictionary import BertDictionary
+from fairseq_plugins.data.dictionaries import BertDictionary
 from fairseq_plugins.models._bert_config import KINDS, SIZES
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.attention import GlobalMixer
 from fairseq_plugins.nn.local_attention import LocalMixer
 from fairseq_plugins.nn.tree_masks import AncestorRule, TreeRule, WindowRule
-from fairseq_plugins.pretrained.vocabulary import Vocabulary
+from fairseq_plugins.pretrained.tokenizer import Vocabulary
 from fairseq_plugins.syntax.needs import Needs
 
 KINDS_OF_SYNTAX = ["bert_sla", "bert_wla", "bert_lisa", "bert_sgnet", "bert_syntax_masks"]

@@ -1,51 +1,50 @@
-"""Chunks on disk: what they claim to hold is compared with the file."""
+"""Chunks on disk: they come back, and what is none is named."""
 
 from __future__ import annotations
 
-import io
-import zipfile
-
-import numpy as np
 import pytest
 
-from fairseq_plugins.prep.chunks import open_arrays, save_arrays
+from fairseq_plugins.data.streams import Rows
+from fairseq_plugins.prep.chunks import EncodedChunk
 
 
-def header_of(shape) -> bytes:
-    """Return the begin of an array of this shape, whose numbers are left out."""
-    stream = io.BytesIO()
-    made = {"descr": "<i8", "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(stream, made)
-    return stream.getvalue()
+@pytest.fixture
+def path(tmp_path):
+    """A chunk of two streams, one of them empty."""
+    streams = {"tokens0": Rows.of([[1, 2], [], [3]]), "label": Rows.of([])}
+    EncodedChunk(streams, {"examples": 3}, longest=4).save(tmp_path / "x.safetensors")
+    return tmp_path / "x.safetensors"
 
 
-def read(path):
-    with open_arrays(path):
-        pass
+def test_chunks_come_back(path):
+    found = EncodedChunk.load(path, {"tokens0": 4, "label": 1})
+    assert (found.counts, found.longest) == ({"examples": 3}, 4)
+    assert [row.tolist() for row in found.streams["tokens0"]] == [[1, 2], [], [3]]
+    assert len(found.streams["label"]) == 0
 
 
-def test_arrays_come_back(tmp_path):
-    arrays = {"a": np.arange(6).reshape(2, 3), "empty": np.zeros(0, np.int32)}
-    save_arrays(tmp_path / "x.npz", {"n": 1}, arrays)
-    with open_arrays(tmp_path / "x.npz") as (header, found):
-        assert header == {"n": 1}
-        assert {*found} == {"header", *arrays}
-        assert all(np.array_equal(found[name], arrays[name]) for name in arrays)
+@pytest.mark.parametrize(
+    ("bounds", "alike", "message"),
+    [
+        ({"tokens0": 3}, (), "tokens0 has numbers from 0 to 3, allowed are 0 to 2"),
+        ({"words0": 3}, (), "KeyError.*words0"),
+        ({}, ("tokens0", "label"), "tokens0, label have rows of unequal length"),
+    ],
+)
+def test_what_does_not_fit_is_refused(path, bounds, alike, message):
+    with pytest.raises(ValueError, match=rf"is no chunk of this preparation.*{message}"):
+        EncodedChunk.load(path, bounds, alike)
 
 
-@pytest.mark.parametrize("how", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_a_claim_is_refused_before_memory_is_taken(tmp_path, monkeypatch, how):
-    path = tmp_path / "x.npz"
-    content = bytes(10_000_000) if how == zipfile.ZIP_DEFLATED else b""
-    with zipfile.ZipFile(path, "w", how) as archive:
-        archive.writestr("header.npy", header_of((len(content) // 8 or 10**9,)) + content)
-    monkeypatch.setattr(np, "load", lambda *_: pytest.fail("the arrays are read"))
-    with pytest.raises(ValueError, match=r"x\.npz is no chunk.*header\.npy claims [\d,]+ bytes"):
-        read(path)
+@pytest.mark.parametrize("change", [lambda b: b"", lambda b: b[:40], lambda b: b[:-3]])
+def test_half_a_file_is_named(path, change):
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(ValueError, match=r"x\.safetensors is no chunk of this preparation, or dam"):
+        EncodedChunk.load(path, {})
 
 
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 half a file"])
-def test_half_a_file_is_named(tmp_path, content):
-    (tmp_path / "x.npz").write_bytes(content)
-    with pytest.raises(ValueError, match=r"x\.npz is no chunk of this preparation, or damaged"):
-        read(tmp_path / "x.npz")
+def test_a_claim_is_refused_before_memory_is_taken(path):
+    content = path.read_bytes().replace(b'"shape":[3]', b'"shape":[9]')
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="SafetensorError"):
+        EncodedChunk.load(path, {})

@@ -17,12 +17,11 @@ from fairseq_plugins.corpora.squad import read
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
 from fairseq_plugins.prep import engine, workspace
 from fairseq_plugins.prep.recipes import question_chunks, questions
-from fairseq_plugins.prep.recipes.examples import load_tools
 from fairseq_plugins.prep.recipes.question_chunks import encode_paragraphs
 from fairseq_plugins.prep.recipes.question_options import QuestionOptions
 from fairseq_plugins.prep.recipes.questions import prepare
 from fairseq_plugins.prep.workspace import WORK
-from fairseq_plugins.pretrained.vocabulary import Vocabulary
+from fairseq_plugins.pretrained.tokenizer import Vocabulary
 
 CONTEXT = "The small dog rose; the dog can not rose"
 
@@ -123,9 +122,10 @@ def check_split(folder, manifest, split, paragraphs) -> None:
 
 def test_prepared_rows_are_those_of_raw_text(raw) -> None:
     manifest, folder = prepare(options_for(raw)), raw / "out"
-    encoder = load_tools(options_for(raw), RuleParser()).encoder
+    recipe = questions.QuestionRecipe(options_for(raw))
+    recipe.load_tools(RuleParser())
     paragraphs = read(raw / "raw" / "train-v2.0.json").paragraphs
-    found = encode_paragraphs(encoder, paragraphs)
+    found = encode_paragraphs(recipe.encoder, paragraphs)
     assert manifest.annotations == ["pos", "heads"]
     for name, k, sentences in (
         ("tokens", 0, [q for one in found for q in one.questions]),
@@ -358,7 +358,7 @@ def test_killed_and_rerun_goes_on_with_the_same_bytes(raw, straight, monkeypatch
             prepare(options_for(raw, workers=2))
             os._exit(0)
         end = time.monotonic() + 30
-        while not list((raw / "out").glob(f"{WORK}/*.npz")):
+        while not list((raw / "out").glob(f"{WORK}/*.safetensors")):
             assert time.monotonic() < end
             time.sleep(0.005)
         os.kill(child, signal.SIGKILL)

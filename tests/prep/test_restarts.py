@@ -158,7 +158,7 @@ def test_killed_and_rerun_gives_the_same_bytes(count, corpus, monkeypatch) -> No
 STEPS = [
     "plan",
     "carry",
-    "SubwordModels.obtain",
+    "obtain_models",
     "binarize",
     "Manifest.save",
     "close_work",
@@ -170,7 +170,7 @@ STEPS = [
 @pytest.mark.parametrize("step", STEPS)
 def test_stopped_at_any_step_nothing_looks_finished(step, after, corpus, monkeypatch) -> None:
     prepare(options_for(corpus, "straight"))
-    place = {"close_work": workspace, "SubwordModels.obtain": translation}.get(step, engine)
+    place = {"close_work": workspace, "obtain_models": translation}.get(step, engine)
     with stopped_at(monkeypatch, place, step, after=after):
         prepare(options_for(corpus, "stopped"))
     done = STEPS.index(step) + after > STEPS.index("Manifest.save")
@@ -210,7 +210,7 @@ def test_finished_chunks_are_not_made_again(corpus, monkeypatch) -> None:
             prepare(options_for(corpus, "out"))
     for name in ("annotate_lines", "encode_line"):
         monkeypatch.setattr(chunks, name, stop_now)
-    monkeypatch.setattr("fairseq_plugins.prep.recipes.subword_models.learn_codes", stop_now)
+    monkeypatch.setattr("fairseq_plugins.text.segment.learn_codes", stop_now)
     assert prepare(options_for(corpus, "out")).splits["train"]["lines"] == 59
 
 

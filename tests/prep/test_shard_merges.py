@@ -8,6 +8,8 @@ import shutil
 import numpy as np
 import pytest
 from raw_corpora import contents
+from safetensors import safe_open
+from safetensors.numpy import save
 from stops import Stopped, stop_now, stopped_at
 
 from fairseq_plugins.data.manifest import FILE_NAME
@@ -109,12 +111,11 @@ def test_what_a_killed_removal_left_blocks_no_later_merge(kind, raw, whole, tmp_
 
 def spoil_numbers(path, change) -> None:
     """Change the first rows of numbers of a chunk."""
-    with np.load(path) as archive:
-        arrays = {name: archive[name].copy() for name in archive.files}
+    with safe_open(path, "np") as archive:
+        arrays = {name: archive.get_tensor(name) for name in archive.keys()}  # noqa: SIM118
     name = next(n for n in arrays if n.endswith(("source.ids", "tokens0.ids")) and len(arrays[n]))
     change(arrays, name)
-    with open(path, "wb") as stream:
-        np.savez(stream, **arrays)
+    path.write_bytes(save(arrays))
 
 
 def negative(arrays, name):
@@ -138,7 +139,7 @@ def test_numbers_that_stand_for_nothing_are_not_merged(change, kind, raw, tmp_pa
     """Of a shard whose record is in order; such a number became another subword."""
     out = tmp_path / "out"
     kind.shards(raw, out, 2)
-    chunks = sorted((out / SHARDS / "1-of-2" / WORK).glob("*.npz"))
+    chunks = sorted((out / SHARDS / "1-of-2" / WORK).glob("*.safetensors"))
     if not chunks:
         return  # this one is cut when it is merged
     spoil_numbers(chunks[0], change)

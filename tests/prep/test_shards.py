@@ -20,7 +20,7 @@ from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes import translation_chunks
 from fairseq_plugins.prep.running import Share
-from fairseq_plugins.prep.shards import RECORD, SHARDS, Layout
+from fairseq_plugins.prep.shards import RECORD, SHARDS, WorkLayout
 from fairseq_plugins.prep.workspace import WORK, locked
 
 pytestmark = pytest.mark.usefixtures("rule_tagger", "small_chunks", "rules_and_small_parts")
@@ -188,7 +188,7 @@ def test_damaged_shards_are_refused_and_made_again(kind, raw, whole, tmp_path) -
     [
         (lambda text: text[:-9], "is no record of a shard"),
         (lambda text: "[]", "is no record of a shard"),
-        (lambda text: text.replace('"format_version": 1', '"format_version": 2'), "this release"),
+        (lambda text: text.replace('"format_version": 2', '"format_version": 9'), "this release"),
         (lambda text: text.replace('"train.', '"../train.'), "this release reads"),
         (lambda text: text.replace('"shard": "1/2"', '"shard": "2/2"'), "record of shard 2/2"),
     ],
@@ -299,8 +299,8 @@ def test_shares_are_no_content(kind, tmp_path) -> None:
 def test_every_chunk_is_of_exactly_one_shard_and_found_there(of, number) -> None:
     parts = tuple(Path(str(i)) for i in range(1, of + 1))
     owners = [
-        i for i in range(1, of + 1) if Layout(Path("f"), Path("w"), Share(i, of)).owns(number)
+        i for i in range(1, of + 1) if WorkLayout(Path("f"), Path("w"), Share(i, of)).owns(number)
     ]
-    merge = Layout(Path("f"), Path("w"), Share(merge=True), parts)
+    merge = WorkLayout(Path("f"), Path("w"), Share(merge=True), parts)
     assert [merge.place(number)] == [parts[i - 1] for i in owners]
     assert merge.owns(number)

@@ -118,7 +118,7 @@ def test_killed_and_rerun_gives_the_same_bytes(raw, straight, monkeypatch) -> No
             prepare(options_for(raw, "out", workers=2))
             os._exit(0)
         end = time.monotonic() + 30
-        while not list((raw / "out").glob(f"{WORK}/*.npz")):
+        while not list((raw / "out").glob(f"{WORK}/*.safetensors")):
             assert time.monotonic() < end
             time.sleep(0.005)
         os.kill(child, signal.SIGKILL)

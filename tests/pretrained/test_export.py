@@ -14,13 +14,8 @@ from pretrained_directories import (
 from safetensors.torch import load_file
 
 from fairseq_plugins.nn.bert import BertEncoder
-from fairseq_plugins.pretrained.huggingface import (
-    check_plain,
-    export,
-    load_state,
-    read_config,
-    read_tokenizer_settings,
-)
+from fairseq_plugins.pretrained.huggingface import check_plain, export, load_state, read_config
+from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings
 
 
 def export_to(path, state=None, shape=None, **options) -> None:

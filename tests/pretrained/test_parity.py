@@ -6,14 +6,11 @@ import pytest
 import torch
 from pretrained_directories import SPECIALS, vocabulary_of
 
-from fairseq_plugins.data.bert_dictionary import BertDictionary
+from fairseq_plugins.data.dictionaries import BertDictionary
 from fairseq_plugins.nn.bert import BertEncoder
-from fairseq_plugins.pretrained.huggingface import (
-    load_state,
-    read_config,
-    read_tokenizer_settings,
-    resolve_directory,
-)
+from fairseq_plugins.pretrained.directory import resolve_directory
+from fairseq_plugins.pretrained.huggingface import load_state, read_config
+from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings
 
 transformers = pytest.importorskip("transformers")
 
@@ -180,7 +177,7 @@ def test_models_with_heads_and_shards_of_theirs_load(tmp_path) -> None:
 
 
 def test_recent_directories_without_a_vocabulary_file_are_understood(tmp_path) -> None:
-    from fairseq_plugins.pretrained.huggingface import read_vocabulary
+    from fairseq_plugins.pretrained.directory import read_vocabulary
 
     path = save_theirs(tmp_path / "bert", kind="chinese")
     (path / "vocab.txt").unlink()

@@ -20,10 +20,10 @@ from fairseq_plugins.text import annotate
 from fairseq_plugins.text.annotate import (
     Annotator,
     directory_hash,
-    recorded_annotator,
     recorded_name,
     site_folders,
 )
+from fairseq_plugins.text.annotators import reopen_annotator
 from fairseq_plugins.text.raw_text import LONGEST_WORD, overlong_words, parts_of
 
 LINES = st.lists(
@@ -192,18 +192,23 @@ def here(tmp_path, monkeypatch):
     sys.modules.pop(PLANTED, None)
 
 
+def reopened(model, folder, named=None):
+    """Load the pipeline of a folder whose manifest names ``model``."""
+    return reopen_annotator(folder, {"model": model}, ["pos"], named)
+
+
 def test_a_manifest_brings_no_package_of_the_working_directory(here, tmp_path) -> None:
     marker = plant(here)
     with pytest.raises(FileNotFoundError, match=r"not installed in this env.*--spacy-model en_pl"):
-        recorded_annotator(PLANTED, tmp_path / "prepared")
+        reopened(PLANTED, tmp_path / "prepared")
     assert not marker.exists()
     sys.modules[PLANTED] = sys  # even one that is imported already
     with pytest.raises(FileNotFoundError, match="not installed in this environment"):
-        recorded_annotator(PLANTED, tmp_path / "prepared")
+        reopened(PLANTED, tmp_path / "prepared")
     del sys.modules[PLANTED]
     assert Annotator(PLANTED).name == PLANTED  # named by the user: the marker works
     assert marker.exists()
-    assert recorded_annotator("other", tmp_path, named=PLANTED).name == PLANTED
+    assert reopened("other", tmp_path, named=PLANTED).name == PLANTED
 
 
 def test_an_installed_pipeline_is_not_shadowed_by_the_working_directory(
@@ -213,27 +218,27 @@ def test_an_installed_pipeline_is_not_shadowed_by_the_working_directory(
     site.mkdir()
     shadow, installed = plant(here), plant(site)
     monkeypatch.setattr(annotate, "site_folders", lambda: [str(site)])
-    assert recorded_annotator(PLANTED, tmp_path / "prepared").name == PLANTED
+    assert reopened(PLANTED, tmp_path / "prepared").name == PLANTED
     assert (installed.exists(), shadow.exists()) == (True, False)
     del sys.modules[PLANTED]
     importlib.import_module(PLANTED)  # the control: this is what Python itself takes
     assert shadow.exists()
     with pytest.raises(FileNotFoundError, match="not installed in this environment"):
-        recorded_annotator(PLANTED, tmp_path / "prepared")  # another one is imported now
+        reopened(PLANTED, tmp_path / "prepared")  # another one is imported now
 
 
 @pytest.mark.parametrize("name", ["pip", "numpy", "os", "en_none_at_all"])
 def test_what_is_no_installed_pipeline_is_not_imported(name, tmp_path) -> None:
     with pytest.raises(FileNotFoundError, match=f"{name!r}, which is not installed in this env"):
-        recorded_annotator(name, tmp_path)
+        reopened(name, tmp_path)
 
 
 def test_a_path_of_a_manifest_is_loaded_when_the_user_names_it(here, tmp_path) -> None:
     folder = save_pipeline(tmp_path / "pipeline", "attribute_ruler")
     for model in (str(folder), "../pipeline", "a.b", ".."):
         with pytest.raises(ValueError, match=r"does not decide which path is loaded: give --spacy"):
-            recorded_annotator(model, tmp_path / "prepared")
-    found = recorded_annotator(str(folder), tmp_path / "prepared", named=str(folder))
+            reopened(model, tmp_path / "prepared")
+    found = reopened(str(folder), tmp_path / "prepared", named=str(folder))
     assert found.identity()["model"] == str(folder)
 
 

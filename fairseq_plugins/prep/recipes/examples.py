@@ -5,23 +5,24 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ...data.folder_names import VOCABULARY
-from ...data.manifest import Manifest
-from ...data.text_rows import Rows
+from ...data.manifest import TEXT, Manifest, tool_versions
+from ...data.streams import Rows
+from ...files import sha256, write_bytes
 from ...pretrained.directory import read_vocabulary, resolve_directory
-from ...pretrained.tokenizer import read_tokenizer_settings
-from ...pretrained.vocabulary import Vocabulary
+from ...pretrained.tokenizer import Vocabulary, read_tokenizer_settings
 from ...syntax.layers import STANDARD, layers_of
 from ...text.raw_text import overlong_words
 from ...text.text_encoder import EncodedSentence, TextEncoder
 from ...text.word_similarity import WordSimilarity
 from ...text.wordpiece import WordPieces
-from ..chunks import NO_BOUND
+from ..chunks import NO_BOUND, Chunk, EncodedChunk
+from ..engine import ChunkStep, Recipe
+from ..shards import WorkLayout
 from ..split_writer import SplitWriter
 
 logger = logging.getLogger(__name__)
@@ -31,56 +32,128 @@ MOST_WORDS = 65_000  # word numbers are stored in 16 bits
 LONG_WORDS = 8  # wordpieces a word, on average: more is hardly any language's
 
 
-@dataclass(frozen=True)
-class Tools:
-    """What a preparation works with.
+class ExampleRecipe(Recipe):
+    """How texts become wordpieces in one step; see `engine.Recipe`. What files hold is added.
 
     Args:
-        vocabulary: of the pretrained model.
-        encoder: examples to wordpieces with features.
-        settings: of the wordpieces.
-        entry: of the vocabulary in the manifest.
+        options: with ``input_files``, ``recorded``, ``pretrained``, ``tokenize``,
+            ``annotation_names`` and those of every preparation.
     """
 
-    vocabulary: Vocabulary
-    encoder: TextEncoder
-    settings: dict[str, Any]
-    entry: dict[str, str]
+    unit, unknown, encodes_apart = "examples", "[UNK]", True
+    cure = "give --valid-file"  # where there is nothing to validate on
 
+    def __init__(self, options: Any) -> None:
+        self.options, self.files = options, options.input_files()
+        self.read: dict[str, Path] = self.files  # whatever is read, by split and what it is
 
-def load_tools(options: Any, annotator: Any, similarity: WordSimilarity | None = None) -> Tools:
-    """Load the vocabulary, and build the encoder around it; see `TextEncoder`.
+    def inputs(self) -> Iterable[Path]:
+        """Return all files, and that of a vocabulary which is not embedded."""
+        path = resolve_directory(self.options.pretrained) / VOCABULARY
+        return [*self.read.values(), *([path] if path.is_file() else [])]
 
-    Args:
-        options: with ``pretrained``, ``tokenize`` and ``annotation_names``.
-        annotator: see `TextEncoder`.
-        similarity: see `TextEncoder`.
+    def load_tools(self, annotator: Any, similarity: WordSimilarity | None = None) -> None:
+        """Load the vocabulary, and build the encoder around it; see `TextEncoder`.
 
-    Raises:
-        FileNotFoundError, ValueError: there is no such vocabulary, or it is damaged.
-    """
-    directory = resolve_directory(options.pretrained)
-    content, settings = read_vocabulary(directory), read_tokenizer_settings(directory)
-    vocabulary = Vocabulary(content, str(directory / VOCABULARY))
-    pieces = WordPieces(vocabulary, settings)
-    names = options.annotation_names
-    encoder = TextEncoder(pieces, options.tokenize, names, annotator, similarity)
-    entry = {"file": str(directory), "sha256": hashlib.sha256(content).hexdigest()}
-    return Tools(vocabulary, encoder, settings, entry)
+        Raises:
+            FileNotFoundError, ValueError: there is no such vocabulary, or it is damaged.
+        """
+        options = self.options
+        self.directory = resolve_directory(options.pretrained)
+        self.settings = read_tokenizer_settings(self.directory)
+        content, place = read_vocabulary(self.directory), str(self.directory / VOCABULARY)
+        self.vocabulary = Vocabulary(content, place)
+        pieces = WordPieces(self.vocabulary, self.settings)
+        how = (options.tokenize, options.annotation_names, annotator, similarity)
+        self.encoder = TextEncoder(pieces, *how)
 
+    def describe_by(
+        self, annotator: Any, similarity: WordSimilarity | None = None, **known: Any
+    ) -> Manifest:
+        """Load the tools; write down what decides the folder's content, and what is ``known`` of it.
 
-def vocabulary_files(options: Any) -> list[Path]:
-    """Return the file of the vocabulary that is read; none of one that is embedded."""
-    path = resolve_directory(options.pretrained) / VOCABULARY
-    return [path] if path.is_file() else []
+        See `TextEncoder` for the tools.
+        """
+        options = self.options
+        self.load_tools(annotator, similarity)
+        inputs: dict[str, Any] = {
+            name: {"file": str(path), "sha256": sha256(path)} for name, path in self.read.items()
+        }
+        inputs |= {"wordnet": similarity.identity()} if similarity is not None else {}
+        digest = hashlib.sha256(self.vocabulary.content).hexdigest()
+        inputs["vocabulary"] = {"file": str(self.directory), "sha256": digest}
+        if self.files.keys() == {"train"}:
+            logger.warning("%s: no validation split: %s", options.destdir, self.cure)
+        return Manifest(
+            kind=TEXT,
+            tokenizer=self.settings,
+            tokenize=options.tokenize,
+            annotations=list(options.annotation_names),
+            annotator=annotator.identity() if annotator is not None else {},
+            inputs=inputs,
+            options=options.recorded(),
+            versions=tool_versions((*TOOLS, *(["nltk"] if similarity is not None else []))),
+            **known,
+        )
+
+    def work(self) -> Callable[[Chunk], None]:
+        """Return what encodes a chunk."""
+        raise NotImplementedError
+
+    def steps(self, chunks: list[Chunk], layout: WorkLayout) -> Iterator[ChunkStep]:
+        """Annotate, cut and whatever else in one step."""
+        yield ChunkStep("encode", self.work(), lambda chunk: chunk.encoded)
+
+    def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+        """Write the vocabulary."""
+        write_bytes(folder / VOCABULARY, self.vocabulary.content)
+
+    def sizes(self, split: str) -> dict[str, int]:
+        """Return the streams of sentences, each with the number of its ids."""
+        pieces, manifest = len(self.vocabulary), self.manifest
+        widths = {"tokens": pieces, "words": MOST_WORDS, "offsets": NO_BOUND}
+        widths |= {layer.name: layer.id_count(MOST_WORDS) for layer in layers_of(manifest.layers)}
+        return {name: widths[name[:-1]] for name in manifest.streams()}
+
+    def load(self, chunk: Chunk) -> EncodedChunk:
+        """Read a chunk as it is."""
+        return EncodedChunk.load(chunk.encoded, self.sizes(chunk.split))
+
+    def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
+        sides, counts = range(self.manifest.sentences), dict(writer.counts)
+        return {
+            "examples": counts.pop("examples"),
+            "labelled": counts.pop("labelled"),
+            "tokens": writer.ids(*(f"tokens{k}" for k in sides)),
+            "words": writer.ids(*(f"{STANDARD[0]}{k}" for k in sides)),
+            "longest": writer.longest,
+            **counts,
+            "unknown": {
+                name: writer.unknown_of(name, writer.ids(name)) for name in sorted(writer.unknown)
+            },
+        }
+
+    def describe_split(self, counts: Mapping[str, Any]) -> str:
+        return (
+            "{examples} examples ({labelled} with labels), {words} words, {tokens} wordpieces, "
+            "longest {longest}"
+        ).format(**counts)
+
+    def warn(self, manifest: Manifest, folder: Path) -> None:
+        """Warn of text that was not cut into words."""
+        for split, counts in manifest.splits.items():
+            if counts["tokens"] > LONG_WORDS * counts["words"]:
+                logger.warning(
+                    "%s: %.0f wordpieces a word: text without blanks between words, such as "
+                    "Chinese, needs --tokenize characters, or words that are given (in the data, "
+                    "or by CoNLL-U with --tokenize spacy)",
+                    *(split, counts["tokens"] / max(counts["words"], 1)),
+                )
+        logger.info("prepared %s for %s", folder, manifest.task)
 
 
 def check_sizes(name: str, sentences: Iterable[EncodedSentence]) -> None:
-    """Refuse more words than can be stored.
-
-    Raises:
-        ValueError: names the example.
-    """
+    """Refuse more words than can be stored; ValueError names the example."""
     for sentence in sentences:
         if len(sentence.words) > MOST_WORDS:
             raise ValueError(
@@ -107,53 +180,3 @@ def sentence_streams(k: int, sentences: Sequence[EncodedSentence]) -> dict[str, 
     for name in sentences[0].layers:
         found[f"{name}{k}"] = Rows.of(sentence.layers[name] for sentence in sentences)
     return found
-
-
-def stream_sizes(manifest: Manifest, pieces: int) -> dict[str, int]:
-    """Return the streams of a folder's splits, labels apart, each with the number of its ids.
-
-    Args:
-        manifest: of the folder.
-        pieces: size of the vocabulary.
-    """
-    widths = {"tokens": pieces, "words": MOST_WORDS, "offsets": NO_BOUND}
-    widths |= {layer.name: layer.id_count(MOST_WORDS) for layer in layers_of(manifest.layers)}
-    return {name: widths[name[:-1]] for name in manifest.streams()}
-
-
-def summarize(manifest: Manifest, writer: SplitWriter) -> dict[str, Any]:
-    """Return what the manifest says of a split that is written."""
-    sides, counts = range(manifest.sentences), dict(writer.counts)
-    return {
-        "examples": counts.pop("examples"),
-        "labelled": counts.pop("labelled"),
-        "tokens": writer.ids(*(f"tokens{k}" for k in sides)),
-        "words": writer.ids(*(f"{STANDARD[0]}{k}" for k in sides)),
-        "longest": writer.longest,
-        **counts,
-        "unknown": {
-            name: writer.unknown_of(name, writer.ids(name)) for name in sorted(writer.unknown)
-        },
-    }
-
-
-def describe_split(counts: Mapping[str, Any]) -> str:
-    """Say what a split holds, for the log."""
-    return (
-        "{examples} examples ({labelled} with labels), {words} words, {tokens} wordpieces, "
-        "longest {longest}"
-    ).format(**counts)
-
-
-def warn(manifest: Manifest, folder: Path) -> None:
-    """Warn of text that was not cut into words."""
-    for split, counts in manifest.splits.items():
-        if counts["tokens"] > LONG_WORDS * counts["words"]:
-            logger.warning(
-                "%s: %.0f wordpieces a word: text without blanks between words, such as Chinese, "
-                "needs --tokenize characters, or words that are given (in the data, or by CoNLL-U "
-                "with --tokenize spacy)",
-                split,
-                counts["tokens"] / max(counts["words"], 1),
-            )
-    logger.info("prepared %s for %s", folder, manifest.task)

@@ -41,10 +41,8 @@ def options_of(given: Mapping[str, Any]) -> TranslationOptions:
                 f"{flag_of(name)} {given[name]} contradicts --like {folder}, which was prepared "
                 f"with {taken[name]!r}"
             )
-    missing = [
-        flag_of(name) for name in ("source_lang", "target_lang") if name not in taken | given
-    ]
-    if missing:
+    langs = ("source_lang", "target_lang")
+    if missing := [flag_of(name) for name in langs if name not in taken | given]:
         raise ValueError(f"{' and '.join(missing)} must be given, unless --like FOLDER says it")
     if folder and taken["spacy_model"] and "spacy_model" not in given:
         check_recorded(taken["spacy_model"], Path(folder))
@@ -89,10 +87,6 @@ def _agree(name: str, given: Any, taken: Any) -> bool:
 
 def check_given_folders(options: TranslationOptions, annotator_id: str) -> None:
     """Refuse models and dictionaries of a prepared folder that cut its text otherwise.
-
-    Args:
-        options: of this preparation.
-        annotator_id: of what tags or parses its source, see `Manifest.annotator_id`.
 
     Raises:
         ValueError: names file, setting and both values.

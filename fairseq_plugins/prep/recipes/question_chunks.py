@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from ...corpora.squad import Answer, Paragraph, Question
-from ...data.folder_names import CONTEXTS, EXAMPLES, MISALIGNED
-from ...data.text_rows import Rows
-from ...text.squad_alignment import (
-    ANSWERABLE,
-    COUNTED,
-    UNKNOWN,
-    Limits,
-    PlacedQuestion,
-    place_question,
-)
+from ...data.folder_names import ANSWERABLE, CONTEXTS, EXAMPLES, MISALIGNED, UNKNOWN
+from ...data.streams import Rows
+from ...text.squad_alignment import COUNTED, Limits, PlacedQuestion, place_question
 from ...text.squad_encoder import EncodedParagraph, encode_paragraphs
 from ...text.text_encoder import EncodedSentence, TextEncoder
 from ..chunks import Chunk, EncodedChunk, json_line, read_rows
-from ..unknown import unknown_words
+from ..split_writer import unknown_words
 from .examples import check_sizes, count_misaligned, sentence_streams
 
 TRAIN = "train"
@@ -29,34 +23,24 @@ SPECIAL_TOKENS = 3  # [CLS] question [SEP] context [SEP]
 
 def row_of(number: int, paragraph: Paragraph) -> dict[str, Any]:
     """Turn the ``number``-th paragraph of a split into a row for a worker."""
-    asked = [
-        (q.id, q.text, None if q.answers is None else [(a.text, a.start) for a in q.answers])
-        for q in paragraph.questions
-    ]
-    names = ("title", "context", "place")
-    row = {name: getattr(paragraph, name) for name in names}
-    return row | {"number": number, "qas": asked}
+    return asdict(paragraph) | {"number": number}
 
 
 def _paragraph(row: dict[str, Any]) -> Paragraph:
-    asked = (Question(name, text, _answers(found)) for name, text, found in row["qas"])
+    asked = []
+    for one in row["questions"]:
+        answers = one["answers"]
+        answers = None if answers is None else tuple(Answer(**answer) for answer in answers)
+        asked.append(Question(one["id"], one["text"], answers))
     return Paragraph(row["title"], row["context"], tuple(asked), row["place"])
 
 
-def _answers(found: list[tuple[str, int]] | None) -> tuple[Answer, ...] | None:
-    return None if found is None else tuple(Answer(*pair) for pair in found)
-
-
 def encode_chunk(encoder: TextEncoder, limits: Limits, repair: bool, chunk: Chunk) -> None:
-    """Encode the chunk's paragraphs and questions; write them.
+    """Encode the chunk's paragraphs (one a row) and questions; write them.
 
-    Args:
-        encoder: to wordpieces.
-        limits: how contexts are cut into windows.
-        repair: whether to look elsewhere for answers that do not stand at their start.
-        chunk: with a row a paragraph.
+    With ``repair`` answers that do not stand at their start are looked for elsewhere.
     """
-    rows = list(read_rows(chunk.rows))
+    rows = list(read_rows(chunk.file()))
     paragraphs = [_paragraph(row) for row in rows]
     found = _Findings(chunk.split, limits, repair)
     for row, paragraph, encoded in zip(rows, paragraphs, encode_paragraphs(encoder, paragraphs)):
@@ -66,12 +50,9 @@ def encode_chunk(encoder: TextEncoder, limits: Limits, repair: bool, chunk: Chun
 
 
 class _Findings:
-    """Collects what becomes of a chunk.
+    """Collects what becomes of a chunk; see `encode_chunk`.
 
-    Args:
-        split: name of the split; in training, questions whose answers cannot be placed are left
-            out.
-        limits, repair: see `encode_chunk`.
+    In training, questions whose answers cannot be placed are left out.
     """
 
     def __init__(self, split: str, limits: Limits, repair: bool) -> None:
@@ -79,9 +60,7 @@ class _Findings:
         self.notes = Counter(dict.fromkeys(COUNTED.values(), 0))
         self.questions: list[EncodedSentence] = []
         self.contexts: list[EncodedSentence] = []
-        self.offsets: list[list[int]] = []
-        self.paragraph: list[list[int]] = []
-        self.answers: list[list[int]] = []
+        self.rows: dict[str, list[list[int]]] = {"offsets1": [], "paragraph": [], "answers": []}
         self.lines: dict[str, list[str]] = {EXAMPLES: [], CONTEXTS: [], MISALIGNED: []}
         self.longest = 0
 
@@ -89,7 +68,7 @@ class _Findings:
         """Add the ``number``-th paragraph with its questions."""
         check_sizes(paragraph.place, [encoded.context, *encoded.questions])
         self.contexts.append(encoded.context)
-        self.offsets.append(encoded.offsets.ravel().tolist())
+        self.rows["offsets1"].append(encoded.offsets.ravel().tolist())
         text = {"title": paragraph.title, "context": paragraph.context}
         self.lines[CONTEXTS].append(json_line(text))
         for question, sentence in zip(paragraph.questions, encoded.questions):
@@ -105,8 +84,8 @@ class _Findings:
             if placed.unplaced and self.split == TRAIN:
                 continue
             self.questions.append(sentence)
-            self.paragraph.append([number])
-            self.answers.append(placed.row())
+            self.rows["paragraph"].append([number])
+            self.rows["answers"].append(placed.row())
             self.lines[EXAMPLES].append(json_line(_described(question, placed)))
             tokens = len(sentence.tokens) + len(encoded.context.tokens) + SPECIAL_TOKENS
             self.longest = max(self.longest, tokens)
@@ -126,17 +105,11 @@ class _Findings:
         asked = {f"{name[:-1]}0": Rows.of([]) for name in contexts}  # all may be left out
         if self.questions:
             asked = sentence_streams(0, self.questions)
-        streams = {
-            **asked,
-            **contexts,
-            "offsets1": Rows.of(self.offsets),
-            "paragraph": Rows.of(self.paragraph),
-            "answers": Rows.of(self.answers),
-        }
-        states = Counter(row[0] for row in self.answers)
+        streams = asked | contexts | {name: Rows.of(rows) for name, rows in self.rows.items()}
+        states = Counter(row[0] for row in self.rows["answers"])
         counts = {
-            "examples": len(self.answers),
-            "labelled": len(self.answers) - states[UNKNOWN],
+            "examples": states.total(),
+            "labelled": states.total() - states[UNKNOWN],
             "paragraphs": len(self.contexts),
             "answerable": states[ANSWERABLE],
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from ...syntax.layers import OF_PAIRS, OF_TEXTS
 from ...text.annotators import needs_annotator
 from ...text.source_encoder import MISALIGNMENTS
 from ...text.squad_alignment import Limits
-from ..running import RUNNING, Share, running
+from ..running import Share, recorded, running
 from .text_options import NO_ANNOTATIONS, PRETRAINED, parse_annotations
 
 OFFICIAL = {
@@ -137,7 +137,5 @@ class QuestionOptions:
 
     def recorded(self) -> dict[str, Any]:
         """The options that decide the content; files stand among the manifest's inputs."""
-        body = asdict(self)
-        for name in (*RUNNING, "raw_dir", *OWN_FILES.values()):
-            del body[name]
+        body = recorded(self, "raw_dir", *OWN_FILES.values())
         return body | {"annotations": list(self.annotation_names)}

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
 from ...corpora.own_files import log_unread
 from ...corpora.squad import Paragraph, read
-from ...data.folder_names import (
-    CONTEXTS,
-    EXAMPLES,
-    MISALIGNED,
-    SPANS,
-    TARGETS,
-    VOCABULARY,
-    WINDOWS,
-)
-from ...data.manifest import TEXT, Manifest, tool_versions
-from ...files import sha256, write_bytes, write_text
+from ...data.folder_names import CONTEXTS, EXAMPLES, MISALIGNED, SPANS, TARGETS, WINDOWS
+from ...data.manifest import Manifest
+from ...files import write_text
 from ...messages import quoted
 from ...text.annotators import load_annotator
 from ...text.squad_encoder import check_visible
 from ...text.wordpiece import WordPieces
 from .. import engine
-from ..chunks import NO_BOUND, Chunk, EncodedChunk, open_arrays
-from ..engine import Part, Step
-from ..shards import Layout
-from ..split_writer import SplitWriter
-from . import examples as shared
+from ..chunks import NO_BOUND, Chunk, open_chunk
+from ..engine import ChunkInput
+from .examples import ExampleRecipe
 from .question_chunks import encode_chunk, row_of
 from .question_options import OFFICIAL, QuestionOptions
 
@@ -47,85 +36,49 @@ def prepare(options: QuestionOptions) -> Manifest:
     return engine.prepare(QuestionRecipe(options))
 
 
-class QuestionRecipe:
+class QuestionRecipe(ExampleRecipe):
     """How questions are prepared; see `engine.Recipe`."""
 
-    unit, unknown, encodes_apart = "questions", "[UNK]", True
-    describe_split = staticmethod(shared.describe_split)
-
-    def __init__(self, options: QuestionOptions) -> None:
-        self.options, self.files = options, options.input_files()
-
-    def inputs(self) -> Iterable[Path]:
-        """Return the SQuAD files and the vocabulary."""
-        return [*self.files.values(), *shared.vocabulary_files(self.options)]
+    unit = "questions"
 
     def describe(self) -> Manifest:
-        """Load the tools."""
-        options, files = self.options, self.files
-        log_unread(options.raw_dir, OFFICIAL, files)
-        names, tokenize = options.annotation_names, options.tokenize
-        annotator = load_annotator(names, options.spacy_model, tokenize)
-        self.tools = shared.load_tools(options, annotator)
-        inputs = {s: {"file": str(path), "sha256": sha256(path)} for s, path in files.items()}
-        if files.keys() == {"train"}:
-            logger.warning("%s: no validation split: give --valid-file", options.destdir)
-        return Manifest(
-            kind=TEXT,
+        options = self.options
+        log_unread(options.raw_dir, OFFICIAL, self.files)
+        return self.describe_by(
+            load_annotator(options.annotation_names, options.spacy_model, options.tokenize),
             dataset=DATASET,
             task=TARGETS[SPANS],
             target=SPANS,
             metric=METRIC,
             sentences=2,
-            tokenizer=self.tools.settings,
-            tokenize=tokenize,
-            annotations=list(names),
-            annotator=annotator.identity() if annotator is not None else {},
-            inputs=inputs | {"vocabulary": self.tools.entry},
-            options=options.recorded(),
-            versions=tool_versions(shared.TOOLS),
             windows={name: getattr(options, name) for name in WINDOWS},
         )
 
     def scan(self, manifest: Manifest) -> None:
         """Read all paragraphs."""
         self.manifest = manifest
-        self.paragraphs = scan(self.options, self.files, self.tools.encoder.wordpieces)
+        self.paragraphs = scan(self.options, self.files, self.encoder.wordpieces)
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[ChunkInput]:
         """Yield some paragraphs with their questions."""
         for split, paragraphs in self.paragraphs.items():
             for begin in range(0, len(paragraphs), CHUNK_PARAGRAPHS):
                 some = paragraphs[begin : begin + CHUNK_PARAGRAPHS]
                 count = sum(len(paragraph.questions) for paragraph in some)
-                yield Part(split, count, [row_of(n, p) for n, p in enumerate(some, begin)])
+                yield ChunkInput(split, count, [row_of(n, p) for n, p in enumerate(some, begin)])
 
-    def steps(self, chunks: list[Chunk], layout: Layout) -> Iterator[Step]:
-        """Annotate, cut and place answers in one step."""
+    def work(self) -> Callable[[Chunk], None]:
+        """Annotate, cut and place answers."""
         repair = self.options.on_misalignment == "repair"
-        work = partial(encode_chunk, self.tools.encoder, self.options.limits, repair)
-        yield Step("encode", work, lambda chunk: chunk.encoded)
+        return partial(encode_chunk, self.encoder, self.options.limits, repair)
 
-    def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
-        """Write the vocabulary."""
-        write_bytes(folder / VOCABULARY, self.tools.vocabulary.content)
-
-    def sizes(self, split: str) -> Mapping[str, int]:
+    def sizes(self, split: str) -> dict[str, int]:
         """Return the streams of questions and contexts, and what joins and answers them."""
-        found = shared.stream_sizes(self.manifest, len(self.tools.vocabulary))
-        return found | dict.fromkeys(("paragraph", "answers"), NO_BOUND)
+        return super().sizes(split) | dict.fromkeys(("paragraph", "answers"), NO_BOUND)
 
     def texts(self, split: str) -> Iterable[str]:
         """Return the questions and their contexts."""
         return EXAMPLES, CONTEXTS
-
-    def load(self, chunk: Chunk) -> EncodedChunk:
-        """Read a chunk as it is."""
-        return EncodedChunk.load(chunk.encoded, self.sizes(chunk.split))
-
-    def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
-        """Count questions, paragraphs and what can be answered."""
-        return shared.summarize(self.manifest, writer)
 
     def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
         """Write the list of answers that could not be placed exactly; refuse empty splits.
@@ -135,7 +88,7 @@ class QuestionRecipe:
         """
         remarks = []
         for chunk in chunks:
-            with open_arrays(chunk.encoded) as (header, _):
+            with open_chunk(chunk.encoded) as (header, _):
                 remarks += [f"{line}\n" for line in header["lines"][MISALIGNED]]
         write_text(folder / MISALIGNED, "".join(remarks))
         for split, counts in manifest.splits.items():
@@ -147,7 +100,7 @@ class QuestionRecipe:
 
     def warn(self, manifest: Manifest, folder: Path) -> None:
         """Say where remarks on answers are."""
-        shared.warn(manifest, folder)
+        super().warn(manifest, folder)
         if listed := (folder / MISALIGNED).read_bytes().count(b"\n"):
             logger.info("%s lists %d remarks on answers, by id", folder / MISALIGNED, listed)
 
@@ -174,11 +127,7 @@ def scan(
 
 
 def check_starts(paragraph: Paragraph) -> None:
-    """Refuse answers that do not stand where they should.
-
-    Raises:
-        ValueError: with place, id, and what stands there.
-    """
+    """Refuse answers that stand elsewhere; ValueError with place, id, and what stands there."""
     for place, question in paragraph.named():
         for number, answer in enumerate(question.answers or ()):
             if not answer.stands_in(paragraph.context):
@@ -192,11 +141,7 @@ def check_starts(paragraph: Paragraph) -> None:
 
 
 def check_lengths(paragraph: Paragraph, pieces: WordPieces, longest: int) -> None:
-    """Refuse questions of too many wordpieces.
-
-    Raises:
-        ValueError: with place, id and length.
-    """
+    """Refuse questions of too many wordpieces; ValueError with place, id and length."""
     for place, question in paragraph.named():
         count = len(pieces.encode_text(question.text)[0])
         if count > longest:

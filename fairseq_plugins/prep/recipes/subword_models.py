@@ -1,28 +1,21 @@
-"""The subword models of a preparation: given, found from an earlier run, or learnt."""
+"""The subword models and dictionaries of a preparation: given, of an earlier run, or learnt."""
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ...data.dictionaries import load_dictionary
-from ...files import copy, write_bytes, write_text
-from ...text.segment import (
-    BpeSegmenter,
-    Segmenter,
-    check_codes,
-    learn_codes,
-    learn_sentencepiece,
-    load_segmenter,
-    read_vocabulary,
-    subword_counts,
-)
-from ..chunks import Chunk
-from .translation_chunks import annotated_rows
+import numpy as np
+
+from ...data.dictionaries import build_dictionary, load_dictionary, token_ids
+from ...data.streams import Rows
+from ...files import copy, replacing, write_bytes, write_text
+from ...text import segment
+from ..chunks import Chunk, EncodedChunk
+from .translation_chunks import SOURCE, TARGET, annotated_rows
 from .translation_options import TranslationOptions
 
 logger = logging.getLogger(__name__)
@@ -31,47 +24,36 @@ CODES = "codes.bpe"
 PIECES = "sentencepiece.model"
 
 
-@dataclass(frozen=True)
-class SubwordModels:
-    """Loaded segmenters and what the manifest says of them.
+def obtain_models(
+    options: TranslationOptions, jobs: list[Chunk], work: Path, folder: Path
+) -> tuple[tuple[segment.Segmenter, segment.Segmenter], dict[str, dict[str, Any]]]:
+    """Copy or learn the model into ``folder`` and load it for both sides.
 
-    Args:
-        segmenters: the source's and the target's.
-        settings: manifest entries per side (``source``, ``target``).
+    Returns:
+        The source's and the target's segmenter, and what the manifest says of them by side.
     """
-
-    segmenters: tuple[Segmenter, Segmenter]
-    settings: dict[str, dict[str, Any]]
-
-    @classmethod
-    def obtain(
-        cls, options: TranslationOptions, jobs: list[Chunk], work: Path, folder: Path
-    ) -> SubwordModels:
-        """Copy or learn the model into ``folder`` and load it for both sides."""
-        kind, name = options.subwords, {"subword_nmt": CODES, "sentencepiece": PIECES}
-        model = folder / name[kind] if kind in name else None
-        train = [job for job in jobs if job.split.startswith("train")]
-        if model:
-            given = options.bpe_codes if kind == "subword_nmt" else options.sentencepiece_model
-            if given:
-                copy(given, model)
-            elif not (work / name[kind]).is_file():
-                _learn(options, train, work / name[kind])
-            if not given:
-                copy(work / name[kind], model)
-        vocabularies = _vocabularies(options, train, model, folder)
-        sides, segmenters = {}, []
-        for side, lang in (("source", options.source_lang), ("target", options.target_lang)):
-            vocabulary, file = vocabularies.get(lang, (None, None))
-            segmenters.append(load_segmenter(kind, model, vocabulary))
-            sides[side] = {
-                "tokenizer": options.tokenizer,
-                "normalizer": options.normalizer,
-                "subwords": kind,
-                "model": model.name if model else None,
-                "vocabulary": file,
-            }
-        return cls((segmenters[0], segmenters[1]), sides)
+    kind, name = options.subwords, {"subword_nmt": CODES, "sentencepiece": PIECES}
+    model = folder / name[kind] if kind in name else None
+    train = [job for job in jobs if job.split.startswith("train")]
+    if model:
+        learnt = work / name[kind]
+        given = options.bpe_codes if kind == "subword_nmt" else options.sentencepiece_model
+        if not given and not learnt.is_file():
+            _learn(options, train, learnt)
+        copy(given or learnt, model)
+    vocabularies = _vocabularies(options, train, model, folder)
+    sides, segmenters = {}, []
+    for side, lang in (("source", options.source_lang), ("target", options.target_lang)):
+        vocabulary, file = vocabularies.get(lang, (None, None))
+        segmenters.append(segment.load_segmenter(kind, model, vocabulary))
+        sides[side] = {
+            "tokenizer": options.tokenizer,
+            "normalizer": options.normalizer,
+            "subwords": kind,
+            "model": model.name if model else None,
+            "vocabulary": file,
+        }
+    return (segmenters[0], segmenters[1]), sides
 
 
 def _learn(options: TranslationOptions, jobs: list[Chunk], path: Path) -> None:
@@ -79,26 +61,19 @@ def _learn(options: TranslationOptions, jobs: list[Chunk], path: Path) -> None:
     logger.info("learning %s (%d)", options.subwords, options.bpe_size)
     if options.subwords == "subword_nmt":
         counts = word_counts(jobs, "t") + word_counts(jobs, "y")
-        write_text(path, learn_codes(counts, options.bpe_size))
+        write_text(path, segment.learn_codes(counts, options.bpe_size))
         return
+    rows = (row for job in jobs for row in annotated_rows(job))
+    lines = (row[side] for row in rows for side in ("t", "y") if row[side])
     write_bytes(
-        path, learn_sentencepiece(_lines(jobs), options.bpe_size, options.sentencepiece_sample)
+        path, segment.learn_sentencepiece(lines, options.bpe_size, options.sentencepiece_sample)
     )
 
 
 def word_counts(jobs: list[Chunk], field: str) -> Counter[str]:
     """Count the words of annotated chunks (field ``t`` source text, ``y`` target text)."""
-    counts: Counter[str] = Counter()
-    for job in jobs:
-        for row in annotated_rows(job):
-            counts.update(row[field].split())
-    return counts
-
-
-def _lines(jobs: list[Chunk]) -> Iterator[str]:
-    for job in jobs:
-        for row in annotated_rows(job):
-            yield from (text for text in (row["t"], row["y"]) if text)
+    rows = (row for job in jobs for row in annotated_rows(job))
+    return Counter(chain.from_iterable(row[field].split() for row in rows))
 
 
 def _vocabularies(
@@ -110,17 +85,16 @@ def _vocabularies(
         copied = {lang: (path, f"vocab.{lang}") for lang, path in given.items() if path}
         for path, name in copied.values():
             copy(path, folder / name)
-        return {lang: (read_vocabulary(path), name) for lang, (path, name) in copied.items()}
+        return {
+            lang: (segment.read_vocabulary(path), name) for lang, (path, name) in copied.items()
+        }
     threshold = options.bpe_vocabulary_threshold
     if options.subwords != "subword_nmt" or not threshold or not jobs:
         return {}
-    segmenter = BpeSegmenter(model)
-    sides = [("t", options.source_lang)]
-    if not options.only_source:
-        sides.append(("y", options.target_lang))
-    found = {}
-    for field, lang in sides:
-        counts = subword_counts(segmenter, word_counts(jobs, field))
+    segmenter = segment.BpeSegmenter(model)
+    found, sides = {}, [("t", options.source_lang), ("y", options.target_lang)]
+    for field, lang in sides[:1] if options.only_source else sides:
+        counts = segment.subword_counts(segmenter, word_counts(jobs, field))
         kept = {piece: n for piece, n in counts.items() if n >= threshold}
         if not kept:
             raise ValueError(
@@ -134,13 +108,75 @@ def _vocabularies(
 
 def check_given(options: TranslationOptions) -> None:
     """Load and drop the given subword model and dictionaries: a foreign one is refused at once."""
-    given = options.given_models()
-    for name, path in given.items():
+    for name, path in options.given_models().items():
         if name == "bpe_codes":
-            check_codes(path)
+            segment.check_codes(path)
         elif name == "sentencepiece_model":
-            load_segmenter("sentencepiece", path)
+            segment.load_segmenter("sentencepiece", path)
         elif name.endswith("vocab"):
-            read_vocabulary(path)
+            segment.read_vocabulary(path)
         else:
             load_dictionary(path)
+
+
+SIDES = (SOURCE, TARGET)
+
+
+def write_dictionaries(
+    options: TranslationOptions, chunks: list[Chunk], folder: Path
+) -> dict[str, Any]:
+    """Load or build the dictionaries of both sides (of the source alone without target); save them.
+
+    Returns:
+        Side -> dictionary.
+    """
+    counts: dict[str, Counter[str]] = {side: Counter() for side in SIDES}
+    for chunk in chunks:
+        if chunk.split.startswith("train"):
+            encoded = EncodedChunk.load(chunk.encoded, dict.fromkeys(SIDES, 0))
+            for side in SIDES:
+                counts[side].update(symbol_counts(encoded, side))
+    given = {SOURCE: options.srcdict, TARGET: options.tgtdict}
+    limits = {
+        SOURCE: (options.thresholdsrc, options.nwordssrc),
+        TARGET: (options.thresholdtgt, options.nwordstgt),
+    }
+    if options.joined_dictionary:
+        given = dict.fromkeys(SIDES, options.srcdict or options.tgtdict)
+        counts = dict.fromkeys(SIDES, counts[SOURCE] + counts[TARGET])
+        limits[TARGET] = limits[SOURCE]
+    made = {}
+    for side, lang in zip(SIDES, (options.source_lang, options.target_lang)):
+        if side == TARGET and options.only_source and not given[side]:
+            continue
+        path = given[side]
+        made[side] = (
+            load_dictionary(path) if path else build_dictionary(counts[side], *limits[side])
+        )
+        with replacing(folder / f"dict.{lang}.txt", "w") as stream:
+            made[side].save(stream)
+    return made
+
+
+def symbol_counts(chunk: EncodedChunk, side: str) -> Counter[str]:
+    """Count the subwords of a side of a chunk."""
+    symbols = chunk.symbols[side]
+    found = np.bincount(chunk.streams[side].values, minlength=len(symbols)).tolist()
+    return Counter(dict(zip(symbols, found)))
+
+
+def look_up(chunk: EncodedChunk, side: str, dictionary: Any) -> tuple[Rows, Counter[str]]:
+    """Return the ids of a side of a chunk, ``</s>`` included, and what the dictionary lacks."""
+    symbols = chunk.symbols[side]
+    *ids, end = token_ids(dictionary, symbols)
+    lacking = {symbol for symbol, i in zip(symbols, ids) if i == dictionary.unk()}
+    counts = symbol_counts(chunk, side) if lacking else {}
+    rows = chunk.streams[side]
+    found = Rows(np.array(ids, np.int64)[rows.values], rows.lengths)
+    return closed(found, end), Counter({k: n for k, n in counts.items() if k in lacking})
+
+
+def closed(rows: Rows, end: int) -> Rows:
+    """Put ``end`` after each of the rows."""
+    values = np.insert(rows.values.astype(np.int64), rows.ends, end)
+    return Rows(values, rows.lengths + 1)

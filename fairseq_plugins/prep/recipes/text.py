@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
@@ -13,26 +12,29 @@ from ...corpora.conllu_parses import GivenParses, Parses
 from ...corpora.datasets import input_files
 from ...corpora.examples import Example
 from ...corpora.own_files import log_unread
-from ...data.folder_names import EXAMPLES, LABELS, SCORES, VOCABULARY
-from ...data.manifest import TEXT, Manifest, tool_versions
-from ...data.text_rows import Rows
-from ...files import sha256, write_bytes, write_text
+from ...data.folder_names import EXAMPLES, LABELS, SCORES
+from ...data.manifest import Manifest
+from ...data.streams import Rows
+from ...files import write_text
 from ...syntax.annotation import Annotation
 from ...text.annotators import load_annotator
 from ...text.text_encoder import TextEncoder
 from ...text.word_similarity import WordSimilarity
 from .. import engine
 from ..chunks import Chunk, EncodedChunk, json_line, read_rows
-from ..engine import Part, Step
-from ..shards import Layout
-from ..split_writer import SplitWriter
-from ..unknown import unknown_words
-from . import examples as shared
-from .text_labels import decide_labels, headline, log_labels, with_labels
+from ..engine import ChunkInput
+from ..split_writer import SplitWriter, unknown_words
+from .examples import ExampleRecipe, check_sizes, count_misaligned, sentence_streams
 from .text_options import TextOptions
-from .text_scan import labels_of, read_examples, scan_files
-
-logger = logging.getLogger(__name__)
+from .text_scan import (
+    decide_labels,
+    headline,
+    labels_of,
+    log_labels,
+    read_examples,
+    scan_files,
+    with_labels,
+)
 
 CHUNK_EXAMPLES = 1000
 
@@ -42,52 +44,33 @@ def prepare(options: TextOptions) -> Manifest:
     return engine.prepare(TextRecipe(options))
 
 
-class TextRecipe:
+class TextRecipe(ExampleRecipe):
     """How examples are prepared; see `engine.Recipe`."""
 
-    unit, unknown, encodes_apart = "examples", "[UNK]", True
-    describe_split, warn = staticmethod(shared.describe_split), staticmethod(shared.warn)
+    cure = "give --valid-file, or hold out part of train with --valid-fraction"
 
     def __init__(self, options: TextOptions) -> None:
-        self.options, self.files = options, options.input_files()
-        self.read = inputs_of(options, self.files)
-
-    def inputs(self) -> Iterable[Path]:
-        """Return splits, what lies beside them, parses, and the vocabulary."""
-        return [*self.read.values(), *shared.vocabulary_files(self.options)]
+        super().__init__(options)
+        beside = {
+            f"{split}.beside" if k else split: path
+            for split, first in self.files.items()
+            for k, path in enumerate(input_files(options.source, first))
+        }
+        parses = options.conllu_files(self.files)
+        self.read = beside | {f"{split}.conllu": path for split, path in parses.items()}
 
     def describe(self) -> Manifest:
-        """Load the tools."""
         options, source = self.options, self.options.source
         log_unread(options.raw_dir, source.splits, self.read)
-        annotator = choose_annotator(options, self.files)
-        compared = WordSimilarity(options.wordnet) if options.compares_words else None
-        self.tools = shared.load_tools(options, annotator, compared)
-        inputs: dict[str, Any] = {
-            name: {"file": str(path), "sha256": sha256(path)} for name, path in self.read.items()
-        }
-        inputs |= {"wordnet": compared.identity()} if compared is not None else {}
-        if self.files.keys() == {"train"} and not options.valid_fraction:
-            logger.warning(
-                "%s: no validation split: give --valid-file, or hold out part of train with "
-                "--valid-fraction",
-                options.destdir,
-            )
-        return Manifest(
-            kind=TEXT,
+        return self.describe_by(
+            choose_annotator(options, self.files),
+            WordSimilarity(options.wordnet) if options.compares_words else None,
             dataset=source.name,
             task=source.task,
             target=source.target,
             positive=source.positive,
             metric=source.metric,
             sentences=1,
-            tokenizer=self.tools.settings,
-            tokenize=options.tokenize,
-            annotations=list(options.annotation_names),
-            annotator=annotator.identity() if annotator is not None else {},
-            inputs=inputs | {"vocabulary": self.tools.entry},
-            options=options.recorded(),
-            versions=tool_versions((*shared.TOOLS, *(["nltk"] if compared is not None else []))),
             submission={split: dict(form) for split, form in source.submission.items()},
         )
 
@@ -99,66 +82,46 @@ class TextRecipe:
         manifest.metric = headline(self.options, manifest.labels)
         manifest.sentences = next(iter(self.scans.values())).sentences
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[ChunkInput]:
         """Yield some examples with their labels and parses."""
         options = with_labels(self.options, self.manifest.labels)
         for split, scan in self.scans.items():
             numbered = enumerate(read_examples(options, split, scan))
             for _, some in groupby(numbered, key=lambda pair: pair[0] // CHUNK_EXAMPLES):
                 found = [pair for _, pair in some]
-                yield Part(split, len(found), (_row_of(*pair) for pair in found))
+                yield ChunkInput(split, len(found), (_row_of(*pair) for pair in found))
 
-    def steps(self, chunks: list[Chunk], layout: Layout) -> Iterator[Step]:
-        """Annotate and cut in one step."""
+    def work(self) -> Callable[[Chunk], None]:
+        """Annotate and cut."""
         label_ids = {label: i for i, label in enumerate(self.manifest.labels)}
-        work = partial(encode_chunk, self.tools.encoder, label_ids)
-        yield Step("encode", work, lambda chunk: chunk.encoded)
+        return partial(encode_chunk, self.encoder, label_ids)
 
     def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
         """Write the vocabulary and the labels."""
-        write_bytes(folder / VOCABULARY, self.tools.vocabulary.content)
+        super().begin(chunks, manifest, folder)
         if manifest.target != "score":
             write_text(folder / LABELS, "".join(f"{label}\n" for label in manifest.labels))
 
-    def sizes(self, split: str) -> Mapping[str, int]:
+    def sizes(self, split: str) -> dict[str, int]:
         """Return the streams of the sentences, and of labels if there are any."""
-        found = shared.stream_sizes(self.manifest, len(self.tools.vocabulary))
         is_labelled = self.scans[split].labelled and self.manifest.labels
-        return found | ({"label": len(self.manifest.labels)} if is_labelled else {})
+        return super().sizes(split) | ({"label": len(self.manifest.labels)} if is_labelled else {})
 
     def texts(self, split: str) -> Iterable[str]:
         """Return the examples, and the scores if there are any."""
         is_scored = self.scans[split].labelled and self.manifest.target == "score"
         return [EXAMPLES, *([SCORES] if is_scored else [])]
 
-    def load(self, chunk: Chunk) -> EncodedChunk:
-        """Read a chunk as it is."""
-        return EncodedChunk.load(chunk.encoded, self.sizes(chunk.split))
-
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
         """Add what was passed over."""
         writer.notes.update(self.scans[split].dropped)
-        return shared.summarize(self.manifest, writer)
-
-    def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
-        """Do nothing more."""
-
-
-def inputs_of(options: TextOptions, files: dict[str, Path]) -> dict[str, Path]:
-    """Name all files that are read: splits, what lies beside them, and parses."""
-    read = {
-        f"{split}.beside" if k else split: path
-        for split, first in files.items()
-        for k, path in enumerate(input_files(options.source, first))
-    }
-    return read | {f"{split}.conllu": path for split, path in options.conllu_files(files).items()}
+        return super().summarize(split, writer)
 
 
 def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
     """Return the spaCy pipeline, given parses in its place, or None where nothing needs either.
 
-    Raises:
-        FileNotFoundError, ValueError: see `load_annotator` and `TextOptions.conllu_files`.
+    See `load_annotator` and `TextOptions.conllu_files` for what is refused.
     """
     parses, model = options.conllu_files(files), options.spacy_model
     if parses and not model:
@@ -171,37 +134,27 @@ def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
 
 def _row_of(example: Example, parses: Parses | None) -> dict[str, Any]:
     """Turn an example into a row for a worker: itself, its labels, its parses if they are given."""
-    row: dict[str, Any] = {"example": _described(example), "gold": labels_of(example)}
+    told: dict[str, Any] = {"id": example.id, "texts": example.texts}
+    told |= {} if example.words is None else {"words": example.words}
+    row = {"example": told, "gold": labels_of(example)}
     if parses is not None:
         row["parses"] = [(note.words, note.layers) for note in parses]
     return row
 
 
-def _described(example: Example) -> dict[str, Any]:
-    row: dict[str, Any] = {"id": example.id, "texts": example.texts}
-    return row if example.words is None else row | {"words": example.words}
-
-
 def encode_chunk(encoder: TextEncoder, label_ids: Mapping[str, int], chunk: Chunk) -> None:
-    """Encode the chunk's examples; write them.
-
-    Args:
-        encoder: to wordpieces.
-        label_ids: ids of the labels; none where examples have scores.
-        chunk: with a row an example.
-    """
-    rows = list(read_rows(chunk.rows))
+    """Encode the chunk's examples, one a row; there are no ``label_ids`` where they have scores."""
+    rows = list(read_rows(chunk.file()))
     examples = [
         Example(row["id"], tuple(row["texts"]), tuple(row["words"]) if "words" in row else None)
         for row in (row["example"] for row in rows)
     ]
-    encoded = encoder.encode(examples, _parses_of(rows))
+    parses = [tuple(Annotation(*note) for note in row["parses"]) for row in rows if "parses" in row]
+    encoded = encoder.encode(examples, parses or None)
     for example, sentences in zip(examples, encoded):
-        shared.check_sizes(f"{chunk.split}: example {example.id}", sentences)
+        check_sizes(f"{chunk.split}: example {example.id}", sentences)
     sides = list(zip(*encoded))
-    streams = {
-        k: v for n, side in enumerate(sides) for k, v in shared.sentence_streams(n, side).items()
-    }
+    streams = {k: v for n, side in enumerate(sides) for k, v in sentence_streams(n, side).items()}
     gold = [row["gold"] for row in rows]
     lines = {EXAMPLES: [json_line(row["example"]) for row in rows]}
     if label_ids:
@@ -213,15 +166,8 @@ def encode_chunk(encoder: TextEncoder, label_ids: Mapping[str, int], chunk: Chun
     EncodedChunk(
         streams,
         {"examples": len(rows), "labelled": sum(map(bool, gold))},
-        dict(shared.count_misaligned(chain.from_iterable(encoded), texts)),
+        dict(count_misaligned(chain.from_iterable(encoded), texts)),
         max(sum(len(sentence.tokens) for sentence in row) for row in encoded) + 1 + len(sides),
         lines,
         {f"tokens{k}": dict(unknown_words(side, unknown)) for k, side in enumerate(sides)},
     ).save(chunk.encoded)
-
-
-def _parses_of(rows: Sequence[Mapping[str, Any]]) -> list[Parses] | None:
-    """Return the given parses, one annotation a text of each example; None without."""
-    if "parses" not in rows[0]:
-        return None
-    return [tuple(Annotation(*note) for note in row["parses"]) for row in rows]

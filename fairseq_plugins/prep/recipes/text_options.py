@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from ...pretrained.directory import DEFAULT
 from ...syntax.layers import OF_PAIRS, ON_REQUEST
 from ...text.annotators import needs_annotator
 from ...text_reading import numbered_lines
-from ..running import RUNNING, Share, running
+from ..running import Share, recorded, running
 
 NO_ANNOTATIONS = "none"
 NO_CONTENT = ("raw_dir", "wordnet", "many_labels")  # decide nothing, or stand elsewhere
@@ -130,10 +130,7 @@ class TextOptions:
         return any(getattr(self, name) for name in PARSES.values())
 
     def conllu_files(self, splits: Iterable[str]) -> dict[str, Path]:
-        """Split -> its CoNLL-U file; none at all, or one for every split.
-
-        Args:
-            splits: in the order of their files.
+        """Split, in the order given -> its CoNLL-U file; none at all, or one for every split.
 
         Raises:
             FileNotFoundError: a missing file.
@@ -166,8 +163,8 @@ class TextOptions:
             ValueError: ``valid_fraction`` where there is a validation file, or none of training.
         """
         found = own_files(self)
-        official = find_splits(self.source, Path(self.raw_dir)) if self.raw_dir else {}
-        found = official | found
+        if self.raw_dir:
+            found = find_splits(self.source, Path(self.raw_dir)) | found
         if not self.valid_fraction:
             return found
         if "valid" in found or "train" not in found:
@@ -179,9 +176,7 @@ class TextOptions:
 
     def recorded(self) -> dict[str, Any]:
         """The options that decide the content; files stand among the manifest's inputs."""
-        body = asdict(self)
-        for name in (*RUNNING, *NO_CONTENT, *OWN_FILES.values(), *PARSES.values()):
-            body.pop(name)
+        body = recorded(self, *NO_CONTENT, *OWN_FILES.values(), *PARSES.values())
         if not self.valid_fraction:  # so that the folders of earlier releases stay as they are
             del body["valid_fraction"], body["seed"]
         body["annotations"] = list(self.annotation_names)
@@ -217,11 +212,7 @@ def options_from(flags: Mapping[str, Any]) -> TextOptions:
 
 
 def parse_annotations(text: str) -> tuple[str, ...]:
-    """Split ``"pos,heads"``, in the order of `ON_REQUEST`; ``none`` gives none.
-
-    Raises:
-        ValueError: anything else.
-    """
+    """Split ``"pos,heads"``, in the order of `ON_REQUEST`; ``none`` gives none; else ValueError."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if names == [NO_ANNOTATIONS]:
         return ()

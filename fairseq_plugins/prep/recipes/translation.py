@@ -14,19 +14,18 @@ from tqdm import tqdm
 
 from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_conllu, scan_text
 from ...data.manifest import Manifest, tool_versions
-from ...data.streams import stream_layout, stream_values
+from ...data.streams import Rows, stream_layout
 from ...files import sha256
 from ...syntax.layers import COLUMN, TREE, layers_of
 from ...syntax.subword_tree import NO_WORD
 from ...text import annotators
 from .. import engine
 from ..chunks import NO_BOUND, Chunk, EncodedChunk
-from ..engine import Part, Step
-from ..shards import Layout
+from ..engine import ChunkInput, ChunkStep
+from ..shards import WorkLayout
 from ..split_writer import SplitWriter
-from .dictionaries import closed, look_up, write_dictionaries
 from .like import check_given_folders
-from .subword_models import SubwordModels, check_given
+from .subword_models import check_given, closed, look_up, obtain_models, write_dictionaries
 from .translation_chunks import ANNOTATED, SOURCE, TARGET, Lines, annotate_chunk, encode_chunk
 from .translation_options import TranslationOptions
 
@@ -46,7 +45,7 @@ def prepare(options: TranslationOptions) -> Manifest:
     return engine.prepare(TranslationRecipe(options))
 
 
-class TranslationRecipe:
+class TranslationRecipe(engine.Recipe):
     """How parallel text is prepared; see `engine.Recipe`."""
 
     unit, unknown = "lines", "<unk>"
@@ -61,12 +60,11 @@ class TranslationRecipe:
 
     def inputs(self) -> Iterable[Path]:
         """Return the text files, and models that were given."""
-        return [*(path for sides in self.files.values() for path in sides.values())] + [
-            *self.given.values()
-        ]
+        texts = [path for sides in self.files.values() for path in sides.values()]
+        return [*texts, *self.given.values()]
 
     def describe(self) -> Manifest:
-        """Check everything but the work itself."""
+        """Check everything but the work itself; files are read for their hashes."""
         options = self.options
         check_given(options)
         self.annotator = load_annotator(options)
@@ -90,10 +88,7 @@ class TranslationRecipe:
             manifest.inputs[name] = {"file": str(path), "sha256": sha256(path)}
         return manifest
 
-    def scan(self, manifest: Manifest) -> None:
-        """Do nothing: the files were read for their hashes."""
-
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[ChunkInput]:
         """Yield stretches of lines."""
         for split, sides in self.scans.items():
             for number in range(len(sides[SOURCE].offsets)):
@@ -103,23 +98,24 @@ class TranslationRecipe:
                     for side, scan in sides.items()
                 }
                 count = min(CHUNK_LINES, sides[SOURCE].lines - first)
-                yield Part(split, count, source=Lines(first, places))
+                yield ChunkInput(split, count, source=Lines(first, places))
 
-    def steps(self, chunks: list[Chunk], layout: Layout) -> Iterator[Step]:
+    def steps(self, chunks: list[Chunk], layout: WorkLayout) -> Iterator[ChunkStep]:
         """Annotate; obtain the subword models; cut."""
         work = partial(annotate_chunk, self.options, self.annotator)
-        yield Step("annotate", work, lambda chunk: chunk.file(ANNOTATED))
+        yield ChunkStep("annotate", work, lambda chunk: chunk.file(ANNOTATED))
         if layout.is_part and not self.encodes_apart:
             return
-        self.models = SubwordModels.obtain(self.options, chunks, layout.work, layout.folder)
-        work = partial(encode_chunk, self.options, self.models.segmenters)
-        yield Step("subwords", work, lambda chunk: chunk.encoded)
+        found = obtain_models(self.options, chunks, layout.work, layout.folder)
+        segmenters, self.segmentation = found
+        work = partial(encode_chunk, self.options, segmenters)
+        yield ChunkStep("subwords", work, lambda chunk: chunk.encoded)
 
     def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
         """Write the dictionaries."""
         self.folder, self.manifest = folder, manifest
         self.dictionaries = write_dictionaries(self.options, chunks, folder)
-        manifest.segmentation = self.models.settings
+        manifest.segmentation = self.segmentation
 
     def sizes(self, split: str) -> Mapping[str, int]:
         """Return the streams of both languages, of features and of trees."""
@@ -132,10 +128,6 @@ class TranslationRecipe:
 
     def _column(self, name: str) -> str:
         return f"{self.options.source_lang}.{name}"
-
-    def texts(self, split: str) -> Iterable[str]:
-        """Return nothing: there is no text."""
-        return ()
 
     def load(self, chunk: Chunk) -> EncodedChunk:
         """Look the subwords of a chunk up."""
@@ -189,14 +181,12 @@ class TranslationRecipe:
                 continue
             counts = np.zeros(len(layer.inventory), np.int64)
             for split in manifest.splits:
-                prefix = folder / f"{manifest.prefix(split)}.{self._column(name)}"
-                values = stream_values(prefix, stream_layout(prefix)[1])
-                counts += np.bincount(values, minlength=len(counts))
+                rows = Rows.read(folder / f"{manifest.prefix(split)}.{self._column(name)}")
+                counts += np.bincount(rows.values, minlength=len(counts))
             found = Counter(dict(zip(layer.inventory.symbols, counts.tolist())))
             layer.inventory.save(folder / f"dict.{self._column(name)}.txt", found)
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
-        """Count lines and tokens."""
         tokens = ", ".join(f"{n} {stream} tokens" for stream, n in counts["tokens"].items())
         return f"{counts['lines']} of {counts['read']} lines; {tokens}"
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...corpora.conllu import parse_block, read_blocks
 from ...corpora.parallel_text import read_chunk
-from ...data.text_rows import Rows
+from ...data.streams import Rows
 from ...syntax.layers import layers_of
 from ...syntax.subwords import joined_spans
 from ...text.raw_text import line_reader, overlong_words, unescape
@@ -30,14 +30,10 @@ SOURCE, TARGET = "source", "target"
 
 @dataclass(frozen=True)
 class Lines:
-    """Where the lines of a chunk stand.
+    """Where the lines of a chunk stand."""
 
-    Args:
-        first: number of the first, from 0.
-        places: side (source, target, conllu) -> path, byte offset and line of the file.
-    """
-
-    first: int
+    first: int  # number of the first, from 0
+    # side (source, target, conllu) -> path, byte offset and line of the file
     places: Mapping[str, tuple[Path, int, int]]
 
     def place(self, row: int) -> str:
@@ -52,11 +48,8 @@ def annotate_chunk(options: TranslationOptions, annotator: Any, chunk: Chunk) ->
     targets = _read(options, chunk, TARGET, options.target_lang)
     kept = range(chunk.count)
     if chunk.split.startswith("train"):
-        kept = [
-            i
-            for i in kept
-            if _keep(options, [side[i] for side in (texts, targets) if side], counts)
-        ]
+        sides = [side for side in (texts, targets) if side]
+        kept = [i for i in kept if _keep(options, [side[i] for side in sides], counts)]
     given = _given(options, chunk)
     annotated = annotate_lines(
         [texts[i] for i in kept],
@@ -122,22 +115,19 @@ def _keep(options: TranslationOptions, pair: Sequence[str | None], counts: Count
         return False
     sizes = [len(text.split()) for text in pair]
     low, high = min(sizes), max(sizes)
-    reason = ""
-    if low == 0:
-        reason = "empty"
-    elif low < options.min_words:
-        reason = "too_short"
-    elif high > options.max_words:
-        reason = "too_long"
-    elif options.max_ratio and high > options.max_ratio * low:
-        reason = "ratio"
+    reasons = {
+        "empty": low == 0,
+        "too_short": low < options.min_words,
+        "too_long": high > options.max_words,
+        "ratio": options.max_ratio and high > options.max_ratio * low,
+    }
+    reason = next((name for name, holds in reasons.items() if holds), "")
     if reason:
         counts[reason] += 1
     return not reason
 
 
 def _given(options: TranslationOptions, chunk: Chunk) -> list[Any] | None:
-    """Read the chunk's ready annotations."""
     if "conllu" not in chunk.source.places:
         return None
     path, offset, number = chunk.source.places["conllu"]
@@ -155,9 +145,7 @@ def _accept(
     """Apply ``--on-misalignment``; valid and test lines are always repaired, never dropped.
 
     Args:
-        options: of the preparation.
-        chunk: which has the line.
-        row: the line's number in it.
+        options, chunk, row: of the preparation; which has the line; the line's number in it.
         found: how many units do not match, what they are, whether the characters are others.
         counts: of what is done about it.
     """
@@ -183,12 +171,7 @@ def _pack(
     options: TranslationOptions, line: AnnotatedLine, number: int, target: str
 ) -> dict[str, Any]:
     """Turn an annotated line into a row; words are kept only where the text does not give them."""
-    row = {
-        "n": number,
-        "t": line.text,
-        "l": line.layers,
-        "y": target,
-    }
+    row = {"n": number, "t": line.text, "l": line.layers, "y": target}
     return row | ({"w": line.words, "s": line.spans} if options.tokenizer == "none" else {})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from ...syntax.layers import held_layers, needs_annotator, parse_features
 from ...text.raw_text import NORMALIZERS, TOKENIZERS
 from ...text.segment import SUBWORDS
 from ...text.source_encoder import MISALIGNMENTS
-from ..running import RUNNING, Share, running
+from ..running import Share, recorded, running
 
 RESERVED = 4  # symbols of every fairseq dictionary: <s> <pad> </s> <unk>
 _POS = "feature 'pos'"
@@ -182,11 +182,6 @@ class TranslationOptions:
         """Names of the layers that the folder will hold, in column order."""
         return held_layers(self.feature_names, self.parse)
 
-    @property
-    def pair(self) -> str:
-        """``en-de``."""
-        return f"{self.source_lang}-{self.target_lang}"
-
     def prefixes(self) -> dict[str, Path]:
         """Split name -> path prefix; commas give ``valid``, ``valid1``, … as in fairseq."""
         found = {}
@@ -232,10 +227,6 @@ class TranslationOptions:
 
     def recorded(self) -> dict[str, Any]:
         """The options that decide the content."""
-        body = asdict(self)
-        for name in RUNNING:
-            body.pop(name)
-        for name, default in LATER.items():  # folders of before there was the option stay as good
-            if body[name] == default:
-                body.pop(name)
-        return body
+        # folders of before there was an option stay as good
+        unused = (name for name, default in LATER.items() if getattr(self, name) == default)
+        return recorded(self, *unused)

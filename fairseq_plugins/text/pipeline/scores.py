@@ -8,22 +8,20 @@ its first character; ``_exact`` counts only tokens that coincide with a word.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from sacremoses import MosesTokenizer
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from .treebank import Sentence, Span, lowered, owners, token_spans
+from ...syntax.subwords import Span
+from .treebank import TreeSentence, lowered, owners, token_spans
 
 
-def score(nlp: Language, sentences: Sequence[Sentence]) -> dict[str, float]:
-    """Returns every score of the card, in per cent, and the speed in words a second."""
-    moses = MosesTokenizer("en")
-
-    def cut_moses(text: str) -> list[str]:
-        return moses.tokenize(text, escape=False)
-
+def score(nlp: Language, sentences: Sequence[TreeSentence]) -> dict[str, float]:
+    """Return every score of the card, in per cent, and the speed in words a second."""
+    cut_moses = partial(MosesTokenizer("en").tokenize, escape=False)
     scores = {"sentences": len(sentences), "words": sum(len(s.words) for s in sentences)}
     scores |= score_words(nlp, sentences)
     scores["upos_lower"] = score_words(nlp, [lowered(s) for s in sentences])["upos"]
@@ -35,40 +33,37 @@ def score(nlp: Language, sentences: Sequence[Sentence]) -> dict[str, float]:
     return scores
 
 
-def score_words(nlp: Language, sentences: Sequence[Sentence]) -> dict[str, float]:
-    """Scores tags and trees on the treebank's own words."""
+def score_words(nlp: Language, sentences: Sequence[TreeSentence]) -> dict[str, float]:
+    """Score tags and trees on the treebank's own words."""
     hits: dict[str, list[bool]] = {key: [] for key in ("upos", "uas", "las")}
     hits |= {"uas_no_punct": [], "las_no_punct": []}
     docs = nlp.pipe(Doc(nlp.vocab, words=list(s.words)) for s in sentences)
     for sentence, doc in zip(sentences, docs, strict=True):
-        for token, tag, head, dep in zip(
-            doc, sentence.upos, sentence.heads, sentence.deps, strict=True
-        ):
+        gold = zip(doc, sentence.upos, sentence.heads, sentence.deps, strict=True)
+        for token, tag, head, dep in gold:
             attached = token.head.i == head
-            labelled = attached and token.dep_ == dep
             hits["upos"].append(token.pos_ == tag)
-            hits["uas"].append(attached)
-            hits["las"].append(labelled)
-            if dep != "punct":
-                hits["uas_no_punct"].append(attached)
-                hits["las_no_punct"].append(labelled)
+            for ending in ("", "_no_punct") if dep != "punct" else ("",):
+                hits[f"uas{ending}"].append(attached)
+                hits[f"las{ending}"].append(attached and token.dep_ == dep)
     return {key: per_cent(values) for key, values in hits.items()}
 
 
 def score_tokens(
     nlp: Language,
-    sentences: Sequence[Sentence],
+    sentences: Sequence[TreeSentence],
     name: str,
     *,
     given: Callable[[str], list[str]] | None,
 ) -> dict[str, float]:
-    """Scores tags on other tokens: ``given`` ones, or those the pipeline finds in the raw text.
+    """Score tags on other tokens: ``given`` ones, or those the pipeline finds in the raw text.
 
     Raises:
         ValueError: the tokens do not spell their sentence.
     """
     tags, exact = [], []
-    docs = nlp.pipe(_inputs(nlp, sentences, given))
+    texts = (sentence.text for sentence in sentences)
+    docs = nlp.pipe(Doc(nlp.vocab, words=given(text)) if given else text for text in texts)
     for sentence, doc in zip(sentences, docs, strict=True):
         tokens = [token for token in doc if not token.is_space]
         spans = token_spans([token.text for token in tokens], sentence.text)
@@ -82,32 +77,24 @@ def score_tokens(
     return {name: per_cent(tags), f"{name}_exact": per_cent(exact)}
 
 
-def _inputs(
-    nlp: Language, sentences: Sequence[Sentence], given: Callable[[str], list[str]] | None
-) -> Iterator[Doc | str]:
-    for sentence in sentences:
-        yield Doc(nlp.vocab, words=given(sentence.text)) if given else sentence.text
-
-
-def compare_tags(tags: Sequence[str], spans: Sequence[Span], sentence: Sentence) -> list[bool]:
-    """Tells for every token whether its tag is that of the word under its first character."""
+def compare_tags(tags: Sequence[str], spans: Sequence[Span], sentence: TreeSentence) -> list[bool]:
+    """Tell for every token whether its tag is that of the word under its first character."""
     words = owners(spans, sentence.spans)
     return [tag == sentence.upos[word] for tag, word in zip(tags, words, strict=True)]
 
 
 def per_cent(hits: Sequence[bool]) -> float:
-    """Returns the share of hits, 0 for none at all."""
+    """Return the share of hits, 0 for none at all."""
     return round(100 * sum(hits) / max(len(hits), 1), 2)
 
 
-def words_per_second(nlp: Language, sentences: Sequence[Sentence]) -> float:
-    """Times ``nlp.pipe`` over raw text in this process, warmed up; counts treebank words."""
+def words_per_second(nlp: Language, sentences: Sequence[TreeSentence]) -> float:
+    """Time ``nlp.pipe`` over raw text in this process, warmed up; counts treebank words."""
     texts = [sentence.text for sentence in sentences]
     for _ in nlp.pipe(texts[:200]):
         pass
     started = time.perf_counter()
     for _ in nlp.pipe(texts):
         pass
-    return round(
-        sum(len(sentence.words) for sentence in sentences) / (time.perf_counter() - started)
-    )
+    words = sum(len(sentence.words) for sentence in sentences)
+    return round(words / (time.perf_counter() - started))

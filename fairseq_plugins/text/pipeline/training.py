@@ -8,13 +8,16 @@ saved.
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import tempfile
 import time
+from argparse import Namespace
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from string import Template
 
 import spacy
 from sacremoses import MosesTokenizer
@@ -32,8 +35,8 @@ from spacy.util import fix_random_seed, load_model_from_config, registry, resolv
 from spacy.vocab import Vocab
 from thinc.api import Config
 
-from . import card, scores
-from .treebank import Sentence, read_treebank, variants
+from . import scores
+from .treebank import TreeSentence, read_treebank, variants
 
 NAME, VERSION = "ewt_small", "1.0.0"
 SOURCE = {
@@ -44,38 +47,14 @@ SOURCE = {
     "Ethan Chi, John Bauer, Miriam Connor, Marie-Catherine de Marneffe, Nathan Schneider, "
     "Sam Bowman, Hanzhi Zhu, Daniel Galbraith",
 }
+CARD = Path(__file__).parent / "card"  # templates of the card and the licence note
 DESCRIPTION = "English coarse tags (UPOS) and Universal Dependencies, small, for the CPU."
 
 
-@dataclass(frozen=True)
-class TrainingOptions:
-    """What to train on, where to, and how.
-
-    Args:
-        ud_dir: folder of the treebank: train, dev and test ``.conllu``.
-        out: the pipeline's folder.
-        steps: updates of about 1,000 words.
-        minutes: stop after this long.
-        eval_every: updates between scorings.
-        variant_rate: share of each variant of the sentences.
-        seed: of all choices.
-        rows: hash rows for norm, prefix, suffix and shape.
-    """
-
-    ud_dir: Path
-    out: Path
-    steps: int
-    minutes: float
-    eval_every: int
-    variant_rate: float
-    seed: int
-    rows: list[int]
-
-
-def to_docs(sentences: Iterable[Sentence], vocab: Vocab, *, seed: int) -> Iterator[Doc]:
-    """Yields training documents: most hold one sentence, some two or three in a row."""
+def to_docs(sentences: Iterable[TreeSentence], vocab: Vocab, *, seed: int) -> Iterator[Doc]:
+    """Yield training documents: most hold one sentence, some two or three in a row."""
     draw = random.Random(seed)
-    group: list[Sentence] = []
+    group: list[TreeSentence] = []
     size = 1
     for sentence in sentences:
         if group and not _joins(group, sentence, size):
@@ -86,15 +65,15 @@ def to_docs(sentences: Iterable[Sentence], vocab: Vocab, *, seed: int) -> Iterat
         yield to_doc(group, vocab)
 
 
-def _joins(group: list[Sentence], sentence: Sentence, size: int) -> bool:
-    """Tells whether a sentence may share a document with a group: same kind, room, trees."""
+def _joins(group: list[TreeSentence], sentence: TreeSentence, size: int) -> bool:
+    """Tell whether a sentence may share a document with a group: same kind, room, trees."""
     last = group[-1]
     same = (last.spaces is None) == (sentence.spaces is None)
     return len(group) < size and same and None not in (last.heads, sentence.heads)
 
 
-def to_doc(group: list[Sentence], vocab: Vocab) -> Doc:
-    """Builds one gold document from sentences in a row."""
+def to_doc(group: list[TreeSentence], vocab: Vocab) -> Doc:
+    """Build one gold document from sentences in a row."""
     heads: list[int] = []
     for sentence in group:
         heads += [len(heads) + head for head in sentence.heads or ()]
@@ -110,18 +89,15 @@ def to_doc(group: list[Sentence], vocab: Vocab) -> Doc:
     )
 
 
-def write_corpus(sentences: list[Sentence], path: Path, *, rate: float, seed: int) -> None:
-    """Writes the training mixture of ``sentences`` as spaCy's binary documents."""
-    moses = MosesTokenizer("en")
-    mixed = variants(
-        sentences, tokenize=lambda text: moses.tokenize(text, escape=False), rate=rate, seed=seed
-    )
-    vocab = spacy.blank("en").vocab
-    DocBin(docs=to_docs(mixed, vocab, seed=seed)).to_disk(path)
+def write_corpus(sentences: list[TreeSentence], path: Path, *, rate: float, seed: int) -> None:
+    """Write the training mixture of ``sentences`` as spaCy's binary documents."""
+    tokenize = partial(MosesTokenizer("en").tokenize, escape=False)
+    mixed = variants(sentences, tokenize=tokenize, rate=rate, seed=seed)
+    DocBin(docs=to_docs(mixed, spacy.blank("en").vocab, seed=seed)).to_disk(path)
 
 
-def stock_config(corpora: Path, args: TrainingOptions) -> Config:
-    """Returns spaCy's CPU configuration with our sizes, schedule and corpus files."""
+def stock_config(corpora: Path, args: Namespace) -> Config:
+    """Return spaCy's CPU configuration with our sizes, schedule and corpus files."""
     config = init_config(
         lang="en",
         pipeline=["tok2vec", "morphologizer", "parser"],
@@ -140,8 +116,11 @@ def stock_config(corpora: Path, args: TrainingOptions) -> Config:
     return config
 
 
-def train(args: TrainingOptions) -> None:
-    """Trains within the steps and minutes given and saves the best pipeline seen.
+def train(args: Namespace) -> None:
+    """Train within the steps and minutes given and save the best pipeline seen.
+
+    Args:
+        args: flags of ``train-pipeline``.
 
     Raises:
         FileNotFoundError: the treebank lacks a split.
@@ -157,11 +136,11 @@ def train(args: TrainingOptions) -> None:
             write_corpus(sentences, corpora / f"{split}.spacy", rate=rate, seed=args.seed)
         nlp = init_nlp(stock_config(corpora, args))
         run_steps(nlp, args)
-    print(f"saved {args.out}: {card.size_megabytes(args.out):.2f} MB")
+    print(f"saved {args.out}: {size_megabytes(args.out):.2f} MB")
 
 
-def run_steps(nlp: Language, args: TrainingOptions) -> None:
-    """Trains under a clock; Ctrl-C stops it with the best pipeline saved."""
+def run_steps(nlp: Language, args: Namespace) -> None:
+    """Train under a clock; Ctrl-C stops it with the best pipeline saved."""
     fix_random_seed(args.seed)
     started = time.monotonic()
     try:
@@ -180,32 +159,30 @@ def run_steps(nlp: Language, args: TrainingOptions) -> None:
 
 
 def training_steps(nlp: Language) -> Iterator[tuple[dict, bool | None, dict]]:
-    """Yields spaCy's report of every update, whether it scored best, and the averaged weights."""
+    """Yield spaCy's report of every update, whether it scored best, and the averaged weights."""
     config = nlp.config.interpolate()
     settings = registry.resolve(config["training"], schema=ConfigSchemaTraining)
     names = [settings["train_corpus"], settings["dev_corpus"]]
     train_corpus, dev_corpus = resolve_dot_names(config, names)
     optimizer = settings["optimizer"]
+    same = ("dropout", "accumulate_gradient", "patience", "max_steps")
     steps = train_while_improving(
         nlp,
         optimizer,
         create_train_batches(nlp, train_corpus, settings["batcher"], settings["max_epochs"]),
         create_evaluation_callback(nlp, dev_corpus, settings["score_weights"]),
-        dropout=settings["dropout"],
-        accumulate_gradient=settings["accumulate_gradient"],
-        patience=settings["patience"],
-        max_steps=settings["max_steps"],
         eval_frequency=settings["eval_frequency"],
         exclude=[],
         annotating_components=[],
         before_update=None,
+        **{name: settings[name] for name in same},
     )
     for _, info, is_best in steps:
         yield info, is_best, optimizer.averages
 
 
-def report(info: dict, seconds: float, args: TrainingOptions) -> None:
-    """Prints one progress line: speed, time left, and development scores when there are any."""
+def report(info: dict, seconds: float, args: Namespace) -> None:
+    """Print one progress line: speed, time left, and development scores when there are any."""
     rate = (info["step"] + 1) / max(seconds, 1e-9)
     left = min((args.steps - info["step"]) / rate, args.minutes * 60 - seconds)
     line = f"step {info['step']}/{args.steps}  {rate:.2f} steps/s  {left / 60:.1f} min left"
@@ -217,7 +194,7 @@ def report(info: dict, seconds: float, args: TrainingOptions) -> None:
 
 
 def save(nlp: Language, path: Path) -> None:
-    """Saves the pipeline, whole or not at all, without the corpus words and paths of training."""
+    """Save the pipeline, whole or not at all, without the corpus words and paths of training."""
     config = nlp.config.copy()
     for key in config["paths"]:
         config["paths"][key] = None
@@ -241,9 +218,29 @@ def save(nlp: Language, path: Path) -> None:
 
 
 def evaluate(ud_dir: Path, out: Path) -> dict[str, float]:
-    """Scores the pipeline on the test split and writes the figures next to it."""
+    """Score the pipeline on the test split and writes the figures next to it."""
     nlp = spacy.load(out)
     found = scores.score(nlp, read_treebank(ud_dir, "test"))
-    found["size_mb"] = card.size_megabytes(out)
-    card.write(out, found)
+    found["size_mb"] = size_megabytes(out)
+    write_card(out, found)
     return found
+
+
+def size_megabytes(directory: Path) -> float:
+    """Return the size of all files of a directory in millions of bytes."""
+    files = (path for path in directory.rglob("*") if path.is_file())
+    return round(sum(path.stat().st_size for path in files) / 1e6, 2)
+
+
+def write_card(directory: Path, found: dict[str, float]) -> None:
+    """Write the figures into ``meta.json``, and the card and the licence note beside it."""
+    path = directory / "meta.json"
+    meta = json.loads(path.read_text(encoding="utf-8"))
+    meta["performance"] = found
+    path.write_text(json.dumps(meta, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    source = meta["sources"][0]
+    entries = {**meta, **source, **found, "source": source["name"], "name": meta["name"]}
+    entries["components"] = ", ".join(meta["pipeline"])
+    for page in CARD.iterdir():
+        text = Template(page.read_text(encoding="utf-8")).substitute(entries)
+        (directory / page.name).write_text(text, encoding="utf-8")

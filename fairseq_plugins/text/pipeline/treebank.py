@@ -9,38 +9,35 @@ the tag, and the tree is carried over where it stays one.
 from __future__ import annotations
 
 import random
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-Span = tuple[int, int]
+from ...corpora.conllu import read_blocks
+from ...syntax.subwords import Span, locate_words
+from ...text_reading import numbered_lines
+
+TEXT = "# text = "
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """One analysed sentence of W words.
+class TreeSentence:
+    """One analysed sentence of W words."""
 
-    Attributes:
-        text: the raw sentence.
-        words: W surface forms.
-        upos: W coarse tags.
-        heads: W positions of the heads, a root pointing at itself; None where there is no tree.
-        deps: W relation labels, aligned with ``heads``.
-        spaces: W flags, True where white space follows; None when words are taken as given.
-        spans: W (start, end) pairs in non-space characters of ``text``.
-    """
-
-    text: str
-    words: tuple[str, ...]
-    upos: tuple[str, ...]
+    text: str  # the raw sentence
+    words: tuple[str, ...]  # W surface forms
+    upos: tuple[str, ...]  # W coarse tags
+    # W positions of the heads, a root pointing at itself; None where there is no tree
     heads: tuple[int, ...] | None
-    deps: tuple[str, ...]
+    deps: tuple[str, ...]  # W relation labels, aligned with ``heads``
+    # W flags, True where white space follows; None when words are taken as given
     spaces: tuple[bool, ...] | None
-    spans: tuple[Span, ...]
+    spans: tuple[Span, ...]  # W (start, end) pairs in non-space characters of ``text``
 
 
-def read_treebank(directory: Path, split: str) -> list[Sentence]:
-    """Reads one split of a treebank folder.
+def read_treebank(directory: Path, split: str) -> list[TreeSentence]:
+    """Read one split of a treebank folder.
 
     Args:
         directory: holds ``<split>.conllu`` or ``<anything>-ud-<split>.conllu``.
@@ -59,25 +56,17 @@ def read_treebank(directory: Path, split: str) -> list[Sentence]:
     return list(read_conllu(found[0]))
 
 
-def read_conllu(path: Path) -> Iterator[Sentence]:
-    """Yields the sentences of a CoNLL-U file.
+def read_conllu(path: Path) -> Iterator[TreeSentence]:
+    """Yield the sentences of a CoNLL-U file.
 
     Raises:
         ValueError: a malformed line or sentence, named by file and line.
     """
-    text, rows = "", []
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            line = line.rstrip("\n")
-            if line.startswith("# text = "):
-                text = line[len("# text = ") :]
-            elif line and not line.startswith("#"):
-                rows.append(_fields(line, path, number))
-            elif not line and rows:
-                yield _sentence(text, rows, f"{path}:{number}")
-                text, rows = "", []
-    if rows:
-        yield _sentence(text, rows, f"{path}: end of file")
+    for block in read_blocks(numbered_lines(path)):
+        texts = [line.removeprefix(TEXT) for _, line in block if line.startswith(TEXT)]
+        rows = [_fields(line, path, i) for i, line in block if not line.startswith("#")]
+        if rows:
+            yield _sentence(texts[-1] if texts else "", rows, f"{path}:{block[-1][0]}")
 
 
 def _fields(line: str, path: Path, number: int) -> list[str]:
@@ -89,20 +78,20 @@ def _fields(line: str, path: Path, number: int) -> list[str]:
     return fields
 
 
-def _sentence(text: str, rows: list[list[str]], where: str) -> Sentence:
-    """Builds a sentence from its rows: words, ``3-4`` multiword tokens and ``8.1`` empty nodes."""
+def _sentence(text: str, rows: list[list[str]], where: str) -> TreeSentence:
+    """Build a sentence from its rows: words, ``3-4`` multiword tokens and ``8.1`` empty nodes."""
     words = [row for row in rows if row[0].isdigit()]
-    spans, spaces = _surface(rows)
+    tokens = list(_tokens(rows))
+    spans, spaces = _surface({int(row[0]): row[1] for row in words}, tokens)
     try:
         heads = tuple(int(row[6]) - 1 if int(row[6]) else i for i, row in enumerate(words))
     except ValueError as error:
         raise ValueError(f"{where}: a head that is not a number: {error}") from error
     if not is_forest(heads):
         raise ValueError(f"{where}: heads {heads} do not make a tree")
-    surface = "".join(row[1] for row in _tokens(rows)).replace(" ", "")
-    if squeeze(text) != surface:
+    if squeeze(text) != "".join(row[1] for row in tokens).replace(" ", ""):
         raise ValueError(f"{where}: the tokens do not spell the text {text!r}")
-    return Sentence(
+    return TreeSentence(
         text=text,
         words=tuple(row[1] for row in words),
         upos=tuple(row[3] for row in words),
@@ -114,7 +103,7 @@ def _sentence(text: str, rows: list[list[str]], where: str) -> Sentence:
 
 
 def _tokens(rows: list[list[str]]) -> Iterator[list[str]]:
-    """Yields the rows that spell the surface: multiword tokens in place of their words."""
+    """Yield the rows that spell the surface: multiword tokens in place of their words."""
     inside = 0
     for row in rows:
         if "-" in row[0]:
@@ -124,13 +113,12 @@ def _tokens(rows: list[list[str]]) -> Iterator[list[str]]:
             yield row
 
 
-def _surface(rows: list[list[str]]) -> tuple[list[Span], list[bool]]:
-    """Returns every word's span in non-space characters and whether a space follows it."""
+def _surface(forms: dict[int, str], tokens: list[list[str]]) -> tuple[list[Span], list[bool]]:
+    """Return every word's span in non-space characters and whether a space follows it."""
     spans: list[Span] = []
     spaces: list[bool] = []
     start = 0
-    forms = {int(row[0]): row[1] for row in rows if row[0].isdigit()}
-    for row in _tokens(rows):
+    for row in tokens:
         surface = squeeze(row[1])
         first, _, last = row[0].partition("-")
         parts = [squeeze(forms[i]) for i in range(int(first), int(last or first) + 1)]
@@ -141,7 +129,7 @@ def _surface(rows: list[list[str]]) -> tuple[list[Span], list[bool]]:
 
 
 def _place(parts: list[str], surface: str) -> list[Span]:
-    """Places the words of a multiword token; one not spelt in its surface starts at the cursor."""
+    """Place the words of a multiword token; one not spelt in its surface starts at the cursor."""
     placed: list[Span] = []
     cursor = 0
     for part in parts:
@@ -153,12 +141,12 @@ def _place(parts: list[str], surface: str) -> list[Span]:
 
 
 def squeeze(text: str) -> str:
-    """Returns ``text`` without its white space."""
+    """Return ``text`` without its white space."""
     return "".join(text.split())
 
 
 def is_forest(heads: Sequence[int]) -> bool:
-    """Tells whether following ``heads`` from every word ends at a word that heads itself."""
+    """Tell whether following ``heads`` from every word ends at a word that heads itself."""
     for word in range(len(heads)):
         for _ in heads:
             if heads[word] == word:
@@ -170,31 +158,18 @@ def is_forest(heads: Sequence[int]) -> bool:
 
 
 def token_spans(tokens: Sequence[str], text: str) -> list[Span] | None:
-    """Returns the non-space spans of ``tokens`` in ``text``, or None when they do not spell it."""
-    if squeeze("".join(tokens)) != squeeze(text):
-        return None
-    spans: list[Span] = []
-    start = 0
-    for token in tokens:
-        end = start + len(squeeze(token))
-        spans.append((start, end))
-        start = end
-    return spans
+    """Return the non-space spans of ``tokens`` in ``text``, or None when they do not spell it."""
+    return locate_words(squeeze(text), tokens)
 
 
 def owners(spans: Sequence[Span], gold: Sequence[Span]) -> list[int]:
-    """Returns, for every span, the position of the gold span that covers its first character."""
-    result: list[int] = []
-    word = 0
-    for start, _ in spans:
-        while word + 1 < len(gold) and gold[word + 1][0] <= start:
-            word += 1
-        result.append(word)
-    return result
+    """Return, for every span, the position of the gold span that covers its first character."""
+    starts = [start for start, _ in gold]
+    return [max(bisect_right(starts, start) - 1, 0) for start, _ in spans]
 
 
-def recut(sentence: Sentence, tokens: Sequence[str]) -> Sentence | None:
-    """Carries the analysis over to another tokenisation of the same text.
+def recut(sentence: TreeSentence, tokens: Sequence[str]) -> TreeSentence | None:
+    """Carry the analysis over to another tokenisation of the same text.
 
     A token takes the tag of the word that covers its first character. A token that merges several
     words takes the head and the relation of the one whose head lies outside; further pieces of a
@@ -232,29 +207,33 @@ def recut(sentence: Sentence, tokens: Sequence[str]) -> Sentence | None:
     )
 
 
-def lowered(sentence: Sentence) -> Sentence:
-    """Returns the sentence in lower case."""
+def lowered(sentence: TreeSentence) -> TreeSentence:
+    """Return the sentence in lower case."""
     return replace(
         sentence, text=sentence.text.lower(), words=tuple(word.lower() for word in sentence.words)
     )
 
 
-def as_given(sentence: Sentence) -> Sentence:
-    """Returns the sentence with its words to be taken as given, not found in raw text."""
+def as_given(sentence: TreeSentence) -> TreeSentence:
+    """Return the sentence with its words to be taken as given, not found in raw text."""
     return replace(sentence, spaces=None)
 
 
 def variants(
-    sentences: Sequence[Sentence], *, tokenize: Callable[[str], list[str]], rate: float, seed: int
-) -> list[Sentence]:
-    """Returns the training mixture: every sentence once, and rates of its variants besides.
+    sentences: Sequence[TreeSentence],
+    *,
+    tokenize: Callable[[str], list[str]],
+    rate: float,
+    seed: int,
+) -> list[TreeSentence]:
+    """Return the training mixture: every sentence once, and rates of its variants besides.
 
     Half of the sentences keep their raw text, so that the pipeline meets its own tokeniser; a
     fraction ``rate`` comes again in lower case and another as re-cut by ``tokenize``, a quarter of
     the latter in lower case too.
     """
     draw = random.Random(seed)
-    mixture: list[Sentence] = []
+    mixture: list[TreeSentence] = []
     for sentence in sentences:
         mixture.append(sentence if draw.random() < 0.5 else as_given(sentence))
         if draw.random() < rate:
