@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> None:
     """
     from ..lab.figures.drawing import check_stem
     from ..lab.figures.plots import plot_curves
-    from ..lab.results.fractions import curve_points
+    from ..lab.results.one_dataset import curve_points
     from ..lab.results.runs import find_outcomes
     from ..messages import named
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab.filled_tables import OVER_SEEDS, cells, table_of
+from lab.filled_tables import OVER_SEEDS, cells, format_markdown, table_of
 from lab.finished_questions import answered, with_three_models
 
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap, read_answers
@@ -23,7 +23,6 @@ from fairseq_plugins.lab.results.bertqa_models import models_table
 from fairseq_plugins.lab.results.comparisons import EXAMPLES, Significance
 from fairseq_plugins.lab.results.ensembles import with_ensemble
 from fairseq_plugins.lab.results.experiment_tables import lay_out
-from fairseq_plugins.lab.results.paper_formats import format_markdown
 from fairseq_plugins.lab.results.paper_tables import make_tables
 from fairseq_plugins.lab.results.runs import find_outcomes
 from fairseq_plugins.lab.results.tables import format_table

@@ -4,25 +4,22 @@ every report: all settings, and every system against a baseline.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from ..results.comparisons import EXAMPLES, SEEDS, Comparison, Significance, against, only_plain
+from ..results.comparisons import EXAMPLES, SEEDS, Significance, against, only_plain
 from ..results.ensembles import with_ensemble
 from ..results.experiment_tables import makers
 from ..results.paper_formats import page_table
-from ..results.paper_tables import Filled
 from ..results.runs import Experiment, Outcomes
+from ..results.seed_report import compared_table
 from ..results.settings_table import settings_table
 from ..results.table_names import table_names
-from ..results.tables import NONE, Cell, Heading, Table, number_cell, p_cell, scale_of
+from ..results.tables import Table
 
 _SHORT = 2  # parts up to which the tables of all settings are open
-_COMPARED = ("system", "seeds of both", "difference", "paired t-test", "higher / lower")
-_COMPARED += ("sign test", "95 % over examples", "bootstrap")
 _Made = TypeVar("_Made")
 
 
@@ -65,10 +62,9 @@ def tables_of(
         found = _tried(partial(with_ensemble, found, folder), folder, remarks) or found
     several = any(one.runs.duplicated(["root", "setting"]).any() for one in found)
     test = drawn if several else replace(drawn, over=EXAMPLES)
-    tables: list[Filled | Table] = []
-    for root, make in makers(found, wanted, test, paper, shares=True):
-        tables += _tried(make, root, remarks) or []
-    shown = [table if isinstance(table, Table) else page_table(table, test) for table in tables]
+    shown: list[Table] = []
+    for root, make in makers(found, wanted, test, paper, page_table, shares=True):
+        shown += _tried(make, root, remarks) or []
     shown += _all_settings(experiment)
     for one in found:
         compared = partial(comparison_tables, one, options.baseline, drawn)
@@ -108,30 +104,6 @@ def comparison_tables(found: Outcomes, baseline: str, drawn: Significance) -> li
     baseline = baseline or only_plain(found.runs)
     if baseline not in set(found.runs.system):
         return []
-    rows = [list(_compared(one)) for one in against(found.runs, found.metric, baseline, drawn)]
-    table = Table(
-        f"{found.dataset}: every system against {baseline}",
-        [Heading(name, is_number=name != "system") for name in _COMPARED],
-        rows,
-        f"Difference of {found.metric} on the validation set: mean ± standard error over the seeds "
-        "that both have, each system at its chosen setting on the largest share of the training "
-        "data that both were trained on (named where it is not all of it). Interval and last "
-        f"p-value: paired bootstrap over examples ({drawn.samples:,} samples).",
-        is_folded=True,
-    )
-    return [table] if rows else []
-
-
-def _compared(one: Comparison) -> Iterator[Cell]:
-    """Yield the cells of a comparison."""
-    row, scale = one.row, scale_of(one.summary.metric)
-    error = "" if math.isnan(row["se"]) else f" ± {scale * row['se']:.2f}"
-    low, high = scale * row["low"], scale * row["high"]
-    yield Cell(one.summary.setting.title)
-    yield number_cell(row["n"])
-    yield number_cell(scale * row["difference"], f"{{:+.2f}}{error}")
-    yield p_cell(row["t_p"], row["untested"])
-    yield Cell(f"{row['wins']} / {row['losses']}", value=row["wins"])
-    yield p_cell(row["sign_p"])
-    yield Cell(NONE if math.isnan(low) else f"{low:+.2f} to {high:+.2f}", value=low)
-    yield p_cell(row["bootstrap_p"])
+    title = f"{found.dataset}: every system against {baseline}"
+    compared = list(against(found.runs, found.metric, baseline, drawn))
+    return [compared_table(title, found.metric, compared)] if compared else []

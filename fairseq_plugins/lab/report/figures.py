@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..figures.plots import plot_curves, plot_gates, plot_learning
-from ..results.fractions import curve_points, shares_of
+from ..results.one_dataset import curve_points
 from ..results.runs import Experiment, Outcomes
 from ..results.seeds import chosen_finished, finished
 from ..results.tables import scale_of
@@ -79,7 +79,7 @@ def _with(stem: Path, kind: str) -> Path:
 
 def _fractions(name: str, found: Outcomes, stem: Path) -> Iterator[Figure]:
     """Draw a score against the share of the training data."""
-    if len(shares_of(found)) < 2:
+    if found.runs.fraction.nunique() < 2:
         return
     points, shown = curve_points(found)
     path = plot_curves(points, _with(stem, "fractions"), metric=shown.title)[-1]

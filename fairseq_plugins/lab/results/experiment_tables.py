@@ -16,11 +16,9 @@ from ..plan.prepare_options import TRANSLATION
 from . import bertqa_models
 from .comparisons import EITHER, Significance
 from .ensembles import with_ensemble
-from .feature_tables import feature_table, width_table
-from .fractions import fraction_table, shares_of
 from .layouts import layouts
-from .one_dataset import label_of
-from .paper_formats import format_markdown
+from .one_dataset import feature_table, fraction_table, label_of, width_table
+from .paper_formats import paper_table
 from .paper_tables import CSV, Filled, make_tables
 from .runs import Outcomes, find_experiments, is_invented, outcomes_of, read_experiments
 from .settings_table import settings_table
@@ -60,11 +58,11 @@ def lay_out(
     folders, test = list(map(Path, folders)), test or Significance()
     found, names = _read(folders, names, ensembles)
     paper = paper and not all(is_invented(folder) for folder in folders)
-    tables = [table for _, make in makers(found, names, test, paper) for table in make()]
+    makes = makers(found, names, test, paper, paper_table)
+    tables = [table for _, make in makes for table in make()]
     if SETTINGS in names or not (tables or names):
         tables += _settings(folders)
-    texts = [format_table(t) if isinstance(t, Table) else format_markdown(t, test) for t in tables]
-    scores = [line for table in tables for line in table.score_lines()]
+    texts, scores = list(map(format_table, tables)), [line for one in tables for line in one.scores]
     if scores:
         return texts, to_csv(scores, CSV)
     models = [table.records() for table in tables if table.title == bertqa_models.layout().title]
@@ -91,9 +89,10 @@ def makers(
     names: Sequence[str],
     test: Significance,
     paper: bool,
+    form: Callable[[Filled, Significance], Table],
     *,
     shares: bool = False,
-) -> Iterator[tuple[Path, Callable[[], Sequence[Filled | Table]]]]:
+) -> Iterator[tuple[Path, Callable[[], Sequence[Table]]]]:
     """Yield what makes the tables that are asked for, or, if none is, all that fit.
 
     Args:
@@ -101,6 +100,7 @@ def makers(
         names: of the tables; all that are made from finished runs alone.
         test: of differences in the papers' tables.
         paper: whether papers' figures stand beside ours.
+        form: lays papers' tables out.
         shares: whether runs on several shares of the data have their table even if not asked for.
 
     Yields:
@@ -115,14 +115,19 @@ def makers(
     if not names and any(one.dataset != TRANSLATION for one in found):
         papers = [""]
     for name in papers:
-        yield root, partial(make_tables, found, name, test, paper=paper)
+        yield (
+            root,
+            lambda name=name: [
+                form(one, test) for one in make_tables(found, name, test, paper=paper)
+            ],
+        )
     either = Significance(EITHER, test.samples, test.seed)
     for name, make in _OF_ONE_DATASET.items():
         fitting = [one for one in found if name == FRACTIONS or one.dataset == TRANSLATION]
         if name in names and not fitting:
             yield root, partial(_refuse, name, found)
         for one in fitting:
-            several = name == FRACTIONS and len(shares_of(one)) > 1
+            several = name == FRACTIONS and one.runs.fraction.nunique() > 1
             if name in names or (several and (shares or not names)):
                 yield one.root, lambda make=make, one=one: [make(one, either, paper)]
 

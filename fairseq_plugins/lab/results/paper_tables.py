@@ -25,7 +25,7 @@ from .layouts import PLAIN, Column, Layout, labels, layouts
 from .run_frame import BEST, EVALUATION, found_scores
 from .runs import Outcomes
 from .seeds import Shown, Summary, chosen_at
-from .tables import DOWN, UP, mark_of
+from .tables import mark_of
 
 # Two systems' runs and what is shown of them -> a test of their difference.
 Test = Callable[[Summary, Summary, Shown], Tested]
@@ -84,7 +84,8 @@ class Filled:
     Args:
         layout: with all its columns.
         blocks: the columns that are there.
-        scores: a line for every score: the columns of `CSV`, `row`, `block` (its place), `setting`.
+        scores: a line for every score: the columns of `CSV`, `row`, `block` (its place), `setting`,
+            `of_seeds` (the values).
     """
 
     layout: Layout
@@ -95,6 +96,11 @@ class Filled:
     def rows(self) -> list[Row]:
         """The systems, in order."""
         return sorted(set(self.scores.row), key=lambda row: row.order)
+
+    @property
+    def has_sizes(self) -> bool:
+        """Whether there are systems of several sizes."""
+        return len({row.size for row in self.scores.row}) > 1
 
     @property
     def is_whole(self) -> bool:
@@ -243,7 +249,7 @@ def _fill(layout: Layout, found: Sequence[Outcomes], test: Test) -> Filled:
             scores = _scores(layout, block, summaries, test)
             lines += ({**score, "block": len(blocks)} for score in scores)
             blocks.append(block)
-    columns = [*CSV, "row", "block", "setting"]
+    columns = [*CSV, "row", "block", "setting", "of_seeds"]
     return Filled(layout, blocks, pd.DataFrame(lines, columns=columns, dtype=object))
 
 
@@ -299,7 +305,6 @@ def _scores(
 ) -> Iterator[dict[str, Any]]:
     """Yield the scores of a dataset, each compared with the baseline's of the same size."""
     where = EVALUATION if block.is_tested else BEST
-    wanted = DOWN if layout.marks_worse else UP
     for row, summary in summaries.items():
         others = (summaries.get(Row(row.size, kind)) for kind in (layout.baseline, layout.smallest))
         first, plain = (None if other is summary else other for other in others)
@@ -312,11 +317,12 @@ def _scores(
                 **score_line(layout.title, row.label, summary, shown, tested),
                 "size": row.size,
                 "dataset": block.column.dataset,
-                "marked": int(mark_of(tested, shown) == wanted),
+                "marked": int(mark_of(tested, shown) == layout.arrow),
                 "paper": figures.get(metric, math.nan),
                 "added": counts[0] - counts[1] if all(counts) else math.nan,
                 "row": row,
                 "setting": summary.setting,
+                "of_seeds": shown.values(summary),
             }
 
 

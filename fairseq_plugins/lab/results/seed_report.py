@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ...messages import named
 from .comparisons import Comparison, Significance, against, only_plain
 from .runs import read_outcomes
 from .seeds import Summary, chosen_settings, summarize
-from .tables import NONE, markdown, to_csv
+from .tables import (
+    NONE,
+    Cell,
+    Heading,
+    Table,
+    format_table,
+    number_cell,
+    p_cell,
+    scale_of,
+    to_csv,
+    words,
+)
 
 _COLUMNS = "system choice lr epochs n mean deviation best last chosen".split()
 _PAIRED = "system n difference se t_p untested wins losses sign_p low high bootstrap_p".split()
-_HEADS = ("system", "n", "difference", "t-test p", "higher/lower", "sign test p", "95 %")
-_HEADS += ("bootstrap p",)
+_COMPARED = ("seeds of both", "difference", "paired t-test", "higher / lower", "sign test")
+_COMPARED += ("95 % over examples", "bootstrap")
 
 
 @dataclass(frozen=True)
@@ -77,76 +87,98 @@ def make_report(
 
 def format_markdown(report: SeedReport) -> str:
     """Lay the report out in Markdown."""
-    heads = ["system", "learning rate", "epochs", "n", report.metric, "best", "last"]
-    rows = [_texts(report, summary) for summary in report.summaries]
-    lines = [
-        f"{report.metric} on the validation set: mean ± standard deviation over n seeds of the "
-        "best checkpoint, the best seed, and the mean after the last update. * chosen setting.",
-        "",
-        *markdown(heads, rows, [False] * len(heads)),
-    ]
-    counts = {summary.count for summary in report.summaries}
-    if len(counts) > 1:
-        lines += [
-            "",
-            f"Settings have {min(counts)} to {max(counts)} seeds: only those with most seeds of "
-            "their system can be chosen. Finish the grid before you compare.",
-        ]
+    tables = [_settings_table(report)]
     if report.comparisons:
-        lines += ["", *_compared_lines(report)]
+        title = f"Against {report.baseline}"
+        tables.append(compared_table(title, report.metric, report.comparisons, raw=True))
+    texts = list(map(format_table, tables))
     if report.apart:
-        lines += ["", f"No seed in common with {report.baseline}: {', '.join(report.apart)}."]
-    return "\n".join(lines) + "\n"
+        texts.append(f"No seed in common with {report.baseline}: {', '.join(report.apart)}.\n")
+    return "\n".join(texts)
 
 
-def _texts(report: SeedReport, summary: Summary) -> list[str]:
-    """Return the cells of a setting."""
-    row = _settings_row(report, summary)
-    mean = f"{row['mean']:.4f}" + (f" ± {row['deviation']:.4f}" if row["n"] > 1 else "")
-    title = f"{summary.setting.title}{' *' if row['chosen'] else ''}"
-    texts = [title, f"{row['lr']:g}", str(row["epochs"]), str(row["n"]), mean]
-    return [*texts, f"{row['best']:.4f}", f"{row['last']:.4f}"]
-
-
-def _compared_lines(report: SeedReport) -> Iterator[str]:
-    """Yield the table of comparisons."""
-    first = next((one.examples for one in report.comparisons if one.examples), None)
-    of = f" ({first.examples:,} examples, {first.samples:,} samples)" if first else ""
-    yield (
-        f"Against {report.baseline}, each system at its chosen setting: mean difference ± standard "
-        f"error, paired over seeds; interval and p of a paired bootstrap over examples{of}."
+def _settings_table(report: SeedReport) -> Table:
+    """Lay all settings out."""
+    heads = ("learning rate", "epochs", "n", report.metric, "best", "last")
+    rows = []
+    for one in report.summaries:
+        setting, chosen = one.setting, report.chosen[one.setting.system].setting
+        mean = f"{one.mean:.4f}" + (f" ± {one.deviation:.4f}" if one.count > 1 else "")
+        texts = [f"{setting.title}{' *' * (chosen == setting)}", f"{setting.learning_rate:g}"]
+        texts += [
+            str(setting.epochs),
+            str(one.count),
+            mean,
+            f"{one.extreme:.4f}",
+            f"{one.last:.4f}",
+        ]
+        rows.append(list(map(Cell, texts)))
+    caption = (
+        "Mean ± standard deviation over n seeds of the best checkpoint, the best seed, and the "
+        "mean after the last update. * chosen setting."
     )
-    yield ""
-    rows = (_compared_texts(one.row) for one in report.comparisons)
-    yield from markdown(_HEADS, rows, [False] * len(_HEADS))
+    counts = {one.count for one in report.summaries}
+    if len(counts) > 1:
+        caption += (
+            f" Settings have {min(counts)} to {max(counts)} seeds: only those with most seeds of "
+            "their system can be chosen. Finish the grid before you compare."
+        )
+    title = f"{report.metric} on the validation set"
+    return Table(title, [*words("system"), *map(Heading, heads)], rows, caption)
 
 
-def _compared_texts(row: dict[str, Any]) -> Iterator[str]:
+def compared_table(
+    title: str, metric: str, comparisons: Sequence[Comparison], *, raw: bool = False
+) -> Table:
+    """Lay out what systems are compared with a baseline, over seeds and over examples.
+
+    Args:
+        title: of the table.
+        metric: that is compared.
+        comparisons: of each system.
+        raw: whether differences are shown as they are, not in points.
+    """
+    found = next((one.examples for one in comparisons if one.examples), None)
+    drawn = f" ({found.examples:,} examples, {found.samples:,} samples)" if found else ""
+    rows = [
+        list(_compared(one, 1 if raw else scale_of(metric), 4 if raw else 2)) for one in comparisons
+    ]
+    caption = (
+        f"Difference of {metric} on the validation set: mean ± standard error over the seeds "
+        "that both have, each system at its chosen setting on the largest share of the training "
+        "data that both were trained on (named where it is not all of it). Interval and last "
+        f"p-value: paired bootstrap over examples{drawn}."
+    )
+    return Table(title, [*words("system"), *map(Heading, _COMPARED)], rows, caption, is_folded=True)
+
+
+def _compared(one: Comparison, scale: int, digits: int) -> Iterator[Cell]:
     """Yield the cells of a comparison."""
-    error = "" if math.isnan(row["se"]) else f" ± {row['se']:.4f}"
-    yield from (row["system"], str(row["n"]), f"{row['difference']:+.4f}{error}")
-    yield from (_p(row["t_p"], row["untested"]), f"{row['wins']}/{row['losses']}")
-    yield _p(row["sign_p"])
-    yield NONE if math.isnan(row["low"]) else f"{row['low']:+.4f} to {row['high']:+.4f}"
-    yield _p(row["bootstrap_p"])
-
-
-def _p(value: float, remark: str = "") -> str:
-    return (remark or NONE) if math.isnan(value) else f"{value:.4f}"
-
-
-def _settings_row(report: SeedReport, summary: Summary) -> dict[str, Any]:
-    """Return the columns of a setting."""
-    setting = summary.setting
-    values = [setting.system, setting.choices, setting.learning_rate, setting.epochs]
-    values += [summary.count, summary.mean, summary.deviation, summary.extreme, summary.last]
-    return dict(zip(_COLUMNS, [*values, report.chosen[setting.system].setting == setting]))
+    row = one.row
+    error = "" if math.isnan(row["se"]) else f" ± {scale * row['se']:.{digits}f}"
+    low, high = scale * row["low"], scale * row["high"]
+    interval = f"{low:+.{digits}f} to {high:+.{digits}f}"
+    yield Cell(one.summary.setting.title)
+    yield number_cell(row["n"])
+    yield number_cell(scale * row["difference"], f"{{:+.{digits}f}}{error}")
+    yield p_cell(row["t_p"], row["untested"])
+    yield Cell(f"{row['wins']} / {row['losses']}", value=row["wins"])
+    yield p_cell(row["sign_p"])
+    yield Cell(NONE if math.isnan(low) else interval, value=low)
+    yield p_cell(row["bootstrap_p"])
 
 
 def settings_csv(report: SeedReport) -> str:
     """Return all settings as CSV."""
-    rows = [_settings_row(report, summary) for summary in report.summaries]
-    return to_csv(rows, _COLUMNS)
+    rows = []
+    for one in report.summaries:
+        setting = one.setting
+        values = [setting.system, setting.choices, setting.learning_rate, setting.epochs]
+        values += [one.count, one.mean, one.deviation, one.extreme, one.last]
+        rows.append(
+            dict(zip(_COLUMNS, [*values, report.chosen[setting.system].setting == setting]))
+        )
+    return to_csv(rows)
 
 
 def comparisons_csv(report: SeedReport) -> str:
