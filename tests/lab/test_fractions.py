@@ -9,7 +9,7 @@ import pytest
 from lab.finished_runs import finish
 from lab.translated_runs import SENTENCES, translated
 
-from fairseq_plugins.lab.report.choice import ReportOptions, tables_of
+from fairseq_plugins.lab.report.making import ReportOptions, tables_of
 from fairseq_plugins.lab.results.comparisons import EITHER, Significance
 from fairseq_plugins.lab.results.experiment_tables import lay_out
 from fairseq_plugins.lab.results.one_dataset import curve_points, figures, fraction_table

@@ -10,7 +10,7 @@ import pytest
 from lab.finished_runs import finish
 from scipy import stats
 
-from fairseq_plugins.lab.report.choice import comparison_tables
+from fairseq_plugins.lab.report.making import comparison_tables
 from fairseq_plugins.lab.results.comparisons import Significance, compare, welch
 from fairseq_plugins.lab.results.run_frame import frame
 from fairseq_plugins.lab.results.runs import read_outcomes

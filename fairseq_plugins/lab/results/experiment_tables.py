@@ -148,5 +148,4 @@ def _settings(folders: Sequence[Path]) -> Iterator[Table]:
     """Yield the table of all settings of every dataset."""
     for experiment in (one for folder in folders for one in read_experiments(folder, [])):
         for part in experiment.parts:
-            table = settings_table(experiment.name_of(part), experiment.of(part))
-            yield from [table] if table else []
+            yield from settings_table(experiment.name_of(part), experiment.of(part))

@@ -49,8 +49,8 @@ CAPTION = (
 )
 
 
-def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -> Table | None:
-    """Return one line a setting, the chosen ones marked; None before the first run is finished.
+def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -> list[Table]:
+    """Return one line a setting, the chosen ones marked; no table before a run is finished.
 
     Args:
         title: of the table.
@@ -59,7 +59,7 @@ def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -
     """
     groups, shown = by_setting(finished(runs)), shown_metrics(runs)
     if not groups:
-        return None
+        return []
     shares = set(runs.fraction)
     by_share = (chosen_finished(runs[runs.fraction == share]) for share in shares)
     best = {one.setting for chosen in by_share for one in chosen.values()}
@@ -82,7 +82,8 @@ def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -
         with_best(rows, place, one.metric)
     bold = " Bold: best of the column." if len(rows) > 1 else ""
     caption = CAPTION.format(metric=shown[0].metric, split=shown[0].split) + bold
-    return Table(title, headings, rows, caption, is_folded=is_folded or len(rows) >= FOLDED)
+    is_folded = is_folded or len(rows) >= FOLDED
+    return [Table(title, headings, rows, caption, is_folded=is_folded)]
 
 
 def _there(runs: pd.DataFrame, shown: Shown) -> list[float]:
