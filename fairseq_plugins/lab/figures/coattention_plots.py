@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from .drawing import RED, plain, save, style
+from .drawing import RED, checked, draw_matrix, plain, save, style
 
+SIDES = ("wordpieces of the question", "of the context")
 CELL = 0.2  # inches
 FONT = 7.0  # points
 LETTER = FONT / 72 * 0.62  # width of an average letter, inches
@@ -52,8 +52,11 @@ def plot_coattention(
             the context; strips without columns.
         OSError: the files cannot be written.
     """
-    weights = np.asarray(weights, dtype=float)
-    _check(weights, question, context, span, strip)
+    weights = checked(weights, question, context, "attention", SIDES)
+    if span is not None and not 0 <= span[0] <= span[1] < len(context):
+        raise ValueError(f"the span {span} is none of {len(context)} columns")
+    if strip < 1:
+        raise ValueError(f"strips of {strip} columns: must be at least 1")
     starts = range(0, len(context), strip)
     columns, top = min(strip, len(context)), float(weights.max()) or 1.0
     with style():
@@ -61,7 +64,9 @@ def plot_coattention(
         axes = figure.subplots(len(starts), 1, squeeze=False)[:, 0]
         for ax, start in zip(axes, starts):
             part = weights[:, start : start + strip]
-            image = _draw_strip(ax, part, question, context[start : start + strip], top)
+            labels, look = context[start : start + strip], {"font": FONT, "border": 0.4}
+            image = draw_matrix(ax, part, question, labels, top=top, **look)
+            ax.set_anchor("W")
             ax.set_xlim(0, columns)
             if span is not None:
                 _mark(ax, (span[0] - start, span[1] - start), part.shape, "-" if chosen else "--")
@@ -75,27 +80,6 @@ def plot_coattention(
         return save(figure, out_stem)
 
 
-def _check(
-    weights: np.ndarray,
-    question: Sequence[str],
-    context: Sequence[str],
-    span: tuple[int, int] | None,
-    strip: int,
-) -> None:
-    """Refuse what cannot be drawn."""
-    if weights.shape != (len(question), len(context)) or not weights.size:
-        raise ValueError(
-            f"weights of shape {weights.shape} do not fit {len(question)} wordpieces of the "
-            f"question and {len(context)} of the context"
-        )
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("weights must be finite and not negative")
-    if span is not None and not 0 <= span[0] <= span[1] < len(context):
-        raise ValueError(f"the span {span} is none of {len(context)} columns")
-    if strip < 1:
-        raise ValueError(f"strips of {strip} columns: must be at least 1")
-
-
 def _size(
     question: Sequence[str], context: Sequence[str], columns: int, strips: int
 ) -> tuple[float, float]:
@@ -104,24 +88,6 @@ def _size(
     above = LETTER * max(map(len, context))
     width = CELL * columns + left + 1.2
     return max(width, 4.0), strips * (CELL * len(question) + above + 0.25) + 0.3
-
-
-def _draw_strip(
-    ax: Axes, part: np.ndarray, question: Sequence[str], context: Sequence[str], top: float
-) -> Any:
-    """Draw a strip with its labels, above and to the left."""
-    image = ax.pcolormesh(part, cmap="Blues", vmin=0.0, vmax=top, edgecolors="0.9", linewidth=0.4)
-    ax.set_ylim(len(question), 0)
-    ax.set_aspect("equal", anchor="W")
-    ax.xaxis.tick_top()
-    ax.set_xticks(np.arange(len(context)) + 0.5, context, rotation=90)
-    ax.set_yticks(np.arange(len(question)) + 0.5, question)
-    ax.tick_params(length=0, pad=2, labelsize=FONT)
-    for label in [*ax.get_xticklabels(), *ax.get_yticklabels()]:
-        plain(label)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    return image
 
 
 def _mark(ax: Axes, span: tuple[int, int], shape: tuple[int, ...], line: str) -> None:

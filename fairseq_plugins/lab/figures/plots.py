@@ -2,7 +2,8 @@
 
 ``plot_curves`` draws Sundararaman et al. 2019, Table 1 (BLEU against the share of the training
 data); ``plot_gates`` Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", Figure 2
-(gate values in different layers); ``plot_learning`` what a training log says.
+(gate values in different layers); ``plot_learning`` what a training log says; ``plot_rates`` what
+a search for the learning rate found.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from ..results.rate_trials import Trial
 from .drawing import BLUE, COLORS, MARKERS, RED, legend, plain, save, style, tidy
 from .gates import GateShare, grouped
 
@@ -31,7 +33,6 @@ def plot_curves(
     out_stem: str | Path,
     *,
     metric: str = "BLEU",
-    title: str | None = None,
 ) -> list[Path]:
     """Draw a score against the share of training data, one line a system, logarithmic in data.
 
@@ -40,7 +41,6 @@ def plot_curves(
             one system and fraction (seeds) are drawn as their mean with their range.
         out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
         metric: label of the vertical axis.
-        title: above the figure.
 
     Returns:
         The two files written.
@@ -58,7 +58,6 @@ def plot_curves(
         if len(series) == 2:
             _label_gaps(ax, *series.items())
         _style_curves(ax, sorted({one for points in series.values() for one in points}), metric)
-        plain(ax.set_title(title or ""))
         legend(ax, loc="upper left")
         return save(figure, out_stem)
 
@@ -123,9 +122,7 @@ def _style_curves(ax: Axes, fractions: Sequence[float], metric: str) -> None:
         ax.set_ylim(bottom=max(0.0, ax.get_ylim()[0]))
 
 
-def plot_gates(
-    shares: Sequence[GateShare], out_stem: str | Path, *, title: str | None = None
-) -> list[Path]:
+def plot_gates(shares: Sequence[GateShare], out_stem: str | Path) -> list[Path]:
     """Draw the mean local share of every layer, one polyline a system, one panel a dataset.
 
     Several runs of one system (seeds) are drawn as their mean with their range. Systems named after
@@ -134,7 +131,6 @@ def plot_gates(
     Args:
         shares: of all datasets, systems, runs and layers.
         out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
-        title: above the whole figure.
 
     Returns:
         The two files written.
@@ -159,8 +155,6 @@ def plot_gates(
             plain(ax.set_title(dataset))
             legend(ax)
         axes[0].set_ylabel("gate value (share of local attention)")
-        if title:
-            plain(figure.suptitle(title, fontsize=12))
         return save(figure, out_stem)
 
 
@@ -219,3 +213,57 @@ def _style_learning(ax: Axes, label: str) -> None:
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     tidy(ax, 0.03, 0.08)
+
+
+def plot_rates(trials: Sequence[Trial], out_stem: str | Path) -> list[Path]:
+    """Draw the metric, and below it the loss, one line a system, logarithmic in the rate.
+
+    The best rate of each system is ringed; rates at which training broke down are crosses at the
+    foot.
+
+    Args:
+        trials: of all systems and rates.
+        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
+
+    Returns:
+        The two files written.
+
+    Raises:
+        ValueError: nothing to draw.
+        OSError: the files cannot be written.
+    """
+    if not trials:
+        raise ValueError("no trials to draw")
+    with style():
+        figure = Figure(figsize=(5.6, 5.2), layout="constrained")
+        axes = figure.subplots(2, 1, sharex=True)
+        for k, system in enumerate(dict.fromkeys(trial.system for trial in trials)):
+            group = [trial for trial in trials if trial.system == system]
+            look = {"color": COLORS[k % len(COLORS)], "marker": MARKERS[k % len(MARKERS)]}
+            whole = sorted((t for t in group if t.is_whole), key=lambda trial: trial.rate)
+            rates = [trial.rate for trial in whole]
+            peak = max(whole, key=lambda trial: trial.merit, default=None)
+            for ax, name in zip(axes, ("score", "loss")):
+                values = [getattr(trial, name) for trial in whole]
+                ax.plot(rates, values, label=system, markersize=5, linewidth=1.6, **look)
+                broken = [trial.rate for trial in group if not trial.is_whole]
+                foot = {"transform": ax.get_xaxis_transform(), "linestyle": "none"}
+                ax.plot(broken, [0.03] * len(broken), marker="x", color=look["color"], **foot)
+                if peak:
+                    ring = {"marker": "o", "markersize": 12, "fillstyle": "none"}
+                    ax.plot([peak.rate], [getattr(peak, name)], color=look["color"], **ring)
+        _style_rates(axes, [trial.rate for trial in trials], trials[0].metric)
+        return save(figure, out_stem)
+
+
+def _style_rates(axes: Sequence, rates: Sequence[float], metric: str) -> None:
+    """Set axes, a tick a rate, and the legend."""
+    ticks = sorted(set(rates))
+    for ax, name in zip(axes, (metric, "loss")):
+        ax.set_xscale("log")
+        ax.set_ylabel(name)
+        tidy(ax, 0.06, 0.12)
+    axes[1].set_xticks(ticks, [f"{rate:g}" for rate in ticks], rotation=45, ha="right")
+    axes[1].minorticks_off()
+    axes[1].set_xlabel("learning rate")
+    legend(axes[0])

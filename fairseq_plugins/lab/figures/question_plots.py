@@ -8,14 +8,12 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from ...evaluation.question_types import TypeErrors
-from .drawing import COLORS, legend, plain, save, style, tidy
+from .drawing import COLORS, legend, save, style, tidy
 
 GROUP = 0.8  # of the room of a type that its bars take
 
 
-def plot_errors(
-    found: Sequence[TypeErrors], out_stem: str | Path, *, title: str | None = None
-) -> list[Path]:
+def plot_errors(found: Sequence[TypeErrors], out_stem: str | Path) -> list[Path]:
     """Draw the percentage of wrong answers of every type of question, a bar a system.
 
     Numbers above the bars are counts of wrong answers, as in the paper's text.
@@ -23,7 +21,6 @@ def plot_errors(
     Args:
         found: of all types and systems.
         out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
-        title: above the figure.
 
     Returns:
         The two files written.
@@ -52,6 +49,4 @@ def plot_errors(
         ax.set_ylabel("wrong answers, %")
         tidy(ax, 0.02, 0.12, lines=False)
         legend(figure, loc="outside upper left", ncols=3)
-        if title:
-            plain(ax.set_title(title))
         return save(figure, out_stem)
