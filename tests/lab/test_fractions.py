@@ -12,7 +12,7 @@ from lab.translated_runs import SENTENCES, translated
 from fairseq_plugins.lab.report.making import ReportOptions, tables_of
 from fairseq_plugins.lab.results.comparisons import EITHER, Significance
 from fairseq_plugins.lab.results.experiment_tables import lay_out
-from fairseq_plugins.lab.results.one_dataset import curve_points, figures, fraction_table
+from fairseq_plugins.lab.results.one_dataset import figures, fraction_table, share_curves
 from fairseq_plugins.lab.results.runs import read_experiments, read_outcomes
 
 TEST = Significance(EITHER, samples=200)
@@ -155,8 +155,8 @@ def test_the_setting_of_every_share_is_chosen_on_validation(root):
             own = {"choice": {"feature-embed-dim": width}, "features": ALL, "fraction": share}
             loss = 3.0 if width == better else 4.0
             translated(root, "syntax", 10 + width, loss=loss, **own)
-    points, what = curve_points(read_outcomes(root))
-    assert [(p["fraction"], p["score"]) for p in points] == [(0.1, 18), (1.0, 30)]
+    curves, what = share_curves(read_outcomes(root))
+    assert curves == {"syntax": {0.1: [18], 1.0: [30]}}
     assert (what.metric, what.split) == ("bleu", "test")
 
 

@@ -13,7 +13,7 @@ from ..results import tables
 
 COLUMNS = ("dataset", "system", "layer", "mean", "min", "max", "runs", "tokens", "values")
 
-Series = Mapping[str, Mapping[int, Sequence[float]]]  # system -> layer -> shares of its runs
+Curves = Mapping[str, Mapping[float, Sequence[float]]]  # system -> place across -> its seeds
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class GateShare:
     tokens: int
 
 
-def grouped(shares: Sequence[GateShare]) -> dict[str, Series]:
+def grouped(shares: Sequence[GateShare]) -> dict[str, Curves]:
     """Group shares by dataset, system (both in order of appearance) and layer.
 
     Raises:

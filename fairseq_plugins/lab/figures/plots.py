@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,7 +19,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ..results.rate_trials import Trial
 from .drawing import BLUE, COLORS, MARKERS, RED, legend, plain, save, style, tidy
-from .gates import GateShare, grouped
+from .gates import Curves, GateShare, grouped
 
 _Named = tuple[str, Mapping[float, Sequence[float]]]  # system, fraction -> scores
 _LINES = ("-", "--", ":", "-.")  # where colours do not suffice
@@ -28,17 +27,11 @@ _MARKED = 25  # longest curve whose points are marked
 _PAPER = {"wla": BLUE, "sla": RED}  # Figure 2's colours
 
 
-def plot_curves(
-    rows: Sequence[Mapping[str, Any]],
-    out_stem: str | Path,
-    *,
-    metric: str = "BLEU",
-) -> list[Path]:
+def plot_curves(curves: Curves, out_stem: str | Path, *, metric: str = "BLEU") -> list[Path]:
     """Draw a score against the share of training data, one line a system, logarithmic in data.
 
     Args:
-        rows: each with ``system`` (name), ``fraction`` (in (0, 1]) and ``score``; several rows of
-            one system and fraction (seeds) are drawn as their mean with their range.
+        curves: system -> share, in (0, 1] -> scores of its seeds, drawn as mean and range.
         out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
         metric: label of the vertical axis.
 
@@ -46,38 +39,31 @@ def plot_curves(
         The two files written.
 
     Raises:
-        ValueError: no rows, a row without one of the keys, a fraction outside (0, 1] or a score
-            that is not finite.
+        ValueError: no curves, a share outside (0, 1] or a score that is not finite.
     """
-    series = _series(rows)
+    for system, points in _some(curves).items():
+        for share, scores in points.items():
+            if not 0 < share <= 1 or not all(map(math.isfinite, scores)):
+                raise ValueError(
+                    f"{system}: share must be in (0, 1] and scores finite: {share}, {scores}"
+                )
     with style():
         figure = Figure(figsize=(5.6, 3.8), layout="constrained")
         ax = figure.subplots()
-        for k, (system, points) in enumerate(series.items()):
+        for k, (system, points) in enumerate(curves.items()):
             _draw_line(ax, system, points, COLORS[k % len(COLORS)], MARKERS[k % len(MARKERS)])
-        if len(series) == 2:
-            _label_gaps(ax, *series.items())
-        _style_curves(ax, sorted({one for points in series.values() for one in points}), metric)
+        if len(curves) == 2:
+            _label_gaps(ax, *curves.items())
+        _style_curves(ax, sorted({one for points in curves.values() for one in points}), metric)
         legend(ax, loc="upper left")
         return save(figure, out_stem)
 
 
-def _series(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[float, list[float]]]:
-    """Group rows: system (in order of appearance) -> fraction -> scores."""
-    if not rows:
-        raise ValueError("no rows to draw")
-    series: dict[str, dict[float, list[float]]] = {}
-    for number, row in enumerate(rows):
-        missing = [key for key in ("system", "fraction", "score") if key not in row]
-        if missing:
-            raise ValueError(f"row {number} has no {', '.join(missing)}: {dict(row)}")
-        fraction, score = float(row["fraction"]), float(row["score"])
-        if not 0 < fraction <= 1 or not math.isfinite(score):
-            raise ValueError(
-                f"row {number}: fraction must be in (0, 1] and score finite: {dict(row)}"
-            )
-        series.setdefault(str(row["system"]), {}).setdefault(fraction, []).append(score)
-    return series
+def _some(curves: Curves) -> Curves:
+    """Return curves, if there are any."""
+    if not curves:
+        raise ValueError("no curves to draw")
+    return curves
 
 
 def _draw_line(
@@ -170,9 +156,7 @@ def _looks(systems: Sequence[str]) -> list[tuple[str, str]]:
     return [(color, MARKERS[i % len(MARKERS)]) for i, color in enumerate(colors)]
 
 
-def plot_learning(
-    curves: Mapping[str, Mapping[float, Sequence[float]]], out_stem: str | Path, *, label: str
-) -> Path:
+def plot_learning(curves: Curves, out_stem: str | Path, *, label: str) -> Path:
     """Draw a value against updates, one line a system: the mean of its seeds with their range.
 
     Args:
@@ -187,9 +171,7 @@ def plot_learning(
         ValueError: no curves.
         OSError: the file cannot be written.
     """
-    if not curves:
-        raise ValueError("no curves to draw")
-    columns = 1 if max(map(len, curves)) > 24 else 2
+    columns = 1 if max(map(len, _some(curves))) > 24 else 2
     rows = math.ceil(len(curves) / columns)
     most = max(map(len, curves.values()))
     with style():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -17,9 +17,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..figures.gates import GateShare
+from ..figures.gates import Curves, GateShare
 from ..figures.plots import plot_curves, plot_gates, plot_learning
-from ..results.one_dataset import curve_points
+from ..results.one_dataset import share_curves
 from ..results.runs import FoundExperiment, Outcomes, tried
 from ..results.seeds import by_setting, chosen_finished, finished
 from ..results.tables import scale_of
@@ -31,7 +31,6 @@ from .model import Figure
 MOST_POINTS = 80  # of a curve: more cannot be seen
 
 Runs = Mapping[str, pd.DataFrame]  # system -> runs at one setting
-Curves = dict[str, dict[float, list[float]]]  # system -> updates -> values of its seeds
 
 
 def draw(
@@ -97,9 +96,9 @@ def _fractions(name: str, found: Outcomes, stem: Path) -> list[Figure]:
     """Draw a score against the share of the training data."""
     if found.runs.fraction.nunique() < 2:
         return []
-    points, shown = curve_points(found)
-    path = plot_curves(points, _with(stem, "fractions"), metric=shown.title)[-1]
-    seeds = _over_seeds(Counter((p["system"], p["fraction"]) for p in points).values())
+    curves, shown = share_curves(found)
+    path = plot_curves(curves, _with(stem, "fractions"), metric=shown.title)[-1]
+    seeds = _over_seeds(len(one) for points in curves.values() for one in points.values())
     caption = f"{shown.title}, against the share of the training data; {seeds}."
     return [Figure(f"{name}: shares of the training data", caption, path, True)]
 
@@ -181,7 +180,7 @@ def _curves(
     runs: Runs, points: Callable[[Any], Mapping[float, float]], remarks: list[str]
 ) -> Curves:
     """Put the finite points of all seeds together; a log that cannot be read is told of."""
-    curves: Curves = {}
+    curves = {}
     for system, group in runs.items():
         values: dict[float, list[float]] = defaultdict(list)
         for run in group.itertuples():

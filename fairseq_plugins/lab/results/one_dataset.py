@@ -215,17 +215,16 @@ def width_table(found: Outcomes, test: Significance, paper: bool = True) -> Tabl
     return replace(_table(found, test, arranged), notes=tuple(notes))
 
 
-def curve_points(found: Outcomes) -> tuple[list[dict[str, Any]], Shown]:
-    """Return one point a run for `plots.plot_curves`, and what they show.
+def share_curves(found: Outcomes) -> tuple[dict[str, dict[float, list[float]]], Shown]:
+    """Return system -> share of the data -> scores of its seeds, and what scores they are.
 
     A system stands at each share with the setting that is best on validation.
     """
-    shown = shown_of(found)
-    return [
-        {"system": name, "fraction": share, "score": scale_of(shown.metric) * value}
-        for (share, name), summary in _by_share(found).items()
-        for value in shown.values(summary)
-    ], shown
+    shown, curves = shown_of(found), {}
+    for (share, name), summary in _by_share(found).items():
+        scores = [scale_of(shown.metric) * value for value in shown.values(summary)]
+        curves.setdefault(name, {})[share] = scores
+    return curves, shown
 
 
 def shown_of(found: Outcomes) -> Shown:
