@@ -19,9 +19,8 @@ from fairseq_plugins.lab.plan.grid_file import read_grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_folders, read_prepared
 from fairseq_plugins.lab.plan.recipes import settings, total_updates, train_options
 from fairseq_plugins.lab.results import squad_answers
-from fairseq_plugins.lab.results.bertqa_models import models_table
+from fairseq_plugins.lab.results.bertqa import models_table, with_ensemble
 from fairseq_plugins.lab.results.comparisons import EXAMPLES, Significance
-from fairseq_plugins.lab.results.ensembles import with_ensemble
 from fairseq_plugins.lab.results.experiment_tables import lay_out
 from fairseq_plugins.lab.results.paper_tables import make_tables
 from fairseq_plugins.lab.results.runs import find_outcomes

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from ...files import write_text
 from ...messages import named
+from ..results.bertqa import with_ensemble
 from ..results.comparisons import EXAMPLES, SEEDS, Significance, against, only_plain
-from ..results.ensembles import with_ensemble
 from ..results.experiment_tables import makers
 from ..results.paper_formats import page_table
 from ..results.runs import FoundExperiment, Outcomes, compared, read_experiments, tried

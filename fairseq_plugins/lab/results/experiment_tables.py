@@ -13,9 +13,9 @@ from pathlib import Path
 
 from ...messages import named
 from ..plan.prepare_options import TRANSLATION
-from . import bertqa_models
+from . import bertqa
+from .bertqa import with_ensemble
 from .comparisons import EITHER, Significance
-from .ensembles import with_ensemble
 from .layouts import layouts
 from .one_dataset import feature_table, fraction_table, label_of, width_table
 from .paper_formats import paper_table
@@ -65,7 +65,7 @@ def lay_out(
     texts, scores = list(map(format_table, tables)), [line for one in tables for line in one.scores]
     if scores:
         return texts, to_csv(scores, CSV)
-    models = [table.records() for table in tables if table.title == bertqa_models.layout().title]
+    models = [table.records() for table in tables if table.title == bertqa.layout().title]
     return texts, to_csv(models[0]) if models else ""
 
 
@@ -133,7 +133,7 @@ def makers(
 
 
 def _models(found: Sequence[Outcomes], asked: bool) -> list[Table]:
-    models = bertqa_models.models_table(found)
+    models = bertqa.models_table(found)
     if asked and not models:
         raise ValueError(f"table {MODELS!r}: no run is called model1, model2 or model3")
     return [models] if models else []

@@ -212,7 +212,7 @@ def _experiments(root: Path, remarks: Remarks) -> list[FoundExperiment]:
     """Return the experiment in a folder, or those in its folders; runs without one are one."""
     if is_file(root / DESCRIPTION):
         return [_described(root, remarks)]
-    inner = inner_folders(root, **_links(remarks))
+    inner = inner_folders(root, remarks)
     described = [path for path in inner if is_file(path / DESCRIPTION)]
     plain = [path for path in (root, *inner) if path not in described and _has_runs(path, remarks)]
     demos = [path for path in plain if path != root and is_invented(path)]
@@ -225,11 +225,6 @@ def _experiments(root: Path, remarks: Remarks) -> list[FoundExperiment]:
 def _files(remarks: Remarks) -> tuple[str, ...]:
     """Return the files by which a run is known: tables want those that are finished."""
     return (RESULT,) if remarks is None else (RESULT, SETTINGS)
-
-
-def _links(remarks: Remarks) -> dict[str, Callable[[str], None]]:
-    """Return who is told of links; where that is nobody here, it is logged."""
-    return {} if remarks is None else {"tell": remarks.append}
 
 
 def tried(
@@ -254,7 +249,7 @@ def tried(
 
 
 def _has_runs(folder: Path, remarks: Remarks) -> bool:
-    return bool(run_folders(folder, *_files(remarks), tell=lambda _: None))
+    return bool(run_folders(folder, *_files(remarks), remarks=[]))
 
 
 def _described(folder: Path, remarks: Remarks) -> FoundExperiment:
@@ -267,7 +262,7 @@ def _described(folder: Path, remarks: Remarks) -> FoundExperiment:
     if not parts:
         if remarks is None:
             raise ValueError(f"{folder / DESCRIPTION}: says nothing of the experiment's parts")
-        inner = inner_folders(folder, **_links(remarks))
+        inner = inner_folders(folder, remarks)
         plain = [path for path in (folder, *inner) if _has_runs(path, remarks)]
         return _plain(folder, plain, remarks, facts)
     told = [] if remarks is None else list(_told(folder / ROWS, remarks))
@@ -312,7 +307,7 @@ def _rows_of(
     for folder in [folder for folder in known if not is_below(root, folder)]:
         remarks.append(f"passed over {root / ROWS}: a run that lies outside: {folder}")
         del known[folder]
-    inside = set(run_folders(part.folder, *_files(remarks), **_links(remarks)))
+    inside = set(run_folders(part.folder, *_files(remarks), remarks=remarks))
     for folder in sorted({*inside, *known}):
         facts = {**known.get(folder, {})}
         if folder in inside:
@@ -358,18 +353,13 @@ def _object(path: Path) -> dict[str, Any]:
 
 def _told(path: Path, remarks: list[str]) -> Iterator[Facts]:
     """Yield the lines of a file as facts; one remark about all that are none."""
-    broken = []
     text = read_text(path, errors="replace") if is_file(path) else ""
-    for number, line in enumerate(text.split("\n"), start=1):
-        try:
-            row = parse_json(line) if line.strip() else {}
-        except ValueError:
-            row = None
-        if isinstance(row, dict):
-            row = {name: v for name, v in row.items() if v is not None and name != "done"}
-            yield from [row] if row else []
-        else:
-            broken.append(number)
+    lines = (line if line.strip() else "{}" for line in text.split("\n"))
+    rows = [tried(partial(parse_json, line), [], None) for line in lines]
+    broken = [number for number, row in enumerate(rows, 1) if not isinstance(row, dict)]
     if broken:
         more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
         remarks.append(f"passed over {path}, line {broken[0]}{more}: not a row")
+    for row in filter(None, rows):
+        if isinstance(row, dict):
+            yield {name: v for name, v in row.items() if v is not None and name != "done"}

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from ...evaluation.metrics import LOWER_IS_BETTER, deviation
-from .run_frame import BEST, FINISHED, LAST, scores_of
-from .setting import Setting
+from .run_frame import BEST, FINISHED, LAST, Setting, scores_of
 
 
 class Shown(NamedTuple):

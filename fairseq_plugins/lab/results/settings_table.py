@@ -9,9 +9,8 @@ from typing import Any
 import pandas as pd
 
 from .comparisons import SENTENCE_METRICS
-from .run_frame import EVALUATION, found_scores
+from .run_frame import EVALUATION, Setting, found_scores
 from .seeds import Shown, by_setting, chosen_finished, finished
-from .setting import Setting
 from .tables import (
     NONE,
     Cell,

@@ -1,21 +1,80 @@
-"""Answers of several runs together, as ``scripts/predict_squad.py`` gives them, as a run."""
+"""Models of question answering, by Chadha and Sood (2019): Table 1, and ensembles of several runs.
+
+The layout ``bertqa1`` says what the paper says of models, and which options are named. Answers of
+several runs together, as ``fairseq-plugins answer`` gives them, stand in tables as a run.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from . import squad_answers
-from .bertqa_models import QUERY
+from .layouts import Entries, labels, special
 from .paper_tables import row_of
-from .run_frame import BEST, LAST, frame
+from .run_frame import BEST, LAST, Setting, frame
 from .runs import Outcomes
-from .setting import Setting
+from .table_names import MODELS
+from .tables import Cell, Heading, Table, words
 
 ENSEMBLE = "ensemble"  # kind of the system
+QUERY = "query_"  # how the names of systems in the other wiring begin
+
+
+class Models(Entries):
+    """The layout.
+
+    Args:
+        title: of the table.
+        systems: kind -> what the paper says of it.
+        usual: option -> value that goes without saying; the options that are named.
+        called: option and value -> what the paper calls it.
+    """
+
+    title: str
+    systems: dict[str, str]
+    usual: dict[str, str | None]
+    called: dict[str, str]
+
+    def changes(self, options: dict[str, Any]) -> str:
+        """Say what a model has otherwise than its architecture."""
+        named = (name for name in self.usual if options.get(name) != self.usual[name])
+        words = (f"{name} {options[name]}" for name in named if name in options)
+        return ", ".join(self.called.get(word, word) for word in words) or "none"
+
+
+@cache
+def layout() -> Models:
+    """Return the layout."""
+    return special(MODELS, Models)
+
+
+def models_table(found: Sequence[Outcomes]) -> Table | None:
+    """Lay the paper's models among runs out, each once; None if there are none."""
+    models: dict[tuple[int, str], list[str]] = {}
+    for run in (run for one in found for run in one.runs.itertuples()):
+        row = row_of(run)
+        said = layout().systems.get(row.kind.removeprefix(QUERY))
+        if said and not row.name:
+            size, accumulated = (
+                int(run.options.get(name, usual))
+                for name, usual in (("batch-size", 0), ("update-freq", 1))
+            )
+            texts = [f"{row.label} ({row.size})", str(size * accumulated), str(accumulated)]
+            texts += [f"{run.learning_rate:g}", Path(run.prepared).name or "–"]
+            texts += [layout().changes(run.options), said]
+            models.setdefault((list(labels()).index(row.kind), row.size), texts)
+    if not models:
+        return None
+    headings = [*words("model"), *map(Heading, ("BS", "GA", "LR"))]
+    headings += words("dataset", "arch. changes", "paper")
+    rows = [list(map(Cell, models[key])) for key in sorted(models)]
+    caption = "BS: questions of an update; GA: batches that they are read in. Paper: the same."
+    return Table(layout().title, headings, rows, caption)
 
 
 def with_ensemble(found: Sequence[Outcomes], folder: str | Path) -> list[Outcomes]:
