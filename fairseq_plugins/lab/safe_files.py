@@ -158,9 +158,9 @@ def files_below(folder: Path, remarks: list[str] | None = None) -> list[Path]:
 
 
 def _without_links(paths: list[Path], remarks: list[str] | None) -> list[Path]:
+    tell = logger.warning if remarks is None else remarks.append
     for path in filter(Path.is_symlink, paths):
-        remark = f"passed over {_linked(path)}"
-        logger.warning(remark) if remarks is None else remarks.append(remark)
+        tell(f"passed over {_linked(path)}")
     return [path for path in paths if not path.is_symlink()]
 
 

@@ -230,7 +230,7 @@ def test_metrics_of_a_tuned_threshold_are_left_out_where_a_run_has_none(tmp_path
 
 def test_table_1_says_what_the_models_are(tmp_path):
     with_three_models(tmp_path)
-    table = models_table(find_outcomes([tmp_path]))
+    (table,) = models_table(find_outcomes([tmp_path]))
     models = table.records()
     assert [model["model"] for model in models] == [f"Model {k} (large)" for k in (1, 2, 3)]
     assert {(model["BS"], model["GA"], model["dataset"]) for model in models} == {

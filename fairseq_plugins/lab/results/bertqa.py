@@ -48,17 +48,21 @@ class Models(Entries):
 
 
 @cache
-def layout() -> Models:
+def models_layout() -> Models:
     """Return the layout."""
     return special(MODELS, Models)
 
 
-def models_table(found: Sequence[Outcomes]) -> Table | None:
-    """Lay the paper's models among runs out, each once; None if there are none."""
+def models_table(found: Sequence[Outcomes], asked: bool = False) -> list[Table]:
+    """Lay the paper's models among runs out, each once; no table if there are none.
+
+    Raises:
+        ValueError: there are none, and they are asked for.
+    """
     models: dict[tuple[int, str], list[str]] = {}
     for run in (run for one in found for run in one.runs.itertuples()):
         row = row_of(run)
-        said = layout().systems.get(row.kind.removeprefix(QUERY))
+        said = models_layout().systems.get(row.kind.removeprefix(QUERY))
         if said and not row.name:
             size, accumulated = (
                 int(run.options.get(name, usual))
@@ -66,15 +70,17 @@ def models_table(found: Sequence[Outcomes]) -> Table | None:
             )
             texts = [f"{row.label} ({row.size})", str(size * accumulated), str(accumulated)]
             texts += [f"{run.learning_rate:g}", Path(run.prepared).name or "–"]
-            texts += [layout().changes(run.options), said]
+            texts += [models_layout().changes(run.options), said]
             models.setdefault((list(labels()).index(row.kind), row.size), texts)
     if not models:
-        return None
+        if asked:
+            raise ValueError(f"table {MODELS!r}: no run is called model1, model2 or model3")
+        return []
     headings = [*words("model"), *map(Heading, ("BS", "GA", "LR"))]
     headings += words("dataset", "arch. changes", "paper")
     rows = [list(map(Cell, models[key])) for key in sorted(models)]
     caption = "BS: questions of an update; GA: batches that they are read in. Paper: the same."
-    return Table(layout().title, headings, rows, caption)
+    return [Table(models_layout().title, headings, rows, caption)]
 
 
 def with_ensemble(found: Sequence[Outcomes], folder: str | Path) -> list[Outcomes]:

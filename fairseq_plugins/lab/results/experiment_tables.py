@@ -13,8 +13,7 @@ from pathlib import Path
 
 from ...messages import named
 from ..plan.prepare_options import TRANSLATION
-from . import bertqa
-from .bertqa import with_ensemble
+from .bertqa import models_layout, models_table, with_ensemble
 from .comparisons import EITHER, Significance
 from .layouts import layouts
 from .one_dataset import feature_table, fraction_table, label_of, width_table
@@ -25,6 +24,7 @@ from .settings_table import settings_table
 from .table_names import FEATURE_DIMS, FEATURES, FRACTIONS, MODELS, SETTINGS, check_names
 from .tables import Table, format_table, to_csv
 
+Form = Callable[[Filled, Significance], Table]  # how papers' tables are laid out
 _OF_ONE_DATASET = {  # all but the first are of translation
     FRACTIONS: fraction_table,
     FEATURES: feature_table,
@@ -61,11 +61,13 @@ def lay_out(
     makes = makers(found, names, test, paper, paper_table)
     tables = [table for _, make in makes for table in make()]
     if SETTINGS in names or not (tables or names):
-        tables += _settings(folders)
+        for one in (one for folder in folders for one in read_experiments(folder, [])):
+            for part in one.parts:
+                tables += settings_table(one.name_of(part), one.of(part))
     texts, scores = list(map(format_table, tables)), [line for one in tables for line in one.scores]
     if scores:
         return texts, to_csv(scores, CSV)
-    models = [table.records() for table in tables if table.title == bertqa.layout().title]
+    models = [table.records() for table in tables if table.title == models_layout().title]
     return texts, to_csv(models[0]) if models else ""
 
 
@@ -89,7 +91,7 @@ def makers(
     names: Sequence[str],
     test: Significance,
     paper: bool,
-    form: Callable[[Filled, Significance], Table],
+    form: Form,
     *,
     shares: bool = False,
 ) -> Iterator[tuple[Path, Callable[[], Sequence[Table]]]]:
@@ -100,7 +102,7 @@ def makers(
         names: of the tables; all that are made from finished runs alone.
         test: of differences in the papers' tables.
         paper: whether papers' figures stand beside ours.
-        form: lays papers' tables out.
+        form: of papers' tables.
         shares: whether runs on several shares of the data have their table even if not asked for.
 
     Yields:
@@ -111,16 +113,11 @@ def makers(
         return
     root, papers = found[0].root, [name for name in names if name in layouts()]
     if not names or MODELS in names:
-        yield root, partial(_models, found, bool(names))
+        yield root, partial(models_table, found, asked=bool(names))
     if not names and any(one.dataset != TRANSLATION for one in found):
         papers = [""]
     for name in papers:
-        yield (
-            root,
-            lambda name=name: [
-                form(one, test) for one in make_tables(found, name, test, paper=paper)
-            ],
-        )
+        yield root, partial(_papers, found, name, test, paper, form)
     either = Significance(EITHER, test.samples, test.seed)
     for name, make in _OF_ONE_DATASET.items():
         fitting = [one for one in found if name == FRACTIONS or one.dataset == TRANSLATION]
@@ -132,20 +129,12 @@ def makers(
                 yield one.root, lambda make=make, one=one: [make(one, either, paper)]
 
 
-def _models(found: Sequence[Outcomes], asked: bool) -> list[Table]:
-    models = bertqa.models_table(found)
-    if asked and not models:
-        raise ValueError(f"table {MODELS!r}: no run is called model1, model2 or model3")
-    return [models] if models else []
+def _papers(
+    found: Sequence[Outcomes], name: str, test: Significance, paper: bool, form: Form
+) -> list[Table]:
+    return [form(one, test) for one in make_tables(found, name, test, paper=paper)]
 
 
 def _refuse(name: str, found: Sequence[Outcomes]) -> list[Table]:
     there = named(sorted({label_of(one) for one in found}))
     raise ValueError(f"table {name!r} is of translation; the runs are on {there}")
-
-
-def _settings(folders: Sequence[Path]) -> Iterator[Table]:
-    """Yield the table of all settings of every dataset."""
-    for experiment in (one for folder in folders for one in read_experiments(folder, [])):
-        for part in experiment.parts:
-            yield from settings_table(experiment.name_of(part), experiment.of(part))

@@ -161,12 +161,7 @@ def fraction_table(found: Outcomes, test: Significance, paper: bool = True) -> T
 
 
 def feature_table(found: Outcomes, test: Significance, paper: bool = True) -> Table:
-    """Lay systems out by the features they read, few first.
-
-    Args:
-        found: runs of translation.
-        test: of the difference to the system without features.
-        paper: no matter: the paper prints no figures of it.
+    """Lay runs of translation out by the features they read, few first; see `fraction_table`.
 
     Raises:
         ValueError: no run used all of the training data.
@@ -188,12 +183,9 @@ def feature_table(found: Outcomes, test: Significance, paper: bool = True) -> Ta
 
 
 def width_table(found: Outcomes, test: Significance, paper: bool = True) -> Table:
-    """Lay runs out by the width of their features, one group of columns a way of combining them.
+    """Lay runs of translation out by the width of their features; see `fraction_table`.
 
-    Args:
-        found: runs of translation; every width stands, whatever is best on validation.
-        test: of the difference to the system without features.
-        paper: no matter: the paper prints no figures of it.
+    A group of columns is a way of combining them. Every width stands, whatever is best.
 
     Raises:
         ValueError: no run used all of the training data.

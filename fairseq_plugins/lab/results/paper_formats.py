@@ -117,7 +117,7 @@ def _how_to_read(table: Filled, test: Significance, spread: str, source: str) ->
     in_points = any(scale_of(metric) == 1 for metric in table.scores.metric)
     scale = "" if in_points else " × 100"
     yield f"Scores{scale} of the best checkpoint: mean {spread} over n seeds."
-    if table.has("p"):
+    if table.scores.p.notna().any():
         sign = f"{layout.arrow}: {'worse' if layout.marks_worse else 'better'}"
         yield f"{sign} than {first} of the same size, p < {SIGNIFICANT}, {test.name}."
     else:
@@ -125,7 +125,7 @@ def _how_to_read(table: Filled, test: Significance, spread: str, source: str) ->
             f"No arrows: nothing could be tested against {first} of the same size (two seeds a "
             "side)."
         )
-    if table.has("paper"):
+    if table.scores.paper.notna().any():
         sizes = layout.printed_sizes({row.size for row in table.rows})
         yield source.format(f"{layout.source}, {sizes or 'the same size'}")
 

@@ -133,10 +133,6 @@ class Filled:
         for place in range(len(self.blocks)):
             yield from ({name: getattr(s, name) for name in CSV} for s in self.entry(None, place))
 
-    def has(self, column: str) -> bool:
-        """Whether a column of the scores, such as `p`, has any value."""
-        return any(not math.isnan(value) for value in self.scores[column])
-
 
 def make_tables(
     found: Sequence[Outcomes], layout: str, test: Test, *, paper: bool = True
@@ -201,7 +197,8 @@ def _parts(arch: str) -> tuple[str, str]:
 def _fitting(found: Sequence[Outcomes]) -> list[Layout]:
     """Return the layouts with a system of their own on one of their datasets.
 
-    A dataset that none of them has is in the first layout that knows it, or in the last of all.
+    A dataset that none of them has is in the first layout that knows it, or in the last of all;
+    there with its own metric if no layout has it.
     """
     *papers, others = layouts().values()
     found = [one for one in found if one.dataset != TRANSLATION]  # whose tables are others
@@ -215,7 +212,14 @@ def _fitting(found: Sequence[Outcomes]) -> list[Layout]:
     for dataset in there.difference(others.datasets, *(one.datasets for one in chosen)):
         first = [one for one in papers if dataset in one.datasets and not one.only][:1]
         chosen += [one for one in first if one not in chosen]
-    return [*(one for one in papers if one in chosen), _with_unknown(others, found)]
+    known = {dataset for one in layouts().values() for dataset in one.datasets}
+    metrics = {one.dataset: one.metric for one in found if one.dataset not in known}
+    own = (
+        Column.model_construct(dataset=name, title=name, metrics={metric: metric})
+        for name, metric in sorted(metrics.items())
+    )
+    others = others.model_copy(update={"columns": (*others.columns, *own)})
+    return [*(one for one in papers if one in chosen), others]
 
 
 def _shows(layout: Layout, row: Row) -> bool:
@@ -224,17 +228,6 @@ def _shows(layout: Layout, row: Row) -> bool:
         return row.kind in layout.only
     owners = [one for one in layouts().values() if row.kind in one.own]
     return not owners or not layout.own or layout.own in [one.own for one in owners]
-
-
-def _with_unknown(layout: Layout, found: Sequence[Outcomes]) -> Layout:
-    """Return the layout with the datasets that no layout has, each with its own metric."""
-    known = {dataset for one in layouts().values() for dataset in one.datasets}
-    others = {one.dataset: one.metric for one in found if one.dataset not in known}
-    own = (
-        Column.model_construct(dataset=name, title=name, metrics={metric: metric})
-        for name, metric in sorted(others.items())
-    )
-    return layout.model_copy(update={"columns": (*layout.columns, *own)})
 
 
 def _fill(layout: Layout, found: Sequence[Outcomes], test: Test) -> Filled:
@@ -287,17 +280,14 @@ def _chosen(parts: Sequence[Outcomes]) -> dict[Row, Summary]:
                     f"({row.size}) on {part.dataset}: name one of them"
                 )
             summaries[row], origins[row] = summary, part
-            _check_together(first.setdefault(row.size, part), part)
+            other = first.setdefault(row.size, part)
+            for key in ("data", "metric", "validation"):
+                if getattr(other, key) != getattr(part, key):
+                    raise ValueError(
+                        f"{other.root} and {part.root} differ in their {key}: they cannot be "
+                        "compared"
+                    )
     return summaries
-
-
-def _check_together(one: Outcomes, other: Outcomes) -> None:
-    """Refuse systems of one size that saw other data, or were chosen in another way."""
-    for key in ("data", "metric", "validation"):
-        if getattr(one, key) != getattr(other, key):
-            raise ValueError(
-                f"{one.root} and {other.root} differ in their {key}: they cannot be compared"
-            )
 
 
 def _scores(
