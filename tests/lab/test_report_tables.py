@@ -19,7 +19,7 @@ from fairseq_plugins.lab.results.comparisons import Significance
 from fairseq_plugins.lab.results.paper_formats import page_table
 from fairseq_plugins.lab.results.paper_tables import make_tables
 from fairseq_plugins.lab.results.runs import read_experiments, read_outcomes
-from fairseq_plugins.lab.results.settings_table import settings_table
+from fairseq_plugins.lab.results.setting_tables import settings_table
 from fairseq_plugins.lab.results.tables import Cell, score_cell, with_best
 
 DRAWN = Significance(samples=20)

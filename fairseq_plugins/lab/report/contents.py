@@ -14,7 +14,7 @@ import pandas as pd
 from ..results.run_frame import FAILED, FINISHED, UNFINISHED
 from ..results.runs import FoundExperiment
 from ..results.seeds import chosen_finished
-from ..results.settings_table import shown_metrics
+from ..results.setting_tables import shown_metrics
 from ..results.tables import NONE, Cell, Heading, Table, number_cell, words
 from ..results.training_log import updates_so_far
 from ..run_files import COMMAND, LOG, RESULT, SETTINGS

@@ -18,9 +18,8 @@ from ..results.bertqa import with_ensemble
 from ..results.comparisons import EXAMPLES, SEEDS, Significance, against, only_plain
 from ..results.experiment_tables import makers
 from ..results.paper_formats import page_table
-from ..results.runs import FoundExperiment, Outcomes, compared, read_experiments, tried
-from ..results.seed_report import compared_table
-from ..results.settings_table import settings_table
+from ..results.runs import FoundExperiment, Outcomes, compared, is_invented, read_experiments, tried
+from ..results.setting_tables import compared_table, settings_table
 from ..results.table_names import table_names
 from ..results.tables import Table
 from ..safe_files import refuse_links
@@ -169,7 +168,7 @@ def tables_of(
         found = tried(partial(with_ensemble, found, folder), remarks, found, f"{folder}{left_out}")
     several = any(one.runs.duplicated(["root", "setting"]).any() for one in found)
     test = drawn if several else replace(drawn, over=EXAMPLES)
-    paper = options.paper and not experiment.is_invented
+    paper = options.paper and not is_invented(experiment.folder)
     shown: list[Table] = []
     for root, make in makers(found, wanted, test, paper, page_table, shares=True):
         shown += tried(make, remarks, [], f"{root}{left_out}")

@@ -20,7 +20,7 @@ from .one_dataset import feature_table, fraction_table, label_of, width_table
 from .paper_formats import paper_table
 from .paper_tables import CSV, Filled, make_tables
 from .runs import Outcomes, find_experiments, is_invented, outcomes_of, read_experiments
-from .settings_table import settings_table
+from .setting_tables import settings_table
 from .table_names import FEATURE_DIMS, FEATURES, FRACTIONS, MODELS, SETTINGS, check_names
 from .tables import Table, format_table, to_csv
 
@@ -45,8 +45,7 @@ def lay_out(
     Args:
         folders: of experiments or of runs.
         names: of the tables; empty for those that the experiments ask for, or all that fit.
-        ensembles: folders of answers of some of the runs together; empty for those that steps of
-            the experiments left.
+        ensembles: folders of answers of several of the runs; empty for those that steps left.
         test: of differences in the papers' tables; None for the usual one.
         paper: whether papers' figures stand beside ours; never where all corpora are invented.
 
@@ -58,8 +57,7 @@ def lay_out(
     folders, test = list(map(Path, folders)), test or Significance()
     found, names = _read(folders, names, ensembles)
     paper = paper and not all(is_invented(folder) for folder in folders)
-    makes = makers(found, names, test, paper, paper_table)
-    tables = [table for _, make in makes for table in make()]
+    tables = [one for _, make in makers(found, names, test, paper, paper_table) for one in make()]
     if SETTINGS in names or not (tables or names):
         for one in (one for folder in folders for one in read_experiments(folder, [])):
             for part in one.parts:

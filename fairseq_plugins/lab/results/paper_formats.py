@@ -24,11 +24,9 @@ from .tables import (
 
 
 def paper_table(table: Filled, test: Significance) -> Table:
-    """Lay a table out as papers do: mean (deviation), arrow, [figure of the paper]; seeds.
+    """Lay a table with a dataset out as papers do; the test is that behind its arrows.
 
-    Args:
-        table: with at least one dataset.
-        test: behind the arrows.
+    A cell is mean (deviation), arrow, [figure of the paper]; beside those of a dataset its seeds.
     """
     heads = ["parameters", *["Avg."] * table.is_whole]
     for block in table.blocks:
@@ -142,12 +140,7 @@ def _origins(table: Filled) -> Iterator[str]:
 
 
 def page_table(table: Filled, test: Significance) -> Table:
-    """Lay a table out for a page: cells with deviation, seeds, p-value and the paper's figure.
-
-    Args:
-        table: with at least one dataset.
-        test: behind the arrows.
-    """
+    """Lay the same out for a page: cells with deviation, seeds, p-value, the paper's figure."""
     headings = [*words("system"), *[Heading("average")] * table.is_whole]
     for block in table.blocks:
         headings += [Heading(block.column.title, title) for title in block.column.metrics]

@@ -24,7 +24,7 @@ from .comparisons import Tested
 from .layouts import PLAIN, Column, Layout, labels, layouts
 from .run_frame import BEST, EVALUATION, found_scores
 from .runs import Outcomes
-from .seeds import Shown, Summary, chosen_at
+from .seeds import Shown, Summary, chosen_settings
 from .tables import mark_of
 
 # Two systems' runs and what is shown of them -> a test of their difference.
@@ -272,7 +272,8 @@ def _chosen(parts: Sequence[Outcomes]) -> dict[Row, Summary]:
     origins: dict[Row, Outcomes] = {}
     first: dict[str, Outcomes] = {}
     for part in parts:
-        for summary in chosen_at(part.runs, part.metric).values():
+        whole = part.runs[part.runs.fraction == 1]
+        for summary in chosen_settings(whole, part.metric).values():
             row = row_of(summary.runs.iloc[0])
             if row in summaries:
                 raise ValueError(

@@ -76,11 +76,6 @@ class FoundExperiment:
         runs = self.facts.get("runs")
         return len(runs) if isinstance(runs, list) else 0
 
-    @property
-    def is_invented(self) -> bool:
-        """Whether its corpora only have the form of the datasets that they name."""
-        return is_invented(self.folder)
-
     def of(self, part: FoundPart) -> pd.DataFrame:
         """Return the runs of a part."""
         return self.runs[[root == part.folder for root in self.runs.root]]
@@ -152,7 +147,7 @@ def find_experiments(folders: Iterable[str | Path]) -> list[FoundExperiment]:
     folders, found = [Path(folder) for folder in folders], {}
     for folder in folders:
         for one in _experiments(folder, None):
-            if not one.is_invented or one.folder == folder:
+            if not is_invented(one.folder) or one.folder == folder:
                 found[one.folder] = one
     if all(one.runs.empty for one in found.values()):
         raise FileNotFoundError(f"{named(folders)}: no finished run (no */*/*/{RESULT})")
@@ -181,9 +176,8 @@ def compared(runs: pd.DataFrame) -> Outcomes:
             raise ValueError(
                 f"{runs.root.iloc[0]}: runs differ in their {key}: {named(sorted(set(runs[key])))}"
             )
-    order = zip(runs.setting, runs.seed)
-    places = [(*setting[:3], str(setting.choice), seed) for setting, seed in order]
-    runs = runs.iloc[sorted(range(len(places)), key=places.__getitem__)]
+    order = [(*one[:3], str(one.choice), seed) for one, seed in zip(runs.setting, runs.seed)]
+    runs = runs.iloc[sorted(range(len(runs)), key=order.__getitem__)]
     first = runs.iloc[0]
     return Outcomes(first.root, *(first[key] for key in _SHARED), runs=runs)
 

@@ -1,4 +1,8 @@
-"""The report on runs: all settings, the chosen ones, and what their differences mean."""
+"""Every setting of every system, which of them are chosen, and what systems gain over a baseline.
+
+The table of settings on a page and in Markdown, and the report on seeds, which has its own with all
+that is compared over seeds and over examples.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +10,123 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from ...messages import named
-from .comparisons import Comparison, Significance, against, only_plain
+from .comparisons import SENTENCE_METRICS, Comparison, Significance, against, only_plain
+from .run_frame import EVALUATION, Setting, found_scores
 from .runs import read_outcomes
-from .seeds import Summary, chosen_settings, summarize
+from .seeds import (
+    Shown,
+    Summary,
+    by_setting,
+    chosen_finished,
+    chosen_settings,
+    finished,
+    summarize,
+)
 from .tables import (
     NONE,
     Cell,
     Heading,
     Table,
     format_table,
+    millions,
     number_cell,
     p_cell,
     scale_of,
+    score_cell,
+    share_cell,
     to_csv,
+    with_best,
     words,
 )
 
+FOLDED = 30  # rows from which a table is folded
 _COLUMNS = "system choice lr epochs n mean deviation best last chosen".split()
 _PAIRED = "system n difference se t_p untested wins losses sign_p low high bootstrap_p".split()
 _COMPARED = ("seeds of both", "difference", "paired t-test", "higher / lower", "sign test")
 _COMPARED += ("95 % over examples", "bootstrap")
+_CAPTION = (
+    "Mean ± standard deviation over seeds; shares in %, BLEU and chrF in points. ✓: the system's "
+    "best by {} ({}), among its settings with most seeds."
+)
+
+
+def shown_metrics(runs: pd.DataFrame) -> list[Shown]:
+    """Return what there is to show of runs: the metric that chose, and those of the evaluation."""
+    done = finished(runs)
+    if done.empty:
+        return []
+    first, tried = done.iloc[0], done[done.evaluated != ""]
+    found = [Shown(first.metric, first.validation)]
+    names = [name for name in SENTENCE_METRICS if _there(tried, Shown(name, "", EVALUATION))]
+    names = names or [first.metric] * bool(_there(tried[:1], Shown(first.metric, "", EVALUATION)))
+    return found + [Shown(name, tried.iloc[0].evaluated, EVALUATION) for name in names]
+
+
+def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -> list[Table]:
+    """Return one line a setting, the chosen ones marked; no table before a run is finished.
+
+    Args:
+        title: of the table.
+        runs: of one part.
+        is_folded: whether it is folded though it is short.
+    """
+    groups, shown = by_setting(finished(runs)), shown_metrics(runs)
+    if not groups:
+        return []
+    by_share = (chosen_finished(some) for _, some in runs.groupby("fraction"))
+    best = {one.setting for chosen in by_share for one in chosen.values()}
+    parted = any(setting.fraction != 1 for setting in groups)
+    choices = {tuple(name for name, _ in setting.choice) for setting in groups}
+    names = choices.pop() if len(choices) == 1 else ()  # that all settings choose, and no others
+    headings = [*words("system"), *map(Heading, names)]
+    headings += map(Heading, ("learning rate", "length", *["data"] * parted))
+    headings += [Heading(one.metric, one.split) for one in shown]
+    headings += [Heading("parameters"), *words("chosen")]
+    rows = [
+        [
+            *_setting_cells(setting, names, parted),
+            *(score_cell(_there(group, one), one.metric) for one in shown),
+            millions(group.parameters.iloc[0]),
+            Cell("✓" if setting in best else ""),
+        ]
+        for setting, group in groups.items()
+    ]
+    for place, one in enumerate(shown, start=len(headings) - len(shown) - 2):
+        with_best(rows, place, one.metric)
+    bold = " Bold: best of the column." if len(rows) > 1 else ""
+    caption = _CAPTION.format(shown[0].metric, shown[0].split) + bold
+    is_folded = is_folded or len(rows) >= FOLDED
+    return [Table(title, headings, rows, caption, is_folded=is_folded)]
+
+
+def _there(runs: pd.DataFrame, shown: Shown) -> list[float]:
+    """Return a metric of those runs that have it."""
+    found = found_scores(runs, shown.where, shown.metric)
+    return [value for value in found if value is not None]
+
+
+def _setting_cells(setting: Setting, names: Sequence[str], parted: bool) -> list[Cell]:
+    """Return what a setting is; choices without a column stand below the system's name."""
+    choice, share = dict(setting.choice), setting.fraction
+    own = "" if names else ", ".join(f"{name} {value}" for name, value in setting.choice)
+    cells = [Cell(setting.system, own), *(_value(choice[name]) for name in names)]
+    length = number_cell(setting.epochs, f"{{}} epoch{'s' * (setting.epochs != 1)}")
+    if setting.updates:
+        length = number_cell(setting.updates, "{:,} updates")
+    return [*cells, _value(setting.learning_rate), length, *[share_cell(share)] * parted]
+
+
+def _value(value: Any) -> Cell:
+    """Show a value of an option."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return Cell(NONE if value is None else str(value))
+    text = f"{value:g}".replace("e-0", "e-")
+    return Cell(NONE if math.isnan(value) else text, value=float(value))
 
 
 @dataclass(frozen=True)
