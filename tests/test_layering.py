@@ -74,8 +74,8 @@ MAY_USE = {
         "text/pipeline/scores.py",
     },
     "matplotlib": {"lab/figures"},
-    "jinja2": {"evaluation/templates.py", "lab/report"},
-    "markdown_it": {"lab/report/html.py", "lab/report/markdown.py"},
+    "jinja2": {"evaluation/templates.py", "lab/report/pages.py"},
+    "markdown_it": {"lab/report/pages.py"},
     "nltk": {"text/wordnet.py"},
     "submitit": {"lab/execution/job.py", "lab/execution/submission.py"},
 }

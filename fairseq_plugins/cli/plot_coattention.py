@@ -60,8 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Look, draw and print."""
     check(args)
-    from ..lab.figures.coattention_plots import plot_coattention
     from ..lab.figures.drawing import check_stem
+    from ..lab.figures.question_plots import plot_coattention
 
     stem = check_stem(args.out)
     found = look(args)

@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> None:
     """
     from ..lab.figures.drawing import check_stem
     from ..lab.figures.plots import plot_curves
-    from ..lab.results.fractions import curve_points
+    from ..lab.results.one_dataset import share_curves
     from ..lab.results.runs import find_outcomes
     from ..messages import named
 
@@ -41,5 +41,5 @@ def run(args: argparse.Namespace) -> None:
     if others:
         names = named(one.root for one in (first, *others))
         raise ValueError(f"{args.folder} holds several datasets: name one of {names}")
-    points, what = curve_points(first)
-    print(*plot_curves(points, stem, metric=what.title), sep="\n")
+    curves, what = share_curves(first)
+    print(*plot_curves(curves, stem, metric=what.title), sep="\n")

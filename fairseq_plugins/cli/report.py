@@ -33,8 +33,7 @@ def run(args: argparse.Namespace) -> None:
     """Write both pages, and say where they are."""
     if args.samples < 1:
         raise command.UsageError(f"--samples {args.samples}: must be at least 1")
-    from ..lab.report.choice import ReportOptions
-    from ..lab.report.making import write_report
+    from ..lab.report.making import ReportOptions, write_report
 
     command.show_log()
     options = ReportOptions(args.title, not args.no_paper, args.baseline, args.samples, args.seed)

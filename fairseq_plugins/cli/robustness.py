@@ -25,7 +25,7 @@ from . import command
 if TYPE_CHECKING:
     from ..augment.perturbed_folders import PerturbedExamples
     from ..inference.robustness import Trial
-    from ..lab.results.robustness_table import Column
+    from ..lab.results.robustness_table import PerturbedSet
 
 PLACES = ("output",)
 
@@ -83,13 +83,13 @@ def tried(args: argparse.Namespace) -> Trial:
     return try_systems(options)
 
 
-def column(one: PerturbedExamples) -> Column:
+def column(one: PerturbedExamples) -> PerturbedSet:
     """Return what the table says of a set."""
-    from ..lab.results.robustness_table import Column
+    from ..lab.results.robustness_table import PerturbedSet
 
     labels = {example.label for example in one.perturbed}
     only = labels.pop() if len(labels) == 1 else ""
     both = zip(one.originals or (), one.perturbed)
     untouched = sum(before.texts == after.texts for before, after in both)
     where = (one.dataset, one.split, str(one.source))
-    return Column(one.name, len(one.perturbed), *where, only, untouched)
+    return PerturbedSet(one.name, len(one.perturbed), *where, only, untouched)

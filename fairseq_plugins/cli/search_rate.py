@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
 def write_reports(trials: list[Trial], examples: int, stem: Path) -> None:
     """Print the summary, and leave it as files and as a curve."""
     from ..files import write_text
-    from ..lab.figures.rate_plots import plot_rates
+    from ..lab.figures.plots import plot_rates
     from ..lab.results import rate_trials
 
     text = rate_trials.format_summary(trials, examples)

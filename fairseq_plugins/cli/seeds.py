@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Compare the systems, write everything, print it."""
     from ..files import write_text
-    from ..lab.results.seed_report import (
+    from ..lab.results.setting_tables import (
         comparisons_csv,
         format_markdown,
         make_report,

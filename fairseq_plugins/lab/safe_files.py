@@ -13,7 +13,6 @@ import logging
 import os
 import shutil
 import stat
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -124,52 +123,45 @@ def is_file(path: str | Path) -> bool:
         return False
 
 
-def inner_folders(folder: Path, tell: Callable[[str], None] = logger.warning) -> list[Path]:
+def inner_folders(folder: Path, remarks: list[str] | None = None) -> list[Path]:
     """Return the folders in a folder, sorted; none if it is not there.
 
     Args:
         folder: may be a link itself.
-        tell: is called with a remark on every link to a folder, which is passed over.
+        remarks: every link to a folder, which is passed over, is added; None to log it.
     """
-    found = []
     try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        inner = [path for path in sorted(folder.iterdir()) if path.is_dir()]
     except OSError:
         return []
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            found.append(folder / entry.name)
-        elif entry.is_symlink() and entry.is_dir():
-            tell(f"passed over {_linked(folder / entry.name)}")
-    return found
+    return _without_links(inner, remarks)
 
 
-def run_folders(
-    folder: Path, *names: str, tell: Callable[[str], None] = logger.warning
-) -> list[Path]:
+def run_folders(folder: Path, *names: str, remarks: list[str] | None = None) -> list[Path]:
     """Return the folders of runs (system, setting, seed) that have one of some files.
 
     Args:
         folder: of the runs.
         names: of the files; links are found as well, so that opening them says so.
-        tell: see `inner_folders`.
+        remarks: see `inner_folders`.
     """
     found = [folder]
     for _ in range(3):
-        found = [inner for outer in found for inner in inner_folders(outer, tell)]
+        found = [inner for outer in found for inner in inner_folders(outer, remarks)]
     return [run for run in found if any(os.path.lexists(run / name) for name in names)]
 
 
-def files_below(folder: Path, tell: Callable[[str], None] = logger.warning) -> list[Path]:
-    """Return all regular files in a folder and its folders, sorted; `tell` as above."""
-    found = []
-    for place, folders, names in os.walk(folder):
-        for path in (Path(place) / name for name in [*folders, *names]):
-            if path.is_symlink():
-                tell(f"passed over {_linked(path)}")
-            elif is_file(path):
-                found.append(path)
-    return sorted(found)
+def files_below(folder: Path, remarks: list[str] | None = None) -> list[Path]:
+    """Return all regular files in a folder and its folders, sorted; see `inner_folders`."""
+    paths = [Path(place) / name for place, inner, own in os.walk(folder) for name in (*inner, *own)]
+    return [path for path in sorted(_without_links(paths, remarks)) if is_file(path)]
+
+
+def _without_links(paths: list[Path], remarks: list[str] | None) -> list[Path]:
+    tell = logger.warning if remarks is None else remarks.append
+    for path in filter(Path.is_symlink, paths):
+        tell(f"passed over {_linked(path)}")
+    return [path for path in paths if not path.is_symlink()]
 
 
 def is_below(root: Path, folder: Path) -> bool:

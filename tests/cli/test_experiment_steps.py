@@ -18,7 +18,7 @@ from fairseq_plugins.lab.execution.after_steps import perform
 from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, places_of
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
-from fairseq_plugins.lab.results.ensembles import with_ensemble
+from fairseq_plugins.lab.results.bertqa import with_ensemble
 from fairseq_plugins.lab.results.runs import find_experiments
 
 pytestmark = pytest.mark.slow

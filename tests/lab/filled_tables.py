@@ -5,9 +5,10 @@ from __future__ import annotations
 from lab.finished_runs import finish
 
 from fairseq_plugins.lab.results.comparisons import Significance
-from fairseq_plugins.lab.results.paper_formats import format_markdown
+from fairseq_plugins.lab.results.paper_formats import paper_table
 from fairseq_plugins.lab.results.paper_tables import Row, make_tables
 from fairseq_plugins.lab.results.runs import find_outcomes
+from fairseq_plugins.lab.results.tables import format_table
 
 OVER_SEEDS = Significance()
 
@@ -23,6 +24,10 @@ def fill(root, dataset, metric, scores, **changes):
 def table_of(folders, layout="sla1", test=OVER_SEEDS):
     (table,) = make_tables(find_outcomes(folders), layout, test)
     return table
+
+
+def format_markdown(table, test):
+    return format_table(paper_table(table, test))
 
 
 def entry_of(table, kind, size="minilm", place=0):

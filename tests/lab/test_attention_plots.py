@@ -34,11 +34,11 @@ def svg(stem: Path) -> str:
 
 def test_attention_figure_shows_every_label_and_title(tmp_path) -> None:
     stem = tmp_path / "new" / "attention.v1"
-    written = plot_attention([panel(), panel("syntax-infused", T=5)], stem, title="last layer")
+    written = plot_attention([panel(), panel("syntax-infused", T=5)], stem)
     assert [path.name for path in written] == ["attention.v1.png", "attention.v1.svg"]
     assert written[0].read_bytes().startswith(PNG)
     text = svg(stem)
-    for label in ("baseline", "syntax-infused", "last layer", "ziel4", "src3"):
+    for label in ("baseline", "syntax-infused", "ziel4", "src3"):
         assert f">{label}</text>" in text
     assert text.count(">src0</text>") == 2
     assert sorted(path.name for path in stem.parent.iterdir()) == [path.name for path in written]

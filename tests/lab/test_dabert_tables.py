@@ -6,12 +6,11 @@ import math
 from pathlib import Path
 
 import pytest
-from lab.filled_tables import OVER_SEEDS, cells, fill, table_of
+from lab.filled_tables import OVER_SEEDS, cells, fill, format_markdown, table_of
 from lab.finished_runs import finish
 
 from fairseq_plugins.lab.plan.grid import variant
 from fairseq_plugins.lab.results.layouts import labels, layouts
-from fairseq_plugins.lab.results.paper_formats import format_markdown
 from fairseq_plugins.lab.results.paper_tables import Row, make_tables
 from fairseq_plugins.lab.results.runs import find_outcomes
 from fairseq_plugins.nn.fusion import ABLATIONS

@@ -22,7 +22,7 @@ from fairseq_plugins.lab.plan.grid_selection import (
     select_systems,
 )
 from fairseq_plugins.lab.plan.option_values import read_choices
-from fairseq_plugins.lab.results.ensembles import ENSEMBLE
+from fairseq_plugins.lab.results.bertqa import ENSEMBLE
 from fairseq_plugins.lab.results.layouts import PLAIN, labels, layouts
 from fairseq_plugins.lab.results.paper_tables import Row
 from fairseq_plugins.models._bert_config import BertConfig

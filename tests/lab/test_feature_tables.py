@@ -6,7 +6,7 @@ import pytest
 from lab.translated_runs import translated
 
 from fairseq_plugins.lab.results.comparisons import EITHER, Significance
-from fairseq_plugins.lab.results.feature_tables import (
+from fairseq_plugins.lab.results.one_dataset import (
     feature_table,
     width_table,
 )
@@ -53,7 +53,7 @@ def test_every_width_stands_with_its_gain_and_the_best_on_validation_is_named(ro
     assert found["64"][3:] == ["–"] * 3
     assert found["–"][0] == found["–"][3] == "8.00"
     assert [note.rpartition(" ")[2] for note in table.notes] == ["20", "8"]
-    assert len(table.pairs) == 6
+    assert len(table.scores) == 6
 
 
 def test_without_a_system_that_has_no_features_nothing_is_gained(root):
@@ -69,7 +69,7 @@ def test_a_width_stands_with_the_setting_that_is_best_on_validation(root):
         translated(root, "sum", bleu, loss=loss, **own)
     table = width_table(read_outcomes(root), TEST)
     assert [row[1].text for row in table.rows] == ["8.00", "11.00"]
-    assert len(table.pairs) == 2
+    assert len(table.scores) == 2
 
 
 @pytest.mark.parametrize("make", [feature_table, width_table])

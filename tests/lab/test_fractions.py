@@ -9,10 +9,10 @@ import pytest
 from lab.finished_runs import finish
 from lab.translated_runs import SENTENCES, translated
 
-from fairseq_plugins.lab.report.choice import ReportOptions, tables_of
+from fairseq_plugins.lab.report.making import ReportOptions, tables_of
 from fairseq_plugins.lab.results.comparisons import EITHER, Significance
 from fairseq_plugins.lab.results.experiment_tables import lay_out
-from fairseq_plugins.lab.results.fractions import curve_points, figures, fraction_table
+from fairseq_plugins.lab.results.one_dataset import figures, fraction_table, share_curves
 from fairseq_plugins.lab.results.runs import read_experiments, read_outcomes
 
 TEST = Significance(EITHER, samples=200)
@@ -155,8 +155,8 @@ def test_the_setting_of_every_share_is_chosen_on_validation(root):
             own = {"choice": {"feature-embed-dim": width}, "features": ALL, "fraction": share}
             loss = 3.0 if width == better else 4.0
             translated(root, "syntax", 10 + width, loss=loss, **own)
-    points, what = curve_points(read_outcomes(root))
-    assert [(p["fraction"], p["score"]) for p in points] == [(0.1, 18), (1.0, 30)]
+    curves, what = share_curves(read_outcomes(root))
+    assert curves == {"syntax": {0.1: [18], 1.0: [30]}}
     assert (what.metric, what.split) == ("bleu", "test")
 
 
@@ -181,12 +181,13 @@ def test_sizes_of_training_sets_are_told_where_they_lie(root, tmp_path):
     assert fraction_table(read_outcomes(root), TEST).rows[0][1].text == "1,450"
 
 
-def test_pairs_hold_everything_with_its_baseline(root):
-    for share in (0.5, 1.0):
-        translated(root, "baseline", 8.0, fraction=share)
-        translated(root, "syntax", 9.0, fraction=share, features=ALL)
-    found = fraction_table(read_outcomes(root), TEST).pairs
-    assert len(found) == 4
-    for pair in found:
-        assert pair.baseline.setting.system == "baseline"
-        assert pair.baseline.setting.fraction == pair.summary.setting.fraction
+def test_every_score_is_a_line_and_compared_with_the_baseline_on_its_share(root):
+    for share, seeds in ((0.5, (8.0, 8.1)), (1.0, (9.0, 9.1))):
+        for seed, bleu in enumerate(seeds, start=1):
+            translated(root, "baseline", bleu, seed=seed, fraction=share)
+            translated(root, "syntax", bleu + 5 * seed, seed=seed, fraction=share, features=ALL)
+    found = fraction_table(read_outcomes(root), TEST).scores
+    told = [(line["system"], line["fraction"], line["p"] == line["p"]) for line in found]
+    assert told == [
+        (name, share, name == "syntax") for share in (0.5, 1.0) for name in ("baseline", "syntax")
+    ]

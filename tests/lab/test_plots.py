@@ -11,11 +11,10 @@ from fairseq_plugins.lab.figures.drawing import BLUE, RED
 from fairseq_plugins.lab.figures.gates import GateShare, grouped, to_csv
 from fairseq_plugins.lab.figures.plots import plot_curves, plot_gates, plot_learning
 
-ROWS = [
-    {"system": name, "fraction": fraction, "score": 10 * fraction**0.5 + bonus}
+CURVES = {
+    name: {share: [10 * share**0.5 + bonus] for share in (0.01, 0.1, 1.0)}
     for name, bonus in (("baseline", 0.0), ("syntax-infused", 1.5))
-    for fraction in (0.01, 0.1, 1.0)
-]
+}
 
 
 def svg(stem: Path) -> str:
@@ -23,51 +22,48 @@ def svg(stem: Path) -> str:
     return stem.with_name(f"{stem.name}.svg").read_text(encoding="utf-8")
 
 
-def test_same_rows_same_svg(tmp_path) -> None:
-    plot_curves(ROWS, tmp_path / "a")
-    plot_curves(ROWS, tmp_path / "b")
+def test_same_curves_same_svg(tmp_path) -> None:
+    plot_curves(CURVES, tmp_path / "a")
+    plot_curves(CURVES, tmp_path / "b")
     assert svg(tmp_path / "a") == svg(tmp_path / "b")
 
 
 def test_curves_show_fractions_in_percent_and_both_systems(tmp_path) -> None:
-    plot_curves(ROWS, tmp_path / "curve", metric="sacreBLEU")
+    plot_curves(CURVES, tmp_path / "curve", metric="sacreBLEU")
     text = svg(tmp_path / "curve")
     for label in ("1 %", "10 %", "100 %", "baseline", "syntax-infused", "sacreBLEU", "+1.5"):
         assert f">{label}</text>" in text
-    plot_curves(ROWS[:3], tmp_path / "single")
+    plot_curves({"baseline": CURVES["baseline"]}, tmp_path / "single")
     assert "minus" not in svg(tmp_path / "single")
 
 
-def test_order_of_rows_only_names_the_first_system(tmp_path) -> None:
-    plot_curves(ROWS, tmp_path / "a")
-    plot_curves([*ROWS[2::-1], *ROWS[:2:-1]], tmp_path / "b")
+def test_order_only_names_the_first_system(tmp_path) -> None:
+    turned = {name: dict(reversed(points.items())) for name, points in CURVES.items()}
+    plot_curves(CURVES, tmp_path / "a")
+    plot_curves(turned, tmp_path / "b")
     assert svg(tmp_path / "a") == svg(tmp_path / "b")
-    plot_curves(ROWS[::-1], tmp_path / "c")
+    plot_curves(dict(reversed(CURVES.items())), tmp_path / "c")
     assert ">-1.5</text>" in svg(tmp_path / "c").replace("\u2212", "-")
 
 
 def test_several_seeds_are_drawn_as_mean_and_range(tmp_path) -> None:
-    seeds = [{**row, "score": row["score"] + shift} for row in ROWS for shift in (-1, 1)]
-    plot_curves(ROWS, tmp_path / "one")
+    seeds = {
+        name: {share: [score - 1, score + 1] for share, (score,) in points.items()}
+        for name, points in CURVES.items()
+    }
+    plot_curves(CURVES, tmp_path / "one")
     plot_curves(seeds, tmp_path / "many")
     assert "FillBetween" not in svg(tmp_path / "one")
     assert "FillBetween" in svg(tmp_path / "many")
     assert ">+1.5</text>" in svg(tmp_path / "many")
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ({"system": "a", "fraction": 0.1}, "row 0 has no score"),
-        ({"system": "a", "fraction": 10, "score": 1}, "fraction must be in"),
-        ({"system": "a", "fraction": 0.1, "score": float("nan")}, "score finite"),
-    ],
-)
-def test_bad_rows_are_named(tmp_path, row: dict, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        plot_curves([row], tmp_path / "x")
-    with pytest.raises(ValueError, match="no rows"):
-        plot_curves([], tmp_path / "x")
+@pytest.mark.parametrize("points", [{10: [1]}, {0: [1]}, {0.1: [1, float("nan")]}])
+def test_bad_points_are_named(tmp_path, points: dict) -> None:
+    with pytest.raises(ValueError, match=r"a: share must be in \(0, 1\] and scores finite"):
+        plot_curves({"a": points}, tmp_path / "x")
+    with pytest.raises(ValueError, match="no curves"):
+        plot_curves({}, tmp_path / "x")
 
 
 def shares(*seeds: float, systems: tuple[str, ...] = ("bert_wla", "bert_sla")) -> list[GateShare]:

@@ -18,7 +18,7 @@ from lab.toy_grids import MANIFEST
 
 from fairseq_plugins.lab.execution.rate_search import search, spaced
 from fairseq_plugins.lab.execution.run import Run
-from fairseq_plugins.lab.figures.rate_plots import plot_rates
+from fairseq_plugins.lab.figures.plots import plot_rates
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData
 from fairseq_plugins.lab.results import rate_trials

@@ -12,10 +12,7 @@ from hypothesis import strategies as st
 from lab.report_runs import HOSTILE, PLAIN, SLA, experiment, part_of, start
 from markdown_it import MarkdownIt
 
-from fairseq_plugins.lab.report.choice import ReportOptions
-from fairseq_plugins.lab.report.html import markdown, to_html
-from fairseq_plugins.lab.report.making import write_report
-from fairseq_plugins.lab.report.markdown import escape, to_markdown
+from fairseq_plugins.lab.report.making import ReportOptions, write_report
 from fairseq_plugins.lab.report.model import (
     MARKDOWN,
     Chapter,
@@ -25,6 +22,7 @@ from fairseq_plugins.lab.report.model import (
     Report,
     Text,
 )
+from fairseq_plugins.lab.report.pages import escape, markdown, to_html, to_markdown
 from fairseq_plugins.lab.report.steps import leftovers
 from fairseq_plugins.lab.results.tables import Cell, Heading, Table
 

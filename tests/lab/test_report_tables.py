@@ -12,14 +12,14 @@ from lab.finished_questions import with_three_models
 from lab.finished_runs import finish
 from lab.report_runs import PLAIN, SLA, describe, experiment, part_of, start
 
-from fairseq_plugins.lab.report.choice import ReportOptions, comparison_tables, tables_of
-from fairseq_plugins.lab.report.curves import chosen, loss_curves, validation_curves
-from fairseq_plugins.lab.report.settings import options_tables
+from fairseq_plugins.lab.report.contents import options_tables
+from fairseq_plugins.lab.report.figures import chosen, loss_curves, validation_curves
+from fairseq_plugins.lab.report.making import ReportOptions, comparison_tables, tables_of
 from fairseq_plugins.lab.results.comparisons import Significance
 from fairseq_plugins.lab.results.paper_formats import page_table
 from fairseq_plugins.lab.results.paper_tables import make_tables
 from fairseq_plugins.lab.results.runs import read_experiments, read_outcomes
-from fairseq_plugins.lab.results.settings_table import settings_table
+from fairseq_plugins.lab.results.setting_tables import settings_table
 from fairseq_plugins.lab.results.tables import Cell, score_cell, with_best
 
 DRAWN = Significance(samples=20)
@@ -94,7 +94,7 @@ def test_the_best_of_a_column_is_the_lowest_loss_and_the_highest_score():
 def test_every_setting_has_a_line_and_each_system_one_choice(tmp_path):
     part_of(tmp_path, "cola", "mcc", {PLAIN: [0.5], SLA: [0.6]})
     part_of(tmp_path, "cola", "mcc", {SLA: [0.7, 0.7]}, choice={"window": 4})
-    table = settings_table("all", records_of(tmp_path))
+    (table,) = settings_table("all", records_of(tmp_path))
     told = [(row[0].text, row[0].detail, row[-1].text) for row in table.rows]
     assert sorted(told) == [(PLAIN, "", "✓"), (SLA, "", ""), (SLA, "window 4", "✓")]
 
@@ -102,7 +102,7 @@ def test_every_setting_has_a_line_and_each_system_one_choice(tmp_path):
 def test_a_choice_that_all_settings_make_is_a_column(tmp_path):
     for width in (8, 16):
         part_of(tmp_path, "cola", "mcc", {SLA: [0.5 + width / 100]}, choice={"width": width})
-    table = settings_table("all", records_of(tmp_path))
+    (table,) = settings_table("all", records_of(tmp_path))
     assert [head.text for head in table.headings][:2] == ["system", "width"]
     assert sorted(row[1].value for row in table.rows) == [8, 16]
     assert any(cell.is_best for row in table.rows for cell in row)

@@ -12,7 +12,7 @@ import pytest
 from fairseq_plugins.evaluation.example_bootstrap import Answers
 from fairseq_plugins.evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
 from fairseq_plugins.lab.results.robustness_table import (
-    Column,
+    PerturbedSet,
     format_csv,
     format_json,
     format_markdown,
@@ -41,7 +41,7 @@ def system(name, arch, *runs, sets=("SwapAnt", "AddPunc"), whole=True, before=Tr
 
 
 def columns(dataset="snli", names=("AddPunc", "SwapAnt")):
-    return [Column(name, COUNT, dataset, "test", f"sets/{name}") for name in names]
+    return [PerturbedSet(name, COUNT, dataset, "test", f"sets/{name}") for name in names]
 
 
 def table(*systems, **options):
@@ -81,7 +81,10 @@ def test_a_worse_system_is_marked_downwards_and_untested_ones_are_not():
 
 
 def test_sets_of_one_label_are_told():
-    one = [Column("SwapAnt", COUNT, only_label="no"), Column("NumWord", COUNT, only_label="no")]
+    one = [
+        PerturbedSet("SwapAnt", COUNT, only_label="no"),
+        PerturbedSet("NumWord", COUNT, only_label="no"),
+    ]
     found = system("a", "", 20, sets=("SwapAnt", "NumWord"), whole=False)
     text = format_markdown(table(found, columns=one))
     assert "SA, NW: all gold labels are no, so a system that says nothing else has 100, " in text
@@ -89,7 +92,7 @@ def test_sets_of_one_label_are_told():
 
 
 def test_examples_that_were_not_changed_are_told():
-    one = [Column("SwapAnt", COUNT, untouched=7), Column("AddPunc", COUNT)]
+    one = [PerturbedSet("SwapAnt", COUNT, untouched=7), PerturbedSet("AddPunc", COUNT)]
     found = system("a", "", 20, whole=False)
     text = format_markdown(table(found, columns=one))
     assert "SA: 7 of its examples are as they were before." in text
@@ -145,5 +148,5 @@ def test_the_papers_figures_are_complete():
     ],
 )
 def test_the_papers_figure_is_that_of_dataset_and_architecture(dataset, split, arch, figure):
-    column = Column("SwapAnt", COUNT, dataset, split)
+    column = PerturbedSet("SwapAnt", COUNT, dataset, split)
     assert printed().figure(arch, column) == pytest.approx(figure, nan_ok=True)

@@ -25,8 +25,7 @@ from fairseq_plugins.lab.plan.experiment_file import Experiment, Part
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.steps import read_steps
 from fairseq_plugins.lab.report import steps
-from fairseq_plugins.lab.report.choice import ReportOptions
-from fairseq_plugins.lab.report.making import write_report
+from fairseq_plugins.lab.report.making import ReportOptions, write_report
 from fairseq_plugins.lab.results.runs import find_outcomes
 
 SECRET = "the-secret-of-another-folder"

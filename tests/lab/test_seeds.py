@@ -10,18 +10,17 @@ import pytest
 from lab.finished_runs import finish
 from scipy import stats
 
-from fairseq_plugins.lab.report.choice import comparison_tables
+from fairseq_plugins.lab.report.making import comparison_tables
 from fairseq_plugins.lab.results.comparisons import Significance, compare, welch
-from fairseq_plugins.lab.results.run_frame import frame
+from fairseq_plugins.lab.results.run_frame import Setting, frame
 from fairseq_plugins.lab.results.runs import read_outcomes
-from fairseq_plugins.lab.results.seed_report import (
+from fairseq_plugins.lab.results.seeds import Summary, chosen_settings
+from fairseq_plugins.lab.results.setting_tables import (
     comparisons_csv,
     format_markdown,
     make_report,
     settings_csv,
 )
-from fairseq_plugins.lab.results.seeds import Summary, chosen_settings
-from fairseq_plugins.lab.results.setting import Setting
 
 PLAIN, POS, SLA = "bert_plain_tiny", "bert_pos_tiny", "bert_sla_tiny"
 

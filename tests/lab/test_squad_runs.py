@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab.filled_tables import OVER_SEEDS, cells, table_of
+from lab.filled_tables import OVER_SEEDS, cells, format_markdown, table_of
 from lab.finished_questions import answered, with_three_models
 
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap, read_answers
@@ -19,11 +19,9 @@ from fairseq_plugins.lab.plan.grid_file import read_grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_folders, read_prepared
 from fairseq_plugins.lab.plan.recipes import settings, total_updates, train_options
 from fairseq_plugins.lab.results import squad_answers
-from fairseq_plugins.lab.results.bertqa_models import models_table
+from fairseq_plugins.lab.results.bertqa import models_table, with_ensemble
 from fairseq_plugins.lab.results.comparisons import EXAMPLES, Significance
-from fairseq_plugins.lab.results.ensembles import with_ensemble
 from fairseq_plugins.lab.results.experiment_tables import lay_out
-from fairseq_plugins.lab.results.paper_formats import format_markdown
 from fairseq_plugins.lab.results.paper_tables import make_tables
 from fairseq_plugins.lab.results.runs import find_outcomes
 from fairseq_plugins.lab.results.tables import format_table
@@ -232,7 +230,7 @@ def test_metrics_of_a_tuned_threshold_are_left_out_where_a_run_has_none(tmp_path
 
 def test_table_1_says_what_the_models_are(tmp_path):
     with_three_models(tmp_path)
-    table = models_table(find_outcomes([tmp_path]))
+    (table,) = models_table(find_outcomes([tmp_path]))
     models = table.records()
     assert [model["model"] for model in models] == [f"Model {k} (large)" for k in (1, 2, 3)]
     assert {(model["BS"], model["GA"], model["dataset"]) for model in models} == {

@@ -11,13 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lab.example_datasets import dataset_of
-from lab.filled_tables import OVER_SEEDS, cells, entry_of, fill, table_of
+from lab.filled_tables import OVER_SEEDS, cells, entry_of, fill, format_markdown, table_of
 from lab.finished_runs import finish
 
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.lab.results.comparisons import EXAMPLES, Significance, welch
 from fairseq_plugins.lab.results.layouts import labels, layouts
-from fairseq_plugins.lab.results.paper_formats import format_markdown
 from fairseq_plugins.lab.results.paper_tables import Row, make_tables
 from fairseq_plugins.lab.results.runs import find_outcomes
 from fairseq_plugins.lab.results.tables import to_csv

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,7 +19,7 @@ from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path as Curve
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-from .drawing import RED, plain, save, style
+from .drawing import RED, checked, draw_matrix, plain, save, style
 
 CELL = 0.25  # inches; shrinks for long sentences
 LONGEST_SIDE = 11.0  # inches of matrix
@@ -59,7 +58,6 @@ def plot_attention(
     panels: Sequence[AttentionPanel],
     out_stem: str | Path,
     *,
-    title: str | None = None,
     sides: tuple[str, str] = TRANSLATION,
 ) -> list[Path]:
     """Draw attention matrices side by side on one colour scale.
@@ -67,7 +65,6 @@ def plot_attention(
     Args:
         panels: at least one; they may differ in size.
         out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
-        title: above the whole figure.
         sides: what rows and columns are.
 
     Returns:
@@ -88,45 +85,34 @@ def plot_attention(
         widths = [len(panel.columns) for panel in panels]
         axes = figure.subplots(1, len(panels), squeeze=False, width_ratios=widths)[0]
         for panel, matrix, ax in zip(panels, matrices, axes):
-            image = _draw_matrix(ax, panel, matrix, top=top, cell=cell, font=font)
+            labels = (list(map(_shorten, side)) for side in (panel.rows, panel.columns))
+            image = draw_matrix(ax, matrix, *labels, top=top, font=font, border=cell * 2)
+            ax.set_xlim(0, len(panel.columns))
+            ax.set_anchor("N")
+            for row, column in panel.marked:
+                look = {"fill": False, "edgecolor": RED, "linewidth": cell * 6}
+                ax.add_patch(Rectangle((column, row), 1, 1, **look))
             ax.set_ylabel(sides[0])
             label = _label_height(ax)
             pad = 8 + 72 * (label + _draw_arcs(ax, panel.arcs, label=label))  # points
             plain(ax.set_title(panel.title, y=1.0, pad=pad, fontweight="bold"))
-        _add_color_bar(figure, image, axes)
-        if title:
-            plain(figure.suptitle(title, fontsize=12))
+        level = {"anchor": (0.0, 0.8), "panchor": False}  # with the top of the matrices
+        bar = figure.colorbar(image, ax=list(axes), shrink=0.5, aspect=25, pad=0.015, **level)
+        bar.set_label("attention weight")
+        bar.outline.set_visible(False)
         return save(figure, out_stem)
-
-
-def _add_color_bar(figure: Figure, image: Any, axes: Sequence[Axes]) -> None:
-    """Add the common scale to the right, level with the top of the matrices."""
-    bar = figure.colorbar(
-        image, ax=list(axes), shrink=0.5, aspect=25, pad=0.015, anchor=(0.0, 0.8), panchor=False
-    )
-    bar.set_label("attention weight")
-    bar.outline.set_visible(False)
 
 
 def _checked(panel: AttentionPanel, sides: tuple[str, str]) -> np.ndarray:
     """Return the weights as (T, S) floats, refusing what cannot be drawn."""
-    matrix = np.asarray(panel.weights, dtype=float)
-    T, S = len(panel.rows), len(panel.columns)
-    if matrix.shape != (T, S):
-        raise ValueError(
-            f"panel {panel.title!r}: weights of shape {matrix.shape} do not fit "
-            f"{T} {sides[0]} and {S} {sides[1]}"
-        )
-    if matrix.size == 0:
-        raise ValueError(f"panel {panel.title!r}: nothing to draw, shape {matrix.shape}")
-    if not np.isfinite(matrix).all() or (matrix < 0).any():
-        raise ValueError(f"panel {panel.title!r}: weights must be finite and not negative")
+    what, (T, S) = f"panel {panel.title!r}", (len(panel.rows), len(panel.columns))
+    matrix = checked(panel.weights, panel.rows, panel.columns, what, sides)
     for arc in panel.arcs:
         if not all(0 <= end <= S - 1 for end in arc):
-            raise ValueError(f"panel {panel.title!r}: arc {arc} leads beyond {S} columns")
+            raise ValueError(f"{what}: arc {arc} leads beyond {S} columns")
     for row, column in panel.marked:
         if not (0 <= row < T and 0 <= column < S):
-            raise ValueError(f"panel {panel.title!r}: no cell {(row, column)} in {T} x {S}")
+            raise ValueError(f"{what}: no cell {(row, column)} in {T} x {S}")
     return matrix
 
 
@@ -143,31 +129,6 @@ def _measures(panels: Sequence[AttentionPanel]) -> tuple[float, float, tuple[flo
     width = cell * wide + sum(row_labels) + 0.35 * len(panels) + 1.2
     height = cell * high + column_label + arcs + 1.2
     return cell, font, (max(width, 3.5), max(height, 2.2))
-
-
-def _draw_matrix(
-    ax: Axes, panel: AttentionPanel, matrix: np.ndarray, *, top: float, cell: float, font: float
-) -> Any:
-    """Draw one panel: labels above and to the left, light cell borders, marks."""
-    T, S = matrix.shape
-    image = ax.pcolormesh(
-        matrix, cmap="Blues", vmin=0.0, vmax=top, edgecolors="0.9", linewidth=cell * 2
-    )
-    for row, column in panel.marked:
-        ax.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=RED, linewidth=cell * 6))
-    ax.set_aspect("equal")
-    ax.set_xlim(0, S)
-    ax.set_ylim(T, 0)
-    ax.xaxis.tick_top()
-    ax.set_xticks(np.arange(S) + 0.5, [_shorten(label) for label in panel.columns], rotation=90)
-    ax.set_yticks(np.arange(T) + 0.5, [_shorten(label) for label in panel.rows])
-    ax.tick_params(length=0, pad=2, labelsize=font)
-    for label in [*ax.get_xticklabels(), *ax.get_yticklabels()]:
-        plain(label)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    ax.set_anchor("N")
-    return image
 
 
 def _shorten(label: str) -> str:

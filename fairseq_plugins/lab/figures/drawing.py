@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -57,6 +58,53 @@ def tidy(ax: Axes, x: float, y: float, *, lines: bool = True) -> None:
         ax.grid(axis="y", color="0.9", linewidth=0.8)
     ax.margins(x=x, y=y)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def checked(
+    weights: Any, rows: Sequence[str], columns: Sequence[str], what: str, sides: Sequence[str]
+) -> np.ndarray:
+    """Return attention of labelled rows over labelled columns as floats.
+
+    Args:
+        weights, rows, columns: the attention and its labels.
+        what: it is called in errors.
+        sides: what rows and columns are.
+
+    Raises:
+        ValueError: nothing, or what does not fit its labels, is negative or not finite.
+    """
+    matrix = np.asarray(weights, dtype=float)
+    if matrix.shape != (len(rows), len(columns)) or not matrix.size:
+        fit = f"{len(rows)} {sides[0]} and {len(columns)} {sides[1]}, at least one each"
+        raise ValueError(f"{what}: weights of shape {matrix.shape} do not fit {fit}")
+    if not np.isfinite(matrix).all() or (matrix < 0).any():
+        raise ValueError(f"{what}: weights must be finite and not negative")
+    return matrix
+
+
+def draw_matrix(
+    ax: Axes,
+    matrix: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    top: float,
+    font: float,
+    border: float,
+) -> Any:
+    """Draw weights from 0 to ``top`` as cells, with labels above and to the left."""
+    look = {"cmap": "Blues", "edgecolors": "0.9", "linewidth": border}
+    image = ax.pcolormesh(matrix, vmin=0.0, vmax=top, **look)
+    ax.set_ylim(len(rows), 0)
+    ax.set_aspect("equal")
+    ax.xaxis.tick_top()
+    ax.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=90)
+    ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
+    ax.tick_params(length=0, pad=2, labelsize=font)
+    for label in [*ax.get_xticklabels(), *ax.get_yticklabels()]:
+        plain(label)
+    ax.spines[:].set_visible(False)
+    return image
 
 
 @contextmanager

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
+from ..results import tables
 
 COLUMNS = ("dataset", "system", "layer", "mean", "min", "max", "runs", "tokens", "values")
 
-Series = Mapping[str, Mapping[int, Sequence[float]]]  # system -> layer -> shares of its runs
+Curves = Mapping[str, Mapping[float, Sequence[float]]]  # system -> place across -> its seeds
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class GateShare:
     tokens: int
 
 
-def grouped(shares: Sequence[GateShare]) -> dict[str, Series]:
+def grouped(shares: Sequence[GateShare]) -> dict[str, Curves]:
     """Group shares by dataset, system (both in order of appearance) and layer.
 
     Raises:
@@ -58,16 +58,14 @@ def to_csv(shares: Sequence[GateShare]) -> str:
     Raises:
         ValueError: see `grouped`.
     """
-    grouped(shares)
+    tokens = {(one.dataset, one.system, one.layer): one.tokens for one in reversed(shares)}
     rows = []
-    for names, group in pd.DataFrame(shares).groupby(["dataset", "system"], sort=False):
-        for layer, runs in group.groupby("layer"):
-            values, tokens = list(runs.share), runs.tokens.iloc[0]
-            numbers = map(_number, (sum(values) / len(values), min(values), max(values)))
-            own = " ".join(map(_number, values))
-            rows.append([*names, layer, *numbers, len(values), tokens, own])
-    return pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False, lineterminator="\n")
-
-
-def _number(value: float) -> str:
-    return f"{value:.6f}"
+    for dataset, series in grouped(shares).items():
+        for system, layers in series.items():
+            for layer, values in sorted(layers.items()):
+                numbers = (sum(values) / len(values), min(values), max(values), *values)
+                mean, low, high, *own = (f"{value:.6f}" for value in numbers)
+                place = (dataset, system, layer)
+                row = (*place, mean, low, high, len(values), tokens[place], " ".join(own))
+                rows.append(dict(zip(COLUMNS, row)))
+    return tables.to_csv(rows)

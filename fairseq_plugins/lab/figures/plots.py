@@ -2,7 +2,8 @@
 
 ``plot_curves`` draws Sundararaman et al. 2019, Table 1 (BLEU against the share of the training
 data); ``plot_gates`` Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", Figure 2
-(gate values in different layers); ``plot_learning`` what a training log says.
+(gate values in different layers); ``plot_learning`` what a training log says; ``plot_rates`` what
+a search for the learning rate found.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from ..results.rate_trials import Trial
 from .drawing import BLUE, COLORS, MARKERS, RED, legend, plain, save, style, tidy
-from .gates import GateShare, grouped
+from .gates import Curves, GateShare, grouped
 
 _Named = tuple[str, Mapping[float, Sequence[float]]]  # system, fraction -> scores
 _LINES = ("-", "--", ":", "-.")  # where colours do not suffice
@@ -26,59 +27,43 @@ _MARKED = 25  # longest curve whose points are marked
 _PAPER = {"wla": BLUE, "sla": RED}  # Figure 2's colours
 
 
-def plot_curves(
-    rows: Sequence[Mapping[str, Any]],
-    out_stem: str | Path,
-    *,
-    metric: str = "BLEU",
-    title: str | None = None,
-) -> list[Path]:
+def plot_curves(curves: Curves, out_stem: str | Path, *, metric: str = "BLEU") -> list[Path]:
     """Draw a score against the share of training data, one line a system, logarithmic in data.
 
     Args:
-        rows: each with ``system`` (name), ``fraction`` (in (0, 1]) and ``score``; several rows of
-            one system and fraction (seeds) are drawn as their mean with their range.
+        curves: system -> share, in (0, 1] -> scores of its seeds, drawn as mean and range.
         out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
         metric: label of the vertical axis.
-        title: above the figure.
 
     Returns:
         The two files written.
 
     Raises:
-        ValueError: no rows, a row without one of the keys, a fraction outside (0, 1] or a score
-            that is not finite.
+        ValueError: no curves, a share outside (0, 1] or a score that is not finite.
     """
-    series = _series(rows)
+    for system, points in _some(curves).items():
+        for share, scores in points.items():
+            if not 0 < share <= 1 or not all(map(math.isfinite, scores)):
+                raise ValueError(
+                    f"{system}: share must be in (0, 1] and scores finite: {share}, {scores}"
+                )
     with style():
         figure = Figure(figsize=(5.6, 3.8), layout="constrained")
         ax = figure.subplots()
-        for k, (system, points) in enumerate(series.items()):
+        for k, (system, points) in enumerate(curves.items()):
             _draw_line(ax, system, points, COLORS[k % len(COLORS)], MARKERS[k % len(MARKERS)])
-        if len(series) == 2:
-            _label_gaps(ax, *series.items())
-        _style_curves(ax, sorted({one for points in series.values() for one in points}), metric)
-        plain(ax.set_title(title or ""))
+        if len(curves) == 2:
+            _label_gaps(ax, *curves.items())
+        _style_curves(ax, sorted({one for points in curves.values() for one in points}), metric)
         legend(ax, loc="upper left")
         return save(figure, out_stem)
 
 
-def _series(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[float, list[float]]]:
-    """Group rows: system (in order of appearance) -> fraction -> scores."""
-    if not rows:
-        raise ValueError("no rows to draw")
-    series: dict[str, dict[float, list[float]]] = {}
-    for number, row in enumerate(rows):
-        missing = [key for key in ("system", "fraction", "score") if key not in row]
-        if missing:
-            raise ValueError(f"row {number} has no {', '.join(missing)}: {dict(row)}")
-        fraction, score = float(row["fraction"]), float(row["score"])
-        if not 0 < fraction <= 1 or not math.isfinite(score):
-            raise ValueError(
-                f"row {number}: fraction must be in (0, 1] and score finite: {dict(row)}"
-            )
-        series.setdefault(str(row["system"]), {}).setdefault(fraction, []).append(score)
-    return series
+def _some(curves: Curves) -> Curves:
+    """Return curves, if there are any."""
+    if not curves:
+        raise ValueError("no curves to draw")
+    return curves
 
 
 def _draw_line(
@@ -123,9 +108,7 @@ def _style_curves(ax: Axes, fractions: Sequence[float], metric: str) -> None:
         ax.set_ylim(bottom=max(0.0, ax.get_ylim()[0]))
 
 
-def plot_gates(
-    shares: Sequence[GateShare], out_stem: str | Path, *, title: str | None = None
-) -> list[Path]:
+def plot_gates(shares: Sequence[GateShare], out_stem: str | Path) -> list[Path]:
     """Draw the mean local share of every layer, one polyline a system, one panel a dataset.
 
     Several runs of one system (seeds) are drawn as their mean with their range. Systems named after
@@ -134,7 +117,6 @@ def plot_gates(
     Args:
         shares: of all datasets, systems, runs and layers.
         out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
-        title: above the whole figure.
 
     Returns:
         The two files written.
@@ -159,8 +141,6 @@ def plot_gates(
             plain(ax.set_title(dataset))
             legend(ax)
         axes[0].set_ylabel("gate value (share of local attention)")
-        if title:
-            plain(figure.suptitle(title, fontsize=12))
         return save(figure, out_stem)
 
 
@@ -176,9 +156,7 @@ def _looks(systems: Sequence[str]) -> list[tuple[str, str]]:
     return [(color, MARKERS[i % len(MARKERS)]) for i, color in enumerate(colors)]
 
 
-def plot_learning(
-    curves: Mapping[str, Mapping[float, Sequence[float]]], out_stem: str | Path, *, label: str
-) -> Path:
+def plot_learning(curves: Curves, out_stem: str | Path, *, label: str) -> Path:
     """Draw a value against updates, one line a system: the mean of its seeds with their range.
 
     Args:
@@ -193,9 +171,7 @@ def plot_learning(
         ValueError: no curves.
         OSError: the file cannot be written.
     """
-    if not curves:
-        raise ValueError("no curves to draw")
-    columns = 1 if max(map(len, curves)) > 24 else 2
+    columns = 1 if max(map(len, _some(curves))) > 24 else 2
     rows = math.ceil(len(curves) / columns)
     most = max(map(len, curves.values()))
     with style():
@@ -219,3 +195,57 @@ def _style_learning(ax: Axes, label: str) -> None:
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     tidy(ax, 0.03, 0.08)
+
+
+def plot_rates(trials: Sequence[Trial], out_stem: str | Path) -> list[Path]:
+    """Draw the metric, and below it the loss, one line a system, logarithmic in the rate.
+
+    The best rate of each system is ringed; rates at which training broke down are crosses at the
+    foot.
+
+    Args:
+        trials: of all systems and rates.
+        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
+
+    Returns:
+        The two files written.
+
+    Raises:
+        ValueError: nothing to draw.
+        OSError: the files cannot be written.
+    """
+    if not trials:
+        raise ValueError("no trials to draw")
+    with style():
+        figure = Figure(figsize=(5.6, 5.2), layout="constrained")
+        axes = figure.subplots(2, 1, sharex=True)
+        for k, system in enumerate(dict.fromkeys(trial.system for trial in trials)):
+            group = [trial for trial in trials if trial.system == system]
+            look = {"color": COLORS[k % len(COLORS)], "marker": MARKERS[k % len(MARKERS)]}
+            whole = sorted((t for t in group if t.is_whole), key=lambda trial: trial.rate)
+            rates = [trial.rate for trial in whole]
+            peak = max(whole, key=lambda trial: trial.merit, default=None)
+            for ax, name in zip(axes, ("score", "loss")):
+                values = [getattr(trial, name) for trial in whole]
+                ax.plot(rates, values, label=system, markersize=5, linewidth=1.6, **look)
+                broken = [trial.rate for trial in group if not trial.is_whole]
+                foot = {"transform": ax.get_xaxis_transform(), "linestyle": "none"}
+                ax.plot(broken, [0.03] * len(broken), marker="x", color=look["color"], **foot)
+                if peak:
+                    ring = {"marker": "o", "markersize": 12, "fillstyle": "none"}
+                    ax.plot([peak.rate], [getattr(peak, name)], color=look["color"], **ring)
+        _style_rates(axes, [trial.rate for trial in trials], trials[0].metric)
+        return save(figure, out_stem)
+
+
+def _style_rates(axes: Sequence, rates: Sequence[float], metric: str) -> None:
+    """Set axes, a tick a rate, and the legend."""
+    ticks = sorted(set(rates))
+    for ax, name in zip(axes, (metric, "loss")):
+        ax.set_xscale("log")
+        ax.set_ylabel(name)
+        tidy(ax, 0.06, 0.12)
+    axes[1].set_xticks(ticks, [f"{rate:g}" for rate in ticks], rotation=45, ha="right")
+    axes[1].minorticks_off()
+    axes[1].set_xlabel("learning rate")
+    legend(axes[0])

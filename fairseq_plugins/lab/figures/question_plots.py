@@ -1,21 +1,111 @@
-"""Bars of errors by question word: Figure 5 of Chadha and Sood 2019."""
+"""Figures 4 and 5 of Chadha and Sood 2019: attention of questions, and errors by question word.
+
+A context is long and a question short: the map of attention between them is cut into strips, one
+below the other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from ...evaluation.question_types import TypeErrors
-from .drawing import COLORS, legend, plain, save, style, tidy
+from .drawing import COLORS, RED, checked, draw_matrix, legend, plain, save, style, tidy
 
+SIDES = ("wordpieces of the question", "of the context")
+CELL = 0.2  # inches
+FONT = 7.0  # points
 GROUP = 0.8  # of the room of a type that its bars take
+LETTER = FONT / 72 * 0.62  # width of an average letter, inches
 
 
-def plot_errors(
-    found: Sequence[TypeErrors], out_stem: str | Path, *, title: str | None = None
+def plot_coattention(
+    weights: np.ndarray,
+    question: Sequence[str],
+    context: Sequence[str],
+    out_stem: str | Path,
+    *,
+    span: tuple[int, int] | None = None,
+    chosen: bool = True,
+    title: str = "",
+    strip: int,
 ) -> list[Path]:
+    """Draw a map of attention, question down and context across.
+
+    Args:
+        weights: (Q, C).
+        question: Q labels.
+        context: C labels.
+        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
+        span: first and last column of the best span, which is framed.
+        chosen: whether it is the answer; else the frame is dashed.
+        title: above the figure.
+        strip: most columns of a strip.
+
+    Returns:
+        The two files written.
+
+    Raises:
+        ValueError: weights that do not fit their labels, are negative or not finite; a span beyond
+            the context; strips without columns.
+        OSError: the files cannot be written.
+    """
+    weights = checked(weights, question, context, "attention", SIDES)
+    if span is not None and not 0 <= span[0] <= span[1] < len(context):
+        raise ValueError(f"the span {span} is none of {len(context)} columns")
+    if strip < 1:
+        raise ValueError(f"strips of {strip} columns: must be at least 1")
+    starts = range(0, len(context), strip)
+    columns, top = min(strip, len(context)), float(weights.max()) or 1.0
+    with style():
+        figure = Figure(figsize=_size(question, context, columns, len(starts)))
+        axes = figure.subplots(len(starts), 1, squeeze=False)[:, 0]
+        for ax, start in zip(axes, starts):
+            part = weights[:, start : start + strip]
+            labels, look = context[start : start + strip], {"font": FONT, "border": 0.4}
+            image = draw_matrix(ax, part, question, labels, top=top, **look)
+            ax.set_anchor("W")
+            ax.set_xlim(0, columns)
+            if span is not None:
+                _mark(ax, (span[0] - start, span[1] - start), part.shape, "-" if chosen else "--")
+        figure.tight_layout(pad=0.4, h_pad=0.8)
+        bar = figure.colorbar(image, ax=list(axes), fraction=0.03, pad=0.01, aspect=30)
+        bar.ax.tick_params(labelsize=FONT)
+        bar.set_label("attention weight", fontsize=FONT)
+        bar.outline.set_visible(False)
+        if title:
+            plain(figure.suptitle(title, fontsize=9.0, y=1.0, va="bottom"))
+        return save(figure, out_stem)
+
+
+def _size(
+    question: Sequence[str], context: Sequence[str], columns: int, strips: int
+) -> tuple[float, float]:
+    """Return width and height of the figure, inches."""
+    left = LETTER * max(map(len, question))
+    above = LETTER * max(map(len, context))
+    width = CELL * columns + left + 1.2
+    return max(width, 4.0), strips * (CELL * len(question) + above + 0.25) + 0.3
+
+
+def _mark(ax: Axes, span: tuple[int, int], shape: tuple[int, ...], line: str) -> None:
+    """Frame what a strip shows of the span, and colour its labels."""
+    rows, columns = shape
+    first, last = max(span[0], 0), min(span[1], columns - 1)
+    if first > last:
+        return
+    look = {"fill": False, "edgecolor": RED, "linewidth": 1.4, "linestyle": line, "clip_on": False}
+    ax.add_patch(Rectangle((first, 0), last - first + 1, rows, **look))
+    for label in ax.get_xticklabels()[first : last + 1]:
+        label.set_color(RED)
+
+
+def plot_errors(found: Sequence[TypeErrors], out_stem: str | Path) -> list[Path]:
     """Draw the percentage of wrong answers of every type of question, a bar a system.
 
     Numbers above the bars are counts of wrong answers, as in the paper's text.
@@ -23,7 +113,6 @@ def plot_errors(
     Args:
         found: of all types and systems.
         out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
-        title: above the figure.
 
     Returns:
         The two files written.
@@ -52,6 +141,4 @@ def plot_errors(
         ax.set_ylabel("wrong answers, %")
         tidy(ax, 0.02, 0.12, lines=False)
         legend(figure, loc="outside upper left", ncols=3)
-        if title:
-            plain(ax.set_title(title))
         return save(figure, out_stem)

@@ -1,25 +1,40 @@
-"""The figures of a report: how systems learn, what fractions of the data and gates come to."""
+"""The figures of a report: how systems learn, what shares of the data and gates come to.
+
+A system is drawn at the setting that does best on the validation set; where none of its runs is
+finished, at the one that is furthest.
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from ..figures.gates import Curves, GateShare
 from ..figures.plots import plot_curves, plot_gates, plot_learning
-from ..results.fractions import curve_points, shares_of
-from ..results.runs import Experiment, Outcomes
-from ..results.seeds import chosen_finished, finished
+from ..results.one_dataset import share_curves
+from ..results.runs import FoundExperiment, Outcomes, tried
+from ..results.seeds import by_setting, chosen_finished, finished
 from ..results.tables import scale_of
-from .curves import Runs, chosen, gate_shares, largest_fraction, loss_curves, validation_curves
+from ..results.training_log import training_losses, updates_so_far, validations
+from ..run_files import LOG
+from ..safe_files import is_file
 from .model import Figure
+
+MOST_POINTS = 80  # of a curve: more cannot be seen
+
+Runs = Mapping[str, pd.DataFrame]  # system -> runs at one setting
 
 
 def draw(
-    experiment: Experiment,
+    experiment: FoundExperiment,
     outcomes: Mapping[str, Outcomes],
     folder: Path,
     prefix: str,
@@ -35,13 +50,13 @@ def draw(
         remarks: what could not be read is added, a line each.
     """
     for part in experiment.parts:
-        runs, name = largest_fraction(experiment.of(part)), experiment.name_of(part)
+        runs, name = experiment.of(part), experiment.name_of(part)
+        runs = runs[runs.fraction == max(runs.fraction, default=1.0)]
         stem = folder / (prefix + re.sub(r"[^\w.-]+", "_", name)[:100])
         if part.name in outcomes:
-            try:
-                yield from _fractions(name, outcomes[part.name], stem)
-            except (ValueError, KeyError) as error:
-                remarks.append(f"{part.folder}: no curve of shares of the data, {error!r}")
+            what = f"{part.folder}: no curve of shares of the data, "
+            make = partial(_fractions, name, outcomes[part.name], stem)
+            yield from tried(make, remarks, [], what)
         yield from _learning(name, runs, stem, remarks)
         yield from _gates(name, part.dataset or name, runs, stem)
 
@@ -77,15 +92,15 @@ def _with(stem: Path, kind: str) -> Path:
     return stem.with_name(f"{stem.name}-{kind}")
 
 
-def _fractions(name: str, found: Outcomes, stem: Path) -> Iterator[Figure]:
+def _fractions(name: str, found: Outcomes, stem: Path) -> list[Figure]:
     """Draw a score against the share of the training data."""
-    if len(shares_of(found)) < 2:
-        return
-    points, shown = curve_points(found)
-    path = plot_curves(points, _with(stem, "fractions"), metric=shown.title)[-1]
-    seeds = _over_seeds(Counter((p["system"], p["fraction"]) for p in points).values())
+    if found.runs.fraction.nunique() < 2:
+        return []
+    curves, shown = share_curves(found)
+    path = plot_curves(curves, _with(stem, "fractions"), metric=shown.title)[-1]
+    seeds = _over_seeds(len(one) for points in curves.values() for one in points.values())
     caption = f"{shown.title}, against the share of the training data; {seeds}."
-    yield Figure(f"{name}: shares of the training data", caption, path, True)
+    return [Figure(f"{name}: shares of the training data", caption, path, True)]
 
 
 def _learning(name: str, records: pd.DataFrame, stem: Path, remarks: list[str]) -> Iterator[Figure]:
@@ -119,3 +134,76 @@ def _gates(name: str, dataset: str, records: pd.DataFrame, stem: Path) -> Iterat
             f"Share of local attention in every layer, mean over tokens of {split}; {_about(runs)}."
         )
         yield Figure(f"{name}: gates per layer", caption, path, True)
+
+
+def chosen(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the runs of every system at its chosen setting, in order of appearance."""
+    groups = by_setting(runs)
+    best = {name: one.setting for name, one in chosen_finished(runs).items()}
+    for system in dict.fromkeys(runs.system):
+        if system not in best:
+            own = [setting for setting in groups if setting.system == system]
+            best[system] = max(own, key=lambda one: _updates(groups[one]))
+    return {system: groups[best[system]] for system in dict.fromkeys(runs.system)}
+
+
+def _updates(runs: pd.DataFrame) -> int:
+    """Return the updates of all runs together."""
+    return sum(updates_so_far(folder / LOG) for folder in runs.folder)
+
+
+def validation_curves(runs: Runs, metric: str, remarks: list[str], scale: float = 1) -> Curves:
+    """Return the metric at every validation, times a scale."""
+
+    def points(run: Any) -> dict[float, float]:
+        found = validations(run.folder / LOG, run.validation)
+        return {one.updates: scale * one.metrics[metric] for one in found if metric in one.metrics}
+
+    return _curves(runs, points, remarks)
+
+
+def loss_curves(runs: Runs, remarks: list[str]) -> Curves:
+    """Return the loss on training batches, averaged over stretches of updates."""
+    longest = max((count for group in runs.values() for count in group.planned), default=0)
+    width = max(1, math.ceil(longest / MOST_POINTS))
+
+    def points(run: Any) -> dict[float, float]:
+        stretches = defaultdict(list)
+        for updates, loss in training_losses(run.folder / LOG).items():
+            stretches[math.ceil(updates / width) * width].append(loss)
+        return {updates: statistics.fmean(losses) for updates, losses in stretches.items()}
+
+    return _curves(runs, points, remarks)
+
+
+def _curves(
+    runs: Runs, points: Callable[[Any], Mapping[float, float]], remarks: list[str]
+) -> Curves:
+    """Put the finite points of all seeds together; a log that cannot be read is told of."""
+    curves = {}
+    for system, group in runs.items():
+        values: dict[float, list[float]] = defaultdict(list)
+        for run in group.itertuples():
+            log = run.folder / LOG
+            if not is_file(log):
+                continue
+            try:
+                for updates, value in points(run).items():
+                    values[updates] += [value] if math.isfinite(value) else []
+            except (OSError, ValueError, TypeError):
+                remarks.append(f"{log}: passed over, it cannot be read as a training log")
+        values = {updates: found for updates, found in sorted(values.items()) if found}
+        if values:
+            curves[system] = values
+    return curves
+
+
+def gate_shares(runs: Runs, dataset: str) -> list[GateShare]:
+    """Return the mean local share of attention of every layer, as finished runs logged it."""
+    return [
+        GateShare(dataset, system, int(layer), float(share), 0)
+        for system, group in runs.items()
+        for gates in group.gates
+        for layer, share in gates.items()
+        if str(layer).isdigit() and isinstance(share, (int, float)) and 0 <= share <= 1
+    ]

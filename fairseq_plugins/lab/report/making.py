@@ -1,24 +1,63 @@
 """The report on experiments: read, choose what is shown, draw the figures, write both pages.
 
-It may be made at any time. What is broken or half-written costs one remark on the page.
+It may be made at any time. What is broken or half-written costs one remark on the page. Tables are
+those that the experiment asks for, or all that fit, and those of every report: all settings, and
+every system against a baseline.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from ...files import write_text
 from ...messages import named
-from ..results.runs import Experiment, Outcomes, compared, read_experiments
+from ..results.bertqa import with_ensemble
+from ..results.comparisons import EXAMPLES, SEEDS, Significance, against, only_plain
+from ..results.experiment_tables import makers
+from ..results.paper_formats import page_table
+from ..results.runs import FoundExperiment, Outcomes, compared, is_invented, read_experiments, tried
+from ..results.setting_tables import compared_table, settings_table
+from ..results.table_names import table_names
+from ..results.tables import Table
 from ..safe_files import refuse_links
-from .choice import ReportOptions, tables_of
+from .contents import (
+    commands_of,
+    counts_of,
+    facts_of,
+    failures_of,
+    options_tables,
+    parts_table,
+    unfinished_table,
+    versions_table,
+)
 from .figures import draw
-from .html import to_html
-from .markdown import to_markdown
 from .model import Chapter, Report
-from .progress import commands_of, counts_of, facts_of, failures_of, unfinished_table
-from .settings import options_tables, parts_table, versions_table
+from .pages import to_html, to_markdown
 from .steps import leftovers
+
+_SHORT = 2  # parts up to which the tables of all settings are open
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """How a report is made.
+
+    Args:
+        title: of the page; empty for the experiment's.
+        paper: whether the papers' figures stand beside ours.
+        baseline: system that the others are compared with; empty for the only plain BERT.
+        samples: of the bootstrap over examples.
+        seed: of it.
+    """
+
+    title: str = ""
+    paper: bool = True
+    baseline: str = ""
+    samples: int = 1000
+    seed: int = 12345
 
 
 def write_report(
@@ -74,16 +113,19 @@ def make_report(root: str | Path, figures: Path, options: ReportOptions) -> Repo
 
 
 def _chapter(
-    experiment: Experiment,
+    experiment: FoundExperiment,
     figures: Path,
     prefix: str,
     options: ReportOptions,
     remarks: list[str],
 ) -> Chapter:
     """Put together what is shown of an experiment."""
-    found = _outcomes(experiment, remarks)
-    versions = versions_table(experiment)
-    settings = [versions] if versions else []
+    found = {}
+    for part in experiment.parts:
+        runs, what = experiment.of(part), f"{part.folder}: in no table that compares systems: "
+        one = tried(partial(compared, runs), remarks, None, what) if runs.done.any() else None
+        found |= {part.name: one} if one else {}
+    settings = versions_table(experiment)
     for part in experiment.parts:
         settings += options_tables(experiment.name_of(part), experiment.of(part))
     return Chapter(
@@ -103,14 +145,56 @@ def _chapter(
     )
 
 
-def _outcomes(experiment: Experiment, remarks: list[str]) -> dict[str, Outcomes]:
-    """Return the finished runs of every part, for tables that compare them."""
-    found = {}
+def tables_of(
+    experiment: FoundExperiment,
+    found: Sequence[Outcomes],
+    options: ReportOptions,
+    remarks: list[str],
+) -> list[Table]:
+    """Return all tables of an experiment.
+
+    Args:
+        experiment: its runs.
+        found: the finished ones, part by part.
+        options: see there.
+        remarks: tables that cannot be made are added, a line each.
+    """
+    wanted, drawn = experiment.tables, Significance(SEEDS, options.samples, options.seed)
+    for name in wanted:
+        if name not in table_names():
+            remarks.append(f"{experiment.folder}: no table is called {name!r}")
+    left_out = ": a table is left out: "
+    for folder in experiment.ensembles():
+        found = tried(partial(with_ensemble, found, folder), remarks, found, f"{folder}{left_out}")
+    several = any(one.runs.duplicated(["root", "setting"]).any() for one in found)
+    test = drawn if several else replace(drawn, over=EXAMPLES)
+    paper = options.paper and not is_invented(experiment.folder)
+    shown: list[Table] = []
+    for root, make in makers(found, wanted, test, paper, page_table, shares=True):
+        shown += tried(make, remarks, [], f"{root}{left_out}")
     for part in experiment.parts:
-        runs = experiment.of(part)
-        if runs.done.any():
-            try:
-                found[part.name] = compared(runs)
-            except ValueError as error:
-                remarks.append(f"{part.folder}: in no table that compares systems: {error}")
-    return found
+        title, runs = f"{experiment.name_of(part)}: every setting", experiment.of(part)
+        shown += settings_table(title, runs, is_folded=len(experiment.parts) > _SHORT)
+    for one in found:
+        make = partial(comparison_tables, one, options.baseline, drawn)
+        shown += tried(make, remarks, [], f"{one.root}{left_out}")
+    return shown
+
+
+def comparison_tables(found: Outcomes, baseline: str, drawn: Significance) -> list[Table]:
+    """Compare each system with a baseline over seeds and over examples, on the validation set.
+
+    Args:
+        found: runs on one dataset.
+        baseline: a system; empty for the only one called ``bert_plain…``.
+        drawn: samples and seed of the bootstrap over examples.
+
+    Returns:
+        One table; none without baseline or without anything to compare it with.
+    """
+    baseline = baseline or only_plain(found.runs)
+    if baseline not in set(found.runs.system):
+        return []
+    title = f"{found.dataset}: every system against {baseline}"
+    compared = list(against(found.runs, found.metric, baseline, drawn))
+    return [compared_table(title, found.metric, compared)] if compared else []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from ..results.tables import Table
 
@@ -64,33 +65,18 @@ class Command:
     is_whole: bool = False
 
 
-@dataclass(frozen=True)
-class Counts:
-    """How many runs of a plan are how far; `planned` is 0 where nothing tells."""
+class Counts(NamedTuple):
+    """How many runs are how far; those that wait have not begun."""
 
     finished: int = 0
     failed: int = 0
     unfinished: int = 0
-    planned: int = 0
+    waiting: int = 0
 
     @property
     def total(self) -> int:
         """Number of all runs that are known of."""
-        return max(self.planned, self.finished + self.failed + self.unfinished)
-
-    @property
-    def waiting(self) -> int:
-        """Number of runs that have not begun."""
-        return self.total - self.finished - self.failed - self.unfinished
-
-    def __add__(self, other: Counts) -> Counts:
-        """Return the runs of both."""
-        return Counts(
-            self.finished + other.finished,
-            self.failed + other.failed,
-            self.unfinished + other.unfinished,
-            self.total + other.total,
-        )
+        return sum(self)
 
 
 @dataclass(frozen=True)
@@ -133,4 +119,4 @@ class Report:
     @property
     def counts(self) -> Counts:
         """The runs of all experiments."""
-        return sum((chapter.counts for chapter in self.chapters), Counts())
+        return Counts(*map(sum, zip(*(chapter.counts for chapter in self.chapters))))

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
+from ..run_files import AFTER
 from ..safe_files import files_below, inner_folders, is_file, read_bytes, read_text
 from .model import MARKDOWN, PAGE, PLAIN, Figure, Text
 
-AFTER = "after"  # folder of the steps, one folder each
 LARGEST = 8_000_000  # bytes of a file that a page takes in
 _IMAGES = (".svg", ".png")
 _TEXTS = {".md": MARKDOWN, ".html": PAGE, ".txt": PLAIN, ".csv": PLAIN}
@@ -30,9 +30,9 @@ def leftovers(experiment: Path, remarks: list[str]) -> list[Figure | Text]:
     if (experiment / AFTER).is_symlink():
         remarks.append(f"{experiment / AFTER}: passed over, a symbolic link")
         return []
-    steps = inner_folders(experiment / AFTER, remarks.append)
+    steps = inner_folders(experiment / AFTER, remarks)
     for step in (step for step in steps if not step.name.startswith(".")):  # with a dot: under way
-        for path in files_below(step, remarks.append):
+        for path in files_below(step, remarks):
             if not path.name.startswith(".") and _is_shown(path):
                 found += _leftover(step, path, remarks)
     return found
@@ -69,7 +69,5 @@ def _leftover(step: Path, path: Path, remarks: list[str]) -> Iterator[Figure | T
                 remarks.append(f"{path}: passed over, empty or no whole {path.suffix[1:].upper()}")
         else:
             yield Text(title, _TEXTS[path.suffix], read_text(path, LARGEST, "replace"))
-    except OSError as error:
-        remarks.append(f"{path}: passed over ({error.strerror})")
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         remarks.append(f"passed over {error}")

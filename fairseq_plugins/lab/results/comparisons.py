@@ -28,7 +28,7 @@ from ..run_files import EVALUATED, PREDICTIONS
 from ..safe_files import is_file, read_text
 from .layouts import PLAIN
 from .run_frame import BEST
-from .seeds import Shown, Summary, chosen_at
+from .seeds import Shown, Summary, chosen_settings
 from .split_files import GENERATED, SCORE, find
 from .squad_answers import TUNED
 
@@ -281,7 +281,8 @@ def against(
         shares = [set(runs[runs.system == name].fraction) for name in (baseline, system)]
         if system == baseline or not set.intersection(*shares):
             continue
-        chosen = chosen_at(runs, metric, max(set.intersection(*shares)))
+        share = max(set.intersection(*shares))
+        chosen = chosen_settings(runs[runs.fraction == share], metric)
         first, summary = chosen[baseline], chosen[system]
         if first.values.keys() & summary.values.keys():
             examples = over_examples(first, summary, Shown(metric, ""), drawn)

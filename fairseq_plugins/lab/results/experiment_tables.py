@@ -13,20 +13,18 @@ from pathlib import Path
 
 from ...messages import named
 from ..plan.prepare_options import TRANSLATION
-from . import bertqa_models
+from .bertqa import models_layout, models_table, with_ensemble
 from .comparisons import EITHER, Significance
-from .ensembles import with_ensemble
-from .feature_tables import feature_table, width_table
-from .fractions import fraction_table, shares_of
 from .layouts import layouts
-from .one_dataset import label_of
-from .paper_formats import format_markdown
+from .one_dataset import feature_table, fraction_table, label_of, width_table
+from .paper_formats import paper_table
 from .paper_tables import CSV, Filled, make_tables
 from .runs import Outcomes, find_experiments, is_invented, outcomes_of, read_experiments
-from .settings_table import settings_table
+from .setting_tables import settings_table
 from .table_names import FEATURE_DIMS, FEATURES, FRACTIONS, MODELS, SETTINGS, check_names
 from .tables import Table, format_table, to_csv
 
+Form = Callable[[Filled, Significance], Table]  # how papers' tables are laid out
 _OF_ONE_DATASET = {  # all but the first are of translation
     FRACTIONS: fraction_table,
     FEATURES: feature_table,
@@ -47,8 +45,7 @@ def lay_out(
     Args:
         folders: of experiments or of runs.
         names: of the tables; empty for those that the experiments ask for, or all that fit.
-        ensembles: folders of answers of some of the runs together; empty for those that steps of
-            the experiments left.
+        ensembles: folders of answers of several of the runs; empty for those that steps left.
         test: of differences in the papers' tables; None for the usual one.
         paper: whether papers' figures stand beside ours; never where all corpora are invented.
 
@@ -60,14 +57,15 @@ def lay_out(
     folders, test = list(map(Path, folders)), test or Significance()
     found, names = _read(folders, names, ensembles)
     paper = paper and not all(is_invented(folder) for folder in folders)
-    tables = [table for _, make in makers(found, names, test, paper) for table in make()]
+    tables = [one for _, make in makers(found, names, test, paper, paper_table) for one in make()]
     if SETTINGS in names or not (tables or names):
-        tables += _settings(folders)
-    texts = [format_table(t) if isinstance(t, Table) else format_markdown(t, test) for t in tables]
-    scores = [line for table in tables for line in table.score_lines()]
+        for one in (one for folder in folders for one in read_experiments(folder, [])):
+            for part in one.parts:
+                tables += settings_table(one.name_of(part), one.of(part))
+    texts, scores = list(map(format_table, tables)), [line for one in tables for line in one.scores]
     if scores:
         return texts, to_csv(scores, CSV)
-    models = [table.records() for table in tables if table.title == bertqa_models.layout().title]
+    models = [table.records() for table in tables if table.title == models_layout().title]
     return texts, to_csv(models[0]) if models else ""
 
 
@@ -91,9 +89,10 @@ def makers(
     names: Sequence[str],
     test: Significance,
     paper: bool,
+    form: Form,
     *,
     shares: bool = False,
-) -> Iterator[tuple[Path, Callable[[], Sequence[Filled | Table]]]]:
+) -> Iterator[tuple[Path, Callable[[], Sequence[Table]]]]:
     """Yield what makes the tables that are asked for, or, if none is, all that fit.
 
     Args:
@@ -101,6 +100,7 @@ def makers(
         names: of the tables; all that are made from finished runs alone.
         test: of differences in the papers' tables.
         paper: whether papers' figures stand beside ours.
+        form: of papers' tables.
         shares: whether runs on several shares of the data have their table even if not asked for.
 
     Yields:
@@ -111,37 +111,28 @@ def makers(
         return
     root, papers = found[0].root, [name for name in names if name in layouts()]
     if not names or MODELS in names:
-        yield root, partial(_models, found, bool(names))
+        yield root, partial(models_table, found, asked=bool(names))
     if not names and any(one.dataset != TRANSLATION for one in found):
         papers = [""]
     for name in papers:
-        yield root, partial(make_tables, found, name, test, paper=paper)
+        yield root, partial(_papers, found, name, test, paper, form)
     either = Significance(EITHER, test.samples, test.seed)
     for name, make in _OF_ONE_DATASET.items():
         fitting = [one for one in found if name == FRACTIONS or one.dataset == TRANSLATION]
         if name in names and not fitting:
             yield root, partial(_refuse, name, found)
         for one in fitting:
-            several = name == FRACTIONS and len(shares_of(one)) > 1
+            several = name == FRACTIONS and one.runs.fraction.nunique() > 1
             if name in names or (several and (shares or not names)):
                 yield one.root, lambda make=make, one=one: [make(one, either, paper)]
 
 
-def _models(found: Sequence[Outcomes], asked: bool) -> list[Table]:
-    models = bertqa_models.models_table(found)
-    if asked and not models:
-        raise ValueError(f"table {MODELS!r}: no run is called model1, model2 or model3")
-    return [models] if models else []
+def _papers(
+    found: Sequence[Outcomes], name: str, test: Significance, paper: bool, form: Form
+) -> list[Table]:
+    return [form(one, test) for one in make_tables(found, name, test, paper=paper)]
 
 
 def _refuse(name: str, found: Sequence[Outcomes]) -> list[Table]:
     there = named(sorted({label_of(one) for one in found}))
     raise ValueError(f"table {name!r} is of translation; the runs are on {there}")
-
-
-def _settings(folders: Sequence[Path]) -> Iterator[Table]:
-    """Yield the table of all settings of every dataset."""
-    for experiment in (one for folder in folders for one in read_experiments(folder, [])):
-        for part in experiment.parts:
-            table = settings_table(experiment.name_of(part), experiment.of(part))
-            yield from [table] if table else []

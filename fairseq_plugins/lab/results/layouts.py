@@ -23,6 +23,7 @@ from . import table_names
 from .squad_answers import TUNED
 
 PLAIN = "bert_plain"
+UP, DOWN = "↑", "↓"
 SIGNIFICANT = 0.05  # largest p-value behind an arrow
 _METRICS = {*LOWER_IS_BETTER, *(name for names in NAMES.values() for name in names)}
 _Size = Literal["tiny", "minilm", "base", "large"]
@@ -123,6 +124,11 @@ class Layout(Entries):
     def datasets(self) -> set[str]:
         """The datasets of all columns."""
         return {column.dataset for column in self.columns}
+
+    @property
+    def arrow(self) -> str:
+        """What marks a system that differs from the baseline by more than chance."""
+        return DOWN if self.marks_worse else UP
 
     @property
     def smallest(self) -> str:

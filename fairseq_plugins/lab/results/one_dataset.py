@@ -1,66 +1,222 @@
-"""What tables of one dataset share: which metric is shown, which setting of a system stands for it,
-what it gains over the baseline, and whether that is more than chance.
+"""Tables of one dataset: by share of the training data, by source features, by their width.
+
+At each place, a row and a group of columns, stands the setting that is best on the validation set,
+with what it gains over a baseline and whether that is more than chance. Sundararaman et al. (2019):
+
+fractions     Table 1: a row a share, the baseline and the syntax-infused Transformer, and what the
+              second gains. Any number of systems and any task will do; the baseline is the one
+              without source features, or else the one that comes first.
+features      "Experimental Results": all three features do better than any two.
+feature_dims  the same: a width of 20 does better than others from 8 to 64, be the features summed
+              or set side by side. The paper prints no figures of either.
 """
 
 from __future__ import annotations
 
+import json
 import math
-import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
+
+import pandas as pd
 
 from ..plan.prepare_options import TRANSLATION
 from .comparisons import SEEDS, SENTENCE_METRICS, Significance, Tested
-from .layouts import PLAIN, SIGNIFICANT
+from .layouts import DOWN, PLAIN, SIGNIFICANT, UP, Entries, special
 from .paper_tables import score_line
 from .run_frame import EVALUATION, found_scores
 from .runs import Outcomes
-from .seeds import Shown, Summary
+from .seeds import Shown, Summary, best_of, chosen_settings
 from .tables import (
-    DOWN,
     NONE,
-    UP,
     Cell,
     Heading,
     Table,
     mark_of,
+    millions,
     number_cell,
     p_text,
     scale_of,
     score_cell,
+    share_cell,
+    words,
 )
 
-NO_FEATURES = "none"
+_NO_FEATURES = "none"
+_SUM, _WIDTH = "sum", 20  # how features are combined, and how wide, unless an option says otherwise
+_Place = tuple[Any, str]  # row, group of columns; of no group for all of them
 
 
-class Pair(NamedTuple):
+class PrintedFractions(Entries):
+    """The paper's figures: of a metric on a split, by share of the training data, of systems."""
+
+    source: str
+    split: str
+    metric: str
+    systems: tuple[str, ...]
+    paper: dict[float, tuple[float, ...]]
+
+    def figure(self, metric: str, share: float, system: str) -> float:
+        """Return a figure; nan where the paper has none."""
+        row = self.paper.get(share, ()) if metric == self.metric else ()
+        return dict(zip(self.systems, row)).get(system, math.nan)
+
+
+@cache
+def figures() -> PrintedFractions:
+    """Return the paper's figures."""
+    return special("fractions", PrintedFractions)
+
+
+class _Arranged(NamedTuple):
+    """How runs stand in a table.
+
+    Args:
+        by: what its rows differ in.
+        leads: heads of the first columns.
+        cells: row, the runs in it -> cells of the first columns.
+        best: place -> the runs that stand there.
+        baseline: row -> what its runs are compared with; None for nothing.
+        gain: group -> what is said of its gain; None for no gain.
+        figure: metric, row, group -> the paper's figure, or nan.
+        first: the group that stands first.
+        chosen: whether the metric that chose stands beside each score.
+    """
+
+    by: str
+    leads: list[Heading]
+    cells: Callable[[Any, list[Summary]], list[Cell]]
+    best: dict[_Place, Summary]
+    baseline: Callable[[Any], Summary | None]
+    gain: Callable[[str], str | None] = str
+    figure: Callable[[str, Any, str], float] = lambda *_: math.nan
+    first: str = ""
+    chosen: bool = True
+
+
+@dataclass(frozen=True)
+class _Pair:
     """Runs of a system, those that they are compared with, and the paper's figure (or nan)."""
 
     summary: Summary
     baseline: Summary | None
     tested: Tested
-    paper: float = math.nan
+    shown: Shown
+    paper: float
+
+    def cells(self, gains: bool, chosen: bool) -> Iterator[Cell]:
+        """Yield a score, what it gains, and the metric that chose."""
+        paper = "" if math.isnan(self.paper) else f"paper, {figures().split}: {self.paper:.2f}"
+        yield score_cell(self.shown.values(self.summary), self.shown.metric, paper)
+        yield from [self._gain()] if gains else []
+        yield from [number_cell(self.summary.mean, "{:.3f}")] if chosen else []
+
+    def _gain(self) -> Cell:
+        """Show what is gained over the baseline, with an arrow where it is more than chance."""
+        if self.baseline is None or self.baseline is self.summary:
+            return Cell(NONE)
+        sides, tested = (self.summary, self.baseline), self.tested
+        means, scale = [fmean(self.shown.values(one)) for one in sides], scale_of(self.shown.metric)
+        gain, below = scale * (means[0] - means[1]), tested.remark
+        if not math.isnan(tested.p_value):
+            below = f"{p_text(tested.p_value)} over {tested.drawn}"
+            is_part = tested.drawn != SEEDS and max(one.count for one in sides) > 1
+            below += f" of one seed ({scale * tested.difference:+.2f})" if is_part else ""
+        return Cell(f"{gain:+.2f}", below, gain, mark_of(tested, self.shown))
+
+    def line(self, title: str) -> dict[str, Any]:
+        """Return what the CSV file says of the score."""
+        system, marked = self.summary.setting.system, mark_of(self.tested, self.shown) == UP
+        line = score_line(title, system, self.summary, self.shown, self.tested)
+        return {**line, "marked": int(marked), "paper": self.paper}
 
 
-@dataclass(frozen=True)
-class Compared(Table):
-    """A table of one dataset, with all that it compares, and what it shows of it."""
+def fraction_table(found: Outcomes, test: Significance, paper: bool = True) -> Table:
+    """Lay runs out by the share of the training data.
 
-    pairs: tuple[Pair, ...] = ()
-    dataset: str = ""
-    shown: Shown = Shown("", "")
+    Args:
+        found: runs on one dataset.
+        test: of the difference to the baseline.
+        paper: whether the paper's figures stand beside ours.
+    """
+    first, best = baseline_of(found), _by_share(found)
+    arranged = _Arranged(
+        "share of the training data",
+        [Heading("share"), Heading("examples")],
+        lambda share, summaries: [share_cell(share), _examples(summaries)],
+        best,
+        lambda share: best.get((share, first)),
+        gain=lambda name: None if name == first else f"{name} minus {first}",
+        first=first,
+        chosen=False,
+    )
+    table = _table(found, test, arranged._replace(figure=figures().figure) if paper else arranged)
+    if all(math.isnan(line["paper"]) for line in table.scores):
+        return table
+    return replace(table, caption=f"{table.caption} Paper: {figures().source}.")
 
-    def score_lines(self) -> Iterator[dict[str, Any]]:
-        """Yield a line for every score, as the papers' tables have them."""
-        for summary, _, tested, paper in self.pairs:
-            system = summary.setting.system
-            yield {
-                **score_line(self.title, system, summary, self.shown, tested),
-                "dataset": self.dataset,
-                "marked": int(mark_of(tested, self.shown) == UP),
-                "paper": paper,
-            }
+
+def feature_table(found: Outcomes, test: Significance, paper: bool = True) -> Table:
+    """Lay runs of translation out by the features they read, few first; see `fraction_table`.
+
+    Raises:
+        ValueError: no run used all of the training data.
+    """
+
+    def place(run: Any) -> _Place:
+        names = str(run.options.get("features", _NO_FEATURES)).split(",")
+        names = tuple(name for name in names if name != _NO_FEATURES)
+        return (len(names), names or (_NO_FEATURES,), run.system), ""
+
+    def cells(row: Any, summaries: list[Summary]) -> list[Cell]:
+        count = summaries[0].runs.parameters.iloc[0]
+        return [Cell(", ".join(row[1]), value=row[0]), Cell(row[2]), millions(count)]
+
+    best, first = _best_at(_whole(found), found.metric, place), baseline_of(found)
+    leads = [*words("features", "system"), Heading("parameters")]
+    baseline = next((one for (row, _), one in best.items() if row[2] == first), None)
+    return _table(found, test, _Arranged("source features", leads, cells, best, lambda _: baseline))
+
+
+def width_table(found: Outcomes, test: Significance, paper: bool = True) -> Table:
+    """Lay runs of translation out by the width of their features; see `fraction_table`.
+
+    A group of columns is a way of combining them. Every width stands, whatever is best.
+
+    Raises:
+        ValueError: no run used all of the training data.
+    """
+    best = _best_at(_whole(found), found.metric, _way)
+    arranged = _Arranged(
+        "width of the source features",
+        [Heading("width")],
+        lambda width, _: [Cell(str(width or NONE), value=width)],
+        best,
+        lambda _: best.get((0, "")),
+        first=_SUM,
+    )
+    notes = []
+    for way in filter(None, _groups(best, _SUM)):
+        means = {width: one.mean for (width, name), one in best.items() if name == way}
+        width = best_of(found.metric)(means, key=means.__getitem__)
+        notes.append(f"{way}: best {found.metric} on validation with width {width}")
+    return replace(_table(found, test, arranged), notes=tuple(notes))
+
+
+def share_curves(found: Outcomes) -> tuple[dict[str, dict[float, list[float]]], Shown]:
+    """Return system -> share of the data -> scores of its seeds, and what scores they are.
+
+    A system stands at each share with the setting that is best on validation.
+    """
+    shown, curves = shown_of(found), {}
+    for (share, name), summary in _by_share(found).items():
+        scores = [scale_of(shown.metric) * value for value in shown.values(summary)]
+        curves.setdefault(name, {})[share] = scores
+    return curves, shown
 
 
 def shown_of(found: Outcomes) -> Shown:
@@ -81,101 +237,102 @@ def baseline_of(found: Outcomes) -> str:
     """Return the system that others are compared with: one without features, or the first."""
     last = {run.system: run for run in found.runs.itertuples()}
     if found.dataset == TRANSLATION:
-        bare = [name for name, run in last.items() if run.options.get("features") == NO_FEATURES]
+        bare = [name for name, run in last.items() if run.options.get("features") == _NO_FEATURES]
     else:
         bare = [name for name in last if name.startswith((PLAIN, "plain_"))]
     return [*bare, *last][0]
 
 
-class About(NamedTuple):
-    """What a table of one dataset is about: its runs, what is shown, how it is tested.
+def _whole(found: Outcomes) -> pd.DataFrame:
+    """Return the runs on all of the training data.
 
-    Args:
-        found: the runs.
-        shown: of them.
-        test: of differences to the baseline.
-        printed: how a figure of the paper is introduced.
+    Raises:
+        ValueError: there are none; names the shares that there are.
     """
-
-    found: Outcomes
-    shown: Shown
-    test: Significance
-    printed: str = "paper"
-
-    def pairs(self, systems: Mapping[Any, Summary], first: Summary | None) -> dict[Any, Pair]:
-        """Return all systems with the baseline, tested against it."""
-        return {
-            name: Pair(one, first, self.test(first, one, self.shown))
-            if first and one is not first
-            else Pair(one, first, Tested())
-            for name, one in systems.items()
-        }
-
-    def table(
-        self,
-        by: str,
-        leads: Sequence[Heading],
-        groups: Mapping[str, str | None],
-        rows: Iterable[tuple[Sequence[Cell], Sequence[Pair | None]]],
-        *,
-        chosen: bool = True,
-    ) -> Compared:
-        """Put a table together.
-
-        Args:
-            by: what its rows differ in.
-            leads: heads of the first columns.
-            groups: head of a score -> what is said of the gain beside it; None for no gain.
-            rows: cells of the first columns, and for each group what stands in it.
-            chosen: whether the metric that chose stands beside each score.
-        """
-        headings = list(leads)
-        for name, against in groups.items():
-            own = Heading(name, self.shown.title) if name else Heading(self.shown.title)
-            headings += [own, *([] if against is None else [Heading("gain", against)])]
-            split = f"{self.found.validation}, best checkpoint"
-            headings += [Heading(self.found.metric, split)] if chosen else []
-        gains, lines = [against is not None for against in groups.values()], list(rows)
-        cells = [
-            [*first, *(cell for at in zip(pairs, gains) for cell in self._cells(*at, chosen))]
-            for first, pairs in lines
-        ]
-        label, every = label_of(self.found), [pair for _, pairs in lines for pair in pairs if pair]
-        title = f"{label}: {self.shown.metric} by {by}"
-        about = {"pairs": tuple(every), "dataset": label, "shown": self.shown}
-        return Compared(title, headings, cells, self._caption(), **about)
-
-    def _cells(self, pair: Pair | None, gains: bool, chosen: bool) -> Iterator[Cell]:
-        """Yield a score, what it gains, and the metric that chose."""
-        if pair is None:
-            yield from [Cell(NONE)] * (1 + gains + chosen)
-            return
-        paper = "" if math.isnan(pair.paper) else f"{self.printed}: {pair.paper:.2f}"
-        yield score_cell(self.shown.values(pair.summary), self.shown.metric, paper)
-        yield from [gain_of(pair, self.shown)] if gains else []
-        yield from [number_cell(pair.summary.mean, "{:.3f}")] if chosen else []
-
-    def _caption(self) -> str:
-        """Say what a reader has to know of the scores and arrows."""
-        metric, split = self.shown[:2]
-        unit = "" if scale_of(metric) == 1 else " in %"
-        return (
-            f"{metric} on split {split!r}{unit}: mean ± standard deviation over seeds; each system "
-            "at the setting that is best on the validation set. "
-            f"{UP} better, {DOWN} worse with p < {SIGNIFICANT}: {self.test.name}"
+    whole = found.runs[found.runs.fraction == 1]
+    if whole.empty:
+        shares = sorted(set(found.runs.fraction))
+        raise ValueError(
+            f"{found.root}: a table of features is of runs on 100 % of the training data; these "
+            f"are on {', '.join(f'{100 * share:g} %' for share in shares)}"
         )
+    return whole
 
 
-def gain_of(pair: Pair, shown: Shown) -> Cell:
-    """Show what a system gains over the baseline, with an arrow where it is more than chance."""
-    if pair.baseline is None or pair.baseline is pair.summary:
-        return Cell(NONE)
-    summary, first, tested, _ = pair
-    means = [statistics.fmean(shown.values(one)) for one in (summary, first)]
-    scale = scale_of(shown.metric)
-    gain, below = scale * (means[0] - means[1]), tested.remark
-    if not math.isnan(tested.p_value):
-        below = f"{p_text(tested.p_value)} over {tested.drawn}"
-        is_part = tested.drawn != SEEDS and max(summary.count, first.count) > 1
-        below += f" of one seed ({scale * tested.difference:+.2f})" if is_part else ""
-    return Cell(f"{gain:+.2f}", below, gain, mark_of(tested, shown))
+def _by_share(found: Outcomes) -> dict[_Place, Summary]:
+    """Return share of the training data and system -> its runs."""
+    return _best_at(found.runs, found.metric, lambda run: (run.fraction, run.system))
+
+
+def _best_at(
+    runs: pd.DataFrame, metric: str, place: Callable[[Any], _Place]
+) -> dict[_Place, Summary]:
+    """Return place -> runs with the setting that is best on validation, row by row."""
+    places, best = [place(run) for run in runs.itertuples()], {}
+    for one in sorted(set(places)):
+        here = chosen_settings(runs[[other == one for other in places]], metric)
+        best[one] = best_of(metric)(here.values(), key=lambda summary: summary.mean)
+    return best
+
+
+def _way(run: Any) -> _Place:
+    """Return how wide a run's features are together, and how it combines them; no way for none."""
+    if run.options.get("features") == _NO_FEATURES:
+        return 0, ""
+    way, widths = run.options.get("feature-combine", _SUM), run.options.get("feature-embed-dims")
+    if widths:
+        return sum(int(width) for width in str(widths).split(",")), str(way)
+    return int(run.options.get("feature-embed-dim", _WIDTH)), str(way)
+
+
+def _examples(summaries: Iterable[Summary]) -> Cell:
+    """Return the size of the training set; of seeds the mean."""
+    folders = [folder for one in summaries for folder in one.runs.prepared]
+    sizes = [size for folder in folders if (size := _size(folder))]
+    return number_cell(round(fmean(sizes)), "{:,}") if sizes else Cell(NONE)
+
+
+def _size(data: str) -> int:
+    """Return the number of training examples of a prepared folder; 0 if it is not there."""
+    path = Path(data) / "manifest.json"
+    if not (data and path.is_file()):
+        return 0
+    train = json.loads(path.read_text(encoding="utf-8"))["splits"]["train"]
+    return int(train.get("lines", train.get("examples", 0)))
+
+
+def _groups(best: dict[_Place, Summary], first: str) -> list[str]:
+    """Return the groups of columns; an empty one where there are none."""
+    names = dict.fromkeys(group for _, group in best if group)
+    return sorted(names, key=lambda name: name != first) or [""]
+
+
+def _table(found: Outcomes, test: Significance, at: _Arranged) -> Table:
+    """Put a table together."""
+    shown, groups, label = shown_of(found), _groups(at.best, at.first), label_of(found)
+    headings, rows, pairs = list(at.leads), [], {}
+    for (row, group), one in at.best.items():
+        first, figure = at.baseline(row), at.figure(shown.metric, row, group)
+        tested = Tested() if first is None or first is one else test(first, one, shown)
+        pairs[row, group] = _Pair(one, first, tested, shown, figure)
+    for group in groups:
+        headings.append(Heading(group, shown.title) if group else Heading(shown.title))
+        headings += [Heading("gain", at.gain(group))] if at.gain(group) is not None else []
+        chosen_on = f"{found.validation}, best checkpoint"
+        headings += [Heading(found.metric, chosen_on)] if at.chosen else []
+    for row in dict.fromkeys(row for row, _ in pairs):
+        cells = at.cells(row, [one for (other, _), one in at.best.items() if other == row])
+        for group in groups:
+            pair, gains = pairs.get((row, group), pairs.get((row, ""))), at.gain(group) is not None
+            cells += (
+                pair.cells(gains, at.chosen) if pair else [Cell(NONE)] * (1 + gains + at.chosen)
+            )
+        rows.append(cells)
+    title, unit = f"{label}: {shown.metric} by {at.by}", " in %" * (scale_of(shown.metric) != 1)
+    caption = (
+        f"{shown.metric} on split {shown.split!r}{unit}: mean ± standard deviation over seeds; "
+        "each system at the setting that is best on the validation set. "
+        f"{UP} better, {DOWN} worse with p < {SIGNIFICANT}: {test.name}"
+    )
+    scores = tuple({**pair.line(title), "dataset": label} for pair in pairs.values())
+    return Table(title, headings, rows, caption, scores=scores)

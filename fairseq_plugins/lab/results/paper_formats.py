@@ -1,4 +1,4 @@
-"""Papers' tables as Markdown in the form of the papers, and as tables of a report's page."""
+"""Papers' tables in the form of the papers, and in that of a report's page."""
 
 from __future__ import annotations
 
@@ -10,40 +10,47 @@ from .comparisons import Significance
 from .layouts import SIGNIFICANT, labels
 from .paper_tables import Filled, Row
 from .tables import (
-    DOWN,
     NONE,
-    UP,
     Cell,
     Heading,
     Table,
-    markdown,
-    mean_cell,
     millions,
     p_text,
     scale_of,
+    score_cell,
     with_best,
+    words,
 )
 
 
-def format_markdown(table: Filled, test: Significance) -> str:
-    """Lay a table out in Markdown, with what one has to know to read it.
+def paper_table(table: Filled, test: Significance) -> Table:
+    """Lay a table with a dataset out as papers do; the test is that behind its arrows.
 
-    Args:
-        table: with at least one dataset.
-        test: behind the arrows.
+    A cell is mean (deviation), arrow, [figure of the paper]; beside those of a dataset its seeds.
     """
-    head = ["system", "parameters", *["Avg."] * table.is_whole]
+    heads = ["parameters", *["Avg."] * table.is_whole]
     for block in table.blocks:
-        head += [f"{block.column.title} {title}" for title in block.column.metrics] + ["n"]
-    rows = (_texts(table, row) for row in table.rows)
-    lines = markdown(head, rows, [False, *[True] * (len(head) - 1)])
-    return "\n".join([f"**{table.layout.title}**", "", *lines, "", *_notes(table, test)]) + "\n"
+        heads += [f"{block.column.title} {title}" for title in block.column.metrics] + ["n"]
+    caption = [
+        *_how_to_read(table, test, "(standard deviation)", "[In brackets: {}.]"),
+        *table.layout.notes,
+        "Learning rate, epochs and choices of each system are those with the best mean on the "
+        "validation set, among those with most seeds:",
+    ]
+    return Table(
+        table.layout.title,
+        [*words("system"), *map(Heading, heads)],
+        [list(map(Cell, _texts(table, row))) for row in table.rows],
+        "\n".join(caption),
+        tuple(_origins(table)),
+        scores=tuple(table.score_lines()),
+    )
 
 
 def _texts(table: Filled, row: Row) -> Iterator[str]:
     """Yield the cells of a system."""
     entries = table.entries(row)
-    yield row.label + (f" ({row.size})" if len({row.size for row in table.rows}) > 1 else "")
+    yield row.label + (f" ({row.size})" if table.has_sizes else "")
     yield _parameters(row, entries)
     if table.is_whole:
         mean, paper = table.average(row), table.paper_average(row)
@@ -56,11 +63,11 @@ def _texts(table: Filled, row: Row) -> Iterator[str]:
 
 
 def _score(score: Any, table: Filled) -> str:
-    """Show a score: mean (deviation), arrow, [figure of the paper]."""
-    scale, arrow = scale_of(score.metric), DOWN if table.layout.marks_worse else UP
+    """Show a score."""
+    scale = scale_of(score.metric)
     text = f"{scale * score.mean:.2f}"
     text += "" if math.isnan(score.deviation) else f" ({scale * score.deviation:.2f})"
-    return text + f" {arrow}" * score.marked + _in_brackets(score.paper)
+    return text + f" {table.layout.arrow}" * score.marked + _in_brackets(score.paper)
 
 
 def printed(figure: float) -> str:
@@ -108,29 +115,17 @@ def _how_to_read(table: Filled, test: Significance, spread: str, source: str) ->
     in_points = any(scale_of(metric) == 1 for metric in table.scores.metric)
     scale = "" if in_points else " × 100"
     yield f"Scores{scale} of the best checkpoint: mean {spread} over n seeds."
-    if table.has("p"):
-        sign = f"{DOWN}: worse" if layout.marks_worse else f"{UP}: better"
+    if table.scores.p.notna().any():
+        sign = f"{layout.arrow}: {'worse' if layout.marks_worse else 'better'}"
         yield f"{sign} than {first} of the same size, p < {SIGNIFICANT}, {test.name}."
     else:
         yield (
             f"No arrows: nothing could be tested against {first} of the same size (two seeds a "
             "side)."
         )
-    if table.has("paper"):
+    if table.scores.paper.notna().any():
         sizes = layout.printed_sizes({row.size for row in table.rows})
         yield source.format(f"{layout.source}, {sizes or 'the same size'}")
-
-
-def _notes(table: Filled, test: Significance) -> Iterator[str]:
-    """Yield what a reader has to know."""
-    yield from _how_to_read(table, test, "(standard deviation)", "[In brackets: {}.]")
-    yield from table.layout.notes
-    yield (
-        "Learning rate, epochs and choices of each system are those with the best mean on the "
-        "validation set, among those with most seeds:"
-    )
-    yield ""
-    yield from (f"- {origin}" for origin in _origins(table))
 
 
 def _origins(table: Filled) -> Iterator[str]:
@@ -145,14 +140,8 @@ def _origins(table: Filled) -> Iterator[str]:
 
 
 def page_table(table: Filled, test: Significance) -> Table:
-    """Lay a table out for a page: cells with deviation, seeds, p-value and the paper's figure.
-
-    Args:
-        table: with at least one dataset.
-        test: behind the arrows.
-    """
-    headings = [Heading("system", is_number=False)]
-    headings += [Heading("average")] if table.is_whole else []
+    """Lay the same out for a page: cells with deviation, seeds, p-value, the paper's figure."""
+    headings = [*words("system"), *[Heading("average")] * table.is_whole]
     for block in table.blocks:
         headings += [Heading(block.column.title, title) for title in block.column.metrics]
     rows = [list(_cells(table, row)) for row in table.rows]
@@ -160,32 +149,25 @@ def page_table(table: Filled, test: Significance) -> Table:
     for place, name in enumerate(metrics, start=len(headings) - len(metrics)):
         with_best(rows, place, name)
     headings.append(Heading("parameters"))
-    notes = (*table.layout.notes, *_origins(table))
-    caption = _how_to_read(table, test, "± standard deviation", "Paper: {}.")
-    caption = " ".join([*caption, "Bold: best of the column."])
-    return Table(table.layout.title, headings, rows, caption, notes)
+    how = _how_to_read(table, test, "± standard deviation", "Paper: {}.")
+    caption, notes = " ".join([*how, "Bold: best of the column."]), table.layout.notes
+    return Table(table.layout.title, headings, rows, caption, (*notes, *_origins(table)))
 
 
 def _cells(table: Filled, row: Row) -> Iterator[Cell]:
     """Yield the cells of a system."""
     entries = table.entries(row)
-    several = len({row.size for row in table.rows}) > 1
-    yield Cell(row.label, row.size if several else "")
+    yield Cell(row.label, row.size * table.has_sizes)
     if table.is_whole:
         mean, paper = table.average(row), table.paper_average(row)
         below = "" if math.isnan(paper) else f"paper {paper:.1f}"
         yield Cell(NONE, below) if mean is None else Cell(f"{mean:.2f}", below, mean)
-    mark = DOWN if table.layout.marks_worse else UP
     for block, entry in zip(table.blocks, entries):
-        yield from (_cell(score, mark) for score in entry)
+        for score in entry:
+            paper = "" if math.isnan(score.paper) else f"paper {printed(score.paper)}"
+            details, mark = (p_text(score.p) or score.untested, paper), table.layout.arrow
+            yield score_cell(score.of_seeds, score.metric, *details, mark=mark * score.marked)
         yield from [] if entry else [Cell(NONE)] * len(block.column.metrics)
     count, added = _count(entries), _added(row, entries)
     more = "" if math.isnan(added) else f"{added / 1e6:+.2g}M"
     yield millions(0 if math.isnan(count) else count, more)
-
-
-def _cell(score: Any, mark: str) -> Cell:
-    paper = "" if math.isnan(score.paper) else f"paper {printed(score.paper)}"
-    details = (p_text(score.p) or score.untested, paper)
-    mark = mark if score.marked else ""
-    return mean_cell(score.mean, score.deviation, score.n, score.metric, *details, mark=mark)

@@ -24,8 +24,8 @@ from .comparisons import Tested
 from .layouts import PLAIN, Column, Layout, labels, layouts
 from .run_frame import BEST, EVALUATION, found_scores
 from .runs import Outcomes
-from .seeds import Shown, Summary, chosen_at
-from .tables import DOWN, UP, mark_of
+from .seeds import Shown, Summary, chosen_settings
+from .tables import mark_of
 
 # Two systems' runs and what is shown of them -> a test of their difference.
 Test = Callable[[Summary, Summary, Shown], Tested]
@@ -84,7 +84,8 @@ class Filled:
     Args:
         layout: with all its columns.
         blocks: the columns that are there.
-        scores: a line for every score: the columns of `CSV`, `row`, `block` (its place), `setting`.
+        scores: a line for every score: the columns of `CSV`, `row`, `block` (its place), `setting`,
+            `of_seeds` (the values).
     """
 
     layout: Layout
@@ -95,6 +96,11 @@ class Filled:
     def rows(self) -> list[Row]:
         """The systems, in order."""
         return sorted(set(self.scores.row), key=lambda row: row.order)
+
+    @property
+    def has_sizes(self) -> bool:
+        """Whether there are systems of several sizes."""
+        return len({row.size for row in self.scores.row}) > 1
 
     @property
     def is_whole(self) -> bool:
@@ -126,10 +132,6 @@ class Filled:
         """Yield a line for every score, dataset by dataset: the columns of `CSV`."""
         for place in range(len(self.blocks)):
             yield from ({name: getattr(s, name) for name in CSV} for s in self.entry(None, place))
-
-    def has(self, column: str) -> bool:
-        """Whether a column of the scores, such as `p`, has any value."""
-        return any(not math.isnan(value) for value in self.scores[column])
 
 
 def make_tables(
@@ -195,7 +197,8 @@ def _parts(arch: str) -> tuple[str, str]:
 def _fitting(found: Sequence[Outcomes]) -> list[Layout]:
     """Return the layouts with a system of their own on one of their datasets.
 
-    A dataset that none of them has is in the first layout that knows it, or in the last of all.
+    A dataset that none of them has is in the first layout that knows it, or in the last of all;
+    there with its own metric if no layout has it.
     """
     *papers, others = layouts().values()
     found = [one for one in found if one.dataset != TRANSLATION]  # whose tables are others
@@ -209,7 +212,14 @@ def _fitting(found: Sequence[Outcomes]) -> list[Layout]:
     for dataset in there.difference(others.datasets, *(one.datasets for one in chosen)):
         first = [one for one in papers if dataset in one.datasets and not one.only][:1]
         chosen += [one for one in first if one not in chosen]
-    return [*(one for one in papers if one in chosen), _with_unknown(others, found)]
+    known = {dataset for one in layouts().values() for dataset in one.datasets}
+    metrics = {one.dataset: one.metric for one in found if one.dataset not in known}
+    own = (
+        Column.model_construct(dataset=name, title=name, metrics={metric: metric})
+        for name, metric in sorted(metrics.items())
+    )
+    others = others.model_copy(update={"columns": (*others.columns, *own)})
+    return [*(one for one in papers if one in chosen), others]
 
 
 def _shows(layout: Layout, row: Row) -> bool:
@@ -218,17 +228,6 @@ def _shows(layout: Layout, row: Row) -> bool:
         return row.kind in layout.only
     owners = [one for one in layouts().values() if row.kind in one.own]
     return not owners or not layout.own or layout.own in [one.own for one in owners]
-
-
-def _with_unknown(layout: Layout, found: Sequence[Outcomes]) -> Layout:
-    """Return the layout with the datasets that no layout has, each with its own metric."""
-    known = {dataset for one in layouts().values() for dataset in one.datasets}
-    others = {one.dataset: one.metric for one in found if one.dataset not in known}
-    own = (
-        Column.model_construct(dataset=name, title=name, metrics={metric: metric})
-        for name, metric in sorted(others.items())
-    )
-    return layout.model_copy(update={"columns": (*layout.columns, *own)})
 
 
 def _fill(layout: Layout, found: Sequence[Outcomes], test: Test) -> Filled:
@@ -243,7 +242,7 @@ def _fill(layout: Layout, found: Sequence[Outcomes], test: Test) -> Filled:
             scores = _scores(layout, block, summaries, test)
             lines += ({**score, "block": len(blocks)} for score in scores)
             blocks.append(block)
-    columns = [*CSV, "row", "block", "setting"]
+    columns = [*CSV, "row", "block", "setting", "of_seeds"]
     return Filled(layout, blocks, pd.DataFrame(lines, columns=columns, dtype=object))
 
 
@@ -273,7 +272,8 @@ def _chosen(parts: Sequence[Outcomes]) -> dict[Row, Summary]:
     origins: dict[Row, Outcomes] = {}
     first: dict[str, Outcomes] = {}
     for part in parts:
-        for summary in chosen_at(part.runs, part.metric).values():
+        whole = part.runs[part.runs.fraction == 1]
+        for summary in chosen_settings(whole, part.metric).values():
             row = row_of(summary.runs.iloc[0])
             if row in summaries:
                 raise ValueError(
@@ -281,17 +281,14 @@ def _chosen(parts: Sequence[Outcomes]) -> dict[Row, Summary]:
                     f"({row.size}) on {part.dataset}: name one of them"
                 )
             summaries[row], origins[row] = summary, part
-            _check_together(first.setdefault(row.size, part), part)
+            other = first.setdefault(row.size, part)
+            for key in ("data", "metric", "validation"):
+                if getattr(other, key) != getattr(part, key):
+                    raise ValueError(
+                        f"{other.root} and {part.root} differ in their {key}: they cannot be "
+                        "compared"
+                    )
     return summaries
-
-
-def _check_together(one: Outcomes, other: Outcomes) -> None:
-    """Refuse systems of one size that saw other data, or were chosen in another way."""
-    for key in ("data", "metric", "validation"):
-        if getattr(one, key) != getattr(other, key):
-            raise ValueError(
-                f"{one.root} and {other.root} differ in their {key}: they cannot be compared"
-            )
 
 
 def _scores(
@@ -299,7 +296,6 @@ def _scores(
 ) -> Iterator[dict[str, Any]]:
     """Yield the scores of a dataset, each compared with the baseline's of the same size."""
     where = EVALUATION if block.is_tested else BEST
-    wanted = DOWN if layout.marks_worse else UP
     for row, summary in summaries.items():
         others = (summaries.get(Row(row.size, kind)) for kind in (layout.baseline, layout.smallest))
         first, plain = (None if other is summary else other for other in others)
@@ -312,11 +308,12 @@ def _scores(
                 **score_line(layout.title, row.label, summary, shown, tested),
                 "size": row.size,
                 "dataset": block.column.dataset,
-                "marked": int(mark_of(tested, shown) == wanted),
+                "marked": int(mark_of(tested, shown) == layout.arrow),
                 "paper": figures.get(metric, math.nan),
                 "added": counts[0] - counts[1] if all(counts) else math.nan,
                 "row": row,
                 "setting": summary.setting,
+                "of_seeds": shown.values(summary),
             }
 
 

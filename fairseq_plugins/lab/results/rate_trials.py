@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-import pandas as pd
-
 from ...evaluation.metrics import LOWER_IS_BETTER
+from . import tables
+from .tables import NONE, Cell, Heading, Table, format_table
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class Trial:
 
 def best_trial(trials: Sequence[Trial]) -> Trial | None:
     """Return the best trial; None where all training broke down."""
-    whole = [trial for trial in trials if trial.is_whole]
-    return max(whole, key=lambda trial: trial.merit) if whole else None
+    whole = (trial for trial in trials if trial.is_whole)
+    return max(whole, key=lambda trial: trial.merit, default=None)
 
 
 def systems_of(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
@@ -82,25 +82,20 @@ def format_summary(trials: Sequence[Trial], examples: int) -> str:
         trials: of all systems and rates.
         examples: number of training examples.
     """
-    return "\n".join(_summary(trials, examples)) + "\n"
+    summaries = (_table(system, group, examples) for system, group in systems_of(trials).items())
+    return "\n".join(map(format_table, summaries))
 
 
-def _summary(trials: Sequence[Trial], examples: int) -> Iterator[str]:
-    for system, group in systems_of(trials).items():
-        metric = group[0].metric
-        yield f"**{system}**, {examples:,} training examples, best rate first"
-        yield ""
-        yield f"| learning rate | {metric} | loss | {metric} at the end |"
-        yield "|---:|---:|---:|---:|"
-        for trial in sorted(group, key=lambda trial: trial.merit, reverse=True):
-            if trial.is_whole:
-                values = (f"{value:.4f}" for value in (trial.score, trial.loss, trial.last))
-                yield f"| {trial.rate:g} | {' | '.join(values)} |"
-            else:
-                yield f"| {trial.rate:g} | {trial.problem or 'diverged'} | – | – |"
-        yield ""
-        yield verdict(group)
-        yield ""
+def _table(system: str, trials: Sequence[Trial], examples: int) -> Table:
+    """Lay the trials of a system out."""
+    metric, rows = trials[0].metric, []
+    for trial in sorted(trials, key=lambda trial: trial.merit, reverse=True):
+        texts = [f"{value:.4f}" for value in (trial.score, trial.loss, trial.last)]
+        texts = texts if trial.is_whole else [trial.problem or "diverged", NONE, NONE]
+        rows.append(list(map(Cell, [f"{trial.rate:g}", *texts])))
+    headings = list(map(Heading, ("learning rate", metric, "loss", f"{metric} at the end")))
+    title = f"{system}: {examples:,} training examples, best rate first"
+    return Table(title, headings, rows, verdict(trials))
 
 
 def verdict(trials: Sequence[Trial]) -> str:
@@ -117,7 +112,7 @@ def verdict(trials: Sequence[Trial]) -> str:
 
 def to_csv(trials: Sequence[Trial]) -> str:
     """Return one line a trial; empty where there is no value."""
-    return pd.DataFrame(map(asdict, trials)).to_csv(index=False, lineterminator="\n")
+    return tables.to_csv(list(map(asdict, trials)))
 
 
 def to_json(trials: Sequence[Trial], examples: int) -> str:

@@ -14,18 +14,14 @@ from typing import Any
 
 from ...evaluation.robustness import METRICS, Robustness, SystemAnswers, on_set, on_whole
 from ..plan.grid import SIZES
-from .layouts import SIGNIFICANT, Entries, special
-from .tables import DOWN, UP, markdown, to_csv
+from .layouts import DOWN, SIGNIFICANT, UP, Entries, special
+from .tables import Cell, Heading, Table, format_table, to_csv, words
 
 WHOLE = "original"
 NAMES = {"accuracy": "accuracy", "pearson": "Pearson correlation"}
-_COLUMNS = (
-    "system arch runs set short dataset split n metric score deviation before change difference "
-    "p paper source"
-).split()
 
 
-class Part(Entries):
+class PrintedPart(Entries):
     """The paper's figures on a dataset: kind of architecture -> one a transformation, in %."""
 
     dataset: str
@@ -34,14 +30,14 @@ class Part(Entries):
     paper: dict[str, tuple[float, ...]]
 
 
-class Printed(Entries):
+class PrintedTable(Entries):
     """The paper's table; `short` is what it calls the transformations, in its order."""
 
     source: str
     short: dict[str, str]
-    parts: tuple[Part, ...]
+    parts: tuple[PrintedPart, ...]
 
-    def figure(self, arch: str, column: Column) -> float:
+    def figure(self, arch: str, column: PerturbedSet) -> float:
         """Return a figure, of whatever size the system is; nan where the paper has none."""
         kind, _, size = arch.rpartition("_")
         where = column.dataset, column.split.endswith("mismatched")
@@ -53,13 +49,13 @@ class Printed(Entries):
 
 
 @cache
-def printed() -> Printed:
+def printed() -> PrintedTable:
     """Return the paper's table."""
-    return special("robustness", Printed)
+    return special("robustness", PrintedTable)
 
 
 @dataclass(frozen=True)
-class Column:
+class PerturbedSet:
     """A perturbed set, or the whole split (whose name is `WHOLE`).
 
     Args:
@@ -99,36 +95,21 @@ class RobustnessTable:
         metric: of all cells.
         columns: in their order.
         systems: rows in their order.
-        cells: (system, column) -> its score.
+        records: what is known of every cell, system by system; None where there is no value.
         samples, seed: of the bootstrap.
     """
 
     metric: str
-    columns: list[Column]
+    columns: list[PerturbedSet]
     systems: list[SystemAnswers]
-    cells: dict[tuple[str, str], Robustness]
+    records: list[dict[str, Any]]
     samples: int = 1000
     seed: int = 12345
-
-    def records(self) -> Iterator[dict[str, Any]]:
-        """Yield what is known of every cell; None where there is no value."""
-        for system in self.systems:
-            for column in self.columns:
-                cell = self.cells[system.name, column.name]
-                values = (
-                    *(system.name, system.arch, len(system.runs)),
-                    *(column.name, column.title, column.dataset, column.split, column.examples),
-                    *(self.metric, cell.score, cell.deviation, cell.original, cell.change),
-                    *(cell.difference, cell.p_value, printed().figure(system.arch, column)),
-                    column.source,
-                )
-                known = (None if isinstance(v, float) and math.isnan(v) else v for v in values)
-                yield dict(zip(_COLUMNS, known))
 
 
 def make_table(
     target: str,
-    columns: Sequence[Column],
+    columns: Sequence[PerturbedSet],
     systems: Sequence[SystemAnswers],
     *,
     samples: int = 1000,
@@ -144,41 +125,62 @@ def make_table(
         seed: of the bootstrap.
     """
     metric, first = METRICS[target], systems[0]
+    whole = {system.name: on_whole(system, metric) for system in systems}
     ordered = sorted(columns, key=lambda column: column.order)
-    cells: dict[tuple[str, str], Robustness] = {}
-    for system in systems:
-        whole = on_whole(system, metric)
-        if whole is not None:
-            cells[system.name, WHOLE] = whole
-        other = None if system is first else first
-        for column in ordered:
-            options = {"first": other, "samples": samples, "seed": seed}
-            cells[system.name, column.name] = on_set(system, column.name, metric, **options)
-    if all((system.name, WHOLE) in cells for system in systems):
-        answers = first.runs[0].whole
+    if all(whole.values()):
         sets = next(column for column in ordered if column.split)
-        ordered.insert(0, Column(WHOLE, len(answers.ids), sets.dataset, sets.split))
-    return RobustnessTable(metric, ordered, list(systems), cells, samples, seed)
+        count = len(first.runs[0].whole.ids)
+        ordered.insert(0, PerturbedSet(WHOLE, count, sets.dataset, sets.split))
+    records = []
+    for system in systems:
+        options = {"first": None if system is first else first, "samples": samples, "seed": seed}
+        for column in ordered:
+            is_whole = column.name == WHOLE
+            cell = (
+                whole[system.name] if is_whole else on_set(system, column.name, metric, **options)
+            )
+            records.append(_record(system, column, metric, cell))
+    return RobustnessTable(metric, ordered, list(systems), records, samples, seed)
+
+
+def _record(
+    system: SystemAnswers, column: PerturbedSet, metric: str, cell: Robustness
+) -> dict[str, Any]:
+    """Return what is known of a cell."""
+    values = {
+        "system": system.name,
+        "arch": system.arch,
+        "runs": len(system.runs),
+        "set": column.name,
+        "short": column.title,
+        "dataset": column.dataset,
+        "split": column.split,
+        "n": column.examples,
+        "metric": metric,
+        "score": cell.score,
+        "deviation": cell.deviation,
+        "before": cell.original,
+        "change": cell.change,
+        "difference": cell.difference,
+        "p": cell.p_value,
+        "paper": printed().figure(system.arch, column),
+        "source": column.source,
+    }
+    return {name: None if value != value else value for name, value in values.items()}  # nan
 
 
 def format_markdown(table: RobustnessTable) -> str:
     """Lay the table out in Markdown, with what one has to know to read it."""
-    heads = [f"{column.title} (n={column.examples:,})" for column in table.columns]
-    lines = [f"**{_title(table)}**", ""]
-    rows: dict[str, list[str]] = {}
-    for record in table.records():
-        start = [record["system"].replace("|", "\\|"), str(record["runs"])]
-        rows.setdefault(record["system"], start).append(_text(record))
-    lines += markdown(
-        ["system", "runs", *heads], rows.values(), [False, True, *[True] * len(heads)]
-    )
-    return "\n".join([*lines, "", *_notes(table)]) + "\n"
-
-
-def _title(table: RobustnessTable) -> str:
+    heads = (f"{column.title} (n={column.examples:,})" for column in table.columns)
+    rows: dict[str, list[Cell]] = {}
+    for record in table.records:
+        start = [Cell(record["system"].replace("|", "\\|")), Cell(str(record["runs"]))]
+        rows.setdefault(record["system"], start).append(Cell(_text(record)))
     places = {(column.dataset, column.split) for column in table.columns if column.dataset}
     of = ", ".join(sorted(f"{name} ({split})" if split else name for name, split in places))
-    return f"Robustness{f' on {of}' if of else ''}: {NAMES[table.metric]} × 100"
+    title = f"Robustness{f' on {of}' if of else ''}: {NAMES[table.metric]} × 100"
+    headings = [*words("system"), *map(Heading, ("runs", *heads))]
+    return format_table(Table(title, headings, list(rows.values()), "\n".join(_notes(table))))
 
 
 def _text(cell: dict[str, Any]) -> str:
@@ -199,50 +201,40 @@ def _signed(points: float) -> str:
 
 def _notes(table: RobustnessTable) -> Iterator[str]:
     """Yield what a reader has to know."""
-    cells = list(table.records())
-
-    def has(name: str) -> bool:
-        return any(cell[name] is not None for cell in cells)
-
+    known = {name for one in table.records for name, value in one.items() if value is not None}
     yield "Score on the changed examples" + (
         "; in parentheses its change in points from the same examples before."
-        if has("change")
+        if "change" in known
         else "; what they were before is not known."
     )
     if table.columns[0].name == WHOLE:
         yield f"{WHOLE}: the whole split, unchanged."
-    if has("deviation"):
+    if "deviation" in known:
         yield "±: standard deviation over runs."
-    if has("p"):
+    if "p" in known:
         yield (
             f"{UP} {DOWN}: better or worse than {table.systems[0].name} on the changed examples, "
             f"p < {SIGNIFICANT}, paired bootstrap over examples ({table.samples:,} samples, seed "
             f"{table.seed}), which does not see how much runs differ."
         )
-    yield from _notes_of_columns(table.columns)
-    if has("paper"):
+    for label in sorted({column.only_label for column in table.columns} - {""}):
+        titles = ", ".join(one.title for one in table.columns if one.only_label == label)
+        yield (
+            f"{titles}: all gold labels are {label}, so a system that says nothing else has 100, "
+            "and one that never says it 0."
+        )
+    for column in (column for column in table.columns if column.untouched):
+        yield f"{column.title}: {column.untouched:,} of its examples are as they were before."
+    if "paper" in known:
         yield f"[In brackets: {printed().source}.]"
     short = [f"{one.title} {one.name}" for one in table.columns if one.name in printed().short]
     if short:
         yield f"{', '.join(short)}."
 
 
-def _notes_of_columns(columns: Sequence[Column]) -> Iterator[str]:
-    """Yield what a reader has to know of single sets."""
-    for label in sorted({column.only_label for column in columns} - {""}):
-        titles = ", ".join(column.title for column in columns if column.only_label == label)
-        yield (
-            f"{titles}: all gold labels are {label}, so a system that says nothing else has 100, "
-            "and one that never says it 0."
-        )
-    for column in columns:
-        if column.untouched:
-            yield f"{column.title}: {column.untouched:,} of its examples are as they were before."
-
-
 def format_csv(table: RobustnessTable) -> str:
     """Return one line for every cell, unrounded; empty where there is no value."""
-    return to_csv(list(table.records()), _COLUMNS)
+    return to_csv(table.records)
 
 
 def format_json(table: RobustnessTable) -> str:
@@ -255,6 +247,6 @@ def format_json(table: RobustnessTable) -> str:
             {"name": system.name, "arch": system.arch, "checkpoints": list(system.checkpoints)}
             for system in table.systems
         ],
-        "cells": list(table.records()),
+        "cells": table.records,
     }
     return json.dumps(body, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -25,20 +25,53 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from ...messages import named
+from ..plan.grid import Choice
 from ..run_files import LOG
-from .setting import Setting
 from .training_log import parameters
 
 FINISHED, FAILED, UNFINISHED = "finished", "failed", "unfinished"
 BEST, LAST, EVALUATION = "best", "last", "evaluation"
+_TEXTS = ("dataset", "metric", "prepared", "positive", "evaluated")
 _NOTHING = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 Facts = Mapping[str, Any]
+
+
+class Setting(NamedTuple):
+    """Everything about a run but its seed."""
+
+    system: str
+    learning_rate: float
+    epochs: int
+    choice: Choice = ()
+    fraction: float = 1.0
+    updates: int = 0
+
+    @property
+    def values(self) -> str:
+        """The learning rate and whatever else was chosen; of an ensemble what it is."""
+        made = [f"{name} {value}" for name, value in self.choice]
+        if math.isnan(self.learning_rate):
+            return ", ".join(made)
+        length = f"{self.updates:,} updates" if self.updates else f"{self.epochs} epochs"
+        share = [] if self.fraction == 1 else [f"{self.fraction * 100:g} % of the data"]
+        return ", ".join([f"lr {self.learning_rate:g}", length, *share, *made])
+
+    @property
+    def choices(self) -> str:
+        """What was chosen of the system's options."""
+        return " ".join(f"{name}={value}" for name, value in self.choice)
+
+    @property
+    def title(self) -> str:
+        """The system and what was chosen of its options, to be read."""
+        share = "" if self.fraction == 1 else f"{self.fraction * 100:g} %"
+        return " ".join(filter(None, (self.system, share, self.choices)))
 
 
 def row_of_facts(part: str, root: Path, folder: Path, facts: Facts) -> dict[str, Any]:
@@ -58,29 +91,24 @@ def row_of_facts(part: str, root: Path, folder: Path, facts: Facts) -> dict[str,
         raise ValueError(f"{folder}: its files say nothing of a run ({error!r})") from None
 
 
-def _metrics(facts: Facts) -> dict[str, float]:
-    """Return the columns of the metrics, such as ``best.mcc``."""
-    return {
+def _columns(folder: Path, facts: Facts) -> dict[str, Any]:
+    """Return the columns of a run that its files tell; fails where they say something else."""
+    setting, updates = _setting(facts), int(facts.get("updates") or 0)
+    done, metric = bool(facts.get("done")), str(facts.get("metric") or "")
+    told = (facts.get("options"), facts.get("gates"))
+    options, gates = (value if isinstance(value, dict) else {} for value in told)
+    count = int(facts.get("parameters") or (parameters(folder / LOG) if done else 0))
+    metrics = {
         f"{where}.{name}": float(value)
         for where in (BEST, LAST, EVALUATION)
         for name, value in (facts.get(where) or {}).items()
         if isinstance(value, (int, float))
     }
-
-
-def _columns(folder: Path, facts: Facts) -> dict[str, Any]:
-    """Return the columns of a run that its files tell; fails where they say something else."""
-    setting, updates = _setting(facts), int(facts.get("updates") or 0)
-    done, metric = bool(facts.get("done")), str(facts.get("metric") or "")
-    options, gates = (_mapping(facts.get(name)) for name in ("options", "gates"))
-    count = int(facts.get("parameters") or (parameters(folder / LOG) if done else 0))
-    metrics = _metrics(facts)
     return {
         "status": str(facts.get("status") or (FINISHED if done else UNFINISHED)),
         "done": done,
-        "dataset": str(facts.get("dataset") or ""),
         "data": str(facts.get("validation_data", facts.get("data", ""))),
-        "metric": metric,
+        **{name: str(facts.get(name) or "") for name in _TEXTS},
         "score": metrics.get(f"{BEST}.{metric}"),
         "validation": str(facts.get("validation") or "valid"),
         "setting": setting,
@@ -89,20 +117,13 @@ def _columns(folder: Path, facts: Facts) -> dict[str, Any]:
         "arch": str(options.get("arch", setting.system)),
         "ablated": str(options.get("ablate", "none")).replace("none", ""),
         "options": options,
-        "prepared": str(facts.get("prepared", "")),
-        "positive": str(facts.get("positive") or ""),
         "planned": int(options.get("max-update") or updates),
         "parameters": count,
         "speed": facts.get("speed"),
         "gates": gates,
-        "evaluated": str(facts.get("evaluated") or ""),
         "facts": facts,
         **metrics,
     }
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _setting(facts: Facts) -> Setting:
@@ -139,12 +160,7 @@ def found_scores(runs: pd.DataFrame, where: str, metric: str) -> list[float | No
 
 
 def scores_of(runs: pd.DataFrame, where: str, metric: str) -> list[float]:
-    """Return a metric of every run.
-
-    Args:
-        runs: a frame of them.
-        where: `BEST`, `LAST` or `EVALUATION`.
-        metric: its name.
+    """Return a metric of every run at `BEST`, at `LAST` or of the `EVALUATION`.
 
     Raises:
         ValueError: a run lacks it; names those it has.

@@ -37,7 +37,7 @@ _Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
-class Part:
+class FoundPart:
     """A dataset of an experiment; `folder` is that of its runs."""
 
     name: str
@@ -46,11 +46,11 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Experiment:
+class FoundExperiment:
     """An experiment with all its runs; `facts` is what its file says."""
 
     folder: Path
-    parts: list[Part]
+    parts: list[FoundPart]
     runs: pd.DataFrame
     facts: Facts = field(default_factory=dict)
 
@@ -76,16 +76,11 @@ class Experiment:
         runs = self.facts.get("runs")
         return len(runs) if isinstance(runs, list) else 0
 
-    @property
-    def is_invented(self) -> bool:
-        """Whether its corpora only have the form of the datasets that they name."""
-        return is_invented(self.folder)
-
-    def of(self, part: Part) -> pd.DataFrame:
+    def of(self, part: FoundPart) -> pd.DataFrame:
         """Return the runs of a part."""
         return self.runs[[root == part.folder for root in self.runs.root]]
 
-    def name_of(self, part: Part) -> str:
+    def name_of(self, part: FoundPart) -> str:
         """Return what a part is called."""
         return part.name if part.name != "." else self.name
 
@@ -94,7 +89,7 @@ class Experiment:
         after = self.folder / AFTER
         for path in files_below(after) if is_below(self.folder, after) else ():
             if path.name == METRICS:
-                about = _tried(partial(_object, path), [], {})
+                about = tried(partial(_object, path), [], {})
                 yield from [path.parent] if about.get("ensemble") else []
 
 
@@ -123,7 +118,7 @@ def read_outcomes(root: str | Path) -> Outcomes:
         ValueError: results on other data, or chosen by another metric, lie among them, or some that
             say nothing of a run.
     """
-    part = Part(".", Path(root))
+    part = FoundPart(".", Path(root))
     rows = list(_rows_of(part.folder, part, [], None))
     if not rows:
         raise FileNotFoundError(f"{root}: no finished run (no */*/*/{RESULT})")
@@ -143,7 +138,7 @@ def find_outcomes(folders: Iterable[str | Path]) -> list[Outcomes]:
     return outcomes_of(find_experiments(folders))
 
 
-def find_experiments(folders: Iterable[str | Path]) -> list[Experiment]:
+def find_experiments(folders: Iterable[str | Path]) -> list[FoundExperiment]:
     """Read experiments for tables: finished runs alone, no demos but those that are named.
 
     Raises:
@@ -152,14 +147,14 @@ def find_experiments(folders: Iterable[str | Path]) -> list[Experiment]:
     folders, found = [Path(folder) for folder in folders], {}
     for folder in folders:
         for one in _experiments(folder, None):
-            if not one.is_invented or one.folder == folder:
+            if not is_invented(one.folder) or one.folder == folder:
                 found[one.folder] = one
     if all(one.runs.empty for one in found.values()):
         raise FileNotFoundError(f"{named(folders)}: no finished run (no */*/*/{RESULT})")
     return list(found.values())
 
 
-def outcomes_of(experiments: Iterable[Experiment]) -> list[Outcomes]:
+def outcomes_of(experiments: Iterable[FoundExperiment]) -> list[Outcomes]:
     """Return the finished runs of experiments, folder by folder.
 
     Raises:
@@ -181,14 +176,13 @@ def compared(runs: pd.DataFrame) -> Outcomes:
             raise ValueError(
                 f"{runs.root.iloc[0]}: runs differ in their {key}: {named(sorted(set(runs[key])))}"
             )
-    order = zip(runs.setting, runs.seed)
-    places = [(*setting[:3], str(setting.choice), seed) for setting, seed in order]
-    runs = runs.iloc[sorted(range(len(places)), key=places.__getitem__)]
+    order = [(*one[:3], str(one.choice), seed) for one, seed in zip(runs.setting, runs.seed)]
+    runs = runs.iloc[sorted(range(len(runs)), key=order.__getitem__)]
     first = runs.iloc[0]
     return Outcomes(first.root, *(first[key] for key in _SHARED), runs=runs)
 
 
-def read_experiments(root: str | Path, remarks: list[str]) -> list[Experiment]:
+def read_experiments(root: str | Path, remarks: list[str]) -> list[FoundExperiment]:
     """Read an experiment's folder, or all in a folder, for a report.
 
     Args:
@@ -208,11 +202,11 @@ def read_experiments(root: str | Path, remarks: list[str]) -> list[Experiment]:
     return found
 
 
-def _experiments(root: Path, remarks: Remarks) -> list[Experiment]:
+def _experiments(root: Path, remarks: Remarks) -> list[FoundExperiment]:
     """Return the experiment in a folder, or those in its folders; runs without one are one."""
     if is_file(root / DESCRIPTION):
         return [_described(root, remarks)]
-    inner = inner_folders(root, **_links(remarks))
+    inner = inner_folders(root, remarks)
     described = [path for path in inner if is_file(path / DESCRIPTION)]
     plain = [path for path in (root, *inner) if path not in described and _has_runs(path, remarks)]
     demos = [path for path in plain if path != root and is_invented(path)]
@@ -227,47 +221,52 @@ def _files(remarks: Remarks) -> tuple[str, ...]:
     return (RESULT,) if remarks is None else (RESULT, SETTINGS)
 
 
-def _links(remarks: Remarks) -> dict[str, Callable[[str], None]]:
-    """Return who is told of links; where that is nobody here, it is logged."""
-    return {} if remarks is None else {"tell": remarks.append}
+def tried(
+    make: Callable[[], _Made], remarks: Remarks, other: _Made, what: str = "passed over "
+) -> _Made:
+    """Return what can be made of files; of broken ones something else, with a remark.
 
-
-def _tried(make: Callable[[], _Made], remarks: Remarks, other: _Made) -> _Made:
-    """Return what can be made of files; of broken ones something else, with a remark."""
+    Args:
+        make: makes it.
+        remarks: what could not be made is added; None if that is an error.
+        other: what stands in its place.
+        what: how a remark begins, before the reason.
+    """
     try:
         return make()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         if remarks is None:
             raise
-        remarks.append(f"passed over {error}")
+        known = isinstance(error, (OSError, ValueError))
+        remarks.append(f"{what}{error if known else repr(error)}")
         return other
 
 
 def _has_runs(folder: Path, remarks: Remarks) -> bool:
-    return bool(run_folders(folder, *_files(remarks), tell=lambda _: None))
+    return bool(run_folders(folder, *_files(remarks), remarks=[]))
 
 
-def _described(folder: Path, remarks: Remarks) -> Experiment:
+def _described(folder: Path, remarks: Remarks) -> FoundExperiment:
     """Read an experiment by its description; a broken one as a plain folder."""
-    facts = _tried(partial(_object, folder / DESCRIPTION), remarks, {})
+    facts = tried(partial(_object, folder / DESCRIPTION), remarks, {})
     found = facts.get("parts")
     found = found if isinstance(found, list) else []
-    parts = [_tried(partial(_part, one, folder), remarks, None) for one in found]
+    parts = [tried(partial(_part, one, folder), remarks, None) for one in found]
     parts = [part for part in parts if part]
     if not parts:
         if remarks is None:
             raise ValueError(f"{folder / DESCRIPTION}: says nothing of the experiment's parts")
-        inner = inner_folders(folder, **_links(remarks))
+        inner = inner_folders(folder, remarks)
         plain = [path for path in (folder, *inner) if _has_runs(path, remarks)]
         return _plain(folder, plain, remarks, facts)
     told = [] if remarks is None else list(_told(folder / ROWS, remarks))
     rows = [row for part in parts for row in _rows_of(folder, part, told, remarks)]
     places = {folder / str(row.get("folder", "")): number for number, row in enumerate(told)}
     rows.sort(key=lambda row: places.get(row["folder"], len(places)))  # as planned, others last
-    return Experiment(folder, parts, frame(rows), facts)
+    return FoundExperiment(folder, parts, frame(rows), facts)
 
 
-def _part(facts: Any, root: Path) -> Part:
+def _part(facts: Any, root: Path) -> FoundPart:
     """Return a part as the description has it.
 
     Raises:
@@ -278,37 +277,37 @@ def _part(facts: Any, root: Path) -> Part:
     folder = root / str(facts.get("folder", facts.get("name", "")))
     if not is_below(root, folder):
         raise ValueError(f"{root / DESCRIPTION}: a part that lies outside: {folder}")
-    return Part(str(facts.get("name") or folder.name), folder, str(facts.get("dataset") or ""))
+    return FoundPart(str(facts.get("name") or folder.name), folder, str(facts.get("dataset") or ""))
 
 
 def _plain(
     root: Path, folders: list[Path], remarks: Remarks, facts: Facts | None = None
-) -> Experiment:
+) -> FoundExperiment:
     """Read folders of runs that nothing describes."""
     parts, rows = [], []
     for folder in folders:
-        part = Part("." if folder == root else folder.name, folder)
+        part = FoundPart("." if folder == root else folder.name, folder)
         own = list(_rows_of(root, part, [], remarks))
-        parts.append(Part(part.name, folder, own[0]["dataset"] if own else ""))
+        parts.append(FoundPart(part.name, folder, own[0]["dataset"] if own else ""))
         rows += own
-    return Experiment(root, parts, frame(rows), facts or {})
+    return FoundExperiment(root, parts, frame(rows), facts or {})
 
 
 def _rows_of(
-    root: Path, part: Part, told: list[Facts], remarks: Remarks
+    root: Path, part: FoundPart, told: list[Facts], remarks: Remarks
 ) -> Iterator[dict[str, Any]]:
     """Yield the runs of a part: those in its folder, and those that only `ROWS` knows."""
     known = {root / str(row.get("folder", "")): row for row in told if row.get("part") == part.name}
     for folder in [folder for folder in known if not is_below(root, folder)]:
         remarks.append(f"passed over {root / ROWS}: a run that lies outside: {folder}")
         del known[folder]
-    inside = set(run_folders(part.folder, *_files(remarks), **_links(remarks)))
+    inside = set(run_folders(part.folder, *_files(remarks), remarks=remarks))
     for folder in sorted({*inside, *known}):
         facts = {**known.get(folder, {})}
         if folder in inside:
-            facts |= _tried(partial(_left_in, folder, remarks), remarks, {})
+            facts |= tried(partial(_left_in, folder, remarks), remarks, {})
         made = partial(row_of_facts, part.name, part.folder, folder, facts)
-        row = _tried(made, remarks, None) if facts else None
+        row = tried(made, remarks, None) if facts else None
         yield from [row] if row else []
 
 
@@ -322,9 +321,9 @@ def _left_in(folder: Path, remarks: Remarks) -> dict[str, Any]:
     facts = _object(folder / (RESULT if done else SETTINGS))
     facts = {name: value for name, value in facts.items() if value is not None}
     facts["prepared"] = facts.pop("folder", "")
-    tried = evaluation_of(folder, facts)
-    if done and os.path.lexists(tried):
-        about = _tried(partial(_object, tried), remarks, {})
+    tested = evaluation_of(folder, facts)
+    if done and os.path.lexists(tested):
+        about = tried(partial(_object, tested), remarks, {})
         facts |= {"evaluated": about.get("of"), "evaluation": about.get("metrics")}
     return {**facts, "done": done}
 
@@ -348,18 +347,13 @@ def _object(path: Path) -> dict[str, Any]:
 
 def _told(path: Path, remarks: list[str]) -> Iterator[Facts]:
     """Yield the lines of a file as facts; one remark about all that are none."""
-    broken = []
     text = read_text(path, errors="replace") if is_file(path) else ""
-    for number, line in enumerate(text.split("\n"), start=1):
-        try:
-            row = parse_json(line) if line.strip() else {}
-        except ValueError:
-            row = None
-        if isinstance(row, dict):
-            row = {name: v for name, v in row.items() if v is not None and name != "done"}
-            yield from [row] if row else []
-        else:
-            broken.append(number)
+    lines = (line if line.strip() else "{}" for line in text.split("\n"))
+    rows = [tried(partial(parse_json, line), [], None) for line in lines]
+    broken = [number for number, row in enumerate(rows, 1) if not isinstance(row, dict)]
     if broken:
         more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
         remarks.append(f"passed over {path}, line {broken[0]}{more}: not a row")
+    for row in filter(None, rows):
+        if isinstance(row, dict):
+            yield {name: v for name, v in row.items() if v is not None and name != "done"}

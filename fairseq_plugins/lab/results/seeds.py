@@ -14,8 +14,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from ...evaluation.metrics import LOWER_IS_BETTER, deviation
-from .run_frame import BEST, FINISHED, LAST, scores_of
-from .setting import Setting
+from .run_frame import BEST, FINISHED, LAST, Setting, scores_of
 
 
 class Shown(NamedTuple):
@@ -125,18 +124,11 @@ def chosen_settings(runs: pd.DataFrame, metric: str) -> dict[str, Summary]:
     summaries = summarize(runs, metric)
     for system in dict.fromkeys(runs.system):
         group = [one for one in summaries if one.setting.system == system]
-        share = max(one.setting.fraction for one in group)
-        group = [one for one in group if one.setting.fraction == share]
-        most = max(one.count for one in group)
-        whole = [one for one in group if one.count == most]
+        most = max((one.setting.fraction, one.count) for one in group)
+        whole = [one for one in group if (one.setting.fraction, one.count) == most]
         finite = [one for one in whole if math.isfinite(one.mean)]
         chosen[system] = best_of(metric)(finite or whole, key=lambda one: one.mean)
     return chosen
-
-
-def chosen_at(runs: pd.DataFrame, metric: str, share: float = 1.0) -> dict[str, Summary]:
-    """Return the same of the runs on a share of the training data."""
-    return chosen_settings(runs[runs.fraction == share], metric)
 
 
 def finished(runs: pd.DataFrame) -> pd.DataFrame:

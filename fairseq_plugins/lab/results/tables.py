@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,11 +15,10 @@ import pandas as pd
 
 from ...evaluation.metrics import deviation
 from .comparisons import Tested
-from .layouts import SIGNIFICANT
+from .layouts import DOWN, SIGNIFICANT, UP
 from .seeds import Shown, best_of
 
 NONE = "–"
-UP, DOWN = "↑", "↓"
 _IN_POINTS = ("loss", "mse", "ppl", "bleu", "chrf", "ter")  # all else is a share, shown in %
 
 
@@ -59,6 +58,11 @@ class Heading:
     is_number: bool = True
 
 
+def words(*names: str) -> list[Heading]:
+    """Return the heads of columns of words."""
+    return [Heading(name, is_number=False) for name in names]
+
+
 @dataclass(frozen=True)
 class Table:
     """A table.
@@ -69,6 +73,7 @@ class Table:
         caption: how its cells are to be read: split, seeds, test.
         notes: one a line: where each column comes from.
         is_folded: whether a page shows it on demand only.
+        scores: lines of its scores for a CSV file, if it is a table of scores.
     """
 
     title: str
@@ -77,10 +82,7 @@ class Table:
     caption: str = ""
     notes: tuple[str, ...] = ()
     is_folded: bool = False
-
-    def score_lines(self) -> Iterable[dict[str, Any]]:
-        """Return the lines of its scores for a CSV file, if it is a table of scores."""
-        return ()
+    scores: tuple[dict[str, Any], ...] = ()
 
     def records(self) -> list[dict[str, str]]:
         """Return its rows: name of the column -> text."""
@@ -112,19 +114,11 @@ def score_cell(values: Sequence[float], metric: str, *details: str, mark: str = 
     """Show a metric over seeds: mean, deviation, and below them how many and what else."""
     if not values:
         return Cell(NONE)
-    mean, spread = statistics.fmean(values), deviation(values)
-    return mean_cell(mean, spread, len(values), metric, *details, mark=mark)
-
-
-def mean_cell(
-    mean: float, spread: float, seeds: int, metric: str, *details: str, mark: str = ""
-) -> Cell:
-    """Show the same of a mean and a standard deviation, that of one seed being nan."""
-    scale = scale_of(metric)
-    text = f"{scale * mean:.2f}"
-    text += f" ± {scale * spread:.2f}" if seeds > 1 else ""
-    counted = f"{seeds} seed{'s' * (seeds > 1)}"
-    return Cell(text, " · ".join(filter(None, (counted, *details))), scale * mean, mark)
+    scale, several = scale_of(metric), len(values) > 1
+    mean = scale * statistics.fmean(values)
+    text = f"{mean:.2f}" + (f" ± {scale * deviation(values):.2f}" if several else "")
+    counted = f"{len(values)} seed{'s' * several}"
+    return Cell(text, " · ".join(filter(None, (counted, *details))), mean, mark)
 
 
 def with_best(rows: list[list[Cell]], column: int, metric: str) -> None:
@@ -155,20 +149,6 @@ def mark_of(tested: Tested, shown: Shown) -> str:
     return UP if (tested.difference > 0) == (best_of(shown.metric) is max) else DOWN
 
 
-def markdown(
-    heads: Iterable[str], rows: Iterable[Iterable[str]], numbers: Iterable[bool]
-) -> Iterator[str]:
-    """Yield the lines of a table in Markdown.
-
-    Args:
-        heads, rows: texts of its cells, escaped where that is wanted.
-        numbers: which columns stand at the right.
-    """
-    yield f"| {' | '.join(heads)} |"
-    yield f"|{'|'.join('---:' if number else '---' for number in numbers)}|"
-    yield from (f"| {' | '.join(row)} |" for row in rows)
-
-
 def table_lines(table: Table, escape: Callable[[str], str] = str) -> Iterator[str]:
     """Yield the lines of a table in Markdown, without its title and what stands below it.
 
@@ -179,15 +159,13 @@ def table_lines(table: Table, escape: Callable[[str], str] = str) -> Iterator[st
 
     def shown(cell: Cell) -> str:
         text = f"**{escape(cell.text)}**" if cell.is_best else escape(cell.text)
-        return " ".join(filter(None, (text, cell.mark, _below(escape(cell.detail)))))
+        below = escape(cell.detail)
+        return " ".join(filter(None, (text, cell.mark, f"({below})" if below else "")))
 
-    heads = (shown(Cell(heading.text, heading.detail)) for heading in table.headings)
-    numbers = (heading.is_number for heading in table.headings)
-    yield from markdown(heads, (map(shown, row) for row in table.rows), numbers)
-
-
-def _below(detail: str) -> str:
-    return f"({detail})" if detail else ""
+    heads = [Cell(heading.text, heading.detail) for heading in table.headings]
+    rules = ("---:" if heading.is_number else "---" for heading in table.headings)
+    first, *others = (f"| {' | '.join(map(shown, row))} |" for row in (heads, *table.rows))
+    yield from (first, f"|{'|'.join(rules)}|", *others)
 
 
 def format_table(table: Table) -> str:

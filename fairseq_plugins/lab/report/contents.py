@@ -1,0 +1,199 @@
+"""What there is to know about an experiment: parts, progress, failures, commands, settings."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..results.run_frame import FAILED, FINISHED, UNFINISHED
+from ..results.runs import FoundExperiment
+from ..results.seeds import chosen_finished
+from ..results.setting_tables import shown_metrics
+from ..results.tables import NONE, Cell, Heading, Table, number_cell, words
+from ..results.training_log import updates_so_far
+from ..run_files import COMMAND, LOG, RESULT, SETTINGS
+from ..safe_files import is_file, read_tail, read_text
+from .model import Command, Counts, Failure
+
+STATES = (FINISHED, FAILED, UNFINISHED)
+_LAST_LINES = 20  # of a log
+_TAIL = 100_000  # bytes that hold them
+
+
+def names_of(run: Any) -> tuple[str, str]:
+    """Return what a run is called: its part and system; its setting and seed."""
+    part = f"{run.part} · " if run.part != "." else ""
+    return part + run.system, f"{run.setting.values} · seed {run.seed}"
+
+
+def title_of(run: Any) -> str:
+    """Return what it is called in lists."""
+    return " · ".join(names_of(run))
+
+
+def counts_of(experiment: FoundExperiment) -> Counts:
+    """Return how many runs are how far."""
+    counts = [int((experiment.runs.status == one).sum()) for one in STATES]
+    return Counts(*counts, max(0, experiment.planned - sum(counts)))
+
+
+def facts_of(experiment: FoundExperiment) -> list[tuple[str, str]]:
+    """Return what there is to know about an experiment, as names and values."""
+    runs = experiment.runs
+    systems, seeds = list(dict.fromkeys(runs.system)), sorted(set(runs.seed))
+    updates = sum(runs[runs.status == FINISHED].planned)
+    found = [
+        ("file", str(experiment.facts.get("file") or "")),
+        ("folder", str(experiment.folder)),
+        ("systems", f"{len(systems)}: {', '.join(systems)}" if systems else ""),
+        ("seeds", ", ".join(map(str, seeds))),
+        ("updates", f"{updates:,} in finished runs" if updates else ""),
+        ("begun", _when(min(_times(runs, SETTINGS), default=math.nan))),
+        ("last result", _when(max(_times(runs, RESULT), default=math.nan))),
+    ]
+    return [(name, value) for name, value in found if value]
+
+
+def _times(runs: pd.DataFrame, name: str) -> Iterator[float]:
+    """Yield when a file of each run was written."""
+    paths = (folder / name for folder in runs.folder)
+    return (path.stat().st_mtime for path in paths if is_file(path))
+
+
+def _when(seconds: float) -> str:
+    """Show a time; empty where there is none."""
+    if math.isnan(seconds):
+        return ""
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _with_status(experiment: FoundExperiment, status: str) -> Iterator[Any]:
+    return experiment.runs[experiment.runs.status == status].itertuples()
+
+
+def failures_of(experiment: FoundExperiment) -> list[Failure]:
+    """Return the failed runs, each with the last lines of what it said."""
+    found = []
+    for run in _with_status(experiment, FAILED):
+        done = updates_so_far(run.folder / LOG)
+        told = f"{done:,} of {run.planned:,} updates" if run.planned else f"{done:,} updates"
+        text = str(run.facts.get("error") or "")
+        text = text if text.strip() else read_tail(run.folder / LOG, _TAIL)
+        last = "\n".join(text.rstrip().splitlines()[-_LAST_LINES:]) or "It left no message."
+        found.append(Failure(title_of(run), str(run.folder), told, last))
+    return found
+
+
+def unfinished_table(experiment: FoundExperiment) -> Table | None:
+    """Return how far runs are that have begun and are not finished; None if there are none."""
+    headings = [*words("run"), Heading("updates"), Heading("done"), *words("log last written")]
+    rows = [list(_how_far(run)) for run in _with_status(experiment, UNFINISHED)]
+    return Table("Unfinished runs", headings, rows) if rows else None
+
+
+def _how_far(run: Any) -> Iterator[Cell]:
+    """Yield the cells of an unfinished run."""
+    log: Path = run.folder / LOG
+    done = updates_so_far(log)
+    share = min(1.0, done / run.planned) if run.planned else math.nan
+    yield Cell(*names_of(run))
+    yield Cell(f"{done:,}", f"of {run.planned:,}" if run.planned else "", done)
+    yield Cell("" if math.isnan(share) else f"{100 * share:.0f} %", value=share, share=share)
+    yield Cell(_when(log.stat().st_mtime) if is_file(log) else "not yet")
+
+
+def commands_of(experiment: FoundExperiment) -> list[Command]:
+    """Return the command of the experiment, then that of every run."""
+    own = str(experiment.facts.get("command") or "")
+    found = [Command("the whole experiment", own, True)] if own else []
+    for run in experiment.runs.itertuples():
+        text, path = str(run.facts.get("command") or ""), run.folder / COMMAND
+        if not text and is_file(path):  # begun, and without a result
+            text = read_text(path, _TAIL, "replace").strip()
+        found += [Command(title_of(run), text)] if text else []
+    return found
+
+
+def parts_table(experiment: FoundExperiment) -> Table:
+    """Return one line a part: what it is, and how much of it is done; no column of noughts."""
+    counted = ["systems", "settings", "seeds", *STATES]
+    rows = []
+    for part in experiment.parts:
+        runs, shown = experiment.of(part), shown_metrics(experiment.of(part))
+        numbers = [
+            *(runs[column].nunique() for column in ("system", "setting", "seed")),
+            *((runs.status == status).sum() for status in STATES),
+        ]
+        cells = [Cell(experiment.name_of(part)), Cell(part.dataset or NONE)]
+        cells += [number_cell(number, "{:,}") for number in numbers]
+        cells += [Cell(shown[0].metric, shown[0].split) if shown else Cell(NONE)]
+        tried = ", ".join(one.metric for one in shown[1:])
+        cells += [Cell(tried, shown[1].split) if tried else Cell(NONE)]
+        rows.append(cells)
+    names = ["part", "dataset", *counted, "chosen by", "tried on"]
+    told = [
+        place
+        for place, name in enumerate(names)
+        if name not in (FAILED, UNFINISHED, "tried on")
+        or any(row[place].text not in ("0", NONE) for row in rows)
+    ]
+    headings = [Heading(names[place], is_number=names[place] in counted) for place in told]
+    return Table("Parts", headings, [[row[place] for place in told] for row in rows])
+
+
+def options_tables(title: str, runs: pd.DataFrame) -> Iterator[Table]:
+    """Yield the options that all chosen systems share, and those in which they differ."""
+    chosen = chosen_finished(runs)
+    options = {system: _spelled(one.runs.options.iloc[0]) for system, one in chosen.items()}
+    names = list(dict.fromkeys(name for own in options.values() for name in own))
+    same = [name for name in names if len({own.get(name) for own in options.values()}) == 1]
+    if same:
+        values = next(iter(options.values()))
+        rows = [[Cell(name), Cell(values[name])] for name in same]
+        about = "Options of fairseq-train at the chosen settings, first seed."
+        yield Table(
+            f"{title}: options of all systems",
+            words("option", "value"),
+            rows,
+            about,
+            is_folded=True,
+        )
+    differing = [name for name in names if name not in same]
+    if differing:
+        rows = [
+            [Cell(system), *(Cell(own.get(name, NONE)) for name in differing)]
+            for system, own in options.items()
+        ]
+        heads = words("system", *differing)
+        yield Table(f"{title}: options that differ", heads, rows, is_folded=True)
+
+
+def _spelled(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return options as they are written; seeds differ by design."""
+    return {
+        str(name): value if isinstance(value, str) else json.dumps(value)
+        for name, value in options.items()
+        if name != "seed"
+    }
+
+
+def versions_table(experiment: FoundExperiment) -> list[Table]:
+    """Return what the runs depended on, if known: a line a package, a column a set of versions."""
+    found = [
+        experiment.facts.get("versions"),
+        *(facts.get("versions") for facts in experiment.runs.facts),
+    ]
+    sets = [one for k, one in enumerate(found) if isinstance(one, dict) and one not in found[:k]]
+    names = list(dict.fromkeys(str(name) for one in sets for name in one))
+    if not names:
+        return []
+    heads = ["version"] if len(sets) == 1 else [f"version {k}" for k in range(1, len(sets) + 1)]
+    rows = [[Cell(name), *(Cell(str(one.get(name, NONE))) for one in sets)] for name in names]
+    note = "" if len(sets) == 1 else "Runs were made with different versions."
+    return [Table("Versions", words("package", *heads), rows, note)]

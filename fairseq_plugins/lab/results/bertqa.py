@@ -1,0 +1,142 @@
+"""Models of question answering, by Chadha and Sood (2019): Table 1, and ensembles of several runs.
+
+The layout ``bertqa1`` says what the paper says of models, and which options are named. Answers of
+several runs together, as ``fairseq-plugins answer`` gives them, stand in tables as a run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from . import squad_answers
+from .layouts import Entries, labels, special
+from .paper_tables import row_of
+from .run_frame import BEST, LAST, Setting, frame
+from .runs import Outcomes
+from .table_names import MODELS
+from .tables import Cell, Heading, Table, words
+
+ENSEMBLE = "ensemble"  # kind of the system
+QUERY = "query_"  # how the names of systems in the other wiring begin
+
+
+class Models(Entries):
+    """The layout.
+
+    Args:
+        title: of the table.
+        systems: kind -> what the paper says of it.
+        usual: option -> value that goes without saying; the options that are named.
+        called: option and value -> what the paper calls it.
+    """
+
+    title: str
+    systems: dict[str, str]
+    usual: dict[str, str | None]
+    called: dict[str, str]
+
+    def changes(self, options: dict[str, Any]) -> str:
+        """Say what a model has otherwise than its architecture."""
+        named = (name for name in self.usual if options.get(name) != self.usual[name])
+        words = (f"{name} {options[name]}" for name in named if name in options)
+        return ", ".join(self.called.get(word, word) for word in words) or "none"
+
+
+@cache
+def models_layout() -> Models:
+    """Return the layout."""
+    return special(MODELS, Models)
+
+
+def models_table(found: Sequence[Outcomes], asked: bool = False) -> list[Table]:
+    """Lay the paper's models among runs out, each once; no table if there are none.
+
+    Raises:
+        ValueError: there are none, and they are asked for.
+    """
+    models: dict[tuple[int, str], list[str]] = {}
+    for run in (run for one in found for run in one.runs.itertuples()):
+        row = row_of(run)
+        said = models_layout().systems.get(row.kind.removeprefix(QUERY))
+        if said and not row.name:
+            size, accumulated = (
+                int(run.options.get(name, usual))
+                for name, usual in (("batch-size", 0), ("update-freq", 1))
+            )
+            texts = [f"{row.label} ({row.size})", str(size * accumulated), str(accumulated)]
+            texts += [f"{run.learning_rate:g}", Path(run.prepared).name or "–"]
+            texts += [models_layout().changes(run.options), said]
+            models.setdefault((list(labels()).index(row.kind), row.size), texts)
+    if not models:
+        if asked:
+            raise ValueError(f"table {MODELS!r}: no run is called model1, model2 or model3")
+        return []
+    headings = [*words("model"), *map(Heading, ("BS", "GA", "LR"))]
+    headings += words("dataset", "arch. changes", "paper")
+    rows = [list(map(Cell, models[key])) for key in sorted(models)]
+    caption = "BS: questions of an update; GA: batches that they are read in. Paper: the same."
+    return [Table(models_layout().title, headings, rows, caption)]
+
+
+def with_ensemble(found: Sequence[Outcomes], folder: str | Path) -> list[Outcomes]:
+    """Return runs with an ensemble of some of them.
+
+    Args:
+        found: runs, all members among them.
+        folder: with the ensemble's ``metrics.json`` on the validation set.
+
+    Raises:
+        FileNotFoundError, ValueError: no such metrics, members that are none of the runs, or
+            another split than the one that they were validated on.
+    """
+    folder = Path(folder)
+    metrics = squad_answers.metrics_of(folder)
+    about = squad_answers.read_json(folder / squad_answers.METRICS)
+    runs = {run["folder"].resolve(): run for one in found for run in one.runs.to_dict("records")}
+    members = []
+    for checkpoint in map(Path, about.get("checkpoints", ())):
+        run = runs.get(checkpoint.resolve().parent)
+        if run is None:
+            raise ValueError(f"{folder}: {checkpoint} is of none of the runs that are reported")
+        members.append(run)
+    if not members or not str(about.get("of", "")).startswith(f"{members[0]['validation']} of "):
+        raise ValueError(
+            f"{folder} holds no answers of checkpoints to split 'valid', but to {about.get('of')!r}"
+        )
+    added = _ensemble(members, metrics, folder, str(about.get("ensemble")))
+    return [
+        replace(one, runs=frame([*one.runs.to_dict("records"), added]))
+        if one.root == added["root"]
+        else one
+        for one in found
+    ]
+
+
+def _ensemble(
+    members: Sequence[dict[str, Any]], metrics: dict[str, float], folder: Path, rule: str
+) -> dict[str, Any]:
+    """Return an ensemble as if it were a run."""
+    first = frame(list(members))
+    rows = [row_of(run) for run in first.itertuples()]
+    wired = QUERY if all(row.kind.startswith(QUERY) for row in rows) else ""
+    choice = (("of", ", ".join(first.system)), ("rule", rule))
+    setting = Setting(f"{wired}{ENSEMBLE}_{rows[0].size}", math.nan, 0, choice)
+    scores = {f"{where}.{name}": metrics[name] for where in (BEST, LAST) for name in metrics}
+    of_runs = ("part", "root", "dataset", "data", "metric", "validation", "arch", "status", "done")
+    return {
+        **{name: members[0][name] for name in of_runs},
+        **setting._asdict(),
+        "setting": setting,
+        "seed": 1,
+        "folder": folder,
+        "parameters": sum(first.parameters),
+        **dict.fromkeys(("ablated", "positive", "evaluated", "prepared"), ""),
+        "options": {},
+        "facts": {},
+        **scores,
+    }

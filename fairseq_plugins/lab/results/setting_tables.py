@@ -1,0 +1,285 @@
+"""Every setting of every system, which of them are chosen, and what systems gain over a baseline.
+
+The table of settings on a page and in Markdown, and the report on seeds, which has its own with all
+that is compared over seeds and over examples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ...messages import named
+from .comparisons import SENTENCE_METRICS, Comparison, Significance, against, only_plain
+from .run_frame import EVALUATION, Setting, found_scores
+from .runs import read_outcomes
+from .seeds import (
+    Shown,
+    Summary,
+    by_setting,
+    chosen_finished,
+    chosen_settings,
+    finished,
+    summarize,
+)
+from .tables import (
+    NONE,
+    Cell,
+    Heading,
+    Table,
+    format_table,
+    millions,
+    number_cell,
+    p_cell,
+    scale_of,
+    score_cell,
+    share_cell,
+    to_csv,
+    with_best,
+    words,
+)
+
+FOLDED = 30  # rows from which a table is folded
+_COLUMNS = "system choice lr epochs n mean deviation best last chosen".split()
+_PAIRED = "system n difference se t_p untested wins losses sign_p low high bootstrap_p".split()
+_COMPARED = ("seeds of both", "difference", "paired t-test", "higher / lower", "sign test")
+_COMPARED += ("95 % over examples", "bootstrap")
+_CAPTION = (
+    "Mean ± standard deviation over seeds; shares in %, BLEU and chrF in points. ✓: the system's "
+    "best by {} ({}), among its settings with most seeds."
+)
+
+
+def shown_metrics(runs: pd.DataFrame) -> list[Shown]:
+    """Return what there is to show of runs: the metric that chose, and those of the evaluation."""
+    done = finished(runs)
+    if done.empty:
+        return []
+    first, tried = done.iloc[0], done[done.evaluated != ""]
+    found = [Shown(first.metric, first.validation)]
+    names = [name for name in SENTENCE_METRICS if _there(tried, Shown(name, "", EVALUATION))]
+    names = names or [first.metric] * bool(_there(tried[:1], Shown(first.metric, "", EVALUATION)))
+    return found + [Shown(name, tried.iloc[0].evaluated, EVALUATION) for name in names]
+
+
+def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -> list[Table]:
+    """Return one line a setting, the chosen ones marked; no table before a run is finished.
+
+    Args:
+        title: of the table.
+        runs: of one part.
+        is_folded: whether it is folded though it is short.
+    """
+    groups, shown = by_setting(finished(runs)), shown_metrics(runs)
+    if not groups:
+        return []
+    by_share = (chosen_finished(some) for _, some in runs.groupby("fraction"))
+    best = {one.setting for chosen in by_share for one in chosen.values()}
+    parted = any(setting.fraction != 1 for setting in groups)
+    choices = {tuple(name for name, _ in setting.choice) for setting in groups}
+    names = choices.pop() if len(choices) == 1 else ()  # that all settings choose, and no others
+    headings = [*words("system"), *map(Heading, names)]
+    headings += map(Heading, ("learning rate", "length", *["data"] * parted))
+    headings += [Heading(one.metric, one.split) for one in shown]
+    headings += [Heading("parameters"), *words("chosen")]
+    rows = [
+        [
+            *_setting_cells(setting, names, parted),
+            *(score_cell(_there(group, one), one.metric) for one in shown),
+            millions(group.parameters.iloc[0]),
+            Cell("✓" if setting in best else ""),
+        ]
+        for setting, group in groups.items()
+    ]
+    for place, one in enumerate(shown, start=len(headings) - len(shown) - 2):
+        with_best(rows, place, one.metric)
+    bold = " Bold: best of the column." if len(rows) > 1 else ""
+    caption = _CAPTION.format(shown[0].metric, shown[0].split) + bold
+    is_folded = is_folded or len(rows) >= FOLDED
+    return [Table(title, headings, rows, caption, is_folded=is_folded)]
+
+
+def _there(runs: pd.DataFrame, shown: Shown) -> list[float]:
+    """Return a metric of those runs that have it."""
+    found = found_scores(runs, shown.where, shown.metric)
+    return [value for value in found if value is not None]
+
+
+def _setting_cells(setting: Setting, names: Sequence[str], parted: bool) -> list[Cell]:
+    """Return what a setting is; choices without a column stand below the system's name."""
+    choice, share = dict(setting.choice), setting.fraction
+    own = "" if names else ", ".join(f"{name} {value}" for name, value in setting.choice)
+    cells = [Cell(setting.system, own), *(_value(choice[name]) for name in names)]
+    length = number_cell(setting.epochs, f"{{}} epoch{'s' * (setting.epochs != 1)}")
+    if setting.updates:
+        length = number_cell(setting.updates, "{:,} updates")
+    return [*cells, _value(setting.learning_rate), length, *[share_cell(share)] * parted]
+
+
+def _value(value: Any) -> Cell:
+    """Show a value of an option."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return Cell(NONE if value is None else str(value))
+    text = f"{value:g}".replace("e-0", "e-")
+    return Cell(NONE if math.isnan(value) else text, value=float(value))
+
+
+@dataclass(frozen=True)
+class SeedReport:
+    """Everything that the tables show.
+
+    Args:
+        metric: that everything is about.
+        summaries: all settings.
+        chosen: system -> its best setting.
+        baseline: system that the others are compared with; empty without comparison.
+        comparisons: of all others with it that have a seed in common with it.
+    """
+
+    metric: str
+    summaries: list[Summary]
+    chosen: dict[str, Summary]
+    baseline: str
+    comparisons: list[Comparison]
+
+    @property
+    def apart(self) -> list[str]:
+        """Systems without a seed in common with the baseline."""
+        compared = {self.baseline, *(one.summary.setting.system for one in self.comparisons)}
+        return [system for system in self.chosen if self.baseline and system not in compared]
+
+
+def make_report(
+    root: str | Path,
+    *,
+    metric: str = "",
+    baseline: str = "",
+    samples: int = 1000,
+    seed: int = 12345,
+) -> SeedReport:
+    """Read runs and compare their systems.
+
+    Args:
+        root: folder of the runs.
+        metric: what to report; empty for the one that chose the checkpoints.
+        baseline: system to compare with; empty for the only one called ``bert_plain…``.
+        samples, seed: of the bootstrap.
+
+    Raises:
+        FileNotFoundError: there is no finished run.
+        ValueError: an unknown metric or baseline, or runs that cannot be compared.
+    """
+    outcomes = read_outcomes(root)
+    runs, metric = outcomes.runs, metric or outcomes.metric
+    chosen = chosen_settings(runs, metric)
+    if baseline and baseline not in chosen:
+        raise ValueError(f"--baseline {baseline!r}: choices are {named(chosen)}")
+    baseline, drawn = baseline or only_plain(runs), Significance(samples=samples, seed=seed)
+    comparisons = list(against(runs, metric, baseline, drawn)) if baseline else []
+    return SeedReport(metric, summarize(runs, metric), chosen, baseline, comparisons)
+
+
+def format_markdown(report: SeedReport) -> str:
+    """Lay the report out in Markdown."""
+    tables = [_settings_table(report)]
+    if report.comparisons:
+        title = f"Against {report.baseline}"
+        tables.append(compared_table(title, report.metric, report.comparisons, raw=True))
+    texts = list(map(format_table, tables))
+    if report.apart:
+        texts.append(f"No seed in common with {report.baseline}: {', '.join(report.apart)}.\n")
+    return "\n".join(texts)
+
+
+def _settings_table(report: SeedReport) -> Table:
+    """Lay all settings out."""
+    heads = ("learning rate", "epochs", "n", report.metric, "best", "last")
+    rows = []
+    for one in report.summaries:
+        setting, chosen = one.setting, report.chosen[one.setting.system].setting
+        mean = f"{one.mean:.4f}" + (f" ± {one.deviation:.4f}" if one.count > 1 else "")
+        texts = [f"{setting.title}{' *' * (chosen == setting)}", f"{setting.learning_rate:g}"]
+        texts += [
+            str(setting.epochs),
+            str(one.count),
+            mean,
+            f"{one.extreme:.4f}",
+            f"{one.last:.4f}",
+        ]
+        rows.append(list(map(Cell, texts)))
+    caption = (
+        "Mean ± standard deviation over n seeds of the best checkpoint, the best seed, and the "
+        "mean after the last update. * chosen setting."
+    )
+    counts = {one.count for one in report.summaries}
+    if len(counts) > 1:
+        caption += (
+            f" Settings have {min(counts)} to {max(counts)} seeds: only those with most seeds of "
+            "their system can be chosen. Finish the grid before you compare."
+        )
+    title = f"{report.metric} on the validation set"
+    return Table(title, [*words("system"), *map(Heading, heads)], rows, caption)
+
+
+def compared_table(
+    title: str, metric: str, comparisons: Sequence[Comparison], *, raw: bool = False
+) -> Table:
+    """Lay out what systems are compared with a baseline, over seeds and over examples.
+
+    Args:
+        title: of the table.
+        metric: that is compared.
+        comparisons: of each system.
+        raw: whether differences are shown as they are, not in points.
+    """
+    found = next((one.examples for one in comparisons if one.examples), None)
+    drawn = f" ({found.examples:,} examples, {found.samples:,} samples)" if found else ""
+    rows = [
+        list(_compared(one, 1 if raw else scale_of(metric), 4 if raw else 2)) for one in comparisons
+    ]
+    caption = (
+        f"Difference of {metric} on the validation set: mean ± standard error over the seeds "
+        "that both have, each system at its chosen setting on the largest share of the training "
+        "data that both were trained on (named where it is not all of it). Interval and last "
+        f"p-value: paired bootstrap over examples{drawn}."
+    )
+    return Table(title, [*words("system"), *map(Heading, _COMPARED)], rows, caption, is_folded=True)
+
+
+def _compared(one: Comparison, scale: int, digits: int) -> Iterator[Cell]:
+    """Yield the cells of a comparison."""
+    row = one.row
+    error = "" if math.isnan(row["se"]) else f" ± {scale * row['se']:.{digits}f}"
+    low, high = scale * row["low"], scale * row["high"]
+    interval = f"{low:+.{digits}f} to {high:+.{digits}f}"
+    yield Cell(one.summary.setting.title)
+    yield number_cell(row["n"])
+    yield number_cell(scale * row["difference"], f"{{:+.{digits}f}}{error}")
+    yield p_cell(row["t_p"], row["untested"])
+    yield Cell(f"{row['wins']} / {row['losses']}", value=row["wins"])
+    yield p_cell(row["sign_p"])
+    yield Cell(NONE if math.isnan(low) else interval, value=low)
+    yield p_cell(row["bootstrap_p"])
+
+
+def settings_csv(report: SeedReport) -> str:
+    """Return all settings as CSV."""
+    rows = []
+    for one in report.summaries:
+        setting = one.setting
+        values = [setting.system, setting.choices, setting.learning_rate, setting.epochs]
+        values += [one.count, one.mean, one.deviation, one.extreme, one.last]
+        rows.append(
+            dict(zip(_COLUMNS, [*values, report.chosen[setting.system].setting == setting]))
+        )
+    return to_csv(rows)
+
+
+def comparisons_csv(report: SeedReport) -> str:
+    """Return the comparisons as CSV; cells without a value are empty."""
+    return to_csv([one.row for one in report.comparisons], _PAIRED)
