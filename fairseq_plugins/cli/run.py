@@ -112,11 +112,10 @@ def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) 
     print(format_costs(costs(plan), machine.jobs, counts), end="", file=sys.stderr)
     for line in missing.values():
         print(line, file=sys.stderr)
-    for one in plan.runs:
-        print(shlex.join(one.run.train_command()))
     first: dict[str, Run] = {}
-    for one in plan.runs:
-        first.setdefault(one.part.name, one.run)
+    for run in plan.runs:
+        print(shlex.join(run.train_command()))
+        first.setdefault(run.part, run)
     for name, run in first.items():
         if run.grid.evaluate:
             line = f"then, of each run of {name}: {shlex.join(run.evaluate_command())}"
@@ -134,9 +133,8 @@ def run_all(plan: Plan, machine: Machine) -> int:
 
     print(format_costs(costs(plan), machine.jobs), end="", file=sys.stderr)
     for subset in plan.subsets:
-        write_subset(subset.source, subset.folder, subset.fraction, subset.seed)
+        write_subset(*subset)
     write_description(plan, shlex.join([PROGRAM, *sys.argv[1:]]))
-    runs = [one.run for one in plan.runs]
     failures: dict[Path, str] = {}
 
     def done(run: Run, reason: str) -> None:
@@ -145,10 +143,10 @@ def run_all(plan: Plan, machine: Machine) -> int:
         write_rows(plan, failures)
 
     write_rows(plan, failures)
-    failed = execute(runs, machine, done)
+    failed = execute(plan.runs, machine, done)
     write_rows(plan, failures)
     if failed:
-        print(f"error: {len(failed)} of {len(runs)} runs failed", file=sys.stderr)
+        print(f"error: {len(failed)} of {len(plan.runs)} runs failed", file=sys.stderr)
     return len(failed)
 
 

@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from ..lab.execution import rate_search, runner
-    from ..lab.execution.rate_selection import planned
+    from ..lab.execution.rate_search import planned
     from ..lab.figures.drawing import check_stem
     from ..lab.results import rate_trials
 

@@ -18,8 +18,8 @@ from lab.report_runs import PLAIN, SLA, experiment
 from fairseq_plugins.lab import safe_files
 from fairseq_plugins.lab.execution.after_steps import perform
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
+from fairseq_plugins.lab.execution.job import is_locked, locked
 from fairseq_plugins.lab.execution.processes import Commands
-from fairseq_plugins.lab.execution.run_lock import is_locked, locked
 from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, places_of
 from fairseq_plugins.lab.plan.experiment_file import Experiment, Part
 from fairseq_plugins.lab.plan.grid import Grid

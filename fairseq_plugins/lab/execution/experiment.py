@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ..plan.experiment_file import Experiment, Part
 from ..plan.prepared_data import PreparedData
@@ -17,29 +18,13 @@ JOBS = "jobs"  # folder of the executor's files
 SUBSETS = "data"  # folder of the parts of training sets, where the systems lie
 
 
-@dataclass(frozen=True)
-class PlannedRun:
-    """A run and the part it belongs to."""
+class Subset(NamedTuple):
+    """A part of a training set that has to be made before runs can use it."""
 
-    part: Part
-    run: Run
-
-
-@dataclass(frozen=True)
-class Subset:
-    """A part of a training set that has to be made before runs can use it.
-
-    Args:
-        source: the whole prepared folder.
-        folder: of the part.
-        fraction: of the training set.
-        seed: of the choice.
-    """
-
-    source: Path
-    folder: Path
-    fraction: float
-    seed: int
+    source: Path  # the whole prepared folder
+    folder: Path  # of the part
+    fraction: float  # of the training set
+    seed: int  # of the choice
 
 
 @dataclass(frozen=True)
@@ -55,7 +40,7 @@ class Plan:
 
     experiment: Experiment
     root: Path
-    runs: tuple[PlannedRun, ...]
+    runs: tuple[Run, ...]
     subsets: tuple[Subset, ...]
 
 
@@ -89,8 +74,8 @@ def make_plan(
                 folder = place / SUBSETS / stem.replace("/", "_")
                 subsets[folder] = Subset(data.folder, folder, cell.fraction, cell.seed)
                 data = data.part(cell.fraction, folder)
-            run = Run(part.grid, cell, data, place, predict(data), cpu, workers)
-            runs.append(PlannedRun(part, run))
+            own = (predict(data), cpu, workers, part.name)
+            runs.append(Run(part.grid, cell, data, place, *own))
     return Plan(experiment, root, tuple(runs), tuple(subsets.values()))
 
 
@@ -110,9 +95,10 @@ def check_plan(plan: Plan) -> None:
     folders += [plan.root / JOBS, plan.root / AFTER, *(subset.folder for subset in plan.subsets)]
     for folder in folders:
         refuse_links(plan.root, folder)
-    for one in plan.runs:
-        share_batches(one.run.settings["options"], one.run.workers, one.run.cell.system)
-    for part in {one.part.name: one.part for one in plan.runs}.values():
+    for run in plan.runs:
+        share_batches(run.settings["options"], run.workers, run.cell.system)
+    planned = {run.part for run in plan.runs}
+    for part in [part for part in plan.experiment.parts if part.name in planned]:
         grid = part.grid
         if grid.reference and not Path(grid.reference).is_file():
             raise FileNotFoundError(f"{part.name}: reference {grid.reference}: no such file")
@@ -126,7 +112,7 @@ def check_plan(plan: Plan) -> None:
 
 def _check_data(plan: Plan, part: Part) -> None:
     """Refuse runs on other data where those of a part lie: nothing could be compared."""
-    runs = [one.run.settings for one in plan.runs if one.part.name == part.name]
+    runs = [run.settings for run in plan.runs if run.part == part.name]
     known = {run.get("validation_data", run["data"]) for run in runs}
     for folder in run_folders(plan.experiment.runs_of(part, plan.root), RESULT):
         result = read_json(folder / RESULT)

@@ -9,22 +9,27 @@ has outlived its job keeps others out until it ends.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from submitit import JobEnvironment
 from submitit.helpers import Checkpointable, DelayedSubmission
 
-from ...files import write_text
+from ...files import try_lock, write_text
 from ..run_files import LAST, LOG, RESULT
+from ..safe_files import open_file
 from .processes import Commands
 from .run import Run, RunError
-from .run_lock import locked
 
+logger = logging.getLogger(__name__)
+
+LOCK = ".lock"
+PATIENCE = 1800.0  # seconds without a sign of life, after which nobody is waited for
 _LOOK = 0.5  # seconds between looks
 _PORTS = (20_000, 10_000)  # rendezvous: first port, and how many
 
@@ -164,3 +169,52 @@ def _state_of(run: Run) -> str:
         with contextlib.suppress(FileNotFoundError):
             found.append(f"{name} {(run.folder / name).stat().st_mtime_ns}")
     return ", ".join(found)
+
+
+@contextlib.contextmanager
+def locked(folder: Path, patience: float = PATIENCE) -> Iterator[int]:
+    """Keep other processes out of a run's folder; wait for one that is at work there.
+
+    Args:
+        folder: is made if it is not there.
+        patience: seconds without a sign of life, after which the other is not waited for.
+
+    Yields:
+        The open file that holds the lock.
+
+    Raises:
+        ValueError: the lock is a link.
+        RunError: the other shows no sign of life.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with open_file(folder / LOCK, "ab") as stream:
+        waiting = False
+        while not try_lock(stream, folder):
+            if not waiting:
+                logger.warning("%s: another process is at work there; waiting for it", folder)
+            waiting = True
+            if time.time() - _last_change(folder) > patience:
+                raise RunError(
+                    f"another process is at work in this folder, but has written nothing for "
+                    f"{patience / 60:.0f} minutes: end it, then start again"
+                )
+            time.sleep(_LOOK)
+        yield stream.fileno()
+
+
+def is_locked(folder: Path) -> bool:
+    """Return whether somebody is at work in a run's folder."""
+    try:
+        with open_file(folder / LOCK, "rb+") as stream:  # network disks lock no other
+            return not try_lock(stream, folder)
+    except FileNotFoundError:
+        return False
+
+
+def _last_change(folder: Path) -> float:
+    """Return when something in a folder was last written."""
+    times = []
+    for path in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a temporary name
+            times.append(path.stat().st_mtime)
+    return max(times)  # the lock itself is there

@@ -16,8 +16,8 @@ from ...files import write_text
 from ..plan.prepared_data import TRANSLATION
 from ..run_files import DESCRIPTION, RESULT, ROWS
 from ..safe_files import read_json, read_text
-from .experiment import Plan, PlannedRun
-from .versions import versions
+from .experiment import Plan
+from .run import Run, versions
 
 # of a result, what a row has under the same name; the rest is spelt in `_row`
 _SHARED = ("dataset", "system", "learning_rate", "metric", "validation", "best", "last")
@@ -48,7 +48,7 @@ def describe(plan: Plan, command: str) -> dict[str, Any]:
         "file": str(experiment.file),
         "command": command,
         "parts": parts,
-        "runs": [str(planned.run.folder.relative_to(plan.root)) for planned in plan.runs],
+        "runs": [str(run.folder.relative_to(plan.root)) for run in plan.runs],
         "tables": list(experiment.tables),
         "after": [step.model_dump() for step in experiment.after],
         "versions": versions(),
@@ -75,25 +75,23 @@ def rows(plan: Plan, failures: Mapping[Path, str]) -> list[dict[str, Any]]:
         failures: folder -> what went wrong, of runs that failed.
     """
     found = []
-    for planned in plan.runs:
-        folder = planned.run.folder
-        result = read_json(folder / RESULT)
-        if folder in failures:
-            result = {**planned.run.settings, **result, "error": failures[folder]}
+    for run in plan.runs:
+        result = read_json(run.folder / RESULT)
+        if run.folder in failures:
+            result = {**run.settings, **result, "error": failures[run.folder]}
         if result:
-            found.append(_row(plan, planned, result))
+            found.append(_row(plan, run, result))
     return found
 
 
-def _row(plan: Plan, planned: PlannedRun, result: Mapping[str, Any]) -> dict[str, Any]:
+def _row(plan: Plan, run: Run, result: Mapping[str, Any]) -> dict[str, Any]:
     """Lay out what is known of a run."""
-    run = planned.run
     tried = read_json(run.evaluation)
     speed = result.get("updates_per_second")
     error = {"error": result["error"]} if "error" in result else {}
     return {
         "experiment": plan.experiment.name,
-        "part": planned.part.name,
+        "part": run.part,
         **{name: result.get(name) for name in _SHARED},
         "arch": result.get("options", {}).get("arch", ""),
         "epochs": result.get("epochs", 0),
@@ -126,7 +124,7 @@ def _earlier_rows(plan: Plan) -> list[dict[str, Any]]:
     """Return the rows of finished runs that are not of this plan, such as those of other seeds."""
     if not (plan.root / ROWS).is_file():
         return []
-    planned = {str(one.run.folder.relative_to(plan.root)) for one in plan.runs}
+    planned = {str(run.folder.relative_to(plan.root)) for run in plan.runs}
     others = [row for row in read_rows(plan.root) if row.get("folder") not in planned]
     return [row for row in others if (plan.root / str(row.get("folder")) / RESULT).is_file()]
 

@@ -12,8 +12,10 @@ with a result is never trained again; one without goes on from its last checkpoi
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +38,8 @@ from ..run_files import (
 from ..safe_files import read_json, refuse_links
 from .checkpoints import mend, strip, updates_of
 from .run_commands import PlacedRun
-from .versions import versions
 
+PACKAGES = ("fairseq-plugins", "fairseq-fixed", "torch", "numpy", "sacrebleu", "spacy")
 # Runs a command with its output added to a file; raises RunError when it fails.
 Launch = Callable[[Sequence[str], Path], None]
 
@@ -179,3 +181,14 @@ def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
             both = isinstance(one, dict) and isinstance(other, dict)
             return _difference(one, other) if both else f"{name}: {one!r} there, {other!r} here"
     return "none"
+
+
+def versions() -> dict[str, str]:
+    """Return package -> version, Python's first; those that are not there are left out."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -33,6 +33,7 @@ class PlacedRun:
             answering ``answer``, of translation ``translate``, else ``predict``.
         cpu: whether to train without a GPU.
         workers: processes that train it.
+        part: of an experiment, that it belongs to.
     """
 
     grid: Grid
@@ -42,6 +43,7 @@ class PlacedRun:
     predict: tuple[str, ...] = ()
     cpu: bool = True
     workers: Workers = ALONE
+    part: str = ""
 
     @property
     def folder(self) -> Path:

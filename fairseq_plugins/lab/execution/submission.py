@@ -19,9 +19,8 @@ from submitit import LocalExecutor, SlurmExecutor
 from submitit.core.utils import FailedJobError
 
 from .cluster import Machine
-from .job import RunJob
+from .job import RunJob, is_locked
 from .run import Run
-from .run_lock import is_locked
 from .slurm_queue import kind_of, queued_jobs, read_record, write_record
 
 logger = logging.getLogger(__name__)
