@@ -14,8 +14,8 @@ from small_wordnet import write_small_wordnet
 from squad_files import toy_squad, write_toy_bert
 
 from fairseq_plugins.lab.plan.experiment_file import Part
-from fairseq_plugins.lab.plan.preparations import preparation
 from fairseq_plugins.lab.plan.prepare_options import SQUAD, TRANSLATION
+from fairseq_plugins.lab.plan.prepared_data import preparation
 
 SAMPLE = ROOT / "examples" / "sample_en_de"
 PAIRS = {"train": 160, "valid": 12, "test": 12}

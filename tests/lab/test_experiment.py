@@ -23,8 +23,7 @@ from fairseq_plugins.lab.execution.records import (
 from fairseq_plugins.lab.plan.experiment_file import Experiment, Part
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_prepared
-from fairseq_plugins.lab.plan.recipes import total_updates, train_options
-from fairseq_plugins.lab.plan.workers import Workers, share_batches
+from fairseq_plugins.lab.plan.recipes import Workers, share_batches, total_updates, train_options
 
 TEXTS = {
     "dataset": "toy",

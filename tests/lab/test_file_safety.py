@@ -37,9 +37,9 @@ from fairseq_plugins.lab.plan import strict_yaml
 from fairseq_plugins.lab.plan.experiment_file import Experiment, Part, default_name
 from fairseq_plugins.lab.plan.experiment_file import read_experiment as read_file
 from fairseq_plugins.lab.plan.grid import Grid
+from fairseq_plugins.lab.plan.option_values import command_line
 from fairseq_plugins.lab.plan.plain_values import LINE, NAME, NUMBERS, PATH, TEXT, WORD
 from fairseq_plugins.lab.plan.prepare_options import check_prepare, read_prepare, words_of
-from fairseq_plugins.lab.plan.recipes import command_line
 from fairseq_plugins.lab.plan.steps import COMMANDS, OUT, PLACE, options_of, read_steps
 from fairseq_plugins.lab.plan.train_options import (
     _GENERATION,

@@ -11,10 +11,10 @@ from fairseq.optim.lr_scheduler import LR_SCHEDULER_REGISTRY
 from lab.toy_grids import OPEN, SYSTEMS
 
 import fairseq_plugins.tasks  # noqa: F401  registers everything
-from fairseq_plugins.lab.plan.grid import Cell, Grid
-from fairseq_plugins.lab.plan.grid_file import read_grid
+from fairseq_plugins.lab.plan.grid import Cell, Grid, read_grid
+from fairseq_plugins.lab.plan.option_values import command_line
 from fairseq_plugins.lab.plan.prepared_data import read_prepared
-from fairseq_plugins.lab.plan.recipes import command_line, settings, total_updates, train_options
+from fairseq_plugins.lab.plan.recipes import settings, total_updates, train_options
 
 
 def written(tmp_path, text):

@@ -10,7 +10,7 @@ import pytest
 from fairseq_plugins.lab.commands import command
 from fairseq_plugins.lab.plan.experiment_file import Part
 from fairseq_plugins.lab.plan.grid import Grid
-from fairseq_plugins.lab.plan.preparations import preparation, raw_folder
+from fairseq_plugins.lab.plan.prepared_data import preparation, raw_folder
 
 TEXTS = Part("cola_base", Grid("cola", {}, prepare={"annotations": "pos,heads"}), raw="CoLA")
 PAIRS = Part("wmt", Grid("translation", {}, prepare={"source-lang": "en", "trainpref": "train"}))

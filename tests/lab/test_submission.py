@@ -19,7 +19,7 @@ from fairseq_plugins.lab.execution.cluster import Machine
 from fairseq_plugins.lab.execution.runner import execute
 from fairseq_plugins.lab.execution.slurm_queue import kind_of, read_record, write_record
 from fairseq_plugins.lab.execution.submission import LocalPool, SlurmPool
-from fairseq_plugins.lab.plan.workers import Workers
+from fairseq_plugins.lab.plan.recipes import Workers
 
 TESTS = Path(__file__).parents[1]
 LONGEST = 120  # seconds

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ...files import write_text
 from ..commands import command
-from ..plan.preparations import raw_folder
+from ..plan.prepared_data import raw_folder
 from ..plan.steps import Step
 from ..safe_files import is_file, read_bytes, read_json, read_text, refuse_links, remove_folder
 from .experiment import Plan

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..plan.experiment_file import Experiment, Part
 from ..plan.prepared_data import PreparedData
-from ..plan.workers import ALONE, Workers, share_batches
+from ..plan.recipes import ALONE, Workers, share_batches
 from ..run_files import AFTER, RESULT
 from ..safe_files import read_json, refuse_links, run_folders
 from .run import Run

@@ -17,8 +17,7 @@ from typing import Any
 
 from ...files import write_text
 from ...prep.subset import write_subset
-from ..plan.grid import OWN_RATE, Grid
-from ..plan.grid_file import read_grid
+from ..plan.grid import OWN_RATE, Grid, read_grid
 from ..plan.grid_selection import preset, resize, select, select_systems, with_options
 from ..plan.option_values import read_assignments
 from ..plan.prepared_data import PreparedData, read_folders

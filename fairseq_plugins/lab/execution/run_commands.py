@@ -13,9 +13,9 @@ from typing import Any
 
 from ..commands import command, written
 from ..plan.grid import Cell, Grid
+from ..plan.option_values import command_line
 from ..plan.prepared_data import SPANS, PreparedData
-from ..plan.recipes import command_line, settings
-from ..plan.workers import ALONE, Workers, share_batches
+from ..plan.recipes import ALONE, Workers, settings, share_batches
 from ..results import squad_answers
 from ..results.split_files import EVALUATION, evaluation_of
 from ..run_files import AVERAGE, BEST, EVALUATED, PREDICTIONS, USER_DIR

@@ -14,7 +14,6 @@ from ...messages import named
 from ..commands import command
 from ..plan.experiment_file import Experiment, Part, read_experiment
 from ..plan.grid import Grid
-from ..plan.grid_file import is_name
 from ..plan.grid_selection import (
     choose,
     contrast,
@@ -25,10 +24,10 @@ from ..plan.grid_selection import (
     smoke,
     with_options,
 )
+from ..plan.grid_values import TAKEN
 from ..plan.option_values import read_assignments, read_choices
-from ..plan.preparations import preparation
-from ..plan.prepared_data import SPANS, PreparedData, read_folders
-from ..plan.workers import Workers
+from ..plan.prepared_data import SPANS, PreparedData, preparation, read_folders
+from ..plan.recipes import Workers
 from .cluster import Machine, machine_of
 from .experiment import JOBS, Plan, check_plan, make_plan
 
@@ -60,7 +59,8 @@ def selected(args: argparse.Namespace) -> Experiment:
     chosen = [replace(part, grid=selected_grid(args, part.grid)) for part in sized]
     mark = "smoke" if args.smoke else args.size  # nobody takes the one for the other
     name = args.name or "_".join(filter(None, [experiment.name, mark]))
-    if not is_name(name):
+    is_folder = Path(name).name == name and name not in ("", "..", *TAKEN)
+    if not is_folder or name.startswith("-") or not name.isprintable():
         raise ValueError(f"--name {name!r} is no name for a folder")
     return replace(experiment, name=name, parts=tuple(chosen))
 

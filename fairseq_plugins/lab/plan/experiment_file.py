@@ -20,45 +20,26 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import BaseModel
+from typing import Annotated, Any, get_type_hints
 
 from ...messages import named, quoted
-from .grid import SIZES, Grid
-from .grid_file import KINDS, check_grid, grid_of, read_grid, read_mapping
+from .grid import (
+    KINDS,
+    SIZES,
+    Grid,
+    check_grid,
+    grid_of,
+    read_grid,
+    read_mapping,
+    read_values,
+)
 from .grid_selection import changed, resize
 from .grid_values import FOLDER, MaybeLine, MaybePath, or_nothing
-from .plain_values import one_of
-from .prepared_data import TRANSLATION
+from .plain_values import one_of, refuse_others
+from .prepare_options import TRANSLATION
 from .steps import Step, read_steps
-from .typed_reading import CLOSED, read_as, refuse_others
 
 CONFIGS = "configs"  # folders of grids that are called by their file alone
-
-
-class _ExperimentKeys(BaseModel):
-    """What stands at the top of an experiment's file."""
-
-    model_config = CLOSED
-
-    name: Annotated[str, FOLDER] = ""
-    title: MaybeLine = ""
-    parts: list[Any]
-    tables: list[str] | None = None
-    after: list[Any] | None = None
-
-
-class _PartKeys(BaseModel):
-    """What a part of an experiment says of itself, rather than of its grid."""
-
-    model_config = CLOSED
-
-    grid: MaybePath = ""
-    name: Annotated[str, FOLDER] = ""
-    data: MaybePath = ""
-    raw: MaybePath = ""
-    size: Annotated[str, or_nothing(one_of(SIZES))] = ""
 
 
 @dataclass(frozen=True)
@@ -73,11 +54,11 @@ class Part:
         size: of all systems; empty for the grid's own.
     """
 
-    name: str
+    name: Annotated[str, FOLDER]
     grid: Grid
-    data: str = ""
-    raw: str = ""
-    size: str = ""
+    data: MaybePath = ""
+    raw: MaybePath = ""
+    size: Annotated[str, or_nothing(one_of(SIZES))] = ""
 
     @property
     def folder(self) -> Path:
@@ -128,6 +109,16 @@ class Experiment:
         return root if self.is_grid else root / part.name
 
 
+_AT_TOP = {  # key of an experiment's file -> kind
+    "name": Annotated[str, FOLDER],
+    "title": MaybeLine,
+    "parts": list,
+    "tables": list[str] | None,
+    "after": list | None,
+}
+_OF_PART = {**get_type_hints(Part, include_extras=True), "grid": MaybePath}
+
+
 def read_experiment(path: str | Path) -> Experiment:
     """Read an experiment, or a grid.
 
@@ -137,24 +128,24 @@ def read_experiment(path: str | Path) -> Experiment:
             and choices.
     """
     path = Path(path)
-    content = read_mapping(path)
+    content, name = read_mapping(path), default_name(path)
     if "parts" not in content:
-        grid, name = grid_of(content, str(path)), default_name(path)
+        grid = grid_of(content, str(path))
         part = Part(name if path.resolve().parent.name == CONFIGS else grid.dataset, grid)
         return Experiment(name, "", path, (part,), is_grid=True)
-    found = read_as(_ExperimentKeys, content, str(path))
-    parts = tuple(_part(entry, path, number) for number, entry in enumerate(found.parts, start=1))
+    found = read_values(content, str(path), _AT_TOP)
+    parts = tuple(_part(entry, path, number) for number, entry in enumerate(found["parts"], 1))
     names = [part.name for part in parts]
     if not parts or len(set(names)) < len(names):
         wrong = f"two are called the same ({named(names)}): name them"
         raise ValueError(f"{path}: parts: {wrong if parts else 'expected a list of grids'}")
     return Experiment(
-        found.name or default_name(path),
-        found.title,
+        found.get("name", name),
+        found.get("title", ""),
         path,
         parts,
-        tuple(found.tables or ()),
-        read_steps(found.after, f"{path}: after"),
+        tuple(found.get("tables") or ()),
+        read_steps(found.get("after") or [], f"{path}: after"),
     )
 
 
@@ -167,18 +158,17 @@ def default_name(path: Path) -> str:
 
 
 def _part(entry: Any, path: Path, number: int) -> Part:
-    """Read a part."""
+    """Read a part: what it says of itself, and of its grid."""
     place = f"{path}: part {number}"
-    refuse_others(entry, {**_PartKeys.model_fields, **KINDS}, place)
+    refuse_others(entry, {**_OF_PART, **KINDS}, place)
     own = {key: value for key, value in entry.items() if key in KINDS}
-    found = read_as(_PartKeys, {key: v for key, v in entry.items() if key not in own}, place)
-    if found.grid:
-        file = path.parent / found.grid
-        grid, usual = _changed(read_grid(file), own, place), file.stem
+    found = read_values({k: v for k, v in entry.items() if k not in own}, place, _OF_PART)
+    if file := found.get("grid"):
+        grid, usual = _changed(read_grid(path.parent / file), own, place), Path(file).stem
     else:
         grid = grid_of(own, place)
         usual = grid.dataset
-    return Part(found.name or usual, grid, found.data, found.raw, found.size)
+    return Part(**{"name": usual, **found, "grid": grid})
 
 
 def _changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:

@@ -1,6 +1,17 @@
-"""Grids of training runs, and their cells; what a cell trains with is in `recipes`.
+"""Grids of training runs, their cells, and the YAML file of a grid.
 
-The types of a grid's fields say what its file may hold (`grid_values`); `grid_file` reads by them.
+    dataset: cola
+    systems:
+      - bert_plain_minilm
+      - {name: pos_zero, arch: bert_pos_minilm, feature-init: zero}
+      - {arch: bert_sla_minilm, tree-threshold: [3, 4]}  # a choice, made on the validation set
+      - {name: other, arch: bert_sla_minilm, lr: 1e-5, data: more}  # its own
+    learning_rates: [5e-5, 4e-5]
+    seeds: [1, 2, 3]
+    options: {max-positions: 128, dropout: [0.1, 0.2]}  # of all systems; again a list is a choice
+
+Keys are the fields of `Grid`, values of their types (`grid_values`); what a cell trains with is in
+`recipes`, and an experiment of several grids is read by `experiment_file`.
 
 A system is an architecture, or a name for one with options of its own: a variant is a value. An
 option that is a list is a choice to be made, as the learning rate is: every value is run. A cell is
@@ -13,17 +24,22 @@ validation set.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+from ...messages import quoted
 from . import grid_values as of
 from .grid_values import OWN_RATE
 from .option_values import Options
+from .plain_values import read_as, refuse_others
+from .prepare_options import TRANSLATION, check_prepare
+from .strict_yaml import read_yaml
 from .train_options import OWN_DATA
 
+MOST_RUNS = 100_000  # of a grid: more is a mistake, or meant to fill a disk
 SIZES = ("tiny", "minilm", "base", "large")  # ends of architectures' names
 Choice = tuple[tuple[str, Any], ...]  # the values of a system's options that are lists
 
@@ -169,3 +185,79 @@ class Cell:
         usual = {"choice": {}, "fraction": 1.0, "updates": 0}
         own = asdict(self) | {"choice": dict(self.choice)}
         return {key: value for key, value in own.items() if usual.get(key) != value}
+
+
+KINDS = get_type_hints(Grid, include_extras=True)
+
+
+def read_grid(path: str | Path) -> Grid:
+    """Read a YAML file.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: an unknown key or a value of another kind; names file, key and choices.
+    """
+    return grid_of(read_mapping(path), str(path))
+
+
+def read_mapping(path: str | Path) -> dict[Any, Any]:
+    """Read keys and values of a YAML file.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: it is something else.
+    """
+    content = read_yaml(path)
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: expected keys and values")
+    return content
+
+
+def grid_of(content: Mapping[Any, Any], place: str) -> Grid:
+    """Return the grid of keys and values.
+
+    Args:
+        content: as YAML has it.
+        place: where it stands, for messages.
+
+    Raises:
+        ValueError: a key that is unknown or missing, or a value of another kind.
+    """
+    for key in ("dataset", "systems"):
+        if key not in content:
+            raise ValueError(f"{place}: key {quoted(key)} is missing")
+    return check_grid(Grid(**read_values(content, place)), place)
+
+
+def check_grid(grid: Grid, place: str) -> Grid:
+    """Return a grid whose values go together.
+
+    Raises:
+        ValueError: they do not.
+    """
+    if grid.dataset == TRANSLATION and not grid.updates:
+        raise ValueError(f"{place}: translation wants a number of updates (key 'updates')")
+    try:
+        check_prepare(grid.prepare, grid.dataset)
+    except ValueError as error:
+        raise ValueError(f"{place}: prepare: {error}") from None
+    if (count := grid.count()) > MOST_RUNS:
+        raise ValueError(f"{place}: {count:,} runs: a file may ask for {MOST_RUNS:,}")
+    return grid
+
+
+def read_values(
+    content: Mapping[Any, Any], place: str, kinds: Mapping[str, Any] = KINDS
+) -> dict[str, Any]:
+    """Read values of a grid's keys, or of others.
+
+    Args:
+        content: as YAML has it.
+        place: where it stands, for messages.
+        kinds: key -> type of its values.
+
+    Raises:
+        ValueError: a key that is unknown, or a value of another kind.
+    """
+    refuse_others(content, kinds, place)
+    return {key: read_as(kinds[key], value, f"{place}: {key}") for key, value in content.items()}

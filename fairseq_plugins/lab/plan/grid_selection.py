@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from ...messages import named
-from .grid import OWN_RATE, SIZES, Grid, Options, variant
-from .grid_file import read_values
+from .grid import OWN_RATE, SIZES, Grid, Options, read_values, variant
 from .grid_values import refuse_owned
-from .prepared_data import TRANSLATION
+from .prepare_options import TRANSLATION
 
 _SMALLEST = {"arch": "syntax_transformer_tiny"}
 _SHORTEST = {"beam": 1, "max-len-a": 0, "max-len-b": 8, "max-tokens": 2000}

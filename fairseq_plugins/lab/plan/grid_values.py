@@ -8,10 +8,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from ...messages import quoted
 from .option_values import Options, as_mapping, check_choice
-from .plain_values import LINE, NAME, NUMBER, PATH, Kind
+from .plain_values import LINE, NAME, NUMBER, PATH, Kind, read_as
 from .prepare_options import read_prepare
 from .train_options import check_generation, check_training
-from .typed_reading import read_as
 
 OWN_RATE = "lr"  # option of a system that the grid reads itself, in place of its learning rates
 TAKEN = ("after", "data", "jobs")  # folders of an experiment itself

@@ -1,4 +1,4 @@
-"""Read options and their values, of a file or a command line."""
+"""Options and their values, read from a file or a command line, and spelt out for one."""
 
 from __future__ import annotations
 
@@ -102,3 +102,15 @@ def _value(name: str, text: str) -> Any:
     if not isinstance(value, str | int | float | None):
         raise ValueError(f"option {quoted(name)}: {quoted(value)} is no single value")
     return value
+
+
+def command_line(options: Options) -> list[str]:
+    """Spell options out; True is a bare flag, False and None are left out."""
+    words = []
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        words.append(f"--{name}")
+        if value is not True:
+            words.append(str(value))
+    return words

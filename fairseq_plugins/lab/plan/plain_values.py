@@ -1,21 +1,24 @@
-"""Kinds of values that the file of an experiment may hold: none of them can act.
+"""Kinds of values that the file of an experiment may hold, and their reading: none can act.
 
 Whatever of a file comes to a command line, a path, a script of Slurm or a page is of one of these:
-no value begins like an option, breaks a line, leaves a folder or is computed.
+no value begins like an option, breaks a line, leaves a folder or is computed. What pydantic refuses
+is said in one sentence.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, core_schema
 
 from ...messages import quoted
 
+CLOSED = ConfigDict(extra="forbid", frozen=True, strict=True)
 _NUMBER = r"[+-]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,3})?"
 _SEVERAL = rf"\s*{_NUMBER}\s*(?:,\s*{_NUMBER}\s*){{0,50}},?\s*"
 _COMPONENT = r"\w[\w.+-]{0,99}"
@@ -109,3 +112,45 @@ TEXT = Kind(  # as a word of a command line
     f"{LINE.said} that does not begin with -",
     lambda value: _is_line(value) and not value.startswith("-"),
 )
+
+
+def read_as(kind: Any, content: Any, place: str) -> Any:
+    """Return content as a value of a type.
+
+    Args:
+        kind: model of pydantic, whose keys are closed, or another type that it knows.
+        content: as YAML has it.
+        place: where it stands, for messages.
+
+    Raises:
+        ValueError: a key that is unknown or missing, or a value of another kind; names place, key,
+            value and what would fit.
+    """
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        refuse_others(content, kind.model_fields, place)
+    try:
+        return TypeAdapter(kind).validate_python(content)
+    except ValidationError as error:
+        found = error.errors()[0]
+    *places, last = found["loc"] or [None]
+    if found["type"] == "missing":
+        reason = f"key {quoted(last)} is missing"
+    else:
+        places += [] if last is None else [last]
+        own = found["type"] == "value_error"
+        reason = str(found["ctx"]["error"]) if own else f"{quoted(found['input'])}: {found['msg']}"
+    places = [f"value {one + 1}" if isinstance(one, int) else one for one in places]
+    raise ValueError(": ".join([place, *places, reason]))
+
+
+def refuse_others(content: Any, known: Collection[str], place: str) -> None:
+    """Refuse what is no mapping, or has other keys than those known.
+
+    Raises:
+        ValueError: names the key and the choices.
+    """
+    if not isinstance(content, dict):
+        raise ValueError(f"{place}: {quoted(content)} is no mapping of {', '.join(known)}")
+    for key in content:
+        if key not in known:
+            raise ValueError(f"{place}: unknown key {quoted(key)}; choices: {', '.join(known)}")

@@ -21,7 +21,7 @@ from ...prep.recipes.question_options import QuestionOptions
 from ...prep.recipes.text_options import TextOptions
 from ...prep.recipes.translation_options import TranslationOptions
 from ...prep.running import RUNNING
-from .option_values import Options, as_mapping, check_option
+from .option_values import Options, as_mapping, check_option, command_line
 from .plain_values import FLAG, NUMBER, PATH, TEXT, WHOLE, WORD, Kind
 
 SQUAD, TRANSLATION = "squad", "translation"  # datasets that are prepared in their own way
@@ -83,13 +83,12 @@ def words_of(options: Mapping[str, Any], raw: Path) -> list[str]:
         options: that `check_prepare` let pass.
         raw: folder of raw data.
     """
-    words = []
-    for key, value in options.items():
-        if key.replace("-", "_") in _FILES:
-            value = ",".join(str(raw / name) for name in value.split(","))
-        if value is not False:
-            words += [f"--{key}"] if value is True else [f"--{key}", str(value)]
-    return words
+    files = {
+        key: ",".join(str(raw / name) for name in value.split(","))
+        for key, value in options.items()
+        if key.replace("-", "_") in _FILES
+    }
+    return command_line({**options, **files})
 
 
 def _kinds_of(dataset: str) -> dict[str, Kind]:

@@ -1,13 +1,15 @@
 """What a cell of a grid trains with: the options of ``fairseq-train``, and what is recorded.
 
 The number of updates follows from the size of the training set unless the grid says it, since
-warm-up and decay are laid out over all of them.
+warm-up and decay are laid out over all of them. A run has the same batches however many processes
+share them: the batch of an update is what the grid says, and every process takes its part.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ...evaluation.metrics import LOWER_IS_BETTER
@@ -114,18 +116,6 @@ def _validation_options(grid: Grid) -> Options:
     return options
 
 
-def command_line(options: Options) -> list[str]:
-    """Spell options out; True is a bare flag, False and None are left out."""
-    words = []
-    for name, value in options.items():
-        if value is None or value is False:
-            continue
-        words.append(f"--{name}")
-        if value is not True:
-            words.append(str(value))
-    return words
-
-
 def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
     """Return everything that decides a run, as it is recorded with its results.
 
@@ -152,3 +142,58 @@ def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
             "generate": dict(grid.generate),
         }
     return found
+
+
+@dataclass(frozen=True)
+class Workers:
+    """The processes of one run.
+
+    Args:
+        nodes: machines. With more than one the environment variable TORCHRUN has to hold
+            torchrun's rendezvous.
+        processes: on each of them, one a GPU.
+    """
+
+    nodes: int = 1
+    processes: int = 1
+
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return self.nodes * self.processes
+
+
+ALONE = Workers()
+
+
+def share_batches(options: Options, workers: Workers, system: str) -> Options:
+    """Return the options of each process, so that an update sees as much as with one process.
+
+    Args:
+        options: of one process.
+        workers: that share the work.
+        system: whose options they are, for the message.
+
+    Raises:
+        ValueError: neither the batches of an update nor the examples of a batch can be dealt out
+            evenly.
+    """
+    count = workers.count
+    if count == 1:
+        return options
+    several = int(options.get("update-freq", 1))
+    shared = math.gcd(several, count)
+    rest, own = count // shared, {"update-freq": several // shared}
+    if rest == 1:
+        return {**options, **own}
+    examples = options.get("batch-size")
+    if isinstance(examples, int) and examples % rest == 0:
+        own["batch-size"] = examples // rest
+        if "max-tokens" in options:
+            own["max-tokens"] = int(options["max-tokens"]) // rest
+        return {**options, **own}
+    given = {name: options[name] for name in ("update-freq", "batch-size") if name in options}
+    raise ValueError(
+        f"{system}: {count} processes cannot share {given or 'its batches'} evenly: choose a "
+        "number of processes that divides update-freq or batch-size"
+    )

@@ -25,8 +25,18 @@ from pydantic import BaseModel, model_validator
 from ...messages import named, quoted
 from ..commands import parser_of, written
 from .option_values import check_option
-from .plain_values import FLAG, NUMBER, TEXT, WHOLE, WORD, Kind, matching, one_of
-from .typed_reading import CLOSED, read_as
+from .plain_values import (
+    CLOSED,
+    FLAG,
+    NUMBER,
+    TEXT,
+    WHOLE,
+    WORD,
+    Kind,
+    matching,
+    one_of,
+    read_as,
+)
 
 COMMANDS = (
     *("analyze-questions", "answer", "cases", "compare", "perturb", "plot attention"),
@@ -172,18 +182,18 @@ class Step(BaseModel):
         return [word for name in order if name in given for word in known[name].words(given[name])]
 
 
-def read_steps(entries: Any, place: str) -> tuple[Step, ...]:
+def read_steps(entries: Sequence[Any], place: str) -> tuple[Step, ...]:
     """Read ``after`` of an experiment's file.
 
     Args:
-        entries: list of mappings with `name`, `command` and `options`; None for no steps.
+        entries: mappings with `name`, `command` and `options`.
         place: of the list, for messages.
 
     Raises:
         ValueError: what is wrong with which step, and what could stand there.
     """
     steps: list[Step] = []
-    for number, entry in enumerate(read_as(list | None, entries, place) or [], start=1):
+    for number, entry in enumerate(entries, start=1):
         where, earlier = f"{place}: step {number}", [step.name for step in steps]
         step = read_as(Step, entry, where)
         if step.name in earlier:
