@@ -43,8 +43,8 @@ from fairseq_plugins.lab.plan.prepare_options import check_prepare, read_prepare
 from fairseq_plugins.lab.plan.steps import COMMANDS, OUT, PLACE, options_of, read_steps
 from fairseq_plugins.lab.plan.train_options import (
     _GENERATION,
-    check_generation,
-    check_training,
+    check_options,
+    of_generation,
     of_training,
 )
 from fairseq_plugins.option_flags import add_flags
@@ -81,6 +81,14 @@ def read(tmp_path):
         return read_file(path)
 
     return reading
+
+
+def check_training(options):
+    check_options(options, of_training(), "--options")
+
+
+def check_generation(options):
+    check_options(options, of_generation(), "--generate")
 
 
 def part(**own):

@@ -10,7 +10,7 @@ from ...messages import quoted
 from .option_values import Options, as_mapping, check_choice
 from .plain_values import LINE, NAME, NUMBER, PATH, Kind, read_as
 from .prepare_options import read_prepare
-from .train_options import check_generation, check_training
+from .train_options import check_options, of_generation, of_training
 
 OWN_RATE = "lr"  # option of a system that the grid reads itself, in place of its learning rates
 TAKEN = ("after", "data", "jobs")  # folders of an experiment itself
@@ -93,14 +93,14 @@ def _open_options(value: Any) -> Options:
     for key, given in found.items():
         if isinstance(given, list):
             check_choice(key, given)
-    check_training(found)
+    check_options(found, of_training(), "--options")
     return found
 
 
 def _generation(value: Any) -> Options:
     """Read options of fairseq-generate."""
     found = as_mapping(value)
-    check_generation(found)
+    check_options(found, of_generation(), "--generate")
     return found
 
 

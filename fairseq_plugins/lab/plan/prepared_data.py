@@ -119,7 +119,10 @@ def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
             on which systems could not be compared.
     """
     names = dict.fromkeys(grid.data_of(system) for system in grid.systems)
-    found = {name: read_prepared(_place_of(folder, name), grid) for name in names}
+    found = {}
+    for name in names:
+        own = Path(name) if "/" in name else folder.with_name(f"{folder.name}_{name}")
+        found[name] = read_prepared(own if name else folder, grid)
     first, *others = found.values()
     for other in others:
         if other.file_of(grid.validation) != first.file_of(grid.validation):
@@ -128,13 +131,6 @@ def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
                 f"{grid.validation!r}: systems trained on them cannot be compared"
             )
     return found
-
-
-def _place_of(folder: Path, name: str) -> Path:
-    """Return the prepared folder of a name that a system has for it."""
-    if not name:
-        return folder
-    return Path(name) if "/" in name else folder.with_name(f"{folder.name}_{name}")
 
 
 def raw_folder(part: Part, raw: Path) -> Path:

@@ -17,6 +17,13 @@ from .grid import OWN_DATA, OWN_RATE, Cell, Grid, Options
 from .prepared_data import METRICS, SPANS, TRANSLATION, PreparedData
 
 NEVER = 1_000_000  # epochs
+TRANSLATING = {  # what no grid of translation needs to repeat (Vaswani 2017)
+    "criterion": "label_smoothed_cross_entropy",
+    "label-smoothing": 0.1,
+    "optimizer": "adam",
+    "adam-betas": "(0.9, 0.998)",
+    "lr-scheduler": "inverse_sqrt",
+}
 
 
 def chief_metric(grid: Grid, manifest: Mapping[str, Any]) -> str:
@@ -65,24 +72,7 @@ def _own_options(grid: Grid, cell: Cell) -> Options:
 def train_options(grid: Grid, cell: Cell, data: PreparedData) -> Options:
     """Return the options of ``fairseq-train`` that decide what comes out of a run."""
     task, metric = data.manifest["task"], chief_metric(grid, data.manifest)
-    kind = _translation_options if data.translates else _fine_tuning_options
-    options = {
-        "task": task,
-        **kind(grid, task),
-        "lr": cell.learning_rate,
-        "max-update": total_updates(grid, cell, data),
-        "seed": cell.seed,
-        "best-checkpoint-metric": metric,
-        "maximize-best-checkpoint-metric": metric not in LOWER_IS_BETTER,
-        **_validation_options(grid),
-        **_own_options(grid, cell),
-    }
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _fine_tuning_options(grid: Grid, task: str) -> Options:
-    """Return the recipe of BERT's fine-tuning."""
-    return {
+    fine_tuning = {
         "criterion": task,
         "optimizer": "bert_adamw",
         "weight-decay": grid.weight_decay,
@@ -92,17 +82,18 @@ def _fine_tuning_options(grid: Grid, task: str) -> Options:
         "batch-size": grid.batch_size,
         "required-batch-size-multiple": 1,
     }
-
-
-def _translation_options(grid: Grid, task: str) -> Options:
-    """Return the part of the recipe of translation that no grid needs to repeat (Vaswani 2017)."""
-    return {
-        "criterion": "label_smoothed_cross_entropy",
-        "label-smoothing": 0.1,
-        "optimizer": "adam",
-        "adam-betas": "(0.9, 0.998)",
-        "lr-scheduler": "inverse_sqrt",
+    options = {
+        "task": task,
+        **(TRANSLATING if data.translates else fine_tuning),
+        "lr": cell.learning_rate,
+        "max-update": total_updates(grid, cell, data),
+        "seed": cell.seed,
+        "best-checkpoint-metric": metric,
+        "maximize-best-checkpoint-metric": metric not in LOWER_IS_BETTER,
+        **_validation_options(grid),
+        **_own_options(grid, cell),
     }
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _validation_options(grid: Grid) -> Options:

@@ -40,29 +40,17 @@ _GENERATION = (
 ).split()
 
 
-def check_training(options: Mapping[Any, Any]) -> None:
-    """Refuse options of a system that are none of those that a file may give.
+def check_options(options: Mapping[Any, Any], kinds: Mapping[str, Kind], flag: str) -> None:
+    """Refuse options that are none of those that a file may give.
 
     Args:
-        options: of ``fairseq-train``, and those that grids read themselves; a list is a choice.
+        options: a list is a choice, all of whose values are looked at; None takes an option away.
+        kinds: `of_training` or `of_generation`.
+        flag: that gives them on the command line, for the message.
 
     Raises:
         ValueError: another name, or a value of another kind; names it and what would do.
     """
-    _check(options, of_training(), "--options")
-
-
-def check_generation(options: Mapping[Any, Any]) -> None:
-    """Refuse options of ``fairseq-generate`` that do not say how to search.
-
-    Raises:
-        ValueError: see `check_training`.
-    """
-    _check(options, of_generation(), "--generate")
-
-
-def _check(options: Mapping[Any, Any], kinds: Mapping[str, Kind], flag: str) -> None:
-    """Check options and their values; of a choice all of them. None takes an option away."""
     taken_away = {key: Kind("", lambda value: True) for key in kinds}
     for key, given in options.items():
         for value in given if isinstance(given, list) else [given]:
