@@ -20,7 +20,6 @@ PLACES = ("output_dir",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_flags(parser, AnswerOptions, strict=True)
 
 

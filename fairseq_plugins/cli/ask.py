@@ -28,7 +28,6 @@ PLACES = ("path",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add(
         "--path",

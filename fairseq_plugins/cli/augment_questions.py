@@ -31,7 +31,6 @@ PLACES, STOPPED = ("output",), "stopped; the same command goes on with it"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("input", help="SQuAD file, 1.1 or 2.0")
     parser.add_argument("output", help="SQuAD file to write: all questions, and the paraphrases")
     add_flags(parser, AugmentOptions)

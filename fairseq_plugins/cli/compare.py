@@ -30,7 +30,6 @@ PLACES = ("systems",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "systems",
         nargs="+",

@@ -35,7 +35,6 @@ PLACES = ("out",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add("sentence", nargs="+", help="raw sentence; two for a model of pairs")
     add(

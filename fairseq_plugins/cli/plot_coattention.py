@@ -28,7 +28,6 @@ PLACES = ("out",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add("--path", required=True, help="run folder (its checkpoint_best.pt), or checkpoint file")
     add("--context", metavar="FILE", help="text that the question is about")

@@ -26,7 +26,6 @@ PLACES = ("out",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add(
         "checkpoints",

@@ -20,7 +20,6 @@ PLACES = ("checkpoint",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_flags(parser, PredictionOptions, strict=True)
 
 

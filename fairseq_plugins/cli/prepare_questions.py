@@ -19,7 +19,6 @@ PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of a preparation."""
     add_flags(parser, QuestionOptions)
 
 

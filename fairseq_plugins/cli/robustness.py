@@ -31,7 +31,6 @@ PLACES = ("output",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add(
         "systems",

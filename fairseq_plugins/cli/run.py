@@ -36,7 +36,6 @@ STOPPED = "stopped; the same command goes on"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help="an experiment or a grid (YAML)")
     _add_places(parser.add_argument_group("where things are").add_argument)
     _add_selection(parser.add_argument_group("what to run").add_argument)

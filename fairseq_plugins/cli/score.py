@@ -16,7 +16,6 @@ PLACES = ("json", "ref")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     choice = {"nargs": "?", "const": "yes", "default": "auto", "choices": TOKENIZED}
     add(

@@ -17,8 +17,6 @@ PLACES = ("gold",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-
     add = parser.add_argument
     add("gold", help="SQuAD JSON with answers")
     add("predictions", help="JSON object, id -> text")

@@ -31,7 +31,6 @@ PLACES, STOPPED = ("grid",), "stopped; the same command goes on"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add("grid", metavar="CONFIG", help="YAML file of a grid; see `run`")
     add("--data", metavar="DIR", help="prepared folder (default: data-bin/DATASET)")

@@ -12,7 +12,6 @@ PLACES = ("folder",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add("folder", type=Path, help="folder of the runs")
     add("--metric", default="", help="default: the one that chose the checkpoints")

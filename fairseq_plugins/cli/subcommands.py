@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the command starts in milliseconds: what costs some is impo
 
 PROGRAM = "fairseq-plugins"
 GROUPS = ("augment", "plot", "prepare")
-MACHINERY = frozenset({"__init__", "command", "completion", "main", "subcommands"})
+MACHINERY = frozenset({"__init__", "command", "main", "subcommands"})
 
 FOLDER = os.path.dirname(__file__)
 

@@ -20,7 +20,6 @@ INVENTED = "An invented corpus in the format of the dataset named: no result on 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add("folders", nargs="+", type=Path, metavar="RUNS", help="experiments, or folders of runs")
     add(
