@@ -37,15 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("checkpoint", help="run folder (its checkpoint_best.pt), or checkpoint files joined by ':'")
     add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument(
-        "--pair", nargs=2, action="append", metavar="SENTENCE", help="raw pair; may be repeated"
-    )
-    source.add_argument(
-        "--input",
-        metavar="FILE",
-        help="raw pairs, one a line, a TAB between the sentences; - for standard input",
-    )
-    source.add_argument("--split", help="pairs of this split of the prepared folder")
+    of = source.add_argument
+    of("--pair", nargs=2, action="append", metavar="SENTENCE", help="raw pair; may be repeated")
+    of("--input", metavar="FILE", help="raw pairs, a TAB between them; - for standard input")
+    of("--split", help="pairs of this split of the prepared folder")
     add("--max", type=int, metavar="N", help=f"most pairs (default: {OF_A_SPLIT} of a split)")
     add("--wrong-only", action="store_true", help="of a split: only what the model gets wrong")
     add("--layer", type=int, help="layer from 0 (default: the mean of those with dual attention)")

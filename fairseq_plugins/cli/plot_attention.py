@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,43 +36,23 @@ PLACES = ("out",)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("sentence", nargs="+", help="raw sentence; two for a model of pairs")
-    add(
-        "--checkpoints",
-        nargs="+",
-        required=True,
-        metavar="PATH",
-        help="checkpoint files, or run folders (their checkpoint_best.pt)",
-    )
+    files = "checkpoint files, or run folders (their checkpoint_best.pt)"
+    add("--checkpoints", nargs="+", required=True, metavar="PATH", help=files)
     add("--names", nargs="+", help="panel titles (default: folders', or a BERT's architecture)")
     add("--data", metavar="DIR", help="prepared folder (default: the checkpoint's own)")
     add("--out", default="attention", help="file name without suffix")
     add("--beam", type=int, default=4, help="of a translation")
-    _add_choices(add)
-    add_overrides(parser, EXAMPLES)
-    add("--cpu", action="store_true", help="of a BERT: use no GPU")
-
-
-def _add_choices(add: Callable[..., object]) -> None:
-    """Declare what of a model is shown."""
     layer = "layer from 0 (default: the decoder's last; of a BERT the mean over layers)"
     add("--layer", type=int, help=layer)
     add("--head", type=int, help="one head from 0 (default: mean over heads)")
-    add(
-        "--attention",
-        nargs="+",
-        choices=ATTENTIONS,
-        metavar="KIND",
-        help=f"of a BERT, one for all or one a checkpoint: {', '.join(ATTENTIONS)} (default: fused "
-        "in layers with dual attention, affinity in others)",
-    )
+    kinds = "of a BERT, one for all or one a checkpoint (default: fused where dual, else affinity)"
+    add("--attention", nargs="+", choices=ATTENTIONS, help=kinds)
     add("--words", action="store_true", help="of a BERT: join wordpieces to words")
     add("--no-arcs", action="store_true", help="of a BERT: draw no parse")
-    add(
-        "--highlight",
-        type=int,
-        metavar="N",
-        help=f"of a BERT: mark the N cells that grow most (default: {HIGHLIGHT}; 0 for none)",
-    )
+    most = f"of a BERT: mark the N cells that grow most (default: {HIGHLIGHT}; 0 for none)"
+    add("--highlight", type=int, metavar="N", help=most)
+    add_overrides(parser, EXAMPLES)
+    add("--cpu", action="store_true", help="of a BERT: use no GPU")
 
 
 def run(args: argparse.Namespace) -> None:

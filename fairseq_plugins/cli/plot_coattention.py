@@ -34,18 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--question", metavar="Q", help="what to ask about it")
     add("--split", help="or a split of the prepared folder")
     add("--id", help="of the question in the split")
-    add(
-        "--first",
-        choices=QUESTIONS,
-        help="or the first question of the split that has an answer, or has none",
-    )
+    add("--first", choices=QUESTIONS, help="or the first one there that has an answer, or none")
     add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
-    add(
-        "--direction",
-        default=TO_CONTEXT,
-        choices=DIRECTIONS,
-        help="q2c: the question attends to the context (default); c2q: the other way round",
-    )
+    ways = "q2c: the question attends to the context (default); c2q: the other way round"
+    add("--direction", default=TO_CONTEXT, choices=DIRECTIONS, help=ways)
     add("--block", type=int, metavar="B", help="one block from 0 (default: the last)")
     add("--head", default=MEAN, metavar="H", help="one head from 0, or mean (default)")
     add("--window", type=int, metavar="K", help="of a long context, from 0 (default: the answer's)")

@@ -32,13 +32,8 @@ PLACES = ("output",)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "systems",
-        nargs="+",
-        metavar="SYSTEM",
-        help="run folder or checkpoint; NAME=PATH,PATH for several runs, whose mean is shown. "
-        "The others are compared with the first",
-    )
+    runs = "run or checkpoint, or NAME=PATH,PATH for the mean of runs; compared with the first"
+    add("systems", nargs="+", metavar="SYSTEM", help=runs)
     add("--sets", nargs="+", required=True, metavar="SET", help="perturbed sets; see above")
     add("--output", required=True, metavar="STEM", help="STEM.md, .csv, .json, and folder STEM")
     add("--names", nargs="+", help="what to call the systems (default: what tells them apart)")

@@ -26,7 +26,6 @@ from . import command
 if TYPE_CHECKING:
     from ..lab.results.rate_trials import Trial
 
-RANGE = (1e-6, 1e-3, 7)
 PLACES, STOPPED = ("grid",), "stopped; the same command goes on"
 
 
@@ -38,14 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--archs", nargs="+", default=(), metavar="NAME", help="systems (default: the first)")
     rates = parser.add_mutually_exclusive_group()
     rates.add_argument("--rates", nargs="+", type=float, metavar="LR", help="these rates")
-    rates.add_argument(
-        "--range",
-        nargs=3,
-        metavar=("LOW", "HIGH", "COUNT"),
-        default=RANGE,
-        help="or so many, each the same multiple of the one before (default: "
-        f"{' '.join(f'{value:g}' for value in RANGE)})",
-    )
+    text = "or so many, each the same multiple of the one before (default: 1e-06 0.001 7)"
+    names = ("LOW", "HIGH", "COUNT")
+    rates.add_argument("--range", nargs=3, metavar=names, default=(1e-6, 1e-3, 7), help=text)
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--fraction", type=float, default=0.1, help="of the examples (default: 0.1)")
     part.add_argument("--examples", type=int, metavar="N", help="or so many of them")
@@ -57,9 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--jobs", type=int, default=1, metavar="N", help="runs at a time")
     add("--cpu", action="store_true", help="use no GPU")
     add("--keep-checkpoints", action="store_true", help="otherwise they are removed")
-    add(
-        "--output", metavar="STEM", help="of STEM.md, .csv, .json, .png, .svg (default: RUNS/rates)"
-    )
+    add("--output", metavar="STEM", help="STEM.md, .csv, .json, .png, .svg (default: RUNS/rates)")
 
 
 def run(args: argparse.Namespace) -> int:
