@@ -29,19 +29,12 @@ class Subset(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """What there is to do.
+    """What there is to do."""
 
-    Args:
-        experiment: what for.
-        root: its folder.
-        runs: all runs, part by part.
-        subsets: parts of training sets that they need.
-    """
-
-    experiment: Experiment
-    root: Path
-    runs: tuple[Run, ...]
-    subsets: tuple[Subset, ...]
+    experiment: Experiment  # what for
+    root: Path  # its folder
+    runs: tuple[Run, ...]  # all runs, part by part
+    subsets: tuple[Subset, ...]  # parts of training sets that they need
 
 
 def make_plan(

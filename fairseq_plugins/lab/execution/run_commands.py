@@ -5,6 +5,8 @@ A run is a cell of a grid. What brings it to its end is in `run`.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shlex
 import sys
 from dataclasses import dataclass
@@ -128,6 +130,20 @@ class PlacedRun:
         options |= {"metrics": self.folder / metrics} if metrics else {}
         options["output"] = self.folder / rows
         return [*self.predict, str(self.folder), *command_line(options)]
+
+    @property
+    def kind(self) -> str:
+        """A short name of all that a job does with the run, and with how many processes."""
+        grid = self.grid
+        decides = {
+            "settings": self.settings,
+            "predict": self.predict[1:],  # the interpreter may be called otherwise
+            "evaluate": [grid.validation, grid.evaluate, grid.reference, dict(grid.generate)],
+            "average": grid.average,
+            "workers": [self.workers.nodes, self.workers.processes],
+            "cpu": self.cpu,
+        }
+        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
     def answers_questions(self) -> bool:

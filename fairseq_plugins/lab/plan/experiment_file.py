@@ -84,25 +84,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What an experiment file says.
+    """What an experiment file says; a grid's runs lie in the experiment's own folder."""
 
-    Args:
-        name: of its folder in ``runs``.
-        title: what it is.
-        file: where it was read.
-        parts: its grids.
-        tables: layouts that show its results.
-        after: further steps.
-        is_grid: whether the file is a grid itself; its runs lie in the experiment's own folder.
-    """
-
-    name: str
-    title: str
-    file: Path
-    parts: tuple[Part, ...]
-    tables: tuple[str, ...] = ()
-    after: tuple[Step, ...] = ()
-    is_grid: bool = False
+    name: str  # of its folder in ``runs``
+    title: str  # what it is
+    file: Path  # where it was read
+    parts: tuple[Part, ...]  # its grids
+    tables: tuple[str, ...] = ()  # layouts that show its results
+    after: tuple[Step, ...] = ()  # further steps
+    is_grid: bool = False  # whether the file is a grid itself
 
     def runs_of(self, part: Part, root: Path) -> Path:
         """Return the folder of a part's runs below that of the experiment."""
@@ -114,7 +104,7 @@ _AT_TOP = {  # key of an experiment's file -> kind
     "title": MaybeLine,
     "parts": list,
     "tables": list[str] | None,
-    "after": list | None,
+    "after": Any,  # `read_steps` reads them
 }
 _OF_PART = {**get_type_hints(Part, include_extras=True), "grid": MaybePath}
 
@@ -145,7 +135,7 @@ def read_experiment(path: str | Path) -> Experiment:
         path,
         parts,
         tuple(found.get("tables") or ()),
-        read_steps(found.get("after") or [], f"{path}: after"),
+        read_steps(found.get("after"), f"{path}: after"),
     )
 
 

@@ -26,17 +26,11 @@ _PARALLEL = "fairseq_plugins.translation"  # format of a manifest of parallel te
 
 @dataclass(frozen=True)
 class PreparedData:
-    """What a run has to know about its prepared folder.
+    """What a run has to know about its prepared folder."""
 
-    Args:
-        folder: the folder.
-        manifest: contents of its ``manifest.json``.
-        fingerprint: SHA-256 of that file.
-    """
-
-    folder: Path
-    manifest: Mapping[str, Any]
-    fingerprint: str
+    folder: Path  # the folder
+    manifest: Mapping[str, Any]  # contents of its ``manifest.json``
+    fingerprint: str  # SHA-256 of that file
 
     @property
     def examples(self) -> int:

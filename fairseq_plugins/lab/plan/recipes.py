@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...evaluation.metrics import LOWER_IS_BETTER
 from .grid import OWN_DATA, OWN_RATE, Cell, Grid, Options
@@ -135,18 +134,14 @@ def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
     return found
 
 
-@dataclass(frozen=True)
-class Workers:
+class Workers(NamedTuple):
     """The processes of one run.
 
-    Args:
-        nodes: machines. With more than one the environment variable TORCHRUN has to hold
-            torchrun's rendezvous.
-        processes: on each of them, one a GPU.
+    With several nodes the environment variable TORCHRUN has to hold torchrun's rendezvous.
     """
 
-    nodes: int = 1
-    processes: int = 1
+    nodes: int = 1  # machines
+    processes: int = 1  # on each of them, one a GPU
 
     @property
     def count(self) -> int:

@@ -75,19 +75,12 @@ _STEP = matching(_STEP_NAME.fullmatch, "a name of letters, digits, - and _")
 
 @dataclass(frozen=True)
 class StepOption:
-    """An option of a command that a step may give.
+    """An option of a command that a step may give."""
 
-    Args:
-        kind: of each value.
-        count: how many values, as argparse has it; a number is that of each of several lists.
-        flag: on the command line; empty for what stands there by its place.
-        is_required: whether the command asks for it.
-    """
-
-    kind: Kind
-    count: int | str | None
-    flag: str
-    is_required: bool
+    kind: Kind  # of each value
+    count: int | str | None  # of values, as argparse has it; a number: of each of several lists
+    flag: str  # on the command line; empty for what stands there by its place
+    is_required: bool  # whether the command asks for it
 
     def check(self, value: Any) -> None:
         """Refuse a value of another kind, or more or fewer than the option takes.
@@ -146,19 +139,13 @@ def _kind_of(action: argparse.Action, name: str) -> Kind | None:
 
 
 class Step(BaseModel):
-    """A command that is called with an experiment's runs.
-
-    Attributes:
-        name: of its folder.
-        command: one of `COMMANDS`.
-        options: name -> value or values, with placeholders.
-    """
+    """A command that is called with an experiment's runs."""
 
     model_config = CLOSED
 
-    name: Annotated[str, _STEP]
+    name: Annotated[str, _STEP]  # of its folder
     command: Annotated[str, one_of(COMMANDS)]
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {}  # name -> value or values, with placeholders
 
     @model_validator(mode="after")
     def _fits_its_command(self) -> Step:
@@ -182,18 +169,18 @@ class Step(BaseModel):
         return [word for name in order if name in given for word in known[name].words(given[name])]
 
 
-def read_steps(entries: Sequence[Any], place: str) -> tuple[Step, ...]:
+def read_steps(entries: Any, place: str) -> tuple[Step, ...]:
     """Read ``after`` of an experiment's file.
 
     Args:
-        entries: mappings with `name`, `command` and `options`.
+        entries: list of mappings with `name`, `command` and `options`; None for no steps.
         place: of the list, for messages.
 
     Raises:
         ValueError: what is wrong with which step, and what could stand there.
     """
     steps: list[Step] = []
-    for number, entry in enumerate(entries, start=1):
+    for number, entry in enumerate(read_as(list | None, entries, place) or [], start=1):
         where, earlier = f"{place}: step {number}", [step.name for step in steps]
         step = read_as(Step, entry, where)
         if step.name in earlier:
