@@ -14,7 +14,6 @@ from fairseq_plugins.lab.commands import command, parser_of, written
 from fairseq_plugins.lab.execution.cost import costs, format_costs
 from fairseq_plugins.lab.execution.experiment import check_plan, make_plan
 from fairseq_plugins.lab.execution.records import (
-    describe,
     read_rows,
     rows,
     write_description,
@@ -173,7 +172,8 @@ def test_a_line_that_is_no_row_is_named(plan):
 
 
 def test_description_names_parts_runs_and_versions(plan):
-    found = describe(plan, "python x")
+    write_description(plan, "python x")
+    found = json.loads((plan.root / "experiment.json").read_text())
     assert [part["kind"] for part in found["parts"]] == ["understanding", "translation"]
     assert [part["folder"] for part in found["parts"]] == ["toy", "pairs"]
     assert len(found["runs"]) == 6

@@ -136,20 +136,6 @@ def gpus_here() -> int:
     return torch.cuda.device_count()
 
 
-def this_machine(folder: Path, jobs: int = 1, *, cpu: bool = False) -> Machine:
-    """Return this machine, a GPU for each run if there are any.
-
-    Args:
-        folder: of the executor's files.
-        jobs: runs at a time.
-        cpu: whether to use no GPU.
-
-    Raises:
-        ValueError: fewer than one job.
-    """
-    return Machine(folder, jobs=jobs, gpus_per_node=0 if cpu else min(1, gpus_here()))
-
-
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add what `machine_of` reads, in the words of Slurm."""
     group = parser.add_argument_group("where runs are executed")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..plan.experiment_file import Experiment, Part
+from ..plan.experiment_file import Experiment
 from ..plan.prepared_data import PreparedData
 from ..plan.recipes import ALONE, Workers, share_batches
 from ..run_files import AFTER, RESULT
@@ -100,17 +100,14 @@ def check_plan(plan: Plan) -> None:
                 f"{part.name}: average {grid.average} checkpoints: {grid.updates} updates with "
                 f"validate_every {grid.validate_every} keep fewer"
             )
-        _check_data(plan, part)
+        known = {_validated_on(run.settings) for run in plan.runs if run.part == part.name}
+        for folder in run_folders(plan.experiment.runs_of(part, plan.root), RESULT):
+            if _validated_on(read_json(folder / RESULT)) not in known:
+                raise ValueError(
+                    f"{folder} is a run on other data than {part.folder}: name another folder "
+                    "for the runs (--runs)"
+                )
 
 
-def _check_data(plan: Plan, part: Part) -> None:
-    """Refuse runs on other data where those of a part lie: nothing could be compared."""
-    runs = [run.settings for run in plan.runs if run.part == part.name]
-    known = {run.get("validation_data", run["data"]) for run in runs}
-    for folder in run_folders(plan.experiment.runs_of(part, plan.root), RESULT):
-        result = read_json(folder / RESULT)
-        if result.get("validation_data", result.get("data")) not in known:
-            raise ValueError(
-                f"{folder} is a run on other data than {part.folder}: name another folder "
-                "for the runs (--runs)"
-            )
+def _validated_on(result: Mapping[str, Any]) -> str | None:
+    return result.get("validation_data", result.get("data"))

@@ -24,7 +24,7 @@ from ..plan.prepared_data import PreparedData, read_folders
 from ..results.rate_trials import Trial
 from ..run_files import LOG, RESULT
 from ..safe_files import read_json, read_tail
-from .cluster import gpus_here, this_machine
+from .cluster import Machine, gpus_here
 from .run import Run
 from .runner import execute
 
@@ -141,7 +141,8 @@ def search(
         if run not in waiting:
             done(run)
     if waiting:
-        execute(waiting, this_machine(runs[0].root / "jobs", jobs, cpu=runs[0].cpu), done)
+        gpus = 0 if runs[0].cpu else min(1, gpus_here())
+        execute(waiting, Machine(runs[0].root / "jobs", jobs=jobs, gpus_per_node=gpus), done)
     return [trials[run.folder] for run in runs], failures
 
 

@@ -24,14 +24,17 @@ _SHARED = ("dataset", "system", "learning_rate", "metric", "validation", "best",
 _MORE = ("best_updates", "parameters", "processes", "command", "versions")
 
 
-def describe(plan: Plan, command: str) -> dict[str, Any]:
-    """Return what ``experiment.json`` says.
+def write_description(plan: Plan, command: str) -> None:
+    """Write ``experiment.json``; what an earlier plan made and is still there stays in it.
 
     Args:
         plan: all runs.
         command: that runs the experiment.
     """
-    experiment = plan.experiment
+    experiment, earlier = plan.experiment, read_json(plan.root / DESCRIPTION)
+    names = [part.name for part in experiment.parts]
+    runs = [str(run.folder.relative_to(plan.root)) for run in plan.runs]
+    others = [run for run in earlier.get("runs", []) if run not in runs]
     parts = [
         {
             "name": part.name,
@@ -42,27 +45,17 @@ def describe(plan: Plan, command: str) -> dict[str, Any]:
         }
         for part in experiment.parts
     ]
-    return {
+    found = {
         "name": experiment.name,
         "title": experiment.title,
         "file": str(experiment.file),
         "command": command,
-        "parts": parts,
-        "runs": [str(run.folder.relative_to(plan.root)) for run in plan.runs],
+        "parts": parts + [one for one in earlier.get("parts", []) if one["name"] not in names],
+        "runs": runs + [run for run in others if (plan.root / run).is_dir()],
         "tables": list(experiment.tables),
         "after": [step.model_dump() for step in experiment.after],
         "versions": versions(),
     }
-
-
-def write_description(plan: Plan, command: str) -> None:
-    """Write ``experiment.json``; what an earlier plan made and is still there stays in it."""
-    found, earlier = describe(plan, command), read_json(plan.root / DESCRIPTION)
-    names = [part["name"] for part in found["parts"]]
-    found["parts"] += [part for part in earlier.get("parts", []) if part["name"] not in names]
-    others = [run for run in earlier.get("runs", []) if run not in found["runs"]]
-    found["runs"] += [run for run in others if (plan.root / run).is_dir()]
-    plan.root.mkdir(parents=True, exist_ok=True)
     text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
     write_text(plan.root / DESCRIPTION, text)
 
@@ -114,19 +107,13 @@ def _row(plan: Plan, run: Run, result: Mapping[str, Any]) -> dict[str, Any]:
 
 def write_rows(plan: Plan, failures: Mapping[Path, str]) -> None:
     """Write ``rows.jsonl`` anew: the plan's runs, then others that were planned and done before."""
-    found = [*rows(plan, failures), *_earlier_rows(plan)]
-    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in found]
-    plan.root.mkdir(parents=True, exist_ok=True)
-    write_text(plan.root / ROWS, "".join(lines))
-
-
-def _earlier_rows(plan: Plan) -> list[dict[str, Any]]:
-    """Return the rows of finished runs that are not of this plan, such as those of other seeds."""
-    if not (plan.root / ROWS).is_file():
-        return []
     planned = {str(run.folder.relative_to(plan.root)) for run in plan.runs}
-    others = [row for row in read_rows(plan.root) if row.get("folder") not in planned]
-    return [row for row in others if (plan.root / str(row.get("folder")) / RESULT).is_file()]
+    earlier = read_rows(plan.root) if (plan.root / ROWS).is_file() else []
+    others = [row for row in earlier if row.get("folder") not in planned]
+    others = [row for row in others if (plan.root / str(row.get("folder")) / RESULT).is_file()]
+    found = [*rows(plan, failures), *others]
+    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in found]
+    write_text(plan.root / ROWS, "".join(lines))
 
 
 def read_rows(folder: str | Path) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import argparse
 import logging
 import shlex
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -99,19 +99,6 @@ def prepare(args: argparse.Namespace, parts: Iterable[Part]) -> None:
                 raise ValueError(f"the data of {part.name} could not be prepared")
 
 
-def read_data(
-    parts: Sequence[Part],
-) -> tuple[dict[str, Mapping[str, PreparedData]], dict[str, str]]:
-    """Return part -> prepared folders, and part -> what is said where they are not there."""
-    found, missing = {}, {}
-    for part in parts:
-        try:
-            found[part.name] = read_folders(part.folder, part.grid)
-        except FileNotFoundError as error:
-            missing[part.name] = str(error)
-    return found, missing
-
-
 def predict_command(args: argparse.Namespace, data: PreparedData) -> tuple[str, ...]:
     """Return the command that predicts with a run."""
     if args.no_predictions:
@@ -123,7 +110,7 @@ def predict_command(args: argparse.Namespace, data: PreparedData) -> tuple[str, 
 def planned(
     args: argparse.Namespace, experiment: Experiment
 ) -> tuple[Plan, Machine, dict[str, str]]:
-    """Return all runs, where they are executed, and what is missing for some of them.
+    """Return all runs, where they are executed, and part -> what is missing for its runs.
 
     Raises:
         FileNotFoundError, ValueError: what `prepare`, `read_folders` and `check_plan` refuse.
@@ -134,7 +121,13 @@ def planned(
         machine.check()
     if args.raw and not args.dry_run:
         prepare(args, experiment.parts)
-    folders, missing = read_data(experiment.parts)
+    folders: dict[str, Mapping[str, PreparedData]] = {}
+    missing: dict[str, str] = {}
+    for part in experiment.parts:
+        try:
+            folders[part.name] = read_folders(part.folder, part.grid)
+        except FileNotFoundError as error:
+            missing[part.name] = str(error)
     plan = make_plan(
         experiment,
         root,

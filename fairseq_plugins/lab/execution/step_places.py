@@ -82,12 +82,7 @@ class ExperimentPlaces:
 
 
 def fill(step: Step, places: ExperimentPlaces, out: Path) -> tuple[list[str], list[Path]]:
-    """Put paths in the place of a step's placeholders.
-
-    Args:
-        step: what is to be done.
-        places: what paths are taken from.
-        out: folder of the step.
+    """Put paths in the place of a step's placeholders; ``{out}`` is ``out``.
 
     Returns:
         The words of its command, and the files that they follow from.
