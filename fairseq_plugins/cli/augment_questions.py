@@ -48,14 +48,8 @@ def load_translator(step: Step, options: AugmentOptions) -> Any:
     """Load a checkpoint of this project; fairseq is imported here, for commands do not need it."""
     from ..inference import back_translation
 
-    return back_translation.load_translator(
-        step.checkpoint,
-        step.data,
-        beam=options.beam,
-        sampling=options.sampling,
-        seed=options.seed,
-        cpu=options.cpu,
-    )
+    own = {key: getattr(options, key) for key in ("beam", "sampling", "seed", "cpu")}
+    return back_translation.load_translator(step.checkpoint, step.data, **own)
 
 
 def show(report: AugmentReport, options: AugmentOptions) -> None:

@@ -115,13 +115,8 @@ def studied(predictor: Predictor, args: argparse.Namespace) -> Iterator[StudiedP
     from ..text_reading import lines_of, numbered_lines
 
     if args.split is not None:
-        return difference_study.study_split(
-            predictor,
-            args.split,
-            args.layer,
-            most=args.max or OF_A_SPLIT,
-            wrong_only=args.wrong_only,
-        )
+        most = {"most": args.max or OF_A_SPLIT, "wrong_only": args.wrong_only}
+        return difference_study.study_split(predictor, args.split, args.layer, **most)
     if args.pair is not None:
         examples = prediction_inputs.examples_of(args.pair, predictor.wanted)
     else:

@@ -107,13 +107,9 @@ def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[Atte
         raise ValueError(f"a translation is of one sentence, not of {len(args.sentence)}")
     panels = []
     for name, path in zip(args.names or [path.parent.name for path in paths], paths):
-        found = attention.attend(
-            attention.load(path, args.data, args.spacy_model),
-            args.sentence[0],
-            beam=args.beam,
-            layer=args.layer,
-            head=args.head,
-        )
+        model = attention.load(path, args.data, args.spacy_model)
+        shown = {"beam": args.beam, "layer": args.layer, "head": args.head}
+        found = attention.attend(model, args.sentence[0], **shown)
         print(f"{name}: {found.translation}")
         panels.append(AttentionPanel(name, found.weights, found.target, found.source))
     return panels
@@ -122,38 +118,25 @@ def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[Atte
 def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[AttentionPanel]:
     """Read the sentence with every checkpoint, and compare the others with the first."""
     from ..inference import encoder_attention, prediction
+    from ..inference.text_checkpoints import recorded_options
     from ..lab.figures.attention_plots import AttentionPanel
 
     kinds = args.attention or [None]
     kinds = kinds * len(paths) if len(kinds) == 1 else kinds
-    names = args.names or [title(path, kind) for path, kind in zip(paths, kinds)]
+    models = [str(recorded_options(path)["model"].get("_name")) for path in paths]
+    names = args.names or [", ".join(filter(None, pair)) for pair in zip(models, kinds)]
     found = []
     given = given_overrides(args, EXAMPLES)
     for path, kind in zip(paths, kinds):
         predictor = prediction.load([path], args.data, cpu=args.cpu, **given)
-        one = encoder_attention.attend(
-            predictor, args.sentence, layer=args.layer, head=args.head, kind=kind
-        )
+        shown = {"layer": args.layer, "head": args.head, "kind": kind}
+        one = encoder_attention.attend(predictor, args.sentence, **shown)
         found.append(one.by_word() if args.words else one)
     if not args.no_arcs and any(one.heads is None for one in found):
         print("no arcs where the prepared folder names no pipeline that parses", file=sys.stderr)
     marks = encoder_attention.marks(found, HIGHLIGHT if args.highlight is None else args.highlight)
+    arcs = [[] if args.no_arcs else one.arcs() for one in found]
     return [
-        AttentionPanel(
-            name,
-            one.weights,
-            one.tokens,
-            one.tokens,
-            arcs=[] if args.no_arcs else one.arcs(),
-            marked=marked,
-        )
-        for name, one, marked in zip(names, found, marks)
+        AttentionPanel(name, one.weights, one.tokens, one.tokens, *drawn)
+        for name, one, *drawn in zip(names, found, arcs, marks)
     ]
-
-
-def title(path: Path, kind: str | None) -> str:
-    """Name a panel by architecture, and by the attention that was asked for."""
-    from ..inference.text_checkpoints import recorded_options
-
-    name = str(recorded_options(path)["model"].get("_name"))
-    return f"{name}, {kind}" if kind else name

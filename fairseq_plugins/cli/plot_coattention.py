@@ -99,19 +99,11 @@ def look(args: argparse.Namespace) -> CoattentionMap:
         dataset, number = coattention.ask(reader, args.question, context), 0
     else:
         dataset = reader.predictor.load_split(args.split)
-        choose, wanted = (
-            (coattention.number_of, args.id) if args.id else (coattention.first_of, args.first)
-        )
-        number = choose(dataset, wanted)
-    return coattention.attend(
-        reader,
-        dataset,
-        number,
-        direction=args.direction,
-        block=args.block,
-        head=None if args.head == MEAN else int(args.head),
-        window=args.window,
-    )
+        choose = coattention.number_of if args.id else coattention.first_of
+        number = choose(dataset, args.id or args.first)
+    shown = {key: getattr(args, key) for key in ("direction", "block", "window")}
+    head = None if args.head == MEAN else int(args.head)
+    return coattention.attend(reader, dataset, number, head=head, **shown)
 
 
 def described(found: CoattentionMap, count: int) -> str:

@@ -57,13 +57,11 @@ def run(args: argparse.Namespace) -> None:
     draws = {"samples": args.samples, "seed": args.seed}
     columns = [column(one) for one in trial.sets]
     table = tables.make_table(trial.manifest.target, columns, trial.systems, **draws)
-    for suffix, form in (
-        ("json", tables.format_json),
-        ("csv", tables.format_csv),
-        ("md", tables.format_markdown),
-    ):
-        write_text(f"{args.output}.{suffix}", form(table))
-    print(tables.format_markdown(table), end="")
+    text = tables.format_markdown(table)
+    write_text(f"{args.output}.json", tables.format_json(table))
+    write_text(f"{args.output}.csv", tables.format_csv(table))
+    write_text(f"{args.output}.md", text)
+    print(text, end="")
 
 
 def tried(args: argparse.Namespace) -> Trial:

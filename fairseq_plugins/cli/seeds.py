@@ -23,22 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Compare the systems, write everything, print it."""
     from ..files import write_text
-    from ..lab.results.seed_report import (
-        comparisons_csv,
-        format_markdown,
-        make_report,
-        settings_csv,
-    )
+    from ..lab.results import seed_report
 
-    report = make_report(
-        args.folder,
-        metric=args.metric,
-        baseline=args.baseline,
-        samples=args.samples,
-        seed=args.seed,
-    )
-    text = format_markdown(report)
-    write_text(args.folder / "seeds.md", text)
-    write_text(args.folder / "settings.csv", settings_csv(report))
-    write_text(args.folder / "comparisons.csv", comparisons_csv(report))
+    options = vars(args)
+    folder = options.pop("folder")
+    report = seed_report.make_report(folder, **options)
+    text = seed_report.format_markdown(report)
+    write_text(folder / "seeds.md", text)
+    write_text(folder / "settings.csv", seed_report.settings_csv(report))
+    write_text(folder / "comparisons.csv", seed_report.comparisons_csv(report))
     print(text, end="")

@@ -12,18 +12,9 @@ from pathlib import Path
 
 from ...messages import named
 from ..commands import command
+from ..plan import grid_selection as grids
 from ..plan.experiment_file import Experiment, Part, read_experiment
 from ..plan.grid import Grid
-from ..plan.grid_selection import (
-    choose,
-    contrast,
-    preset,
-    quick,
-    select,
-    select_systems,
-    smoke,
-    with_options,
-)
 from ..plan.grid_values import TAKEN
 from ..plan.option_values import read_assignments, read_choices
 from ..plan.prepared_data import SPANS, PreparedData, preparation, read_folders
@@ -46,17 +37,14 @@ def selected(args: argparse.Namespace) -> Experiment:
         if name not in names:
             raise ValueError(f"--parts {name!r}: choices are {named(names)}")
     parts = [part for part in experiment.parts if not args.parts or part.name in args.parts]
-    if len(parts) > 1 and (args.data or args.name):
+    own = {key: getattr(args, key) for key in ("data", "name") if getattr(args, key)}
+    if len(parts) > 1 and own:
         raise ValueError(f"--data and --name are for one part, not for {named(names)}")
-    own = {"data": args.data} if args.data else {}
-    own |= {"name": args.name} if args.name else {}
-    size = "" if args.smoke else args.size
-    some = [
-        replace(part, **own, grid=select_systems(part.grid, args.archs, size or part.size))
-        for part in parts
-    ]
-    sized = [part.resized(size) for part in some]
-    chosen = [replace(part, grid=selected_grid(args, part.grid)) for part in sized]
+    size, chosen = "" if args.smoke else args.size, []
+    for part in parts:
+        grid = grids.select_systems(part.grid, args.archs, size or part.size)
+        part = replace(part, **own, grid=grid).resized(size)
+        chosen.append(replace(part, grid=selected_grid(args, part.grid)))
     mark = "smoke" if args.smoke else args.size  # nobody takes the one for the other
     name = args.name or "_".join(filter(None, [experiment.name, mark]))
     is_folder = Path(name).name == name and name not in ("", "..", *TAKEN)
@@ -67,22 +55,16 @@ def selected(args: argparse.Namespace) -> Experiment:
 
 def selected_grid(args: argparse.Namespace, grid: Grid) -> Grid:
     """Return the part of a grid that the command line asks for."""
-    for wanted, change in ((args.preset, preset), (args.quick, quick), (args.smoke, smoke)):
-        grid = change(grid) if wanted else grid
-    grid = select(
-        grid,
-        learning_rates=args.learning_rates,
-        epochs=args.epochs,
-        seeds=args.seeds,
-        fractions=args.fractions,
-        updates=args.updates,
-    )
-    grid = contrast(choose(grid, read_choices(args.choices)), read_choices(args.contrast))
+    for name in ("preset", "quick", "smoke"):
+        grid = getattr(grids, name)(grid) if getattr(args, name) else grid
+    keys = ("learning_rates", "epochs", "seeds", "fractions", "updates")
+    grid = grids.select(grid, **{key: getattr(args, key) for key in keys})
+    grid = grids.choose(grid, read_choices(args.choices))
+    grid = grids.contrast(grid, read_choices(args.contrast))
     generate = {**grid.generate, **read_assignments(args.generate)}
-    own = {"evaluate": args.evaluate, "reference": args.reference}
-    own = {key: value for key, value in own.items() if value}
+    own = {key: getattr(args, key) for key in ("evaluate", "reference") if getattr(args, key)}
     grid = replace(grid, generate=generate, **own)
-    return with_options(grid, read_assignments(args.options))
+    return grids.with_options(grid, read_assignments(args.options))
 
 
 def prepare(args: argparse.Namespace, parts: Iterable[Part]) -> None:
