@@ -24,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Answer."""
     from ..inference.answer_files import answer_files
 
     command.show_log("INFO")

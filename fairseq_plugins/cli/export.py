@@ -26,7 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Export."""
     from ..inference.export import export_checkpoint
 
     command.show_log("INFO", stream=sys.stdout)

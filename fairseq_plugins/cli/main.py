@@ -9,16 +9,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from types import ModuleType
 
 from .. import __version__
 from ..installation import FAIRSEQ_MISSING
 from . import command, subcommands
 from .subcommands import PROGRAM
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
 
 USAGE_ERROR = 2
 HEAD = f"""usage: {PROGRAM} SUBCOMMAND [arguments]

@@ -24,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Predict."""
     from ..inference.prediction_files import predict_files
 
     command.show_log("INFO")

@@ -23,7 +23,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prepare."""
     from ..prep.recipes.questions import prepare
 
     command.show_log("INFO", command.TIMED)

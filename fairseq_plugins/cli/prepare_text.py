@@ -22,7 +22,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prepare."""
     from ..prep.recipes.text import prepare
 
     command.show_log("INFO", command.TIMED)

@@ -29,7 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prepare."""
     from ..prep.recipes.like import options_of
     from ..prep.recipes.translation import prepare
 

@@ -24,7 +24,6 @@ from . import command
 
 if TYPE_CHECKING:
     from ..augment.perturbed_folders import PerturbedExamples
-    from ..inference.robustness import Trial
     from ..lab.results.robustness_table import Column
 
 PLACES = ("output",)
@@ -49,11 +48,15 @@ def run(args: argparse.Namespace) -> None:
         FileNotFoundError, ValueError: see `try_systems`; numbers below their least.
     """
     from ..files import write_text
+    from ..inference.robustness import RobustnessOptions, parse_systems, try_systems
     from ..lab.results import robustness_table as tables
 
     if args.samples < 0:
         raise ValueError(f"--samples {args.samples}: must be at least 0")
-    trial = tried(args)
+    command.show_log("INFO")
+    given = {spec.name: getattr(args, spec.name) for spec in fields(ExampleOptions)}
+    systems = parse_systems(args.systems, args.names)
+    trial = try_systems(RobustnessOptions(systems, args.sets, Path(args.output), **given))
     draws = {"samples": args.samples, "seed": args.seed}
     columns = [column(one) for one in trial.sets]
     table = tables.make_table(trial.manifest.target, columns, trial.systems, **draws)
@@ -62,17 +65,6 @@ def run(args: argparse.Namespace) -> None:
     write_text(f"{args.output}.csv", tables.format_csv(table))
     write_text(f"{args.output}.md", text)
     print(text, end="")
-
-
-def tried(args: argparse.Namespace) -> Trial:
-    """Predict all sets with all systems."""
-    from ..inference.robustness import RobustnessOptions, parse_systems, try_systems
-
-    command.show_log("INFO")
-    given = {spec.name: getattr(args, spec.name) for spec in fields(ExampleOptions)}
-    systems = parse_systems(args.systems, args.names)
-    options = RobustnessOptions(systems, args.sets, Path(args.output), **given)
-    return try_systems(options)
 
 
 def column(one: PerturbedExamples) -> Column:

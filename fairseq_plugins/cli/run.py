@@ -143,7 +143,6 @@ def run_all(plan: Plan, machine: Machine) -> int:
 
     write_rows(plan, failures)
     failed = execute(plan.runs, machine, done)
-    write_rows(plan, failures)
     if failed:
         print(f"error: {len(failed)} of {len(plan.runs)} runs failed", file=sys.stderr)
     return len(failed)

@@ -18,13 +18,9 @@ import logging
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..lab.plan.grid import SIZES
 from . import command
-
-if TYPE_CHECKING:
-    from ..lab.results.rate_trials import Trial
 
 PLACES, STOPPED = ("grid",), "stopped; the same command goes on"
 
@@ -58,16 +54,17 @@ def run(args: argparse.Namespace) -> int:
     """Try the rates, report on them; return the exit status."""
     from tqdm import tqdm
 
+    from ..files import write_text
     from ..lab.execution import rate_search, runner
-    from ..lab.execution.rate_search import planned
     from ..lab.figures.drawing import check_stem
+    from ..lab.figures.rate_plots import plot_rates
     from ..lab.results import rate_trials
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the trainings as well
     command.show_log()
     runner_log = logging.getLogger(runner.__name__)
     runner_log.setLevel(logging.CRITICAL)  # what goes wrong is told at the end
-    runs = planned(args)
+    runs = rate_search.planned(args)
     stem = check_stem(args.output or runs[0].root / "rates", "md", "csv", "json")
     trials, failures = rate_search.search(
         runs,
@@ -75,21 +72,13 @@ def run(args: argparse.Namespace) -> int:
         jobs=args.jobs,
         keep=args.keep_checkpoints,
     )
-    write_reports(trials, runs[0].data.examples, stem)
-    for message in failures:
-        print(f"error: {message}", file=sys.stderr)
-    return 1 if failures else 0
-
-
-def write_reports(trials: list[Trial], examples: int, stem: Path) -> None:
-    """Print the summary, and leave it as files and as a curve."""
-    from ..files import write_text
-    from ..lab.figures.rate_plots import plot_rates
-    from ..lab.results import rate_trials
-
+    examples = runs[0].data.examples
     text = rate_trials.format_summary(trials, examples)
     write_text(f"{stem}.md", text)
     write_text(f"{stem}.csv", rate_trials.to_csv(trials))
     write_text(f"{stem}.json", rate_trials.to_json(trials, examples))
     plot_rates(trials, stem)
     print(f"\n{text}", end="")
+    for message in failures:
+        print(f"error: {message}", file=sys.stderr)
+    return 1 if failures else 0

@@ -15,12 +15,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:  # the command starts in milliseconds: what costs some is imported where needed
-    from collections.abc import Sequence
-    from types import ModuleType
-
+from collections.abc import Sequence
+from types import ModuleType
 
 PROGRAM = "fairseq-plugins"
 GROUPS = ("augment", "plot", "prepare")

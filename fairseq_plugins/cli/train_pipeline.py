@@ -28,7 +28,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Train."""
     from ..text.pipeline.training import TrainingOptions, train
 
     train(TrainingOptions(**vars(args)))
