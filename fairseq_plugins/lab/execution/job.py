@@ -36,19 +36,12 @@ _PORTS = (20_000, 10_000)  # rendezvous: first port, and how many
 
 @dataclass
 class RunJob(Checkpointable):
-    """A run, and what its commands are to find around them.
+    """A run, and what its commands are to find around them."""
 
-    Args:
-        run: to be finished.
-        environment: variables of its commands; None takes one away.
-        minutes: the job's time limit; 0 for none.
-        begun: when the job began, by the clock, and how far the run was; set by the job itself.
-    """
-
-    run: Run
-    environment: Mapping[str, str | None]
-    minutes: int = 0
-    begun: tuple[float, str] | None = None
+    run: Run  # to be finished
+    environment: Mapping[str, str | None]  # variables of its commands; None takes one away
+    minutes: int = 0  # the job's time limit; 0 for none
+    begun: tuple[float, str] | None = None  # by the clock, and how far the run was; set by the job
 
     def __call__(self) -> None:
         """Finish the run, or help the job's first node with it.

@@ -25,27 +25,16 @@ from ..run_files import AVERAGE, BEST, EVALUATED, PREDICTIONS, USER_DIR
 
 @dataclass(frozen=True)
 class PlacedRun:
-    """A cell of a grid with its place on disk.
-
-    Args:
-        grid, cell: what to run.
-        data: the prepared folder.
-        root: folder of all runs of the grid.
-        predict: command that predicts with a run's folder, if predictions are wanted; of question
-            answering ``answer``, of translation ``translate``, else ``predict``.
-        cpu: whether to train without a GPU.
-        workers: processes that train it.
-        part: of an experiment, that it belongs to.
-    """
+    """A cell of a grid with its place on disk."""
 
     grid: Grid
-    cell: Cell
+    cell: Cell  # of the grid: what to run
     data: PreparedData
-    root: Path
-    predict: tuple[str, ...] = ()
-    cpu: bool = True
-    workers: Workers = ALONE
-    part: str = ""
+    root: Path  # folder of all runs of the grid
+    predict: tuple[str, ...] = ()  # command that predicts with a run's folder, if that is wanted
+    cpu: bool = True  # whether to train without a GPU
+    workers: Workers = ALONE  # processes that train it
+    part: str = ""  # of an experiment, that it belongs to
 
     @property
     def folder(self) -> Path:

@@ -44,21 +44,13 @@ CONFIGS = "configs"  # folders of grids that are called by their file alone
 
 @dataclass(frozen=True)
 class Part:
-    """One grid of an experiment, with where its data come from.
+    """One grid of an experiment, with where its data come from."""
 
-    Args:
-        name: of the folder of its runs.
-        grid: what to run.
-        data: prepared folder; empty for ``data-bin/<name>``, with the size behind it if it has one.
-        raw: folder below the folder of raw data; empty for the name.
-        size: of all systems; empty for the grid's own.
-    """
-
-    name: Annotated[str, FOLDER]
-    grid: Grid
-    data: MaybePath = ""
-    raw: MaybePath = ""
-    size: Annotated[str, or_nothing(one_of(SIZES))] = ""
+    name: Annotated[str, FOLDER]  # of the folder of its runs
+    grid: Grid  # what to run
+    data: MaybePath = ""  # prepared folder; empty for that of the name, with the size behind it
+    raw: MaybePath = ""  # folder below the folder of raw data; empty for the name
+    size: Annotated[str, or_nothing(one_of(SIZES))] = ""  # of all systems; empty for their own
 
     @property
     def folder(self) -> Path:
