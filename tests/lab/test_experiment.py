@@ -19,7 +19,7 @@ from fairseq_plugins.lab.execution.records import (
     write_description,
     write_rows,
 )
-from fairseq_plugins.lab.plan.experiment_file import Experiment, Part
+from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_prepared
 from fairseq_plugins.lab.plan.recipes import Workers, share_batches, total_updates, train_options
@@ -66,8 +66,8 @@ def data(tmp_path):
 
 @pytest.fixture
 def plan(data, tmp_path):
-    parts = tuple(Part(name, grid) for name, (grid, _) in data.items())
-    experiment = Experiment("both", "Both", Path("both.yaml"), parts)
+    parts = tuple(PlannedPart(name, grid) for name, (grid, _) in data.items())
+    experiment = PlannedExperiment("both", "Both", Path("both.yaml"), parts)
     folders = {name: found for name, (_, found) in data.items()}
     return make_plan(experiment, tmp_path / "runs", folders, lambda data: ("predict",))
 

@@ -34,7 +34,7 @@ from fairseq_plugins.lab.commands import parser_of
 from fairseq_plugins.lab.execution.cluster import Machine
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
 from fairseq_plugins.lab.plan import strict_yaml
-from fairseq_plugins.lab.plan.experiment_file import Experiment, Part, default_name
+from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart, default_name
 from fairseq_plugins.lab.plan.experiment_file import read_experiment as read_file
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.option_values import command_line
@@ -262,9 +262,9 @@ def test_titles_are_lines(read) -> None:
 def test_data_that_begin_like_an_option_would_be_one(tmp_path) -> None:
     word = f"--save-dir={tmp_path}"
     assert options.get_training_parser().parse_known_args([word])[0].save_dir == str(tmp_path)
-    own = Part("x", Grid("cola", {"a": {"arch": "a"}}), data=word)
+    own = PlannedPart("x", Grid("cola", {"a": {"arch": "a"}}), data=word)
     for folder, root in ((own, "runs"), (replace(own, data="bin"), "-runs")):
-        experiment = Experiment("x", "", tmp_path / "x.yaml", (folder,))
+        experiment = PlannedExperiment("x", "", tmp_path / "x.yaml", (folder,))
         with pytest.raises(ValueError, match="begins like an option, or breaks a line"):
             check_plan(Plan(experiment, Path(root), (), ()))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..plan.experiment_file import Experiment
+from ..plan.experiment_file import PlannedExperiment
 from ..plan.prepared_data import PreparedData
 from ..plan.recipes import ALONE, Workers, share_batches
 from ..run_files import AFTER, RESULT
@@ -31,14 +31,14 @@ class Subset(NamedTuple):
 class Plan:
     """What there is to do."""
 
-    experiment: Experiment  # what for
+    experiment: PlannedExperiment  # what for
     root: Path  # its folder
     runs: tuple[Run, ...]  # all runs, part by part
     subsets: tuple[Subset, ...]  # parts of training sets that they need
 
 
 def make_plan(
-    experiment: Experiment,
+    experiment: PlannedExperiment,
     root: Path,
     folders: Mapping[str, Mapping[str, PreparedData]],
     predict: Callable[[PreparedData], tuple[str, ...]],

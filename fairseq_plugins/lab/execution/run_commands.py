@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..commands import command, written
-from ..plan.grid import Cell, Grid
+from ..plan.grid import Grid, GridCell
 from ..plan.option_values import command_line
 from ..plan.prepared_data import SPANS, PreparedData
 from ..plan.recipes import ALONE, Workers, settings, share_batches
@@ -28,7 +28,7 @@ class PlacedRun:
     """A cell of a grid with its place on disk."""
 
     grid: Grid
-    cell: Cell  # of the grid: what to run
+    cell: GridCell  # of the grid: what to run
     data: PreparedData
     root: Path  # folder of all runs of the grid
     predict: tuple[str, ...] = ()  # command that predicts with a run's folder, if that is wanted

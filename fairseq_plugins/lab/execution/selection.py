@@ -13,7 +13,7 @@ from pathlib import Path
 from ...messages import named
 from ..commands import command
 from ..plan import grid_selection as grids
-from ..plan.experiment_file import Experiment, Part, read_experiment
+from ..plan.experiment_file import PlannedExperiment, PlannedPart, read_experiment
 from ..plan.grid import Grid
 from ..plan.grid_values import TAKEN
 from ..plan.option_values import read_assignments, read_choices
@@ -25,7 +25,7 @@ from .experiment import JOBS, Plan, check_plan, make_plan
 logger = logging.getLogger(__name__)
 
 
-def selected(args: argparse.Namespace) -> Experiment:
+def selected(args: argparse.Namespace) -> PlannedExperiment:
     """Return the part of the experiment that the command line asks for.
 
     Raises:
@@ -67,7 +67,7 @@ def selected_grid(args: argparse.Namespace, grid: Grid) -> Grid:
     return grids.with_options(grid, read_assignments(args.options))
 
 
-def prepare(args: argparse.Namespace, parts: Iterable[Part]) -> None:
+def prepare(args: argparse.Namespace, parts: Iterable[PlannedPart]) -> None:
     """Prepare the data of all parts; what is there already is left as it is.
 
     Raises:
@@ -90,7 +90,7 @@ def predict_command(args: argparse.Namespace, data: PreparedData) -> tuple[str, 
 
 
 def planned(
-    args: argparse.Namespace, experiment: Experiment
+    args: argparse.Namespace, experiment: PlannedExperiment
 ) -> tuple[Plan, Machine, dict[str, str]]:
     """Return all runs, where they are executed, and part -> what is missing for its runs.
 

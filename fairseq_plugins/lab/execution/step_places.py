@@ -29,7 +29,7 @@ from typing import Any
 
 from ...messages import named
 from ..plan.grid import SIZES
-from ..plan.steps import OPTIONAL, OUT, PLACE, Step, options_of
+from ..plan.steps import OPTIONAL, OUT, PLACE, AfterStep, options_of
 from ..results.runs import Outcomes, read_outcomes
 from ..results.seeds import chosen_settings
 from ..results.split_files import like
@@ -81,7 +81,7 @@ class ExperimentPlaces:
         return self.folder / AFTER / step
 
 
-def fill(step: Step, places: ExperimentPlaces, out: Path) -> tuple[list[str], list[Path]]:
+def fill(step: AfterStep, places: ExperimentPlaces, out: Path) -> tuple[list[str], list[Path]]:
     """Put paths in the place of a step's placeholders; ``{out}`` is ``out``.
 
     Returns:

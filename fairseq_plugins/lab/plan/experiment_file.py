@@ -37,13 +37,13 @@ from .grid_selection import changed, resize
 from .grid_values import FOLDER, MaybeLine, MaybePath, or_nothing
 from .plain_values import one_of, refuse_others
 from .prepare_options import TRANSLATION
-from .steps import Step, read_steps
+from .steps import AfterStep, read_steps
 
 CONFIGS = "configs"  # folders of grids that are called by their file alone
 
 
 @dataclass(frozen=True)
-class Part:
+class PlannedPart:
     """One grid of an experiment, with where its data come from."""
 
     name: Annotated[str, FOLDER]  # of the folder of its runs
@@ -57,7 +57,7 @@ class Part:
         """Its prepared folder."""
         return Path(self.data or f"data-bin/{self.name}{f'_{self.size}' if self.size else ''}")
 
-    def resized(self, size: str) -> Part:
+    def resized(self, size: str) -> PlannedPart:
         """Return it with all systems in a size, its own or that given; translation has none.
 
         A grid that has this size already stays what it is, and so does the name of its data.
@@ -75,18 +75,18 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Experiment:
+class PlannedExperiment:
     """What an experiment file says; a grid's runs lie in the experiment's own folder."""
 
     name: str  # of its folder in ``runs``
     title: str  # what it is
     file: Path  # where it was read
-    parts: tuple[Part, ...]  # its grids
+    parts: tuple[PlannedPart, ...]  # its grids
     tables: tuple[str, ...] = ()  # layouts that show its results
-    after: tuple[Step, ...] = ()  # further steps
+    after: tuple[AfterStep, ...] = ()  # further steps
     is_grid: bool = False  # whether the file is a grid itself
 
-    def runs_of(self, part: Part, root: Path) -> Path:
+    def runs_of(self, part: PlannedPart, root: Path) -> Path:
         """Return the folder of a part's runs below that of the experiment."""
         return root if self.is_grid else root / part.name
 
@@ -98,10 +98,10 @@ _AT_TOP = {  # key of an experiment's file -> kind
     "tables": list[str] | None,
     "after": Any,  # `read_steps` reads them
 }
-_OF_PART = {**get_type_hints(Part, include_extras=True), "grid": MaybePath}
+_OF_PART = {**get_type_hints(PlannedPart, include_extras=True), "grid": MaybePath}
 
 
-def read_experiment(path: str | Path) -> Experiment:
+def read_experiment(path: str | Path) -> PlannedExperiment:
     """Read an experiment, or a grid.
 
     Raises:
@@ -113,15 +113,15 @@ def read_experiment(path: str | Path) -> Experiment:
     content, name = read_mapping(path), default_name(path)
     if "parts" not in content:
         grid = grid_of(content, str(path))
-        part = Part(name if path.resolve().parent.name == CONFIGS else grid.dataset, grid)
-        return Experiment(name, "", path, (part,), is_grid=True)
+        part = PlannedPart(name if path.resolve().parent.name == CONFIGS else grid.dataset, grid)
+        return PlannedExperiment(name, "", path, (part,), is_grid=True)
     found = read_values(content, str(path), _AT_TOP)
     parts = tuple(_part(entry, path, number) for number, entry in enumerate(found["parts"], 1))
     names = [part.name for part in parts]
     if not parts or len(set(names)) < len(names):
         wrong = f"two are called the same ({named(names)}): name them"
         raise ValueError(f"{path}: parts: {wrong if parts else 'expected a list of grids'}")
-    return Experiment(
+    return PlannedExperiment(
         found.get("name", name),
         found.get("title", ""),
         path,
@@ -139,7 +139,7 @@ def default_name(path: Path) -> str:
     return (stem if folder == CONFIGS else f"{folder}_{stem}").lstrip(".-")[:100]
 
 
-def _part(entry: Any, path: Path, number: int) -> Part:
+def _part(entry: Any, path: Path, number: int) -> PlannedPart:
     """Read a part: what it says of itself, and of its grid."""
     place = f"{path}: part {number}"
     refuse_others(entry, {**_OF_PART, **KINDS}, place)
@@ -150,7 +150,7 @@ def _part(entry: Any, path: Path, number: int) -> Part:
     else:
         grid = grid_of(own, place)
         usual = grid.dataset
-    return Part(**{"name": usual, **found, "grid": grid})
+    return PlannedPart(**{"name": usual, **found, "grid": grid})
 
 
 def _changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:

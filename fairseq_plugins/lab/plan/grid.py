@@ -102,7 +102,7 @@ class Grid:
         """The split that chooses checkpoints and learning rates: the first of ``valid-subset``."""
         return str(self.options.get("valid-subset", "valid")).split(",")[0]
 
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[GridCell]:
         """Yield all runs, seed by seed, so that an interrupted grid has whole comparisons."""
         systems = [
             (name, choice)
@@ -115,7 +115,7 @@ class Grid:
             self.seeds, self.fractions, lengths, range(most), systems
         ):
             for rate in self.rates_of(name)[number : number + 1]:
-                yield Cell(name, rate, epochs, seed, choice, fraction, self.updates)
+                yield GridCell(name, rate, epochs, seed, choice, fraction, self.updates)
 
     def count(self) -> int:
         """Return the number of runs, without making them."""
@@ -159,7 +159,7 @@ def open_choices(options: Options) -> dict[str, list[Any]]:
 
 
 @dataclass(frozen=True)
-class Cell:
+class GridCell:
     """One run of a grid; `epochs` is 0 where `updates` says how long it trains."""
 
     system: str

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from ...messages import quoted
 from .option_values import Options, as_mapping, check_choice
-from .plain_values import LINE, NAME, NUMBER, PATH, Kind, read_as
+from .plain_values import LINE, NAME, NUMBER, PATH, ValueKind, read_as
 from .prepare_options import read_prepare
 from .train_options import check_options, of_generation, of_training
 
@@ -25,7 +25,7 @@ OWNED = {  # options of fairseq-train that grids decide -> what says so
     "cpu": "--cpu",
     "distributed-world-size": "--processes",
 }
-FOLDER = Kind(
+FOLDER = ValueKind(
     f"a name for a folder: {NAME.said}, and none of {', '.join(TAKEN)}",
     lambda value: NAME.fits(value) and value not in TAKEN,
 )
@@ -41,7 +41,7 @@ def _different(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def or_nothing(kind: Kind) -> PlainValidator:
+def or_nothing(kind: ValueKind) -> PlainValidator:
     """Return what reads a text of a kind; nothing after the colon is an empty one."""
     return PlainValidator(lambda value: "" if value in (None, "") else kind.check(value))
 

@@ -26,7 +26,7 @@ _LONGEST = 500  # characters of a line
 
 
 @dataclass(frozen=True)
-class Kind:
+class ValueKind:
     """A kind of values; as annotation of a field it is what pydantic checks.
 
     Args:
@@ -51,26 +51,26 @@ class Kind:
         return core_schema.no_info_plain_validator_function(self.check)
 
 
-def matching(fits: Callable[[str], object], said: str) -> Kind:
+def matching(fits: Callable[[str], object], said: str) -> ValueKind:
     """Return the kind of texts that fit, mostly a regular expression as a whole."""
-    return Kind(said, lambda value: isinstance(value, str) and bool(fits(value)))
+    return ValueKind(said, lambda value: isinstance(value, str) and bool(fits(value)))
 
 
-def one_of(names: Iterable[str], *, alone: bool = False) -> Kind:
+def one_of(names: Iterable[str], *, alone: bool = False) -> ValueKind:
     """Return the kind of some names; ``alone`` lets the option stand without a value as well."""
     names = tuple(names)
-    return Kind(
+    return ValueKind(
         f"one of {', '.join(names)}",
         lambda value: isinstance(value, str) and value in names or (alone and value is True),
     )
 
 
-def either(one: Kind, other: Kind) -> Kind:
+def either(one: ValueKind, other: ValueKind) -> ValueKind:
     """Return the kind of what fits one or the other."""
     if one.said == other.said:
         return one
     said = f"{one.said}, or {other.said}"
-    return Kind(said, lambda value: one.fits(value) or other.fits(value))
+    return ValueKind(said, lambda value: one.fits(value) or other.fits(value))
 
 
 def _is_whole(value: Any) -> bool:
@@ -89,15 +89,15 @@ def _is_line(value: Any) -> bool:
 
 _A_NUMBER = re.compile(_NUMBER, re.ASCII)
 _ONE = matching(_A_NUMBER.fullmatch, "a number")
-FLAG = Kind("true or false", lambda value: isinstance(value, bool))
-WHOLE = Kind("a whole number", _is_whole)
-NUMBER = Kind("a number", _is_number)
+FLAG = ValueKind("true or false", lambda value: isinstance(value, bool))
+WHOLE = ValueKind("a whole number", _is_whole)
+NUMBER = ValueKind("a number", _is_number)
 _A_TUPLE = re.compile(rf"{_SEVERAL}|\({_SEVERAL}\)|\[{_SEVERAL}\]", re.ASCII)
 _TUPLE = matching(_A_TUPLE.fullmatch, "numbers such as (0.9, 0.98)")
-NUMBERS = Kind(_TUPLE.said, lambda value: _is_number(value) or _TUPLE.fits(value))
+NUMBERS = ValueKind(_TUPLE.said, lambda value: _is_number(value) or _TUPLE.fits(value))
 _A_WORD = re.compile(r"\w[\w.,+-]{0,199}")
 _TEXT_WORD = matching(_A_WORD.fullmatch, "a word of letters, digits and _, with . , + - within")
-WORD = Kind(
+WORD = ValueKind(
     _TEXT_WORD.said, lambda value: _is_whole(value) and value >= 0 or _TEXT_WORD.fits(value)
 )
 _A_NAME = re.compile(r"\w[\w.-]{0,99}")
@@ -107,8 +107,8 @@ PATH = matching(
     _A_PATH.fullmatch,
     "a path that goes down only, of letters, digits and _, with . + - within",
 )
-LINE = Kind(f"a line of at most {_LONGEST} characters", _is_line)
-TEXT = Kind(  # as a word of a command line
+LINE = ValueKind(f"a line of at most {_LONGEST} characters", _is_line)
+TEXT = ValueKind(  # as a word of a command line
     f"{LINE.said} that does not begin with -",
     lambda value: _is_line(value) and not value.startswith("-"),
 )

@@ -22,7 +22,7 @@ from ...prep.recipes.text_options import TextOptions
 from ...prep.recipes.translation_options import TranslationOptions
 from ...prep.running import RUNNING
 from .option_values import Options, as_mapping, check_option, command_line
-from .plain_values import FLAG, NUMBER, PATH, TEXT, WHOLE, WORD, Kind
+from .plain_values import FLAG, NUMBER, PATH, TEXT, WHOLE, WORD, ValueKind
 
 SQUAD, TRANSLATION = "squad", "translation"  # datasets that are prepared in their own way
 _WORDS = (  # options with a text that is a word, or several with commas
@@ -34,7 +34,7 @@ _FILES = (
     "trainpref validpref testpref train_file valid_file test_file train_conllu valid_conllu "
     "test_conllu"
 ).split()
-_BELOW = Kind(
+_BELOW = ValueKind(
     f"{PATH.said} (several with commas between), in the folder of raw data",
     lambda value: isinstance(value, str) and all(map(PATH.fits, value.split(","))),
 )
@@ -91,7 +91,7 @@ def words_of(options: Mapping[str, Any], raw: Path) -> list[str]:
     return command_line({**options, **files})
 
 
-def _kinds_of(dataset: str) -> dict[str, Kind]:
+def _kinds_of(dataset: str) -> dict[str, ValueKind]:
     """Return name -> kind of the options of a dataset's preparation, as its record has them."""
     usual = [TextOptions, ReadOptions]
     records = {TRANSLATION: [TranslationOptions], SQUAD: [QuestionOptions]}.get(dataset, usual)

@@ -12,7 +12,7 @@ from typing import Any
 from ...evaluation.metrics import NAMES
 from ...messages import named
 from ..commands import command, written
-from .experiment_file import Part
+from .experiment_file import PlannedPart
 from .grid import Grid
 from .prepare_options import SQUAD, TRANSLATION, preparing, words_of
 
@@ -127,14 +127,14 @@ def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
     return found
 
 
-def raw_folder(part: Part, raw: Path) -> Path:
+def raw_folder(part: PlannedPart, raw: Path) -> Path:
     """Return the folder of a part's raw data: that of its name below the folder given, or this."""
     inner = raw / (part.raw or part.name)
     return inner if inner.is_dir() else raw
 
 
 def preparation(
-    part: Part, raw: Path, pretrained: str = "", more: Sequence[str] = ()
+    part: PlannedPart, raw: Path, pretrained: str = "", more: Sequence[str] = ()
 ) -> list[list[str]]:
     """Return the commands that prepare a part's folder, and those of systems with other data.
 
@@ -156,7 +156,7 @@ def preparation(
     return [first, *(_augmented(part, raw, own) if dataset == SQUAD else [])]
 
 
-def _augmented(part: Part, raw: Path, own: Sequence[str]) -> list[list[str]]:
+def _augmented(part: PlannedPart, raw: Path, own: Sequence[str]) -> list[list[str]]:
     """Return the commands for ``train_35.json`` and the like, validated on the same questions."""
     valid = next((raw / name for name in _DEVELOPMENT if (raw / name).is_file()), None)
     found = []

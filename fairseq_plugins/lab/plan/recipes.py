@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ...evaluation.metrics import LOWER_IS_BETTER
-from .grid import OWN_DATA, OWN_RATE, Cell, Grid, Options
+from .grid import OWN_DATA, OWN_RATE, Grid, GridCell, Options
 from .prepared_data import METRICS, SPANS, TRANSLATION, PreparedData
 
 NEVER = 1_000_000  # epochs
@@ -37,7 +37,7 @@ def chief_metric(grid: Grid, manifest: Mapping[str, Any]) -> str:
     return metric
 
 
-def total_updates(grid: Grid, cell: Cell, data: PreparedData) -> int:
+def total_updates(grid: Grid, cell: GridCell, data: PreparedData) -> int:
     """Return the number of updates of a run: the grid's, or whole epochs, the last batch included.
 
     Raises:
@@ -61,14 +61,14 @@ def total_updates(grid: Grid, cell: Cell, data: PreparedData) -> int:
     return math.ceil(batches / options["update-freq"]) * cell.epochs
 
 
-def _own_options(grid: Grid, cell: Cell) -> Options:
+def _own_options(grid: Grid, cell: GridCell) -> Options:
     """Return what the grid, the system and the choice say, the last of them weighing most."""
     system = grid.systems[cell.system]
     system = {name: v for name, v in system.items() if name not in (OWN_DATA, OWN_RATE)}
     return {**grid.options, **system, **dict(cell.choice)}
 
 
-def train_options(grid: Grid, cell: Cell, data: PreparedData) -> Options:
+def train_options(grid: Grid, cell: GridCell, data: PreparedData) -> Options:
     """Return the options of ``fairseq-train`` that decide what comes out of a run."""
     task, metric = data.manifest["task"], chief_metric(grid, data.manifest)
     fine_tuning = {
@@ -106,7 +106,7 @@ def _validation_options(grid: Grid) -> Options:
     return options
 
 
-def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
+def settings(grid: Grid, cell: GridCell, data: PreparedData) -> dict[str, Any]:
     """Return everything that decides a run, as it is recorded with its results.
 
     Of question answering the validation file is recorded as well, since systems may be trained on

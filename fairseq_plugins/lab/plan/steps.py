@@ -66,7 +66,7 @@ _STEP = of.matching(_STEP_NAME.fullmatch, "a name of letters, digits, - and _")
 class StepOption:
     """An option of a command that a step may give."""
 
-    kind: of.Kind  # of each value
+    kind: of.ValueKind  # of each value
     count: int | str | None  # of values, as argparse has it; a number: of each of several lists
     flag: str  # on the command line; empty for what stands there by its place
     is_required: bool  # whether the command asks for it
@@ -113,7 +113,7 @@ def options_of(command: str) -> dict[str, StepOption]:
     return found
 
 
-def _kind_of(action: argparse.Action, name: str) -> of.Kind | None:
+def _kind_of(action: argparse.Action, name: str) -> of.ValueKind | None:
     """Return the kind of an option's values; None for one that a step may not give."""
     if name in _LEFT_OUT or action.dest in _LEFT_OUT:
         return None
@@ -127,7 +127,7 @@ def _kind_of(action: argparse.Action, name: str) -> of.Kind | None:
     return next((kind for kind, names in known if name in names), None)
 
 
-class Step(BaseModel):
+class AfterStep(BaseModel):
     """A command that is called with an experiment's runs."""
 
     model_config = of.CLOSED
@@ -137,7 +137,7 @@ class Step(BaseModel):
     options: dict[str, Any] = {}  # name -> value or values, with placeholders
 
     @model_validator(mode="after")
-    def _fits_its_command(self) -> Step:
+    def _fits_its_command(self) -> AfterStep:
         known = options_of(self.command)
         for key, value in self.options.items():
             check_option(key, value, known, f"{self.command} takes {', '.join(known)}")
@@ -158,7 +158,7 @@ class Step(BaseModel):
         return [word for name in order if name in given for word in known[name].words(given[name])]
 
 
-def read_steps(entries: Any, place: str) -> tuple[Step, ...]:
+def read_steps(entries: Any, place: str) -> tuple[AfterStep, ...]:
     """Read ``after`` of an experiment's file.
 
     Args:
@@ -168,10 +168,10 @@ def read_steps(entries: Any, place: str) -> tuple[Step, ...]:
     Raises:
         ValueError: what is wrong with which step, and what could stand there.
     """
-    steps: list[Step] = []
+    steps: list[AfterStep] = []
     for number, entry in enumerate(of.read_as(list | None, entries, place) or [], start=1):
         where, earlier = f"{place}: step {number}", [step.name for step in steps]
-        step = of.read_as(Step, entry, where)
+        step = of.read_as(AfterStep, entry, where)
         if step.name in earlier:
             raise ValueError(f"{where}: {quoted(step.name)} is the name of an earlier step")
         for left in re.findall(r"\{after:([^{}]*)\}", str(step.options)):

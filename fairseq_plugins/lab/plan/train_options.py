@@ -16,7 +16,7 @@ from typing import Any
 
 from ...registration import register
 from .option_values import check_option
-from .plain_values import FLAG, NUMBER, NUMBERS, PATH, WHOLE, WORD, Kind, either, one_of
+from .plain_values import FLAG, NUMBER, NUMBERS, PATH, WHOLE, WORD, ValueKind, either, one_of
 
 OWN_DATA = "data"  # option of a system that says what it is trained on; grids read it themselves
 _WORDS = (  # options with a text that is a word, or several with commas
@@ -40,7 +40,7 @@ _GENERATION = (
 ).split()
 
 
-def check_options(options: Mapping[Any, Any], kinds: Mapping[str, Kind], flag: str) -> None:
+def check_options(options: Mapping[Any, Any], kinds: Mapping[str, ValueKind], flag: str) -> None:
     """Refuse options that are none of those that a file may give.
 
     Args:
@@ -51,7 +51,7 @@ def check_options(options: Mapping[Any, Any], kinds: Mapping[str, Kind], flag: s
     Raises:
         ValueError: another name, or a value of another kind; names it and what would do.
     """
-    taken_away = {key: Kind("", lambda value: True) for key in kinds}
+    taken_away = {key: ValueKind("", lambda value: True) for key in kinds}
     for key, given in options.items():
         for value in given if isinstance(given, list) else [given]:
             known = taken_away if value is None else kinds
@@ -59,7 +59,7 @@ def check_options(options: Mapping[Any, Any], kinds: Mapping[str, Kind], flag: s
 
 
 @cache
-def of_training() -> dict[str, Kind]:
+def of_training() -> dict[str, ValueKind]:
     """Return name -> kind of the options of training; of registered things, those of ours mostly.
 
     argparse takes the beginning of an option for the option: none of these names begins another
@@ -90,13 +90,13 @@ def of_training() -> dict[str, Kind]:
         "criterion": one_of(criterions),
         "optimizer": one_of(_OPTIMIZERS),
         "lr-scheduler": one_of(schedules),
-        "arch": Kind("an architecture of this project", arches.__contains__),
-        OWN_DATA: Kind(PATH.said, lambda value: PATH.fits(str(value))),
+        "arch": ValueKind("an architecture of this project", arches.__contains__),
+        OWN_DATA: ValueKind(PATH.said, lambda value: PATH.fits(str(value))),
     }
 
 
 @cache
-def of_generation() -> dict[str, Kind]:
+def of_generation() -> dict[str, ValueKind]:
     """Return name -> kind of the options of generation."""
     from fairseq.dataclass import configs
 
@@ -110,9 +110,9 @@ def _of_ours(registry: Mapping[str, type]) -> Iterator[str]:
     yield from (name for name, one in registry.items() if one.__module__.startswith(f"{package}."))
 
 
-def _kinds_of(records: Iterable[type], names: Iterable[str] = ()) -> dict[str, Kind]:
+def _kinds_of(records: Iterable[type], names: Iterable[str] = ()) -> dict[str, ValueKind]:
     """Return name -> kind of the fields of records, all or those named, that have a plain one."""
-    found: dict[str, Kind] = {}
+    found: dict[str, ValueKind] = {}
     for spec in (spec for record in records for spec in fields(record)):
         kind, name = _kind_of(spec), spec.name.replace("_", "-")
         if kind and spec.name in (names or [spec.name]) and spec.name not in _REFUSED:
@@ -120,7 +120,7 @@ def _kinds_of(records: Iterable[type], names: Iterable[str] = ()) -> dict[str, K
     return found
 
 
-def _kind_of(spec: Field) -> Kind | None:
+def _kind_of(spec: Field) -> ValueKind | None:
     """Return the kind of a field; None where it takes a text that is no word, or anything."""
     if spec.name in _WORDS:
         return WORD
