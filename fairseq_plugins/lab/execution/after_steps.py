@@ -31,14 +31,10 @@ logger = logging.getLogger(__name__)
 
 
 def perform_all(plan: Plan, raw: Path | None = None) -> list[str]:
-    """Do the steps of an experiment, on this machine.
-
-    Args:
-        plan: the experiment.
-        raw: folder of raw data, as the preparation reads it; some steps read it as well.
+    """Do the steps of an experiment, on this machine; some read the folder of raw data.
 
     Returns:
-        A message for every step that failed.
+        See `perform`.
 
     Raises:
         ValueError: runs of a part that do not go together.
@@ -54,12 +50,7 @@ def perform_all(plan: Plan, raw: Path | None = None) -> list[str]:
 
 
 def perform(steps: Sequence[AfterStep], places: ExperimentPlaces, launch: Launch) -> list[str]:
-    """Do the steps that are not done, in their order.
-
-    Args:
-        steps: of one experiment.
-        places: where it lies.
-        launch: runs a command, adding its output to a log.
+    """Do the steps of one experiment that are not done, in their order.
 
     Returns:
         A message for every step that failed; a failure stops none of the others. A step that lacks

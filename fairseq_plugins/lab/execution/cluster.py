@@ -152,11 +152,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def machine_of(args: argparse.Namespace, folder: Path) -> Machine:
-    """Return what the flags of `add_flags` ask for.
-
-    Args:
-        args: parsed; if there is a flag ``cpu`` and it is set, no GPU is asked for by default.
-        folder: of the executor's files.
+    """Return what the flags of `add_flags` ask for; with a flag ``cpu`` no GPU by default.
 
     Raises:
         ValueError: no such number, time or parameter; names it.

@@ -49,12 +49,10 @@ def make_plan(
     """Return all runs of an experiment.
 
     Args:
-        experiment: what to run.
-        root: its folder.
+        experiment, root: what to run, and its folder.
         folders: part -> what `read_folders` found; parts that it lacks are left out.
         predict: data -> command that predicts with a run.
-        cpu: whether to train without a GPU.
-        workers: processes of each run.
+        cpu, workers: see `PlacedRun`.
     """
     runs, subsets = [], {}
     for part in experiment.parts:

@@ -25,12 +25,7 @@ _MORE = ("best_updates", "parameters", "processes", "command", "versions")
 
 
 def write_description(plan: Plan, command: str) -> None:
-    """Write ``experiment.json``; what an earlier plan made and is still there stays in it.
-
-    Args:
-        plan: all runs.
-        command: that runs the experiment.
-    """
+    """Write ``experiment.json``; what an earlier plan made and is still there stays in it."""
     experiment, earlier = plan.experiment, read_json(plan.root / DESCRIPTION)
     names = [part.name for part in experiment.parts]
     runs = [str(run.folder.relative_to(plan.root)) for run in plan.runs]
@@ -61,12 +56,7 @@ def write_description(plan: Plan, command: str) -> None:
 
 
 def rows(plan: Plan, failures: Mapping[Path, str]) -> list[dict[str, Any]]:
-    """Return a row for every run that came to an end.
-
-    Args:
-        plan: all runs.
-        failures: folder -> what went wrong, of runs that failed.
-    """
+    """Return a row for every run that came to an end; failures are folder -> what went wrong."""
     found = []
     for run in plan.runs:
         result = read_json(run.folder / RESULT)

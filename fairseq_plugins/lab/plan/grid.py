@@ -214,11 +214,7 @@ def read_mapping(path: str | Path) -> dict[Any, Any]:
 
 
 def grid_of(content: Mapping[Any, Any], place: str) -> Grid:
-    """Return the grid of keys and values.
-
-    Args:
-        content: as YAML has it.
-        place: where it stands, for messages.
+    """Return the grid of keys and values as YAML has them, which stand at ``place``.
 
     Raises:
         ValueError: a key that is unknown or missing, or a value of another kind.
@@ -249,12 +245,7 @@ def check_grid(grid: Grid, place: str) -> Grid:
 def read_values(
     content: Mapping[Any, Any], place: str, kinds: Mapping[str, Any] = KINDS
 ) -> dict[str, Any]:
-    """Read values of a grid's keys, or of others.
-
-    Args:
-        content: as YAML has it.
-        place: where it stands, for messages.
-        kinds: key -> type of its values.
+    """Read values of a grid's keys, or of others with their types, which stand at ``place``.
 
     Raises:
         ValueError: a key that is unknown, or a value of another kind.

@@ -159,11 +159,7 @@ class AfterStep(BaseModel):
 
 
 def read_steps(entries: Any, place: str) -> tuple[AfterStep, ...]:
-    """Read ``after`` of an experiment's file.
-
-    Args:
-        entries: list of mappings with `name`, `command` and `options`; None for no steps.
-        place: of the list, for messages.
+    """Read ``after`` of an experiment's file, which stands at ``place``; None for no steps.
 
     Raises:
         ValueError: what is wrong with which step, and what could stand there.
