@@ -46,55 +46,36 @@ Choice = tuple[tuple[str, Any], ...]  # the values of a system's options that ar
 
 @dataclass(frozen=True)
 class Grid:
-    """What to run; the types are checked where a file is read.
+    """What to run; the types are checked where a file is read."""
 
-    Args:
-        dataset: its name in the manifest, that of ``prepare text``; `squad`, or
-            `translation`.
-        systems: name -> options of ``fairseq-train``, ``arch`` among them; a list is a choice.
-            `OWN_RATE` and `OWN_DATA` may be among them.
-        learning_rates: peaks of the schedule.
-        epochs: lengths of the training.
-        updates: the length of every training, in place of `epochs`; 0 for these. Translation wants
-            it, and so does a comparison of fractions in which all see the same number of batches.
-        fractions: shares of the training set, in (0, 1]; smaller ones lie within larger ones of the
-            same seed.
-        seeds: of initialisation, dropout and order.
-        batch_size: examples of an update.
-        warmup_ratio: share of the updates that warm up.
-        weight_decay: of matrices.
-        clip_norm: largest norm of the gradient.
-        validate_every: updates between validations, which also follow every epoch; 0 for none.
-        metric: what chooses the best checkpoint; empty for the dataset's headline metric.
-        evaluate: split that the best checkpoint is tried on at the end, if it has labels; empty for
-            none. It chooses nothing.
-        prepare: options of the preparing script that the dataset needs (`prepare_options`).
-        generate: options of ``fairseq-generate``, of translation.
-        reference: raw reference of the split of the evaluation, of translation; empty for the
-            prepared folder's own target side.
-        average: how many of the last checkpoints are averaged for translation; 0 for the best one.
-        options: further options of ``fairseq-train`` for all systems; True is a bare flag, a list
-            is a choice.
-    """
-
-    dataset: of.Name
+    dataset: of.Name  # in the manifest, that of ``prepare text``; `squad`, or `translation`
+    # name -> options of ``fairseq-train``, ``arch`` among them, also `OWN_RATE` and `OWN_DATA`
     systems: of.Systems
-    learning_rates: of.Amounts = (5e-5, 4e-5, 3e-5, 2e-5)
-    epochs: of.Lengths = (3,)
+    learning_rates: of.Amounts = (5e-5, 4e-5, 3e-5, 2e-5)  # peaks of the schedule
+    epochs: of.Lengths = (3,)  # lengths of the training
+    # Length of every training, in place of `epochs`; 0 for these. Translation wants it, and so does
+    # a comparison of fractions in which all see the same number of batches.
     updates: of.Count = 0
+    # shares of the training set, in (0, 1]; of the same seed smaller ones lie within larger ones
     fractions: of.Shares = (1.0,)
-    seeds: of.Counts = (1, 2, 3, 4, 5)
-    batch_size: of.Positive = 32
-    warmup_ratio: of.Amount = 0.1
-    weight_decay: of.Amount = 0.01
-    clip_norm: of.Amount = 1.0
+    seeds: of.Counts = (1, 2, 3, 4, 5)  # of initialisation, dropout and order
+    batch_size: of.Positive = 32  # examples of an update
+    warmup_ratio: of.Amount = 0.1  # share of the updates that warm up
+    weight_decay: of.Amount = 0.01  # of matrices
+    clip_norm: of.Amount = 1.0  # largest norm of the gradient
+    # updates between validations, which also follow every epoch; 0 for none
     validate_every: of.Count = 0
-    metric: of.MaybeName = ""
+    metric: of.MaybeName = (
+        ""  # chooses the best checkpoint; empty for the dataset's headline one
+    )
+    # split that the best checkpoint is tried on at the end, if it has labels; it chooses nothing
     evaluate: of.MaybeName = ""
-    prepare: of.Preparation = field(default_factory=dict)
-    generate: of.Generation = field(default_factory=dict)
+    prepare: of.Preparation = field(default_factory=dict)  # options; see `prepare_options`
+    generate: of.Generation = field(default_factory=dict)  # of ``fairseq-generate``, to translate
+    # raw reference of that split, of translation; empty for the prepared folder's target side
     reference: of.MaybePath = ""
-    average: of.Count = 0
+    average: of.Count = 0  # last checkpoints that are averaged to translate; 0 for the best one
+    # of ``fairseq-train`` for all systems; True is a bare flag, a list is a choice
     options: of.OptionsOfAll = field(default_factory=dict)
 
     @property

@@ -27,15 +27,10 @@ _LONGEST = 500  # characters of a line
 
 @dataclass(frozen=True)
 class ValueKind:
-    """A kind of values; as annotation of a field it is what pydantic checks.
+    """A kind of values; as annotation of a field it is what pydantic checks."""
 
-    Args:
-        said: what fits, for messages.
-        fits: whether a value does.
-    """
-
-    said: str
-    fits: Callable[[Any], bool]
+    said: str  # what fits, for messages
+    fits: Callable[[Any], bool]  # whether a value does
 
     def check(self, value: Any) -> Any:
         """Return a value that fits.
