@@ -68,9 +68,13 @@ class RunJob(Checkpointable):
     def _work(self, place: JobEnvironment) -> None:
         """Do this node's part."""
         commands = Commands({**self.environment, **rendezvous(place)})
-        signs = Signs(place)
+        # signs of the first node to the others; a job that Slurm has queued again has its own
+        stem = f"{place.job_id}_{_attempt()}"
+        training, end = (place.paths.folder / f"{stem}_{sign}" for sign in ("training", "end"))
         if place.global_rank:
-            if signs.wait_for_training():
+            while not (training.exists() or end.exists()):
+                time.sleep(_LOOK)
+            if not end.exists():
                 self.run.assist(
                     lambda command, log: commands.launch(
                         command, log.with_stem(f"{log.stem}.node{place.global_rank}")
@@ -80,7 +84,7 @@ class RunJob(Checkpointable):
 
         def launch(command: Sequence[str], log: Path) -> None:
             if log.name == LOG:
-                signs.training.touch()
+                training.touch()
             commands.launch(command, log)
 
         try:
@@ -89,7 +93,7 @@ class RunJob(Checkpointable):
                 if not self.run.is_finished():
                     self.run.execute(launch)
         finally:
-            signs.end.touch()
+            end.touch()
 
     def checkpoint(self) -> DelayedSubmission | None:
         """Return what is to be done after a time limit or a preemption: the rest.
@@ -108,25 +112,6 @@ class RunJob(Checkpointable):
                 )
                 return None
         return DelayedSubmission(replace(self, begun=None))
-
-
-class Signs:
-    """Files by which the first node of a job shows the others what it does.
-
-    Args:
-        place: the job; when Slurm has queued it again its signs are others.
-    """
-
-    def __init__(self, place: JobEnvironment) -> None:
-        stem = f"{place.job_id}_{_attempt()}"
-        self.training = place.paths.folder / f"{stem}_training"
-        self.end = place.paths.folder / f"{stem}_end"
-
-    def wait_for_training(self) -> bool:
-        """Wait until the first node trains; return whether it does."""
-        while not (self.training.exists() or self.end.exists()):
-            time.sleep(_LOOK)
-        return not self.end.exists()
 
 
 def error_file(folder: Path, job: str) -> Path:

@@ -65,9 +65,8 @@ class Grid:
     clip_norm: of.Amount = 1.0  # largest norm of the gradient
     # updates between validations, which also follow every epoch; 0 for none
     validate_every: of.Count = 0
-    metric: of.MaybeName = (
-        ""  # chooses the best checkpoint; empty for the dataset's headline one
-    )
+    # what chooses the best checkpoint; empty for the dataset's headline metric
+    metric: of.MaybeName = ""
     # split that the best checkpoint is tried on at the end, if it has labels; it chooses nothing
     evaluate: of.MaybeName = ""
     prepare: of.Preparation = field(default_factory=dict)  # options; see `prepare_options`
