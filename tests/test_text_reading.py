@@ -17,7 +17,7 @@ from fairseq_plugins.corpora.readers.advglue import read_advglue
 from fairseq_plugins.corpora.readers.expected import Expected
 from fairseq_plugins.corpora.squad import read as read_squad
 from fairseq_plugins.evaluation.squad_files import read_json
-from fairseq_plugins.lab.plan.grid_file import read_mapping
+from fairseq_plugins.lab.plan.grid import read_mapping
 from fairseq_plugins.prep.recipes.text_options import parse_labels
 from fairseq_plugins.pretrained.directory import read_json as read_config
 from fairseq_plugins.text.segment import check_codes

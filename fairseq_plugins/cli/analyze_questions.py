@@ -21,7 +21,6 @@ PLACES = ("output", "plot", "gold")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add("gold", help="SQuAD JSON with answers, or SPLIT.examples.jsonl of a prepared folder")
     add("predictions", nargs="+", metavar="[NAME=]FILE", help="the first is compared with")

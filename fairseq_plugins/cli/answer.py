@@ -20,12 +20,10 @@ PLACES = ("output_dir",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_flags(parser, AnswerOptions, strict=True)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Answer."""
     from ..inference.answer_files import answer_files
 
     command.show_log("INFO")

@@ -28,29 +28,14 @@ PLACES = ("path",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
-    add(
-        "--path",
-        required=True,
-        help="run folder (its checkpoint_best.pt), or checkpoint files; an ensemble joined by ':'",
-    )
+    add("--path", required=True, help="run folder (its best), or checkpoints joined by ':'")
     add("--context", required=True, metavar="FILE", help="text that questions are about")
-    add(
-        "--question",
-        action="extend",
-        nargs="+",
-        metavar="Q",
-        help="what to ask (default: what comes in)",
-    )
+    several = {"action": "extend", "nargs": "+"}
+    add("--question", **several, metavar="Q", help="what to ask (default: what comes in)")
     add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
-    add(
-        "--null-threshold",
-        type=float,
-        metavar="T",
-        help="no answer where its score exceeds that of the best span by more (default: as in "
-        "training)",
-    )
+    least = "no answer where it exceeds the best span's score by more (default: as in training)"
+    add("--null-threshold", type=float, metavar="T", help=least)
     add("--ensemble", default=ENSEMBLES[0], choices=ENSEMBLES, help="see `answer`")
     add_overrides(parser, WINDOWS)
     add("--cpu", action="store_true", help="use no GPU")

@@ -19,7 +19,6 @@ PLACES = ("output",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add("--conllu", type=Path, required=True, help="treebank, with UPOS and FEATS")
     add("--output", type=Path, required=True, help="token file to write")

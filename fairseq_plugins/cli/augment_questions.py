@@ -31,7 +31,6 @@ PLACES, STOPPED = ("output",), "stopped; the same command goes on with it"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("input", help="SQuAD file, 1.1 or 2.0")
     parser.add_argument("output", help="SQuAD file to write: all questions, and the paraphrases")
     add_flags(parser, AugmentOptions)
@@ -49,14 +48,8 @@ def load_translator(step: Step, options: AugmentOptions) -> Any:
     """Load a checkpoint of this project; fairseq is imported here, for commands do not need it."""
     from ..inference import back_translation
 
-    return back_translation.load_translator(
-        step.checkpoint,
-        step.data,
-        beam=options.beam,
-        sampling=options.sampling,
-        seed=options.seed,
-        cpu=options.cpu,
-    )
+    own = {key: getattr(options, key) for key in ("beam", "sampling", "seed", "cpu")}
+    return back_translation.load_translator(step.checkpoint, step.data, **own)
 
 
 def show(report: AugmentReport, options: AugmentOptions) -> None:

@@ -17,7 +17,6 @@ PLACES = ("output",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--inputs", nargs="+", metavar="FILE", help="checkpoints to average")
     source.add_argument("--dir", help="folder of checkpoints; with --last or --best")

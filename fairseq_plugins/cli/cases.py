@@ -33,20 +33,14 @@ LEGEND = "{+so+}: most difference attention from the other sentence, in % (punct
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add("checkpoint", help="run folder (its checkpoint_best.pt), or checkpoint files joined by ':'")
     add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument(
-        "--pair", nargs=2, action="append", metavar="SENTENCE", help="raw pair; may be repeated"
-    )
-    source.add_argument(
-        "--input",
-        metavar="FILE",
-        help="raw pairs, one a line, a TAB between the sentences; - for standard input",
-    )
-    source.add_argument("--split", help="pairs of this split of the prepared folder")
+    of = source.add_argument
+    of("--pair", nargs=2, action="append", metavar="SENTENCE", help="raw pair; may be repeated")
+    of("--input", metavar="FILE", help="raw pairs, a TAB between them; - for standard input")
+    of("--split", help="pairs of this split of the prepared folder")
     add("--max", type=int, metavar="N", help=f"most pairs (default: {OF_A_SPLIT} of a split)")
     add("--wrong-only", action="store_true", help="of a split: only what the model gets wrong")
     add("--layer", type=int, help="layer from 0 (default: the mean of those with dual attention)")
@@ -82,9 +76,9 @@ def run(args: argparse.Namespace) -> None:
     names = short_names(paths)
     given = given_overrides(args, EXAMPLES)
     predictors = [prediction.load(path, args.data, cpu=args.cpu, **given) for path in paths]
-    shown = []
+    shown, color = [], sys.stdout.isatty() and "NO_COLOR" not in os.environ
     for case in cases(args, names, predictors):
-        print(as_text(case, args.highlight, color=_colored()), end="", flush=True)
+        print(as_text(case, args.highlight, color=color), end="", flush=True)
         shown.append(case)
     nothing = f"no pairs to show{' that are wrong' if args.wrong_only else ''}"
     print(LEGEND if shown else nothing, file=sys.stderr)
@@ -121,23 +115,16 @@ def studied(predictor: Predictor, args: argparse.Namespace) -> Iterator[StudiedP
     from ..text_reading import lines_of, numbered_lines
 
     if args.split is not None:
-        return difference_study.study_split(
-            predictor,
-            args.split,
-            args.layer,
-            most=args.max or OF_A_SPLIT,
-            wrong_only=args.wrong_only,
-        )
+        most = {"most": args.max or OF_A_SPLIT, "wrong_only": args.wrong_only}
+        return difference_study.study_split(predictor, args.split, args.layer, **most)
     if args.pair is not None:
         examples = prediction_inputs.examples_of(args.pair, predictor.wanted)
-    elif args.input == "-":
-        lines = lines_of(sys.stdin.buffer, "standard input")
-        examples = prediction_inputs.read_examples(
-            lines, "standard input", "text", predictor.wanted
-        )
     else:
-        lines = numbered_lines(Path(args.input))
-        examples = [*prediction_inputs.read_examples(lines, args.input, "text", predictor.wanted)]
+        by_line = args.input == "-"  # a file is read to its end before anything is predicted
+        name = "standard input" if by_line else args.input
+        lines = lines_of(sys.stdin.buffer, name) if by_line else numbered_lines(Path(name))
+        examples = prediction_inputs.read_examples(lines, name, "text", predictor.wanted)
+        examples = examples if by_line else [*examples]
     return difference_study.study_examples(predictor, islice(examples, args.max), args.layer)
 
 
@@ -182,7 +169,3 @@ def facts(args: argparse.Namespace, path: Path, predictors: list) -> dict[str, s
         "Pairs": f"split {args.split}" if args.split else args.input or "given",
         **({"Against": ":".join(predictors[1].checkpoints)} if args.against else {}),
     }
-
-
-def _colored() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ

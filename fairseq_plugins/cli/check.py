@@ -12,7 +12,6 @@ import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("folder", nargs="+", help="prepared folder")
 
 

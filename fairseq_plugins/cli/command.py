@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TextIO
+from collections.abc import Callable
+from typing import TextIO
 
 FAILED, INTERRUPTED = 1, 130
 TIMED = "%(asctime)s | %(message)s"  # form of a log

@@ -30,16 +30,9 @@ PLACES = ("systems",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument(
-        "systems",
-        nargs="+",
-        metavar="SYSTEM",
-        help="two generation logs or plain files; or more files of predictions or answers",
-    )
-    parser.add_argument(
-        "--names", nargs="+", help="what to call the systems (default: what tells paths apart)"
-    )
+    files = "two generation logs or plain files; or more files of predictions or answers"
+    parser.add_argument("systems", nargs="+", metavar="SYSTEM", help=files)
+    parser.add_argument("--names", nargs="+", help="of systems (default: what tells them apart)")
     add_flags(parser, ContrastOptions, strict=True)
 
 

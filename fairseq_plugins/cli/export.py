@@ -20,14 +20,12 @@ PLACES = ("output",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("checkpoint", help="checkpoint file, or run folder (checkpoint_best.pt)")
     parser.add_argument("output", help="directory to make; appears when it is complete")
     parser.add_argument("--data", help="prepared folder (default: the one it was trained on)")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Export."""
     from ..inference.export import export_checkpoint
 
     command.show_log("INFO", stream=sys.stdout)

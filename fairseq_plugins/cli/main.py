@@ -9,16 +9,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from types import ModuleType
 
 from .. import __version__
 from ..installation import FAIRSEQ_MISSING
 from . import command, subcommands
 from .subcommands import PROGRAM
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
 
 USAGE_ERROR = 2
 HEAD = f"""usage: {PROGRAM} SUBCOMMAND [arguments]
@@ -35,9 +32,9 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run the command line, or other words; return the exit status."""
     words = sys.argv[1:] if words is None else list(words)
     if "_ARGCOMPLETE" in os.environ:
-        from .completion import complete
+        import argcomplete
 
-        complete()
+        argcomplete.autocomplete(parser_for(os.environ.get("COMP_LINE", "").split()[1:]))
     if not words:
         return command.run(print_user_dir)
     if words[0] in ("-h", "--help"):
@@ -106,6 +103,21 @@ def execute(typed: Sequence[str], module: ModuleType, words: Sequence[str]) -> i
     values = [getattr(args, name) for name in getattr(module, "PLACES", ())]
     place = next((value[0] if isinstance(value, list) else value for value in values if value), "")
     return command.run(work, place, stopped=getattr(module, "STOPPED", ""))
+
+
+def parser_for(typed: list[str]) -> argparse.ArgumentParser:
+    """Return what completes in a shell: all subcommands, and the arguments of the one typed."""
+    parser = argparse.ArgumentParser()
+    verbs = parser.add_subparsers()
+    nouns = {}
+    for words, name in subcommands.subcommands().items():
+        *group, last = words
+        if group and group[0] not in nouns:
+            nouns[group[0]] = verbs.add_parser(group[0]).add_subparsers()
+        one = (nouns[group[0]] if group else verbs).add_parser(last, help=subcommands.summary(name))
+        if tuple(typed[: len(words)]) == words:
+            subcommands.load(name).add_arguments(one)
+    return parser
 
 
 if __name__ == "__main__":

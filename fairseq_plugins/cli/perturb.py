@@ -24,7 +24,6 @@ PLACES, STOPPED = ("output",), "stopped; folders that are there are complete"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_flags(parser, PerturbOptions)
 
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,46 +34,25 @@ PLACES = ("out",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add("sentence", nargs="+", help="raw sentence; two for a model of pairs")
-    add(
-        "--checkpoints",
-        nargs="+",
-        required=True,
-        metavar="PATH",
-        help="checkpoint files, or run folders (their checkpoint_best.pt)",
-    )
+    files = "checkpoint files, or run folders (their checkpoint_best.pt)"
+    add("--checkpoints", nargs="+", required=True, metavar="PATH", help=files)
     add("--names", nargs="+", help="panel titles (default: folders', or a BERT's architecture)")
     add("--data", metavar="DIR", help="prepared folder (default: the checkpoint's own)")
     add("--out", default="attention", help="file name without suffix")
     add("--beam", type=int, default=4, help="of a translation")
-    _add_choices(add)
-    add_overrides(parser, EXAMPLES)
-    add("--cpu", action="store_true", help="of a BERT: use no GPU")
-
-
-def _add_choices(add: Callable[..., object]) -> None:
-    """Declare what of a model is shown."""
     layer = "layer from 0 (default: the decoder's last; of a BERT the mean over layers)"
     add("--layer", type=int, help=layer)
     add("--head", type=int, help="one head from 0 (default: mean over heads)")
-    add(
-        "--attention",
-        nargs="+",
-        choices=ATTENTIONS,
-        metavar="KIND",
-        help=f"of a BERT, one for all or one a checkpoint: {', '.join(ATTENTIONS)} (default: fused "
-        "in layers with dual attention, affinity in others)",
-    )
+    kinds = "of a BERT, one for all or one a checkpoint (default: fused where dual, else affinity)"
+    add("--attention", nargs="+", choices=ATTENTIONS, help=kinds)
     add("--words", action="store_true", help="of a BERT: join wordpieces to words")
     add("--no-arcs", action="store_true", help="of a BERT: draw no parse")
-    add(
-        "--highlight",
-        type=int,
-        metavar="N",
-        help=f"of a BERT: mark the N cells that grow most (default: {HIGHLIGHT}; 0 for none)",
-    )
+    most = f"of a BERT: mark the N cells that grow most (default: {HIGHLIGHT}; 0 for none)"
+    add("--highlight", type=int, metavar="N", help=most)
+    add_overrides(parser, EXAMPLES)
+    add("--cpu", action="store_true", help="of a BERT: use no GPU")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -129,13 +107,9 @@ def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[Atte
         raise ValueError(f"a translation is of one sentence, not of {len(args.sentence)}")
     panels = []
     for name, path in zip(args.names or [path.parent.name for path in paths], paths):
-        found = attention.attend(
-            attention.load(path, args.data, args.spacy_model),
-            args.sentence[0],
-            beam=args.beam,
-            layer=args.layer,
-            head=args.head,
-        )
+        model = attention.load(path, args.data, args.spacy_model)
+        shown = {"beam": args.beam, "layer": args.layer, "head": args.head}
+        found = attention.attend(model, args.sentence[0], **shown)
         print(f"{name}: {found.translation}")
         panels.append(AttentionPanel(name, found.weights, found.target, found.source))
     return panels
@@ -144,38 +118,25 @@ def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[Atte
 def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[AttentionPanel]:
     """Read the sentence with every checkpoint, and compare the others with the first."""
     from ..inference import encoder_attention, prediction
+    from ..inference.text_checkpoints import recorded_options
     from ..lab.figures.attention_plots import AttentionPanel
 
     kinds = args.attention or [None]
     kinds = kinds * len(paths) if len(kinds) == 1 else kinds
-    names = args.names or [title(path, kind) for path, kind in zip(paths, kinds)]
+    models = [str(recorded_options(path)["model"].get("_name")) for path in paths]
+    names = args.names or [", ".join(filter(None, pair)) for pair in zip(models, kinds)]
     found = []
     given = given_overrides(args, EXAMPLES)
     for path, kind in zip(paths, kinds):
         predictor = prediction.load([path], args.data, cpu=args.cpu, **given)
-        one = encoder_attention.attend(
-            predictor, args.sentence, layer=args.layer, head=args.head, kind=kind
-        )
+        shown = {"layer": args.layer, "head": args.head, "kind": kind}
+        one = encoder_attention.attend(predictor, args.sentence, **shown)
         found.append(one.by_word() if args.words else one)
     if not args.no_arcs and any(one.heads is None for one in found):
         print("no arcs where the prepared folder names no pipeline that parses", file=sys.stderr)
     marks = encoder_attention.marks(found, HIGHLIGHT if args.highlight is None else args.highlight)
+    arcs = [[] if args.no_arcs else one.arcs() for one in found]
     return [
-        AttentionPanel(
-            name,
-            one.weights,
-            one.tokens,
-            one.tokens,
-            arcs=[] if args.no_arcs else one.arcs(),
-            marked=marked,
-        )
-        for name, one, marked in zip(names, found, marks)
+        AttentionPanel(name, one.weights, one.tokens, one.tokens, *drawn)
+        for name, one, *drawn in zip(names, found, arcs, marks)
     ]
-
-
-def title(path: Path, kind: str | None) -> str:
-    """Name a panel by architecture, and by the attention that was asked for."""
-    from ..inference.text_checkpoints import recorded_options
-
-    name = str(recorded_options(path)["model"].get("_name"))
-    return f"{name}, {kind}" if kind else name

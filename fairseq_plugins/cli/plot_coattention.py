@@ -28,25 +28,16 @@ PLACES = ("out",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add("--path", required=True, help="run folder (its checkpoint_best.pt), or checkpoint file")
     add("--context", metavar="FILE", help="text that the question is about")
     add("--question", metavar="Q", help="what to ask about it")
     add("--split", help="or a split of the prepared folder")
     add("--id", help="of the question in the split")
-    add(
-        "--first",
-        choices=QUESTIONS,
-        help="or the first question of the split that has an answer, or has none",
-    )
+    add("--first", choices=QUESTIONS, help="or the first one there that has an answer, or none")
     add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
-    add(
-        "--direction",
-        default=TO_CONTEXT,
-        choices=DIRECTIONS,
-        help="q2c: the question attends to the context (default); c2q: the other way round",
-    )
+    ways = "q2c: the question attends to the context (default); c2q: the other way round"
+    add("--direction", default=TO_CONTEXT, choices=DIRECTIONS, help=ways)
     add("--block", type=int, metavar="B", help="one block from 0 (default: the last)")
     add("--head", default=MEAN, metavar="H", help="one head from 0, or mean (default)")
     add("--window", type=int, metavar="K", help="of a long context, from 0 (default: the answer's)")
@@ -108,19 +99,11 @@ def look(args: argparse.Namespace) -> CoattentionMap:
         dataset, number = coattention.ask(reader, args.question, context), 0
     else:
         dataset = reader.predictor.load_split(args.split)
-        choose, wanted = (
-            (coattention.number_of, args.id) if args.id else (coattention.first_of, args.first)
-        )
-        number = choose(dataset, wanted)
-    return coattention.attend(
-        reader,
-        dataset,
-        number,
-        direction=args.direction,
-        block=args.block,
-        head=None if args.head == MEAN else int(args.head),
-        window=args.window,
-    )
+        choose = coattention.number_of if args.id else coattention.first_of
+        number = choose(dataset, args.id or args.first)
+    shown = {key: getattr(args, key) for key in ("direction", "block", "window")}
+    head = None if args.head == MEAN else int(args.head)
+    return coattention.attend(reader, dataset, number, head=head, **shown)
 
 
 def described(found: CoattentionMap, count: int) -> str:

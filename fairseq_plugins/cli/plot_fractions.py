@@ -17,7 +17,6 @@ PLACES = ("out",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("folder", type=Path, help="of an experiment, or of runs, on one dataset")
     parser.add_argument("--out", default="fractions", help="file name without suffix")
 

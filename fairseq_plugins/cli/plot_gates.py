@@ -26,19 +26,10 @@ PLACES = ("out",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
-    add(
-        "checkpoints",
-        nargs="+",
-        metavar="PATH",
-        help="run folders (their checkpoint_best.pt) or checkpoint files",
-    )
-    add(
-        "--names",
-        nargs="+",
-        help="system of each; equal names are seeds (default: the architectures)",
-    )
+    files = "run folders (their checkpoint_best.pt) or checkpoint files"
+    add("checkpoints", nargs="+", metavar="PATH", help=files)
+    add("--names", nargs="+", help="system of each; equal ones are seeds (default: architectures)")
     add("--data", metavar="DIR", help="prepared folder (default: each checkpoint's own)")
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--split", help="split of the prepared folder (default: valid)")

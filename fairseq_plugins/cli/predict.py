@@ -20,12 +20,10 @@ PLACES = ("checkpoint",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_flags(parser, PredictionOptions, strict=True)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Predict."""
     from ..inference.prediction_files import predict_files
 
     command.show_log("INFO")

@@ -19,12 +19,10 @@ PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of a preparation."""
     add_flags(parser, QuestionOptions)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prepare."""
     from ..prep.recipes.questions import prepare
 
     command.show_log("INFO", command.TIMED)

@@ -19,7 +19,6 @@ PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of a preparation."""
     add_flags(parser, TranslationOptions)
     parser.add_argument(
         "--like",
@@ -30,7 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prepare."""
     from ..prep.recipes.like import options_of
     from ..prep.recipes.translation import prepare
 

@@ -18,7 +18,6 @@ PLACES = ("folder",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add("folder", type=Path, metavar="RUNS_DIR", help="folder of an experiment, or above several")
     add("--output", default="", metavar="STEM", help="STEM.html and STEM.md (default: report)")

@@ -24,22 +24,15 @@ from . import command
 
 if TYPE_CHECKING:
     from ..augment.perturbed_folders import PerturbedExamples
-    from ..inference.robustness import Trial
     from ..lab.results.robustness_table import PerturbedSet
 
 PLACES = ("output",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
-    add(
-        "systems",
-        nargs="+",
-        metavar="SYSTEM",
-        help="run folder or checkpoint; NAME=PATH,PATH for several runs, whose mean is shown. "
-        "The others are compared with the first",
-    )
+    runs = "run or checkpoint, or NAME=PATH,PATH for the mean of runs; compared with the first"
+    add("systems", nargs="+", metavar="SYSTEM", help=runs)
     add("--sets", nargs="+", required=True, metavar="SET", help="perturbed sets; see above")
     add("--output", required=True, metavar="STEM", help="STEM.md, .csv, .json, and folder STEM")
     add("--names", nargs="+", help="what to call the systems (default: what tells them apart)")
@@ -55,32 +48,23 @@ def run(args: argparse.Namespace) -> None:
         FileNotFoundError, ValueError: see `try_systems`; numbers below their least.
     """
     from ..files import write_text
+    from ..inference.robustness import RobustnessOptions, parse_systems, try_systems
     from ..lab.results import robustness_table as tables
 
     if args.samples < 0:
         raise ValueError(f"--samples {args.samples}: must be at least 0")
-    trial = tried(args)
-    draws = {"samples": args.samples, "seed": args.seed}
-    columns = [column(one) for one in trial.sets]
-    table = tables.make_table(trial.manifest.target, columns, trial.systems, **draws)
-    for suffix, form in (
-        ("json", tables.format_json),
-        ("csv", tables.format_csv),
-        ("md", tables.format_markdown),
-    ):
-        write_text(f"{args.output}.{suffix}", form(table))
-    print(tables.format_markdown(table), end="")
-
-
-def tried(args: argparse.Namespace) -> Trial:
-    """Predict all sets with all systems."""
-    from ..inference.robustness import RobustnessOptions, parse_systems, try_systems
-
     command.show_log("INFO")
     given = {spec.name: getattr(args, spec.name) for spec in fields(ExampleOptions)}
     systems = parse_systems(args.systems, args.names)
-    options = RobustnessOptions(systems, args.sets, Path(args.output), **given)
-    return try_systems(options)
+    trial = try_systems(RobustnessOptions(systems, args.sets, Path(args.output), **given))
+    draws = {"samples": args.samples, "seed": args.seed}
+    columns = [column(one) for one in trial.sets]
+    table = tables.make_table(trial.manifest.target, columns, trial.systems, **draws)
+    text = tables.format_markdown(table)
+    write_text(f"{args.output}.json", tables.format_json(table))
+    write_text(f"{args.output}.csv", tables.format_csv(table))
+    write_text(f"{args.output}.md", text)
+    print(text, end="")
 
 
 def column(one: PerturbedExamples) -> PerturbedSet:

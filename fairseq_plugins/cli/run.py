@@ -36,7 +36,6 @@ STOPPED = "stopped; the same command goes on"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help="an experiment or a grid (YAML)")
     _add_places(parser.add_argument_group("where things are").add_argument)
     _add_selection(parser.add_argument_group("what to run").add_argument)
@@ -112,11 +111,10 @@ def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) 
     print(format_costs(costs(plan), machine.jobs, counts), end="", file=sys.stderr)
     for line in missing.values():
         print(line, file=sys.stderr)
-    for one in plan.runs:
-        print(shlex.join(one.run.train_command()))
     first: dict[str, Run] = {}
-    for one in plan.runs:
-        first.setdefault(one.part.name, one.run)
+    for run in plan.runs:
+        print(shlex.join(run.train_command()))
+        first.setdefault(run.part, run)
     for name, run in first.items():
         if run.grid.evaluate:
             line = f"then, of each run of {name}: {shlex.join(run.evaluate_command())}"
@@ -134,9 +132,8 @@ def run_all(plan: Plan, machine: Machine) -> int:
 
     print(format_costs(costs(plan), machine.jobs), end="", file=sys.stderr)
     for subset in plan.subsets:
-        write_subset(subset.source, subset.folder, subset.fraction, subset.seed)
+        write_subset(*subset)
     write_description(plan, shlex.join([PROGRAM, *sys.argv[1:]]))
-    runs = [one.run for one in plan.runs]
     failures: dict[Path, str] = {}
 
     def done(run: Run, reason: str) -> None:
@@ -145,10 +142,9 @@ def run_all(plan: Plan, machine: Machine) -> int:
         write_rows(plan, failures)
 
     write_rows(plan, failures)
-    failed = execute(runs, machine, done)
-    write_rows(plan, failures)
+    failed = execute(plan.runs, machine, done)
     if failed:
-        print(f"error: {len(failed)} of {len(runs)} runs failed", file=sys.stderr)
+        print(f"error: {len(failed)} of {len(plan.runs)} runs failed", file=sys.stderr)
     return len(failed)
 
 

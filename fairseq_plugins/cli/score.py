@@ -16,12 +16,9 @@ PLACES = ("json", "ref")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     choice = {"nargs": "?", "const": "yes", "default": "auto", "choices": TOKENIZED}
-    add(
-        "--sys", nargs="+", required=True, metavar="FILE", help="systems; the first is the baseline"
-    )
+    add("--sys", nargs="+", required=True, metavar="FILE", help="systems, the baseline first")
     add("--ref", metavar="FILE", help="references (default: T- lines)")
     add("--lang", required=True, help="target language, e.g. de")
     add("--tokenized", **choice, help="systems are Moses tokens (default: by their look)")

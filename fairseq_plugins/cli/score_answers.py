@@ -17,25 +17,15 @@ PLACES = ("gold",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-
     add = parser.add_argument
     add("gold", help="SQuAD JSON with answers")
     add("predictions", help="JSON object, id -> text")
     add("--null-odds", metavar="FILE", help="JSON object, id -> how much better no answer is")
-    add(
-        "--threshold",
-        type=float,
-        metavar="T",
-        help="questions with odds above it have no answer (default: 1.0, as officially)",
-    )
+    most = "questions with odds above it have no answer (default: 1.0, as officially)"
+    add("--threshold", type=float, metavar="T", help=most)
     add("--ids", metavar="FILE", help="score these questions: one id a line, or JSON that has them")
-    add(
-        "--missing",
-        default="error",
-        choices=MISSING,
-        help="questions without a prediction: refuse (default), leave out, or count as no answer",
-    )
+    lacking = "questions without a prediction: refuse (default), leave out, or count as no answer"
+    add("--missing", default="error", choices=MISSING, help=lacking)
     add("--json", action="store_true", help="print what the official script prints")
 
 

@@ -18,20 +18,14 @@ import logging
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..lab.plan.grid import SIZES
 from . import command
 
-if TYPE_CHECKING:
-    from ..lab.results.rate_trials import Trial
-
-RANGE = (1e-6, 1e-3, 7)
 PLACES, STOPPED = ("grid",), "stopped; the same command goes on"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add("grid", metavar="CONFIG", help="YAML file of a grid; see `run`")
     add("--data", metavar="DIR", help="prepared folder (default: data-bin/DATASET)")
@@ -39,14 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--archs", nargs="+", default=(), metavar="NAME", help="systems (default: the first)")
     rates = parser.add_mutually_exclusive_group()
     rates.add_argument("--rates", nargs="+", type=float, metavar="LR", help="these rates")
-    rates.add_argument(
-        "--range",
-        nargs=3,
-        metavar=("LOW", "HIGH", "COUNT"),
-        default=RANGE,
-        help="or so many, each the same multiple of the one before (default: "
-        f"{' '.join(f'{value:g}' for value in RANGE)})",
-    )
+    text = "or so many, each the same multiple of the one before (default: 1e-06 0.001 7)"
+    names = ("LOW", "HIGH", "COUNT")
+    rates.add_argument("--range", nargs=3, metavar=names, default=(1e-6, 1e-3, 7), help=text)
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--fraction", type=float, default=0.1, help="of the examples (default: 0.1)")
     part.add_argument("--examples", type=int, metavar="N", help="or so many of them")
@@ -58,25 +47,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--jobs", type=int, default=1, metavar="N", help="runs at a time")
     add("--cpu", action="store_true", help="use no GPU")
     add("--keep-checkpoints", action="store_true", help="otherwise they are removed")
-    add(
-        "--output", metavar="STEM", help="of STEM.md, .csv, .json, .png, .svg (default: RUNS/rates)"
-    )
+    add("--output", metavar="STEM", help="STEM.md, .csv, .json, .png, .svg (default: RUNS/rates)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Try the rates, report on them; return the exit status."""
     from tqdm import tqdm
 
+    from ..files import write_text
     from ..lab.execution import rate_search, runner
-    from ..lab.execution.rate_selection import planned
     from ..lab.figures.drawing import check_stem
+    from ..lab.figures.plots import plot_rates
     from ..lab.results import rate_trials
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the trainings as well
     command.show_log()
     runner_log = logging.getLogger(runner.__name__)
     runner_log.setLevel(logging.CRITICAL)  # what goes wrong is told at the end
-    runs = planned(args)
+    runs = rate_search.planned(args)
     stem = check_stem(args.output or runs[0].root / "rates", "md", "csv", "json")
     trials, failures = rate_search.search(
         runs,
@@ -84,21 +72,13 @@ def run(args: argparse.Namespace) -> int:
         jobs=args.jobs,
         keep=args.keep_checkpoints,
     )
-    write_reports(trials, runs[0].data.examples, stem)
-    for message in failures:
-        print(f"error: {message}", file=sys.stderr)
-    return 1 if failures else 0
-
-
-def write_reports(trials: list[Trial], examples: int, stem: Path) -> None:
-    """Print the summary, and leave it as files and as a curve."""
-    from ..files import write_text
-    from ..lab.figures.plots import plot_rates
-    from ..lab.results import rate_trials
-
+    examples = runs[0].data.examples
     text = rate_trials.format_summary(trials, examples)
     write_text(f"{stem}.md", text)
     write_text(f"{stem}.csv", rate_trials.to_csv(trials))
     write_text(f"{stem}.json", rate_trials.to_json(trials, examples))
     plot_rates(trials, stem)
     print(f"\n{text}", end="")
+    for message in failures:
+        print(f"error: {message}", file=sys.stderr)
+    return 1 if failures else 0

@@ -12,7 +12,6 @@ PLACES = ("folder",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add("folder", type=Path, help="folder of the runs")
     add("--metric", default="", help="default: the one that chose the checkpoints")
@@ -24,22 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Compare the systems, write everything, print it."""
     from ..files import write_text
-    from ..lab.results.setting_tables import (
-        comparisons_csv,
-        format_markdown,
-        make_report,
-        settings_csv,
-    )
+    from ..lab.results import setting_tables
 
-    report = make_report(
-        args.folder,
-        metric=args.metric,
-        baseline=args.baseline,
-        samples=args.samples,
-        seed=args.seed,
-    )
-    text = format_markdown(report)
-    write_text(args.folder / "seeds.md", text)
-    write_text(args.folder / "settings.csv", settings_csv(report))
-    write_text(args.folder / "comparisons.csv", comparisons_csv(report))
+    options = vars(args)
+    folder = options.pop("folder")
+    report = setting_tables.make_report(folder, **options)
+    text = setting_tables.format_markdown(report)
+    write_text(folder / "seeds.md", text)
+    write_text(folder / "settings.csv", setting_tables.settings_csv(report))
+    write_text(folder / "comparisons.csv", setting_tables.comparisons_csv(report))
     print(text, end="")

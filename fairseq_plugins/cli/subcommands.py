@@ -15,16 +15,12 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:  # the command starts in milliseconds: what costs some is imported where needed
-    from collections.abc import Sequence
-    from types import ModuleType
-
+from collections.abc import Sequence
+from types import ModuleType
 
 PROGRAM = "fairseq-plugins"
 GROUPS = ("augment", "plot", "prepare")
-MACHINERY = frozenset({"__init__", "command", "completion", "main", "subcommands"})
+MACHINERY = frozenset({"__init__", "command", "main", "subcommands"})
 
 FOLDER = os.path.dirname(__file__)
 

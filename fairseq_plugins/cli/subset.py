@@ -14,7 +14,6 @@ PLACES = ("destination",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("folder", help="prepared folder")
     parser.add_argument("destination", help="folder to write")
     parser.add_argument("--fraction", type=float, required=True, help="above 0, at most 1")

@@ -20,24 +20,13 @@ INVENTED = "An invented corpus in the format of the dataset named: no result on 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add("folders", nargs="+", type=Path, metavar="RUNS", help="experiments, or folders of runs")
-    add(
-        "--layout",
-        nargs="+",
-        default=(),
-        metavar="TABLE",
-        help=f"{' | '.join(table_names())} (default: the experiment's, or all that fit)",
-    )
-    add(
-        "--ensemble",
-        nargs="+",
-        default=(),
-        metavar="DIR",
-        help="answers of some of the runs together, folders of `answer` (default: those that steps "
-        "of the experiment left)",
-    )
+    several = {"nargs": "+", "default": ()}
+    names = f"{' | '.join(table_names())} (default: the experiment's, or all that fit)"
+    add("--layout", **several, metavar="TABLE", help=names)
+    answers = "answers of several runs, folders of `answer` (default: those of the experiment)"
+    add("--ensemble", **several, metavar="DIR", help=answers)
     add("--test", default="seeds", choices=("seeds", "examples"), help="Welch's t, or bootstrap")
     add("--samples", type=int, default=1000, help="resamples of the bootstrap")
     add("--seed", type=int, default=12345, help="of the bootstrap")

@@ -18,7 +18,6 @@ import os
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("processes", type=int, help="number of processes on this machine")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of fairseq-train")
 

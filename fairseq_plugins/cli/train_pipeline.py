@@ -15,7 +15,6 @@ from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add = parser.add_argument
     add("--ud-dir", type=Path, required=True, help="UD English-EWT: train, dev, test .conllu")
     add("--out", type=Path, required=True, help="the pipeline's directory")

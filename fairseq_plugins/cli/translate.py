@@ -13,7 +13,6 @@ import argparse
 import contextlib
 import fcntl
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -69,9 +68,7 @@ def read_folder(args: argparse.Namespace) -> tuple[str, str]:
     checkpoint = args.run / args.checkpoint
     if not checkpoint.is_file():
         raise FileNotFoundError(f"{checkpoint}: no such checkpoint")
-    data = args.data
-    if not data:
-        data = recorded_options(checkpoint)["task"].get("data") or ""
+    data = args.data or recorded_options(checkpoint)["task"].get("data") or ""
     manifest = Path(data) / "manifest.json"
     if not manifest.is_file():
         raise FileNotFoundError(f"{manifest}: no such file; name the prepared folder with --data")
@@ -90,26 +87,21 @@ def translate(args: argparse.Namespace, data: str) -> Path:
     Raises:
         ValueError: it failed.
     """
+    from ..files import replacing, try_lock
     from ..lab.results.split_files import GENERATED, of_split
 
     out = args.run / of_split(GENERATED, args.split)
-    partial = out.with_name(f".{out.name}.tmp{os.getpid()}")
     words = [sys.executable, "-m", "fairseq_cli.generate", data, "--user-dir", str(USER_DIR)]
     words += ["--task", "syntax_translation", "--path", str(args.run / args.checkpoint)]
     words += ["--gen-subset", args.split, *(["--cpu"] if args.cpu else [])]
     words += args.generate or BEAM
     remove_leftovers(args.run)
-    try:
-        with partial.open("wb") as stream:
-            with contextlib.suppress(OSError):  # no locks on this disk
-                fcntl.flock(stream, fcntl.LOCK_EX)
-            done = subprocess.run(words, stdout=stream, stderr=subprocess.PIPE, check=False)
+    with replacing(out) as stream:
+        try_lock(stream, out)
+        done = subprocess.run(words, stdout=stream, stderr=subprocess.PIPE, check=False)
         if done.returncode:
             last = done.stderr.decode("utf-8", errors="replace").strip().splitlines()[-1:]
             raise ValueError(f"fairseq-generate failed: {''.join(last)}")
-        os.replace(partial, out)
-    finally:
-        partial.unlink(missing_ok=True)
     return out
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from cli.commands import run
 from squad_files import paragraph, question, write_squad
 
 ANALYZE = "analyze-questions"
@@ -27,10 +26,10 @@ def files(tmp_path):
     return gold, plain, other
 
 
-def test_tables_and_bars_are_written(files, tmp_path):
+def test_tables_and_bars_are_written(run_here, files, tmp_path):
     gold, plain, other = files
     out = tmp_path / "new" / "errors"
-    done = run(ANALYZE, gold, plain, f"BERTQA={other}", "--output", out, "--plot", out)
+    done = run_here(ANALYZE, gold, plain, f"BERTQA={other}", "--output", out, "--plot", out)
     lines = done.out.splitlines()
     assert lines[0].split() == ["type", "questions", "plain", "BERTQA"]
     assert lines[1].split()[:4] == ["who", "2", "1", "(50.0"]
@@ -45,11 +44,11 @@ def test_tables_and_bars_are_written(files, tmp_path):
     assert "BERTQA" in out.with_suffix(".svg").read_text()
     rows = json.loads(out.with_suffix(".json").read_text())
     assert [row["wrong"] for row in rows if row["kind"] == "all"] == [2, 0]
-    printed = run(ANALYZE, gold, plain, f"BERTQA={other}", "--format", "json").out
+    printed = run_here(ANALYZE, gold, plain, f"BERTQA={other}", "--format", "json").out
     assert json.loads(printed) == rows
 
 
-def test_gold_of_a_prepared_folder_does_as_well(files, tmp_path):
+def test_gold_of_a_prepared_folder_does_as_well(run_here, files, tmp_path):
     gold, *systems = files
     rows = [
         {"id": "a", "texts": ["Who built it?"], "answers": [{"text": "Mara", "start": 0}]},
@@ -58,20 +57,20 @@ def test_gold_of_a_prepared_folder_does_as_well(files, tmp_path):
     ]
     prepared = tmp_path / "valid.examples.jsonl"
     prepared.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert run(ANALYZE, prepared, *systems).out == run(ANALYZE, gold, *systems).out
+    assert run_here(ANALYZE, prepared, *systems).out == run_here(ANALYZE, gold, *systems).out
     prepared.write_text('{"id": "a"}\n')
-    said = run(ANALYZE, prepared, *systems, fails=True).err
+    said = run_here(ANALYZE, prepared, *systems, fails=True).err
     assert "valid.examples.jsonl:1: no question of a prepared folder" in said
 
 
-def test_some_ids_alone(files, tmp_path):
+def test_some_ids_alone(run_here, files, tmp_path):
     gold, plain, _ = files
     (tmp_path / "ids.txt").write_text("b\n")
-    done = run(ANALYZE, gold, plain, "--ids", tmp_path / "ids.txt", "--format", "csv")
+    done = run_here(ANALYZE, gold, plain, "--ids", tmp_path / "ids.txt", "--format", "csv")
     assert done.out.splitlines()[1:] == ["where,plain,1,1,100.0,", "all,plain,1,1,100.0,"]
 
 
-def test_errors_are_one_line(files, tmp_path):
+def test_errors_are_one_line(run_here, files, tmp_path):
     gold, plain, other = files
     for arguments, said in (
         ([gold, tmp_path / "no.json"], "no.json: no such file"),
@@ -80,14 +79,14 @@ def test_errors_are_one_line(files, tmp_path):
         ([gold, plain, "--samples", -1], "--samples -1"),
         ([gold, plain, "--plot", tmp_path / "plain.json" / "x"], "plain.json"),
     ):
-        done = run(ANALYZE, *arguments, fails=True)
+        done = run_here(ANALYZE, *arguments, fails=True)
         assert (done.code, done.err.count("\n")) == (1, 1)
         assert said in done.err
     plain.write_text('{"a": "Mara"}')
     assert (
         "plain: 2 of 3 questions are missing, 'b' among"
-        in run(ANALYZE, gold, plain, fails=True).err
+        in run_here(ANALYZE, gold, plain, fails=True).err
     )
     hidden = [question("a", "Who?", gold=False)]
     write_squad(gold, [paragraph("Mara.", *hidden)])
-    assert "'a' has no gold answers" in run(ANALYZE, gold, other, fails=True).err
+    assert "'a' has no gold answers" in run_here(ANALYZE, gold, other, fails=True).err

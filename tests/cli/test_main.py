@@ -11,8 +11,7 @@ import pytest
 
 import fairseq_plugins
 from fairseq_plugins.cli import subcommands
-from fairseq_plugins.cli.completion import parser_for
-from fairseq_plugins.cli.main import main
+from fairseq_plugins.cli.main import main, parser_for
 
 ALL_HELP = """
 import sys

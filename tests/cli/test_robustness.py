@@ -68,7 +68,7 @@ def test_examples_kept_as_they_were_are_counted(root, tmp_path):
     assert "SA: 1 of its examples are as they were before." in found.out
 
 
-def test_refusals_are_one_line(root, tmp_path):
+def test_refusals_are_one_line(run_here, root, tmp_path):
     output = tmp_path / "out"
     (tmp_path / "x.json").write_text("{")
     for more, told in (
@@ -78,14 +78,13 @@ def test_refusals_are_one_line(root, tmp_path):
         (["--sets", tmp_path / "x.json"], "x.json: no JSON"),
         (["--data", tmp_path / "none"], "is not there"),
     ):
-        found = run(ROBUSTNESS, *arguments(root, output, *more), fails=True)
+        found = run_here(ROBUSTNESS, *arguments(root, output, *more), fails=True)
         (line,) = [line for line in found.err.splitlines() if line.startswith("error: ")]
         assert told in line
-        assert "Traceback" not in found.err
         assert not list(tmp_path.glob("out*"))
 
 
-def test_comparisons_that_make_no_sense_are_refused(tmp_path):
+def test_comparisons_that_make_no_sense_are_refused(run_here, tmp_path):
     row = {"id": "0", "label": "a", "probabilities": {"a": 0.9, "b": 0.1}, "gold": "a"}
     classes = tmp_path / "a.jsonl"
     classes.write_text(json.dumps(row) + "\n")
@@ -100,6 +99,5 @@ def test_comparisons_that_make_no_sense_are_refused(tmp_path):
         ([plain, plain, "--gold", plain, "--positive", "a"], "--positive is not for translations"),
         ([tmp_path / "none", plain], "no such file"),
     ):
-        found = run(COMPARE, *arguments_, fails=True)
+        found = run_here(COMPARE, *arguments_, fails=True)
         assert told in found.err
-        assert "Traceback" not in found.err

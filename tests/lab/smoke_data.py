@@ -13,9 +13,9 @@ from raw_datasets import write_raw
 from small_wordnet import write_small_wordnet
 from squad_files import toy_squad, write_toy_bert
 
-from fairseq_plugins.lab.plan.experiment_file import Part
-from fairseq_plugins.lab.plan.preparations import preparation
+from fairseq_plugins.lab.plan.experiment_file import PlannedPart
 from fairseq_plugins.lab.plan.prepare_options import SQUAD, TRANSLATION
+from fairseq_plugins.lab.plan.prepared_data import preparation
 
 SAMPLE = ROOT / "examples" / "sample_en_de"
 PAIRS = {"train": 160, "valid": 12, "test": 12}
@@ -37,7 +37,7 @@ class SmokeData:
         self.bert = write_toy_bert(root / "bert")
         self.wordnet = write_small_wordnet(root / "wordnet")
 
-    def link(self, part: Part, place: Path) -> None:
+    def link(self, part: PlannedPart, place: Path) -> None:
         """Make a part's prepared folder, and those of other data, appear below a folder."""
         made = self.prepared(part)
         for folder in (made, *made.parent.glob(f"{made.name}_*")):
@@ -45,7 +45,7 @@ class SmokeData:
             there.parent.mkdir(parents=True, exist_ok=True)
             there.symlink_to(folder)
 
-    def prepared(self, part: Part) -> Path:
+    def prepared(self, part: PlannedPart) -> Path:
         """Return the prepared folder of a part."""
         own = [f"{key}-{value}".replace(",", "-") for key, value in part.grid.prepare.items()]
         name = part.name if part.grid.dataset == TRANSLATION else part.grid.dataset
@@ -63,7 +63,7 @@ class SmokeData:
             run(command[3], *command[4:])
         return folder
 
-    def _raw(self, part: Part) -> Path:
+    def _raw(self, part: PlannedPart) -> Path:
         """Write the official files of a part's dataset."""
         folder = self.root / "raw" / (part.raw or part.name)
         if folder.exists():

@@ -16,7 +16,7 @@ from fairseq_plugins.lab.execution.after_steps import perform
 from fairseq_plugins.lab.execution.experiment import Plan
 from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, places_of
-from fairseq_plugins.lab.plan.experiment_file import Experiment, Part, read_experiment
+from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart, read_experiment
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.steps import COMMANDS, options_of, read_steps
 
@@ -281,10 +281,12 @@ def test_steps_of_a_plan_see_its_parts(root, tmp_path, monkeypatch, given) -> No
     (tmp_path / "raw" / "rte").mkdir(parents=True)
     launch = Launch()
     monkeypatch.setattr(after_steps, "Commands", lambda _: SimpleNamespace(launch=launch))
-    parts = tuple(Part(name, Grid(name, {}), str(tmp_path / name)) for name in ("rte", "cola"))
+    parts = tuple(
+        PlannedPart(name, Grid(name, {}), str(tmp_path / name)) for name in ("rte", "cola")
+    )
     words = ["{raw:rte}", "{data:rte}", "{run:cola/bert_sla}"]
     steps = read_steps([gates(*words)], "after")
-    experiment = Experiment("x", "", tmp_path / "x.yaml", parts, after=steps)
+    experiment = PlannedExperiment("x", "", tmp_path / "x.yaml", parts, after=steps)
     raw = tmp_path / "raw" if given else None
     assert after_steps.perform_all(Plan(experiment, root, (), ()), raw) == []
     assert [words[:2] for words in launch.arguments] == [

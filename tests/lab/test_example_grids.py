@@ -12,7 +12,7 @@ from lab.example_datasets import dataset_of
 from fairseq_plugins.corpora.datasets import DATASETS
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
-from fairseq_plugins.lab.plan.grid_file import read_grid
+from fairseq_plugins.lab.plan.grid import read_grid
 from fairseq_plugins.lab.plan.grid_selection import (
     choose,
     contrast,

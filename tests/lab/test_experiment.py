@@ -14,17 +14,15 @@ from fairseq_plugins.lab.commands import command, parser_of, written
 from fairseq_plugins.lab.execution.cost import costs, format_costs
 from fairseq_plugins.lab.execution.experiment import check_plan, make_plan
 from fairseq_plugins.lab.execution.records import (
-    describe,
     read_rows,
     rows,
     write_description,
     write_rows,
 )
-from fairseq_plugins.lab.plan.experiment_file import Experiment, Part
+from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_prepared
-from fairseq_plugins.lab.plan.recipes import total_updates, train_options
-from fairseq_plugins.lab.plan.workers import Workers, share_batches
+from fairseq_plugins.lab.plan.recipes import Workers, share_batches, total_updates, train_options
 
 TEXTS = {
     "dataset": "toy",
@@ -68,15 +66,14 @@ def data(tmp_path):
 
 @pytest.fixture
 def plan(data, tmp_path):
-    parts = tuple(Part(name, grid) for name, (grid, _) in data.items())
-    experiment = Experiment("both", "Both", Path("both.yaml"), parts)
+    parts = tuple(PlannedPart(name, grid) for name, (grid, _) in data.items())
+    experiment = PlannedExperiment("both", "Both", Path("both.yaml"), parts)
     folders = {name: found for name, (_, found) in data.items()}
     return make_plan(experiment, tmp_path / "runs", folders, lambda data: ("predict",))
 
 
-def finish(planned, seed_of=0.5, **more):
+def finish(run, seed_of=0.5, **more):
     """Leave what a finished run leaves."""
-    run = planned.run
     run.folder.mkdir(parents=True)
     (run.folder / "settings.json").write_text(json.dumps(run.settings))
     values = {"updates": run.updates, "best": {"loss": seed_of}, "last": {}, "parameters": 7}
@@ -85,23 +82,23 @@ def finish(planned, seed_of=0.5, **more):
 
 def test_plan_has_every_run_and_the_parts_of_the_data_they_need(plan, tmp_path):
     assert len(plan.runs) == 2 + 4
-    folders = [str(one.run.folder.relative_to(tmp_path / "runs")) for one in plan.runs]
+    folders = [str(one.folder.relative_to(tmp_path / "runs")) for one in plan.runs]
     assert folders[0] == "toy/plain_tiny/lr0.001-epochs3/seed1"
     assert folders[2] == "pairs/baseline/lr0.001-updates8-fraction0.1/seed1"
     assert folders[4] == "pairs/baseline/lr0.001-updates8/seed1"
     (subset,) = plan.subsets
     assert (subset.fraction, subset.seed) == (0.1, 1)
     assert subset.source == tmp_path / "bin" / "pairs"
-    small, whole = plan.runs[2].run, plan.runs[4].run
+    small, whole = plan.runs[2], plan.runs[4]
     assert (small.data.folder, small.data.examples) == (subset.folder, 3)
     assert (whole.data.folder, whole.data.examples) == (subset.source, 30)
     assert small.settings["data"] == whole.settings["data"]
-    assert all(pickle.loads(pickle.dumps(one.run)) == one.run for one in plan.runs)
+    assert all(pickle.loads(pickle.dumps(one)) == one for one in plan.runs)
 
 
 def test_parts_without_data_are_left_out(data, plan):
     some = make_plan(plan.experiment, plan.root, {"toy": data["toy"][1]}, lambda data: ())
-    assert {one.part.name for one in some.runs} == {"toy"}
+    assert {one.part for one in some.runs} == {"toy"}
 
 
 def test_fixed_updates_validate_by_updates_alone(data):
@@ -115,20 +112,20 @@ def test_fixed_updates_validate_by_updates_alone(data):
 
 
 def test_translation_is_evaluated_by_a_command_with_the_grids_options(plan):
-    run = plan.runs[2].run
+    run = plan.runs[2]
     words = run.evaluate_command()
     assert words[:2] == ["predict", str(run.folder)]
     assert words[words.index("--split") + 1] == "test"
     assert "--reference" not in words
     own = {"generate": {"beam": 2}, "reference": "raw.de", "average": 2}
-    words = with_grid(plan, 1, **own).runs[0].run.evaluate_command()
+    words = with_grid(plan, 1, **own).runs[0].evaluate_command()
     assert words[-3:] == ["--", "--beam", "2"]
     assert words[words.index("--reference") + 1] == "raw.de"
     assert words[words.index("--checkpoint") + 1] == "checkpoint_average.pt"
 
 
 def test_averaging_is_a_command_that_the_subcommand_takes(plan):
-    run = with_grid(plan, 1, average=2).runs[0].run
+    run = with_grid(plan, 1, average=2).runs[0]
     args = parser_of("average").parse_args(run.average_command()[4:])
     assert (args.dir, args.last, args.by) == (str(run.folder), 2, "update")
 
@@ -136,14 +133,14 @@ def test_averaging_is_a_command_that_the_subcommand_takes(plan):
 def test_rows_are_those_of_runs_that_ended_in_the_plans_order(plan):
     finish(plan.runs[4])
     finish(plan.runs[0], updates_per_second=2.0)
-    failed = plan.runs[3].run
+    failed = plan.runs[3]
     failed.folder.mkdir(parents=True)
     failures = {failed.folder: "it broke\n  here"}
     write_rows(plan, failures)
     found = read_rows(plan.root)
     assert [row["status"] for row in found] == ["finished", "failed", "finished"]
     assert [row["folder"] for row in found] == [
-        str(plan.runs[i].run.folder.relative_to(plan.root)) for i in (0, 3, 4)
+        str(plan.runs[i].folder.relative_to(plan.root)) for i in (0, 3, 4)
     ]
     assert found[1]["error"] == "it broke\n  here"
     assert (found[1]["system"], found[1]["fraction"], found[1]["updates"]) == ("syntax", 0.1, 8)
@@ -161,7 +158,7 @@ def test_rows_of_an_earlier_plan_stay_while_their_runs_do(plan):
     part = replace(plan, runs=plan.runs[:1])
     write_rows(part, {})
     assert read_rows(plan.root) == both
-    (plan.runs[2].run.folder / "result.json").unlink()
+    (plan.runs[2].folder / "result.json").unlink()
     write_rows(part, {})
     assert read_rows(plan.root) == both[:1]
 
@@ -175,7 +172,8 @@ def test_a_line_that_is_no_row_is_named(plan):
 
 
 def test_description_names_parts_runs_and_versions(plan):
-    found = describe(plan, "python x")
+    write_description(plan, "python x")
+    found = json.loads((plan.root / "experiment.json").read_text())
     assert [part["kind"] for part in found["parts"]] == ["understanding", "translation"]
     assert [part["folder"] for part in found["parts"]] == ["toy", "pairs"]
     assert len(found["runs"]) == 6
@@ -183,22 +181,23 @@ def test_description_names_parts_runs_and_versions(plan):
 
 
 def test_costs_follow_what_is_finished_begun_and_fast(plan):
-    toy, pairs = costs(plan)
-    assert (toy.runs, toy.finished, toy.updates, toy.left) == (2, 0, 24, 24)
-    assert toy.seconds is toy.space is None
-    assert "unknown before the first run" in format_costs([toy, pairs], 1)
+    found = costs(plan)
+    assert [*found.loc["toy"]][:4] == [2, 0, 24, 24]
+    assert found.loc["toy", ["seconds", "space"]].isna().all()
+    assert "unknown before the first run, unknown" in format_costs(found, 1)
     finish(plan.runs[0], updates_per_second=2.0)
-    begun = plan.runs[1].run
+    begun = plan.runs[1]
     begun.folder.mkdir(parents=True)
     (begun.folder / "train.log").write_text('x | train_inner | {"num_updates": "4", "ups": "4"}')
-    toy, pairs = costs(plan)
+    found = costs(plan)
+    toy = found.loc["toy"]
     assert (toy.finished, toy.left) == (1, 8)
     assert toy.seconds == pytest.approx(8 / 3)  # the mean of both speeds: 3 updates a second
     assert toy.space > 0
-    text = format_costs([toy, pairs], 2, {"more": 300})
+    text = format_costs(found, 2, {"more": 300})
     assert "at a time" not in text  # only one run is left of the part that is known
     assert re.search(r"more +300 .* not prepared", text)
-    assert "with 2 at a time" in format_costs([replace(toy, finished=0)], 2)
+    assert "with 2 at a time" in format_costs(found[:1].assign(finished=0), 2)
 
 
 def test_processes_share_the_batches_of_an_update(plan):
@@ -219,14 +218,14 @@ def test_processes_share_the_batches_of_an_update(plan):
 def test_several_processes_are_started_by_a_command(data, plan):
     folders = {"toy": data["toy"][1]}
     two = make_plan(plan.experiment, plan.root, folders, lambda data: (), workers=Workers(1, 2))
-    words = two.runs[0].run.train_command()
+    words = two.runs[0].train_command()
     start = command("train-distributed", "2")
     assert words[: len(start)] == start
     assert words[words.index("--batch-size") + 1] == "16"
     assert "--distributed-world-size" not in words
-    assert two.runs[0].run.settings == plan.runs[0].run.settings
-    assert two.runs[0].run.shown_command().startswith(written("train-distributed", "2") + " ")
-    shown = plan.runs[0].run.shown_command()
+    assert two.runs[0].settings == plan.runs[0].settings
+    assert two.runs[0].shown_command().startswith(written("train-distributed", "2") + " ")
+    shown = plan.runs[0].shown_command()
     assert shown.startswith("fairseq-train ")
     assert '--user-dir "$(python -m fairseq_plugins)"' in shown
 
@@ -243,12 +242,9 @@ def with_grid(plan, number, **changes):
     """Return the plan with another grid behind one part."""
     part = plan.experiment.parts[number]
     part = replace(part, grid=replace(part.grid, **changes))
-    runs = tuple(
-        replace(one, part=part, run=replace(one.run, grid=part.grid))
-        for one in plan.runs
-        if one.part.name == part.name
-    )
-    return replace(plan, runs=runs)
+    runs = tuple(replace(run, grid=part.grid) for run in plan.runs if run.part == part.name)
+    parts = [part if one.name == part.name else one for one in plan.experiment.parts]
+    return replace(plan, runs=runs, experiment=replace(plan.experiment, parts=tuple(parts)))
 
 
 def test_what_would_only_go_wrong_after_the_runs_is_refused_before(plan):
@@ -260,8 +256,8 @@ def test_what_would_only_go_wrong_after_the_runs_is_refused_before(plan):
         check_plan(with_grid(plan, 1, average=3))
     finish(plan.runs[0])
     check_plan(plan)
-    path = plan.runs[0].run.folder / "result.json"
-    path.write_text(path.read_text().replace(plan.runs[0].run.data.fingerprint, "0" * 64))
+    path = plan.runs[0].folder / "result.json"
+    path.write_text(path.read_text().replace(plan.runs[0].data.fingerprint, "0" * 64))
     with pytest.raises(ValueError, match="a run on other data than data-bin/toy"):
         check_plan(plan)
 
@@ -269,14 +265,14 @@ def test_what_would_only_go_wrong_after_the_runs_is_refused_before(plan):
 def test_a_part_of_an_experiment_leaves_the_rest_in_its_description(plan):
     write_description(plan, "python x")
     whole = json.loads((plan.root / "experiment.json").read_text())
-    for planned in plan.runs:
-        planned.run.folder.mkdir(parents=True)
+    for run in plan.runs:
+        run.folder.mkdir(parents=True)
     experiment = replace(plan.experiment, parts=plan.experiment.parts[:1])
     some = replace(plan, experiment=experiment, runs=plan.runs[:2])
     write_description(some, "python x")
     found = json.loads((plan.root / "experiment.json").read_text())
     assert found == whole
-    plan.runs[-1].run.folder.rmdir()
+    plan.runs[-1].folder.rmdir()
     write_description(some, "python x")
     assert len(json.loads((plan.root / "experiment.json").read_text())["runs"]) == 5
 

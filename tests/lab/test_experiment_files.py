@@ -191,9 +191,9 @@ def test_every_system_of_every_file_trains_predicts_and_stands_in_its_table(
     for subset in plan.subsets:
         write_subset(subset.source, subset.folder, subset.fraction, subset.seed)
     with ThreadPoolExecutor(JOBS) as pool:
-        for _ in pool.map(lambda one: one.run.execute(launch), plan.runs):
+        for _ in pool.map(lambda run: run.execute(launch), plan.runs):
             pass
-    assert all(one.run.is_finished() for one in plan.runs)
+    assert all(run.is_finished() for run in plan.runs)
     for one in plan.runs:
         assert one.run.updates == 2
         if one.run.data.translates:

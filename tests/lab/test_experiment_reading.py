@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
-from fairseq_plugins.lab.plan.grid_file import read_grid
+from fairseq_plugins.lab.plan.grid import read_grid
 
 GRID = """
 dataset: cola

@@ -34,17 +34,17 @@ from fairseq_plugins.lab.commands import parser_of
 from fairseq_plugins.lab.execution.cluster import Machine
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
 from fairseq_plugins.lab.plan import strict_yaml
-from fairseq_plugins.lab.plan.experiment_file import Experiment, Part, default_name
+from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart, default_name
 from fairseq_plugins.lab.plan.experiment_file import read_experiment as read_file
 from fairseq_plugins.lab.plan.grid import Grid
+from fairseq_plugins.lab.plan.option_values import command_line
 from fairseq_plugins.lab.plan.plain_values import LINE, NAME, NUMBERS, PATH, TEXT, WORD
 from fairseq_plugins.lab.plan.prepare_options import check_prepare, read_prepare, words_of
-from fairseq_plugins.lab.plan.recipes import command_line
 from fairseq_plugins.lab.plan.steps import COMMANDS, OUT, PLACE, options_of, read_steps
 from fairseq_plugins.lab.plan.train_options import (
     _GENERATION,
-    check_generation,
-    check_training,
+    check_options,
+    of_generation,
     of_training,
 )
 from fairseq_plugins.option_flags import add_flags
@@ -81,6 +81,14 @@ def read(tmp_path):
         return read_file(path)
 
     return reading
+
+
+def check_training(options):
+    check_options(options, of_training(), "--options")
+
+
+def check_generation(options):
+    check_options(options, of_generation(), "--generate")
 
 
 def part(**own):
@@ -254,9 +262,9 @@ def test_titles_are_lines(read) -> None:
 def test_data_that_begin_like_an_option_would_be_one(tmp_path) -> None:
     word = f"--save-dir={tmp_path}"
     assert options.get_training_parser().parse_known_args([word])[0].save_dir == str(tmp_path)
-    own = Part("x", Grid("cola", {"a": {"arch": "a"}}), data=word)
+    own = PlannedPart("x", Grid("cola", {"a": {"arch": "a"}}), data=word)
     for folder, root in ((own, "runs"), (replace(own, data="bin"), "-runs")):
-        experiment = Experiment("x", "", tmp_path / "x.yaml", (folder,))
+        experiment = PlannedExperiment("x", "", tmp_path / "x.yaml", (folder,))
         with pytest.raises(ValueError, match="begins like an option, or breaks a line"):
             check_plan(Plan(experiment, Path(root), (), ()))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lab.toy_grids import OPEN, SYSTEMS
 
-from fairseq_plugins.lab.plan.grid import Cell, Grid
+from fairseq_plugins.lab.plan.grid import Grid, GridCell
 from fairseq_plugins.lab.plan.grid_selection import (
     choose,
     contrast,
@@ -156,7 +156,7 @@ def test_updates_follow_the_batch_size_of_the_run(folder):
         found[options["batch-size"]] = options["max-update"]
     assert found == {32: 3 * 3, 64: 3 * 2}
     for bad in (0, "x"):
-        cell = Cell("plain", 1e-5, 3, 1, (("batch-size", bad),))
+        cell = GridCell("plain", 1e-5, 3, 1, (("batch-size", bad),))
         with pytest.raises(ValueError, match=f"'batch-size' of plain: {bad!r} is no number"):
             total_updates(grid, cell, data)
 
@@ -180,6 +180,6 @@ def test_contrast_sets_systems_beside_each_with_one_change(folder):
         for change in ("ablate-guide", "ablate-affinity", "window-3")
     }
     assert grid.systems["zero-ablate-guide"] == {**SYSTEMS["zero"], "ablate": "guide"}
-    cell = Cell("plain-window-3", 1e-5, 3, 1)
+    cell = GridCell("plain-window-3", 1e-5, 3, 1)
     assert train_options(grid, cell, read_prepared(folder(), grid))["window"] == 3
     assert contrast(grid, {}) == grid

@@ -13,11 +13,11 @@ from types import SimpleNamespace
 import pytest
 from lab.fake_runs import make_runs
 
-from fairseq_plugins.lab.execution import job, run_lock
-from fairseq_plugins.lab.execution.job import RunJob, rendezvous
+from fairseq_plugins.files import NO_LOCKS
+from fairseq_plugins.lab.execution import job
+from fairseq_plugins.lab.execution.job import RunJob, is_locked, locked, rendezvous
 from fairseq_plugins.lab.execution.processes import Commands, last_lines
 from fairseq_plugins.lab.execution.run import RunError
-from fairseq_plugins.lab.execution.run_lock import is_locked, locked
 
 
 def shell(script):
@@ -91,7 +91,7 @@ def test_who_comes_second_waits_and_says_so(tmp_path, caplog):
 
 
 def test_who_shows_no_sign_of_life_is_not_waited_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_lock, "_LOOK", 0.01)
+    monkeypatch.setattr(job, "_LOOK", 0.01)
     with locked(tmp_path), pytest.raises(RunError, match="written nothing for 0 minutes"):
         with locked(tmp_path, patience=0.1):
             pass
@@ -99,11 +99,11 @@ def test_who_shows_no_sign_of_life_is_not_waited_for(tmp_path, monkeypatch):
 
 def test_a_disk_without_locks_is_no_obstacle(tmp_path, monkeypatch, caplog):
     def refuse(*given):
-        raise OSError(next(iter(run_lock._NO_LOCKS)), "no locks")
+        raise OSError(next(iter(NO_LOCKS)), "no locks")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     with locked(tmp_path):
-        assert "no locks on this disk" in caplog.text
+        assert "this file system has no locks" in caplog.text
 
 
 def test_a_command_that_outlives_its_job_keeps_the_lock(tmp_path):

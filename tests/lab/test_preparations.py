@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 
 from fairseq_plugins.lab.commands import command
-from fairseq_plugins.lab.plan.experiment_file import Part
+from fairseq_plugins.lab.plan.experiment_file import PlannedPart
 from fairseq_plugins.lab.plan.grid import Grid
-from fairseq_plugins.lab.plan.preparations import preparation, raw_folder
+from fairseq_plugins.lab.plan.prepared_data import preparation, raw_folder
 
-TEXTS = Part("cola_base", Grid("cola", {}, prepare={"annotations": "pos,heads"}), raw="CoLA")
-PAIRS = Part("wmt", Grid("translation", {}, prepare={"source-lang": "en", "trainpref": "train"}))
-QUESTIONS = Part("squad2", Grid("squad", {}), size="base")
+TEXTS = PlannedPart("cola_base", Grid("cola", {}, prepare={"annotations": "pos,heads"}), raw="CoLA")
+PAIRS = PlannedPart(
+    "wmt", Grid("translation", {}, prepare={"source-lang": "en", "trainpref": "train"})
+)
+QUESTIONS = PlannedPart("squad2", Grid("squad", {}), size="base")
 
 
 def options_of(words):

@@ -18,10 +18,10 @@ from lab.report_runs import PLAIN, SLA, experiment
 from fairseq_plugins.lab import safe_files
 from fairseq_plugins.lab.execution.after_steps import perform
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
+from fairseq_plugins.lab.execution.job import is_locked, locked
 from fairseq_plugins.lab.execution.processes import Commands
-from fairseq_plugins.lab.execution.run_lock import is_locked, locked
 from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, places_of
-from fairseq_plugins.lab.plan.experiment_file import Experiment, Part
+from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.steps import read_steps
 from fairseq_plugins.lab.report import steps
@@ -238,8 +238,8 @@ def test_steps_read_no_file_behind_a_link(tmp_path, secret) -> None:
 
 
 def test_folders_of_a_plan_are_no_links(tmp_path, secret) -> None:
-    part = Part("cola", Grid("cola", {"a": {"arch": "a"}}), data="bin")
-    plan = Plan(Experiment("x", "", Path("x.yaml"), (part,)), tmp_path / "runs", (), ())
+    part = PlannedPart("cola", Grid("cola", {"a": {"arch": "a"}}), data="bin")
+    plan = Plan(PlannedExperiment("x", "", Path("x.yaml"), (part,)), tmp_path / "runs", (), ())
     check_plan(plan)
     for name in ("cola", "jobs", "after"):
         linked(plan.root / name, secret.parent)

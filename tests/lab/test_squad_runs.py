@@ -14,8 +14,7 @@ from lab.finished_questions import answered, with_three_models
 
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap, read_answers
 from fairseq_plugins.lab.execution.run import Run
-from fairseq_plugins.lab.plan.grid import Grid
-from fairseq_plugins.lab.plan.grid_file import read_grid
+from fairseq_plugins.lab.plan.grid import Grid, read_grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_folders, read_prepared
 from fairseq_plugins.lab.plan.recipes import settings, total_updates, train_options
 from fairseq_plugins.lab.results import squad_answers

@@ -14,12 +14,12 @@ import torch
 from lab import fake_slurm
 from lab.fake_runs import TRAIN, make_runs, trained
 
+from fairseq_plugins.files import write_text
 from fairseq_plugins.lab.execution import runner, submission
 from fairseq_plugins.lab.execution.cluster import Machine
 from fairseq_plugins.lab.execution.runner import execute
-from fairseq_plugins.lab.execution.slurm_queue import kind_of, read_record, write_record
-from fairseq_plugins.lab.execution.submission import LocalPool, SlurmPool
-from fairseq_plugins.lab.plan.workers import Workers
+from fairseq_plugins.lab.execution.submission import SUBMITTED, LocalPool, SlurmPool
+from fairseq_plugins.lab.plan.recipes import Workers
 
 TESTS = Path(__file__).parents[1]
 LONGEST = 120  # seconds
@@ -231,8 +231,9 @@ def test_only_jobs_of_this_experiment_that_do_the_same_are_taken_over(
     (slurm / "errors").touch()
     runs, machine = make(), cluster(tmp_path)
     names = [os.path.relpath(run.folder, machine.folder) for run in runs]
-    record = {name: (f"7_{k}", kind_of(runs[k])) for k, name in enumerate(names)}
-    write_record(machine.folder, record)
+    record = {name: (f"7_{k}", runs[k].kind) for k, name in enumerate(names)}
+    submitted = machine.folder / SUBMITTED
+    write_text(submitted, json.dumps(record))
     squeue = tmp_path / "commands" / "squeue"
     lines = f"7_0 {machine.job_name}\n7_1 another's-job\n7_2x {machine.job_name}"
     squeue.write_text(f'#!/bin/sh\nprintf "%s" "{lines}"\n')
@@ -243,11 +244,11 @@ def test_only_jobs_of_this_experiment_that_do_the_same_are_taken_over(
         (runs[1], "8_0"),
         (runs[2], "8_1"),
     ]
-    assert [job for job, _ in read_record(machine.folder).values()] == ["7_0", "8_0", "8_1"]
+    assert [job for job, _ in json.loads(submitted.read_text()).values()] == ["7_0", "8_0", "8_1"]
     SlurmPool(machine).submit(runs)
-    assert set(read_record(machine.folder)) == set(names)
+    assert set(json.loads(submitted.read_text())) == set(names)
     SlurmPool(machine).submit([runs[1]])  # what has ended is forgotten
-    assert names[2] not in read_record(machine.folder)
+    assert names[2] not in json.loads(submitted.read_text())
     for changed in ({"predict": ()}, {"evaluate": "test"}, {"workers": Workers(1, 2)}):
         with pytest.raises(ValueError, match="job 7_0 is queued with other settings"):
             SlurmPool(machine).submit(make(**changed)[:1])

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from ...files import write_text
 from ..commands import command
-from ..plan.preparations import raw_folder
-from ..plan.steps import Step
+from ..plan.prepared_data import raw_folder
+from ..plan.steps import AfterStep
 from ..safe_files import is_file, read_bytes, read_json, read_text, refuse_links, remove_folder
 from .experiment import Plan
 from .processes import Commands
@@ -31,14 +31,10 @@ logger = logging.getLogger(__name__)
 
 
 def perform_all(plan: Plan, raw: Path | None = None) -> list[str]:
-    """Do the steps of an experiment, on this machine.
-
-    Args:
-        plan: the experiment.
-        raw: folder of raw data, as the preparation reads it; some steps read it as well.
+    """Do the steps of an experiment, on this machine; some read the folder of raw data.
 
     Returns:
-        A message for every step that failed.
+        See `perform`.
 
     Raises:
         ValueError: runs of a part that do not go together.
@@ -53,13 +49,8 @@ def perform_all(plan: Plan, raw: Path | None = None) -> list[str]:
     return perform(experiment.after, places, Commands({}).launch)
 
 
-def perform(steps: Sequence[Step], places: ExperimentPlaces, launch: Launch) -> list[str]:
-    """Do the steps that are not done, in their order.
-
-    Args:
-        steps: of one experiment.
-        places: where it lies.
-        launch: runs a command, adding its output to a log.
+def perform(steps: Sequence[AfterStep], places: ExperimentPlaces, launch: Launch) -> list[str]:
+    """Do the steps of one experiment that are not done, in their order.
 
     Returns:
         A message for every step that failed; a failure stops none of the others. A step that lacks
@@ -78,7 +69,7 @@ def perform(steps: Sequence[Step], places: ExperimentPlaces, launch: Launch) -> 
     return failures
 
 
-def _perform(step: Step, places: ExperimentPlaces, launch: Launch) -> bool:
+def _perform(step: AfterStep, places: ExperimentPlaces, launch: Launch) -> bool:
     """Do a step unless it is done; return whether it was to be done."""
     folder = places.left_by(step.name)
     made = folder.with_name(f".{step.name}.tmp")
@@ -114,7 +105,7 @@ def _text_of(made: Path, folder: Path) -> str:
     return text.replace(str(made), str(folder))
 
 
-def _fingerprint(step: Step, sources: Sequence[Path], places: ExperimentPlaces) -> str:
+def _fingerprint(step: AfterStep, sources: Sequence[Path], places: ExperimentPlaces) -> str:
     """Return a hash of what a step is made of: its options, and all results behind them."""
     digest = hashlib.sha256(json.dumps([step.command, step.options]).encode())
     for path in sorted(set(sources)):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import zipfile
 from pathlib import Path
 
 from ...checkpoints.reading import read_plain
-from ...files import replaced
+from ...files import copy, replaced
 
 _UNREADABLE = (ValueError, OSError, KeyError, IndexError, TypeError)
 
@@ -71,19 +70,10 @@ def mend(last: Path, best: Path) -> None:
     if "last_optimizer_state" not in state:  # nothing to go on from
         return
     extra = state.get("extra_state", {})
-    if (
-        newest != best
-        and extra.get("val_loss") is not None
-        and extra["val_loss"] == extra.get("best")
-    ):
-        _copy(newest, best)
-    _copy(newest, last)
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Copy a file, which appears under its new name when it is complete."""
-    with replaced(target) as temporary:
-        shutil.copyfile(source, temporary)
+    loss = extra.get("val_loss")
+    if newest != best and loss is not None and loss == extra.get("best"):
+        copy(newest, best)
+    copy(newest, last)
 
 
 def strip(checkpoint: Path) -> None:

@@ -136,20 +136,6 @@ def gpus_here() -> int:
     return torch.cuda.device_count()
 
 
-def this_machine(folder: Path, jobs: int = 1, *, cpu: bool = False) -> Machine:
-    """Return this machine, a GPU for each run if there are any.
-
-    Args:
-        folder: of the executor's files.
-        jobs: runs at a time.
-        cpu: whether to use no GPU.
-
-    Raises:
-        ValueError: fewer than one job.
-    """
-    return Machine(folder, jobs=jobs, gpus_per_node=0 if cpu else min(1, gpus_here()))
-
-
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add what `machine_of` reads, in the words of Slurm."""
     group = parser.add_argument_group("where runs are executed")
@@ -166,11 +152,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def machine_of(args: argparse.Namespace, folder: Path) -> Machine:
-    """Return what the flags of `add_flags` ask for.
-
-    Args:
-        args: parsed; if there is a flag ``cpu`` and it is set, no GPU is asked for by default.
-        folder: of the executor's files.
+    """Return what the flags of `add_flags` ask for; with a flag ``cpu`` no GPU by default.
 
     Raises:
         ValueError: no such number, time or parameter; names it.

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ...files import replaced
+from ...files import copy
 from ...installation import FAIRSEQ_MISSING
 from ..run_files import USER_DIR
 
@@ -161,8 +161,7 @@ def mend_last(save_dir: Path) -> Path | None:
     if not others:
         return None
     newest = max(others, key=lambda path: path.stat().st_mtime_ns)
-    with replaced(last) as temporary:
-        shutil.copyfile(newest, temporary)
+    copy(newest, last)
     return newest
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from ..plan.experiment_file import Experiment, Part
+from ..plan.experiment_file import PlannedExperiment
 from ..plan.prepared_data import PreparedData
-from ..plan.workers import ALONE, Workers, share_batches
+from ..plan.recipes import ALONE, Workers, share_batches
 from ..run_files import AFTER, RESULT
 from ..safe_files import read_json, refuse_links, run_folders
 from .run import Run
@@ -17,50 +18,27 @@ JOBS = "jobs"  # folder of the executor's files
 SUBSETS = "data"  # folder of the parts of training sets, where the systems lie
 
 
-@dataclass(frozen=True)
-class PlannedRun:
-    """A run and the part it belongs to."""
+class Subset(NamedTuple):
+    """A part of a training set that has to be made before runs can use it."""
 
-    part: Part
-    run: Run
-
-
-@dataclass(frozen=True)
-class Subset:
-    """A part of a training set that has to be made before runs can use it.
-
-    Args:
-        source: the whole prepared folder.
-        folder: of the part.
-        fraction: of the training set.
-        seed: of the choice.
-    """
-
-    source: Path
-    folder: Path
-    fraction: float
-    seed: int
+    source: Path  # the whole prepared folder
+    folder: Path  # of the part
+    fraction: float  # of the training set
+    seed: int  # of the choice
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What there is to do.
+    """What there is to do."""
 
-    Args:
-        experiment: what for.
-        root: its folder.
-        runs: all runs, part by part.
-        subsets: parts of training sets that they need.
-    """
-
-    experiment: Experiment
-    root: Path
-    runs: tuple[PlannedRun, ...]
-    subsets: tuple[Subset, ...]
+    experiment: PlannedExperiment  # what for
+    root: Path  # its folder
+    runs: tuple[Run, ...]  # all runs, part by part
+    subsets: tuple[Subset, ...]  # parts of training sets that they need
 
 
 def make_plan(
-    experiment: Experiment,
+    experiment: PlannedExperiment,
     root: Path,
     folders: Mapping[str, Mapping[str, PreparedData]],
     predict: Callable[[PreparedData], tuple[str, ...]],
@@ -71,12 +49,10 @@ def make_plan(
     """Return all runs of an experiment.
 
     Args:
-        experiment: what to run.
-        root: its folder.
+        experiment, root: what to run, and its folder.
         folders: part -> what `read_folders` found; parts that it lacks are left out.
         predict: data -> command that predicts with a run.
-        cpu: whether to train without a GPU.
-        workers: processes of each run.
+        cpu, workers: see `PlacedRun`.
     """
     runs, subsets = [], {}
     for part in experiment.parts:
@@ -89,8 +65,8 @@ def make_plan(
                 folder = place / SUBSETS / stem.replace("/", "_")
                 subsets[folder] = Subset(data.folder, folder, cell.fraction, cell.seed)
                 data = data.part(cell.fraction, folder)
-            run = Run(part.grid, cell, data, place, predict(data), cpu, workers)
-            runs.append(PlannedRun(part, run))
+            own = (predict(data), cpu, workers, part.name)
+            runs.append(Run(part.grid, cell, data, place, *own))
     return Plan(experiment, root, tuple(runs), tuple(subsets.values()))
 
 
@@ -110,9 +86,10 @@ def check_plan(plan: Plan) -> None:
     folders += [plan.root / JOBS, plan.root / AFTER, *(subset.folder for subset in plan.subsets)]
     for folder in folders:
         refuse_links(plan.root, folder)
-    for one in plan.runs:
-        share_batches(one.run.settings["options"], one.run.workers, one.run.cell.system)
-    for part in {one.part.name: one.part for one in plan.runs}.values():
+    for run in plan.runs:
+        share_batches(run.settings["options"], run.workers, run.cell.system)
+    planned = {run.part for run in plan.runs}
+    for part in [part for part in plan.experiment.parts if part.name in planned]:
         grid = part.grid
         if grid.reference and not Path(grid.reference).is_file():
             raise FileNotFoundError(f"{part.name}: reference {grid.reference}: no such file")
@@ -121,17 +98,14 @@ def check_plan(plan: Plan) -> None:
                 f"{part.name}: average {grid.average} checkpoints: {grid.updates} updates with "
                 f"validate_every {grid.validate_every} keep fewer"
             )
-        _check_data(plan, part)
+        known = {_validated_on(run.settings) for run in plan.runs if run.part == part.name}
+        for folder in run_folders(plan.experiment.runs_of(part, plan.root), RESULT):
+            if _validated_on(read_json(folder / RESULT)) not in known:
+                raise ValueError(
+                    f"{folder} is a run on other data than {part.folder}: name another folder "
+                    "for the runs (--runs)"
+                )
 
 
-def _check_data(plan: Plan, part: Part) -> None:
-    """Refuse runs on other data where those of a part lie: nothing could be compared."""
-    runs = [one.run.settings for one in plan.runs if one.part.name == part.name]
-    known = {run.get("validation_data", run["data"]) for run in runs}
-    for folder in run_folders(plan.experiment.runs_of(part, plan.root), RESULT):
-        result = read_json(folder / RESULT)
-        if result.get("validation_data", result.get("data")) not in known:
-            raise ValueError(
-                f"{folder} is a run on other data than {part.folder}: name another folder "
-                "for the runs (--runs)"
-            )
+def _validated_on(result: Mapping[str, Any]) -> str | None:
+    return result.get("validation_data", result.get("data"))

@@ -9,41 +9,39 @@ has outlived its job keeps others out until it ends.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from submitit import JobEnvironment
 from submitit.helpers import Checkpointable, DelayedSubmission
 
-from ...files import write_text
+from ...files import try_lock, write_text
 from ..run_files import LAST, LOG, RESULT
+from ..safe_files import open_file
 from .processes import Commands
 from .run import Run, RunError
-from .run_lock import locked
 
+logger = logging.getLogger(__name__)
+
+LOCK = ".lock"
+PATIENCE = 1800.0  # seconds without a sign of life, after which nobody is waited for
 _LOOK = 0.5  # seconds between looks
 _PORTS = (20_000, 10_000)  # rendezvous: first port, and how many
 
 
 @dataclass
 class RunJob(Checkpointable):
-    """A run, and what its commands are to find around them.
+    """A run, and what its commands are to find around them."""
 
-    Args:
-        run: to be finished.
-        environment: variables of its commands; None takes one away.
-        minutes: the job's time limit; 0 for none.
-        begun: when the job began, by the clock, and how far the run was; set by the job itself.
-    """
-
-    run: Run
-    environment: Mapping[str, str | None]
-    minutes: int = 0
-    begun: tuple[float, str] | None = None
+    run: Run  # to be finished
+    environment: Mapping[str, str | None]  # variables of its commands; None takes one away
+    minutes: int = 0  # the job's time limit; 0 for none
+    begun: tuple[float, str] | None = None  # by the clock, and how far the run was; set by the job
 
     def __call__(self) -> None:
         """Finish the run, or help the job's first node with it.
@@ -70,9 +68,13 @@ class RunJob(Checkpointable):
     def _work(self, place: JobEnvironment) -> None:
         """Do this node's part."""
         commands = Commands({**self.environment, **rendezvous(place)})
-        signs = Signs(place)
+        # signs of the first node to the others; a job that Slurm has queued again has its own
+        stem = f"{place.job_id}_{_attempt()}"
+        training, end = (place.paths.folder / f"{stem}_{sign}" for sign in ("training", "end"))
         if place.global_rank:
-            if signs.wait_for_training():
+            while not (training.exists() or end.exists()):
+                time.sleep(_LOOK)
+            if not end.exists():
                 self.run.assist(
                     lambda command, log: commands.launch(
                         command, log.with_stem(f"{log.stem}.node{place.global_rank}")
@@ -82,7 +84,7 @@ class RunJob(Checkpointable):
 
         def launch(command: Sequence[str], log: Path) -> None:
             if log.name == LOG:
-                signs.training.touch()
+                training.touch()
             commands.launch(command, log)
 
         try:
@@ -91,7 +93,7 @@ class RunJob(Checkpointable):
                 if not self.run.is_finished():
                     self.run.execute(launch)
         finally:
-            signs.end.touch()
+            end.touch()
 
     def checkpoint(self) -> DelayedSubmission | None:
         """Return what is to be done after a time limit or a preemption: the rest.
@@ -110,25 +112,6 @@ class RunJob(Checkpointable):
                 )
                 return None
         return DelayedSubmission(replace(self, begun=None))
-
-
-class Signs:
-    """Files by which the first node of a job shows the others what it does.
-
-    Args:
-        place: the job; when Slurm has queued it again its signs are others.
-    """
-
-    def __init__(self, place: JobEnvironment) -> None:
-        stem = f"{place.job_id}_{_attempt()}"
-        self.training = place.paths.folder / f"{stem}_training"
-        self.end = place.paths.folder / f"{stem}_end"
-
-    def wait_for_training(self) -> bool:
-        """Wait until the first node trains; return whether it does."""
-        while not (self.training.exists() or self.end.exists()):
-            time.sleep(_LOOK)
-        return not self.end.exists()
 
 
 def error_file(folder: Path, job: str) -> Path:
@@ -164,3 +147,52 @@ def _state_of(run: Run) -> str:
         with contextlib.suppress(FileNotFoundError):
             found.append(f"{name} {(run.folder / name).stat().st_mtime_ns}")
     return ", ".join(found)
+
+
+@contextlib.contextmanager
+def locked(folder: Path, patience: float = PATIENCE) -> Iterator[int]:
+    """Keep other processes out of a run's folder; wait for one that is at work there.
+
+    Args:
+        folder: is made if it is not there.
+        patience: seconds without a sign of life, after which the other is not waited for.
+
+    Yields:
+        The open file that holds the lock.
+
+    Raises:
+        ValueError: the lock is a link.
+        RunError: the other shows no sign of life.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with open_file(folder / LOCK, "ab") as stream:
+        waiting = False
+        while not try_lock(stream, folder):
+            if not waiting:
+                logger.warning("%s: another process is at work there; waiting for it", folder)
+            waiting = True
+            if time.time() - _last_change(folder) > patience:
+                raise RunError(
+                    f"another process is at work in this folder, but has written nothing for "
+                    f"{patience / 60:.0f} minutes: end it, then start again"
+                )
+            time.sleep(_LOOK)
+        yield stream.fileno()
+
+
+def is_locked(folder: Path) -> bool:
+    """Return whether somebody is at work in a run's folder."""
+    try:
+        with open_file(folder / LOCK, "rb+") as stream:  # network disks lock no other
+            return not try_lock(stream, folder)
+    except FileNotFoundError:
+        return False
+
+
+def _last_change(folder: Path) -> float:
+    """Return when something in a folder was last written."""
+    times = []
+    for path in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a temporary name
+            times.append(path.stat().st_mtime)
+    return max(times)  # the lock itself is there

@@ -38,7 +38,7 @@ class Commands:
         """
         kept = () if self.keep is None else (self.keep,)
         with open_file(log, "ab") as output:
-            if _ends_within_a_line(log):
+            if read_tail(log, 1) not in ("", "\n"):  # broken off
                 output.write(b"\n")
                 output.flush()
             start = output.tell()
@@ -68,16 +68,6 @@ def last_lines(log: Path, start: int = 0) -> list[str]:
     """
     lines = [line.rstrip() for line in read_tail(log, _TAIL, start).splitlines() if line.strip()]
     return lines[-_LINES:]
-
-
-def _ends_within_a_line(log: Path) -> bool:
-    """Return whether the last line of a log was broken off."""
-    size = log.stat().st_size
-    if not size:
-        return False
-    with open_file(log) as stream:
-        stream.seek(size - 1)
-        return stream.read() != b"\n"
 
 
 def _end(process: subprocess.Popen) -> None:

@@ -16,22 +16,20 @@ from ...files import write_text
 from ..plan.prepared_data import TRANSLATION
 from ..run_files import DESCRIPTION, RESULT, ROWS
 from ..safe_files import read_json, read_text
-from .experiment import Plan, PlannedRun
-from .versions import versions
+from .experiment import Plan
+from .run import Run, versions
 
 # of a result, what a row has under the same name; the rest is spelt in `_row`
 _SHARED = ("dataset", "system", "learning_rate", "metric", "validation", "best", "last")
 _MORE = ("best_updates", "parameters", "processes", "command", "versions")
 
 
-def describe(plan: Plan, command: str) -> dict[str, Any]:
-    """Return what ``experiment.json`` says.
-
-    Args:
-        plan: all runs.
-        command: that runs the experiment.
-    """
-    experiment = plan.experiment
+def write_description(plan: Plan, command: str) -> None:
+    """Write ``experiment.json``; what an earlier plan made and is still there stays in it."""
+    experiment, earlier = plan.experiment, read_json(plan.root / DESCRIPTION)
+    names = [part.name for part in experiment.parts]
+    runs = [str(run.folder.relative_to(plan.root)) for run in plan.runs]
+    others = [run for run in earlier.get("runs", []) if run not in runs]
     parts = [
         {
             "name": part.name,
@@ -42,58 +40,41 @@ def describe(plan: Plan, command: str) -> dict[str, Any]:
         }
         for part in experiment.parts
     ]
-    return {
+    found = {
         "name": experiment.name,
         "title": experiment.title,
         "file": str(experiment.file),
         "command": command,
-        "parts": parts,
-        "runs": [str(planned.run.folder.relative_to(plan.root)) for planned in plan.runs],
+        "parts": parts + [one for one in earlier.get("parts", []) if one["name"] not in names],
+        "runs": runs + [run for run in others if (plan.root / run).is_dir()],
         "tables": list(experiment.tables),
         "after": [step.model_dump() for step in experiment.after],
         "versions": versions(),
     }
-
-
-def write_description(plan: Plan, command: str) -> None:
-    """Write ``experiment.json``; what an earlier plan made and is still there stays in it."""
-    found, earlier = describe(plan, command), read_json(plan.root / DESCRIPTION)
-    names = [part["name"] for part in found["parts"]]
-    found["parts"] += [part for part in earlier.get("parts", []) if part["name"] not in names]
-    others = [run for run in earlier.get("runs", []) if run not in found["runs"]]
-    found["runs"] += [run for run in others if (plan.root / run).is_dir()]
-    plan.root.mkdir(parents=True, exist_ok=True)
     text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
     write_text(plan.root / DESCRIPTION, text)
 
 
 def rows(plan: Plan, failures: Mapping[Path, str]) -> list[dict[str, Any]]:
-    """Return a row for every run that came to an end.
-
-    Args:
-        plan: all runs.
-        failures: folder -> what went wrong, of runs that failed.
-    """
+    """Return a row for every run that came to an end; failures are folder -> what went wrong."""
     found = []
-    for planned in plan.runs:
-        folder = planned.run.folder
-        result = read_json(folder / RESULT)
-        if folder in failures:
-            result = {**planned.run.settings, **result, "error": failures[folder]}
+    for run in plan.runs:
+        result = read_json(run.folder / RESULT)
+        if run.folder in failures:
+            result = {**run.settings, **result, "error": failures[run.folder]}
         if result:
-            found.append(_row(plan, planned, result))
+            found.append(_row(plan, run, result))
     return found
 
 
-def _row(plan: Plan, planned: PlannedRun, result: Mapping[str, Any]) -> dict[str, Any]:
+def _row(plan: Plan, run: Run, result: Mapping[str, Any]) -> dict[str, Any]:
     """Lay out what is known of a run."""
-    run = planned.run
     tried = read_json(run.evaluation)
     speed = result.get("updates_per_second")
     error = {"error": result["error"]} if "error" in result else {}
     return {
         "experiment": plan.experiment.name,
-        "part": planned.part.name,
+        "part": run.part,
         **{name: result.get(name) for name in _SHARED},
         "arch": result.get("options", {}).get("arch", ""),
         "epochs": result.get("epochs", 0),
@@ -116,19 +97,13 @@ def _row(plan: Plan, planned: PlannedRun, result: Mapping[str, Any]) -> dict[str
 
 def write_rows(plan: Plan, failures: Mapping[Path, str]) -> None:
     """Write ``rows.jsonl`` anew: the plan's runs, then others that were planned and done before."""
-    found = [*rows(plan, failures), *_earlier_rows(plan)]
+    planned = {str(run.folder.relative_to(plan.root)) for run in plan.runs}
+    earlier = read_rows(plan.root) if (plan.root / ROWS).is_file() else []
+    others = [row for row in earlier if row.get("folder") not in planned]
+    others = [row for row in others if (plan.root / str(row.get("folder")) / RESULT).is_file()]
+    found = [*rows(plan, failures), *others]
     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in found]
-    plan.root.mkdir(parents=True, exist_ok=True)
     write_text(plan.root / ROWS, "".join(lines))
-
-
-def _earlier_rows(plan: Plan) -> list[dict[str, Any]]:
-    """Return the rows of finished runs that are not of this plan, such as those of other seeds."""
-    if not (plan.root / ROWS).is_file():
-        return []
-    planned = {str(one.run.folder.relative_to(plan.root)) for one in plan.runs}
-    others = [row for row in read_rows(plan.root) if row.get("folder") not in planned]
-    return [row for row in others if (plan.root / str(row.get("folder")) / RESULT).is_file()]
 
 
 def read_rows(folder: str | Path) -> list[dict[str, Any]]:

@@ -12,32 +12,24 @@ with a result is never trained again; one without goes on from its last checkpoi
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ...files import write_text
+from .. import run_files as files
 from ..results import squad_answers
 from ..results.split_files import EVALUATION
 from ..results.training_log import best, gates, parameters, speed, validations
-from ..run_files import (
-    AVERAGE,
-    BEST,
-    COMMAND,
-    EVALUATED,
-    LAST,
-    LOG,
-    PREDICTIONS,
-    RESULT,
-    SETTINGS,
-)
 from ..safe_files import read_json, refuse_links
 from .checkpoints import mend, strip, updates_of
 from .run_commands import PlacedRun
-from .versions import versions
 
+PACKAGES = ("fairseq-plugins", "fairseq-fixed", "torch", "numpy", "sacrebleu", "spacy")
 # Runs a command with its output added to a file; raises RunError when it fails.
 Launch = Callable[[Sequence[str], Path], None]
 
@@ -63,7 +55,7 @@ class Run(PlacedRun):
     def _lacks_answers(self) -> bool:
         """Whether the validation set is still to be predicted, as in a run that was not to."""
         wanted = bool(self.predict) and not self.data.translates
-        return wanted and not (self.folder / PREDICTIONS).is_file()
+        return wanted and not (self.folder / files.PREDICTIONS).is_file()
 
     def is_finished(self) -> bool:
         """Return whether nothing is left to do.
@@ -73,17 +65,17 @@ class Run(PlacedRun):
                 a link, or holds one: what is written there would be written elsewhere.
         """
         refuse_links(self.root, self.folder, within=True)
-        found = read_json(self.folder / SETTINGS)
+        found = read_json(self.folder / files.SETTINGS)
         if found and found != self.settings:
             raise ValueError(
                 f"{self.folder} holds a run with other settings "
                 f"({_difference(found, self.settings)}): name another folder for the runs, "
                 "or remove this one"
             )
-        if not (self.folder / RESULT).is_file():
+        if not (self.folder / files.RESULT).is_file():
             return False
         lacking = self._lacks_evaluation or self._lacks_answers
-        return not (lacking and (self.folder / BEST).is_file())
+        return not (lacking and (self.folder / files.BEST).is_file())
 
     def execute(self, launch: Launch) -> None:
         """Train, predict, write the result, drop what only a resumed training would need; evaluate.
@@ -92,7 +84,7 @@ class Run(PlacedRun):
             RunError: a command failed.
             ValueError: the log holds no validation with the metric.
         """
-        if not (self.folder / RESULT).is_file():
+        if not (self.folder / files.RESULT).is_file():
             self._train(launch)
         elif self._lacks_answers:
             self._answer(launch)
@@ -101,16 +93,16 @@ class Run(PlacedRun):
         if self._lacks_evaluation:
             launch(self.evaluate_command(), self.folder / "predict.log")
             if self.answers_questions:
-                self._collect(self.grid.evaluate, EVALUATED)
+                self._collect(self.grid.evaluate, files.EVALUATED)
                 squad_answers.write_evaluation(
-                    self.folder / EVALUATED, self.grid.evaluate, self.folder / EVALUATION
+                    self.folder / files.EVALUATED, self.grid.evaluate, self.folder / EVALUATION
                 )
 
     def _answer(self, launch: Launch) -> None:
         """Predict the validation set."""
         launch(self.predict_command(), self.folder / "predict.log")
         if self.answers_questions:
-            self._collect(self.grid.validation, PREDICTIONS)
+            self._collect(self.grid.validation, files.PREDICTIONS)
 
     def _collect(self, split: str, rows: str) -> None:
         """Join answers with their gold, as rows."""
@@ -118,22 +110,22 @@ class Run(PlacedRun):
 
     def _train(self, launch: Launch) -> None:
         """Do all that leads to a result."""
-        write_text(self.folder / SETTINGS, json.dumps(self.settings, indent=2) + "\n")
-        write_text(self.folder / COMMAND, f"{self.shown_command()}\n")
-        last = self.folder / LAST
-        mend(last, self.folder / BEST)
+        write_text(self.folder / files.SETTINGS, json.dumps(self.settings, indent=2) + "\n")
+        write_text(self.folder / files.COMMAND, f"{self.shown_command()}\n")
+        last = self.folder / files.LAST
+        mend(last, self.folder / files.BEST)
         if updates_of(last) < self.updates:
-            launch(self.train_command(), self.folder / LOG)
+            launch(self.train_command(), self.folder / files.LOG)
         if updates_of(last) < self.updates:  # fairseq also ends well when it stops early
             raise RunError(f"the training ended after {updates_of(last)} of {self.updates} updates")
-        strip(self.folder / BEST)
+        strip(self.folder / files.BEST)
         if self.data.translates and self.grid.average:
             launch(self.average_command(), self.folder / "average.log")
         elif self.predict and not self.data.translates:
             self._answer(launch)
         self._write_result()
         for path in self.folder.glob("checkpoint*.pt"):
-            if path.name not in (BEST, AVERAGE):
+            if path.name not in (files.BEST, files.AVERAGE):
                 path.unlink()
 
     def assist(self, launch: Launch) -> None:
@@ -142,23 +134,23 @@ class Run(PlacedRun):
         Raises:
             RunError: the command failed.
         """
-        done = (self.folder / RESULT).is_file()
-        if not done and updates_of(self.folder / LAST, mend=False) < self.updates:
-            launch(self.train_command(), self.folder / LOG)
+        done = (self.folder / files.RESULT).is_file()
+        if not done and updates_of(self.folder / files.LAST, mend=False) < self.updates:
+            launch(self.train_command(), self.folder / files.LOG)
 
     def _write_result(self) -> None:
         """Write the metrics of the best and of the last validation."""
-        found = validations(self.folder / LOG, self.grid.validation)
+        found = validations(self.folder / files.LOG, self.grid.validation)
         metric = self.settings["metric"]
         chosen = best(found, metric, metric not in LOWER_IS_BETTER)
         tuned = {}
         if self.predict and self.answers_questions:
-            tuned = squad_answers.tuned_metrics(self.folder / PREDICTIONS)
+            tuned = squad_answers.tuned_metrics(self.folder / files.PREDICTIONS)
         result = {
             **self.settings,
             "folder": str(self.data.folder),
             "updates": self.updates,
-            "parameters": parameters(self.folder / LOG),
+            "parameters": parameters(self.folder / files.LOG),
             "best_updates": chosen.updates,
             "best": {**chosen.metrics, **tuned},
             "last": found[-1].metrics,
@@ -166,9 +158,9 @@ class Run(PlacedRun):
             "processes": self.workers.count,
             "command": self.shown_command(),
             "versions": versions(),
-            "updates_per_second": speed(self.folder / LOG),
+            "updates_per_second": speed(self.folder / files.LOG),
         }
-        write_text(self.folder / RESULT, json.dumps(result, indent=2) + "\n")
+        write_text(self.folder / files.RESULT, json.dumps(result, indent=2) + "\n")
 
 
 def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
@@ -179,3 +171,14 @@ def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
             both = isinstance(one, dict) and isinstance(other, dict)
             return _difference(one, other) if both else f"{name}: {one!r} there, {other!r} here"
     return "none"
+
+
+def versions() -> dict[str, str]:
+    """Return package -> version, Python's first; those that are not there are left out."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

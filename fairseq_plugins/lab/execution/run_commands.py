@@ -5,6 +5,8 @@ A run is a cell of a grid. What brings it to its end is in `run`.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shlex
 import sys
 from dataclasses import dataclass
@@ -12,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from ..commands import command, written
-from ..plan.grid import Cell, Grid
+from ..plan.grid import Grid, GridCell
+from ..plan.option_values import command_line
 from ..plan.prepared_data import SPANS, PreparedData
-from ..plan.recipes import command_line, settings
-from ..plan.workers import ALONE, Workers, share_batches
+from ..plan.recipes import ALONE, Workers, settings, share_batches
 from ..results import squad_answers
 from ..results.split_files import EVALUATION, evaluation_of
 from ..run_files import AVERAGE, BEST, EVALUATED, PREDICTIONS, USER_DIR
@@ -23,25 +25,16 @@ from ..run_files import AVERAGE, BEST, EVALUATED, PREDICTIONS, USER_DIR
 
 @dataclass(frozen=True)
 class PlacedRun:
-    """A cell of a grid with its place on disk.
-
-    Args:
-        grid, cell: what to run.
-        data: the prepared folder.
-        root: folder of all runs of the grid.
-        predict: command that predicts with a run's folder, if predictions are wanted; of question
-            answering ``answer``, of translation ``translate``, else ``predict``.
-        cpu: whether to train without a GPU.
-        workers: processes that train it.
-    """
+    """A cell of a grid with its place on disk."""
 
     grid: Grid
-    cell: Cell
+    cell: GridCell  # of the grid: what to run
     data: PreparedData
-    root: Path
-    predict: tuple[str, ...] = ()
-    cpu: bool = True
-    workers: Workers = ALONE
+    root: Path  # folder of all runs of the grid
+    predict: tuple[str, ...] = ()  # command that predicts with a run's folder, if that is wanted
+    cpu: bool = True  # whether to train without a GPU
+    workers: Workers = ALONE  # processes that train it
+    part: str = ""  # of an experiment, that it belongs to
 
     @property
     def folder(self) -> Path:
@@ -126,6 +119,20 @@ class PlacedRun:
         options |= {"metrics": self.folder / metrics} if metrics else {}
         options["output"] = self.folder / rows
         return [*self.predict, str(self.folder), *command_line(options)]
+
+    @property
+    def kind(self) -> str:
+        """A short name of all that a job does with the run, and with how many processes."""
+        grid = self.grid
+        decides = {
+            "settings": self.settings,
+            "predict": self.predict[1:],  # the interpreter may be called otherwise
+            "evaluate": [grid.validation, grid.evaluate, grid.reference, dict(grid.generate)],
+            "average": grid.average,
+            "workers": [self.workers.nodes, self.workers.processes],
+            "cpu": self.cpu,
+        }
+        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
     def answers_questions(self) -> bool:

@@ -6,36 +6,26 @@ import argparse
 import logging
 import shlex
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from ...messages import named
 from ..commands import command
-from ..plan.experiment_file import Experiment, Part, read_experiment
+from ..plan import grid_selection as grids
+from ..plan.experiment_file import PlannedExperiment, PlannedPart, read_experiment
 from ..plan.grid import Grid
-from ..plan.grid_file import is_name
-from ..plan.grid_selection import (
-    choose,
-    contrast,
-    preset,
-    quick,
-    select,
-    select_systems,
-    smoke,
-    with_options,
-)
+from ..plan.grid_values import TAKEN
 from ..plan.option_values import read_assignments, read_choices
-from ..plan.preparations import preparation
-from ..plan.prepared_data import SPANS, PreparedData, read_folders
-from ..plan.workers import Workers
+from ..plan.prepared_data import SPANS, PreparedData, preparation, read_folders
+from ..plan.recipes import Workers
 from .cluster import Machine, machine_of
 from .experiment import JOBS, Plan, check_plan, make_plan
 
 logger = logging.getLogger(__name__)
 
 
-def selected(args: argparse.Namespace) -> Experiment:
+def selected(args: argparse.Namespace) -> PlannedExperiment:
     """Return the part of the experiment that the command line asks for.
 
     Raises:
@@ -47,45 +37,37 @@ def selected(args: argparse.Namespace) -> Experiment:
         if name not in names:
             raise ValueError(f"--parts {name!r}: choices are {named(names)}")
     parts = [part for part in experiment.parts if not args.parts or part.name in args.parts]
-    if len(parts) > 1 and (args.data or args.name):
+    own = {key: getattr(args, key) for key in ("data", "name") if getattr(args, key)}
+    if len(parts) > 1 and own:
         raise ValueError(f"--data and --name are for one part, not for {named(names)}")
-    own = {"data": args.data} if args.data else {}
-    own |= {"name": args.name} if args.name else {}
-    size = "" if args.smoke else args.size
-    some = [
-        replace(part, **own, grid=select_systems(part.grid, args.archs, size or part.size))
-        for part in parts
-    ]
-    sized = [part.resized(size) for part in some]
-    chosen = [replace(part, grid=selected_grid(args, part.grid)) for part in sized]
+    size, chosen = "" if args.smoke else args.size, []
+    for part in parts:
+        grid = grids.select_systems(part.grid, args.archs, size or part.size)
+        part = replace(part, **own, grid=grid).resized(size)
+        chosen.append(replace(part, grid=selected_grid(args, part.grid)))
     mark = "smoke" if args.smoke else args.size  # nobody takes the one for the other
     name = args.name or "_".join(filter(None, [experiment.name, mark]))
-    if not is_name(name):
+    is_folder = Path(name).name == name and name not in ("", "..", *TAKEN)
+    if not is_folder or name.startswith("-") or not name.isprintable():
         raise ValueError(f"--name {name!r} is no name for a folder")
     return replace(experiment, name=name, parts=tuple(chosen))
 
 
 def selected_grid(args: argparse.Namespace, grid: Grid) -> Grid:
     """Return the part of a grid that the command line asks for."""
-    for wanted, change in ((args.preset, preset), (args.quick, quick), (args.smoke, smoke)):
-        grid = change(grid) if wanted else grid
-    grid = select(
-        grid,
-        learning_rates=args.learning_rates,
-        epochs=args.epochs,
-        seeds=args.seeds,
-        fractions=args.fractions,
-        updates=args.updates,
-    )
-    grid = contrast(choose(grid, read_choices(args.choices)), read_choices(args.contrast))
+    for name in ("preset", "quick", "smoke"):
+        grid = getattr(grids, name)(grid) if getattr(args, name) else grid
+    keys = ("learning_rates", "epochs", "seeds", "fractions", "updates")
+    grid = grids.select(grid, **{key: getattr(args, key) for key in keys})
+    grid = grids.choose(grid, read_choices(args.choices))
+    grid = grids.contrast(grid, read_choices(args.contrast))
     generate = {**grid.generate, **read_assignments(args.generate)}
-    own = {"evaluate": args.evaluate, "reference": args.reference}
-    own = {key: value for key, value in own.items() if value}
+    own = {key: getattr(args, key) for key in ("evaluate", "reference") if getattr(args, key)}
     grid = replace(grid, generate=generate, **own)
-    return with_options(grid, read_assignments(args.options))
+    return grids.with_options(grid, read_assignments(args.options))
 
 
-def prepare(args: argparse.Namespace, parts: Iterable[Part]) -> None:
+def prepare(args: argparse.Namespace, parts: Iterable[PlannedPart]) -> None:
     """Prepare the data of all parts; what is there already is left as it is.
 
     Raises:
@@ -99,19 +81,6 @@ def prepare(args: argparse.Namespace, parts: Iterable[Part]) -> None:
                 raise ValueError(f"the data of {part.name} could not be prepared")
 
 
-def read_data(
-    parts: Sequence[Part],
-) -> tuple[dict[str, Mapping[str, PreparedData]], dict[str, str]]:
-    """Return part -> prepared folders, and part -> what is said where they are not there."""
-    found, missing = {}, {}
-    for part in parts:
-        try:
-            found[part.name] = read_folders(part.folder, part.grid)
-        except FileNotFoundError as error:
-            missing[part.name] = str(error)
-    return found, missing
-
-
 def predict_command(args: argparse.Namespace, data: PreparedData) -> tuple[str, ...]:
     """Return the command that predicts with a run."""
     if args.no_predictions:
@@ -121,9 +90,9 @@ def predict_command(args: argparse.Namespace, data: PreparedData) -> tuple[str, 
 
 
 def planned(
-    args: argparse.Namespace, experiment: Experiment
+    args: argparse.Namespace, experiment: PlannedExperiment
 ) -> tuple[Plan, Machine, dict[str, str]]:
-    """Return all runs, where they are executed, and what is missing for some of them.
+    """Return all runs, where they are executed, and part -> what is missing for its runs.
 
     Raises:
         FileNotFoundError, ValueError: what `prepare`, `read_folders` and `check_plan` refuse.
@@ -134,7 +103,13 @@ def planned(
         machine.check()
     if args.raw and not args.dry_run:
         prepare(args, experiment.parts)
-    folders, missing = read_data(experiment.parts)
+    folders: dict[str, Mapping[str, PreparedData]] = {}
+    missing: dict[str, str] = {}
+    for part in experiment.parts:
+        try:
+            folders[part.name] = read_folders(part.folder, part.grid)
+        except FileNotFoundError as error:
+            missing[part.name] = str(error)
     plan = make_plan(
         experiment,
         root,

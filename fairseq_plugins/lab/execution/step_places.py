@@ -29,7 +29,7 @@ from typing import Any
 
 from ...messages import named
 from ..plan.grid import SIZES
-from ..plan.steps import OPTIONAL, OUT, PLACE, Step, options_of
+from ..plan.steps import OPTIONAL, OUT, PLACE, AfterStep, options_of
 from ..results.runs import Outcomes, read_outcomes
 from ..results.seeds import chosen_settings
 from ..results.split_files import like
@@ -47,19 +47,12 @@ class NotThere(LookupError):
 
 @dataclass(frozen=True)
 class PartPlaces:
-    """Where everything about a part of an experiment lies.
+    """Where everything about a part of an experiment lies."""
 
-    Args:
-        runs: folder of its runs.
-        data: prepared folder.
-        raw: folder of its raw files, if it was given.
-        outcomes: what its runs came to, if one is finished.
-    """
-
-    runs: Path
-    data: Path
-    raw: Path | None = None
-    outcomes: Outcomes | None = None
+    runs: Path  # folder of its runs
+    data: Path  # prepared folder
+    raw: Path | None = None  # folder of its raw files, if it was given
+    outcomes: Outcomes | None = None  # what its runs came to, if one is finished
 
 
 def places_of(runs: str | Path, data: str | Path, raw: str | Path | None = None) -> PartPlaces:
@@ -77,30 +70,19 @@ def places_of(runs: str | Path, data: str | Path, raw: str | Path | None = None)
 
 @dataclass(frozen=True)
 class ExperimentPlaces:
-    """Where everything about an experiment lies.
+    """Where everything about an experiment lies."""
 
-    Args:
-        folder: of the experiment.
-        parts: name -> where it lies.
-        file: of the experiment.
-    """
-
-    folder: Path
-    parts: Mapping[str, PartPlaces]
-    file: Path = Path("experiment.yaml")
+    folder: Path  # of the experiment
+    parts: Mapping[str, PartPlaces]  # name -> where it lies
+    file: Path = Path("experiment.yaml")  # of the experiment
 
     def left_by(self, step: str) -> Path:
         """Return the folder of a step."""
         return self.folder / AFTER / step
 
 
-def fill(step: Step, places: ExperimentPlaces, out: Path) -> tuple[list[str], list[Path]]:
-    """Put paths in the place of a step's placeholders.
-
-    Args:
-        step: what is to be done.
-        places: what paths are taken from.
-        out: folder of the step.
+def fill(step: AfterStep, places: ExperimentPlaces, out: Path) -> tuple[list[str], list[Path]]:
+    """Put paths in the place of a step's placeholders; ``{out}`` is ``out``.
 
     Returns:
         The words of its command, and the files that they follow from.
@@ -116,24 +98,20 @@ def fill(step: Step, places: ExperimentPlaces, out: Path) -> tuple[list[str], li
         if option.kind not in (PLACE, OUT):
             options[name] = value
             continue
-        found = [_filled(w, places, out) for w in (value if isinstance(value, list) else [value])]
-        words = [word for own, _ in found for word in own]
-        sources += [path for _, behind in found for path in behind]
+        words: list[str] = []
+        for word in value if isinstance(value, list) else [value]:
+            try:
+                found, behind = _words_of(word.removeprefix(OPTIONAL), places, out)
+            except NotThere:
+                if not word.startswith(OPTIONAL):
+                    raise
+                continue
+            words, sources = words + found, sources + behind
         if words:
             options[name] = words if option.count == "+" else ",".join(words)
         elif option.is_required:
             raise NotThere(f"there is nothing for {name!r}")
     return step.words(options), sources
-
-
-def _filled(word: str, places: ExperimentPlaces, out: Path) -> tuple[list[str], list[Path]]:
-    """Return what a value becomes, and the files that it follows from; none if it may lack."""
-    try:
-        return _words_of(word.removeprefix(OPTIONAL), places, out)
-    except NotThere:
-        if word.startswith(OPTIONAL):
-            return [], []
-        raise
 
 
 def _words_of(word: str, places: ExperimentPlaces, out: Path) -> tuple[list[str], list[Path]]:
@@ -153,12 +131,7 @@ def _words_of(word: str, places: ExperimentPlaces, out: Path) -> tuple[list[str]
 
 
 def _inside(folder: Path, inner: str, must_be: bool) -> Path:
-    """Return what a step wants of a folder.
-
-    Raises:
-        NotThere: it has to be there, and is not.
-        ValueError: it lies elsewhere, behind a link.
-    """
+    """Return what a step wants of a folder, where no link leads elsewhere."""
     path = like(Path(f"{folder}{inner}"))
     if must_be and not path.exists():
         raise NotThere(f"{path} is not there")

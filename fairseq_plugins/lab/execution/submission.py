@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import getpass
+import json
 import logging
 import os
 import signal
+import subprocess
 import time
 import uuid
 from abc import ABC, abstractmethod
@@ -18,13 +21,15 @@ import torch
 from submitit import LocalExecutor, SlurmExecutor
 from submitit.core.utils import FailedJobError
 
+from ...files import write_text
+from ..safe_files import read_json
 from .cluster import Machine
-from .job import RunJob
+from .job import RunJob, is_locked
 from .run import Run
-from .run_lock import is_locked
-from .slurm_queue import kind_of, queued_jobs, read_record, write_record
 
 logger = logging.getLogger(__name__)
+
+SUBMITTED = "submitted.json"  # run -> job, kind; of jobs that may still be there
 
 _FOREVER = 60 * 24 * 366  # minutes
 _REQUEUES = 1000  # as often as it takes: a job that gets nowhere ends itself
@@ -35,21 +40,13 @@ _AGAIN, _FIRMLY = 2.0, 30.0  # seconds until a job that should end is asked agai
 
 @dataclass(eq=False)
 class Ticket:
-    """A run under way.
+    """A run under way."""
 
-    Args:
-        run: that was submitted.
-        job: what its executor calls the job.
-        folder: of the job's files.
-        has_ended: whether the job is over.
-        slot: its place among the jobs at a time.
-    """
-
-    run: Run
-    job: str
-    folder: Path
-    has_ended: Callable[[], bool]
-    slot: int = 0
+    run: Run  # that was submitted
+    job: str  # what its executor calls the job
+    folder: Path  # of the job's files
+    has_ended: Callable[[], bool]  # whether the job is over
+    slot: int = 0  # its place among the jobs at a time
 
 
 class Pool(ABC):
@@ -163,21 +160,21 @@ class SlurmPool(Pool):
             ValueError: Slurm refuses the jobs, or has one of other settings for a run.
         """
         alive, before = queued_jobs(self._machine.job_name), ""
-        record = read_record(self._machine.folder)
-        known = {name: entry for name, entry in record.items() if entry[0] in alive}
+        path = self._machine.folder / SUBMITTED
+        known = {name: entry for name, entry in read_json(path).items() if entry[0] in alive}
         tickets, new = self._take_over(runs, known)
         for start in range(0, len(new), self._machine.array_size):
             part = new[start : start + self._machine.array_size]
             jobs = self._submit_array(part, before)
             before = jobs[0].split("_")[0]
-            known.update((self._name(r), (job, kind_of(r))) for r, job in zip(part, jobs))
-            write_record(self._machine.folder, known)
+            known.update((self._name(r), [job, r.kind]) for r, job in zip(part, jobs))
+            write_text(path, json.dumps(known, indent=2) + "\n")
             tickets += [self._ticket(run, job) for run, job in zip(part, jobs)]
             logger.info("%d runs: submitted as job %s", len(part), before)
         return tickets
 
     def _take_over(
-        self, runs: Sequence[Run], known: Mapping[str, tuple[str, str]]
+        self, runs: Sequence[Run], known: Mapping[str, Sequence[str]]
     ) -> tuple[list[Ticket], list[Run]]:
         """Return those that are queued or running already, and the others."""
         tickets, new = [], []
@@ -185,7 +182,7 @@ class SlurmPool(Pool):
             job, kind = known.get(self._name(run), ("", ""))
             if not job:
                 new.append(run)
-            elif kind == kind_of(run):
+            elif kind == run.kind:
                 tickets.append(self._ticket(run, job))
             else:
                 raise ValueError(
@@ -245,3 +242,19 @@ class SlurmPool(Pool):
                 jobs,
                 jobs.replace(",", " "),
             )
+
+
+def queued_jobs(name: str) -> set[str]:
+    """Return the jobs of a name that are queued or running: numbers may come again.
+
+    Raises:
+        ConnectionError: Slurm does not answer.
+    """
+    command = ["squeue", "--noheader", "--array", "--format=%i %j", f"--user={getpass.getuser()}"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    except (subprocess.SubprocessError, OSError) as error:
+        detail = getattr(error, "stderr", "") or error
+        raise ConnectionError(f"squeue does not answer: {str(detail).strip()}") from None
+    jobs = (line.strip().partition(" ") for line in done.stdout.splitlines())
+    return {number for number, _, found in jobs if found.strip() == name}

@@ -20,71 +20,44 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import BaseModel
+from typing import Annotated, Any, get_type_hints
 
 from ...messages import named, quoted
-from .grid import SIZES, Grid
-from .grid_file import KINDS, check_grid, grid_of, read_grid, read_mapping
+from .grid import (
+    KINDS,
+    SIZES,
+    Grid,
+    check_grid,
+    grid_of,
+    read_grid,
+    read_mapping,
+    read_values,
+)
 from .grid_selection import changed, resize
 from .grid_values import FOLDER, MaybeLine, MaybePath, or_nothing
-from .plain_values import one_of
-from .prepared_data import TRANSLATION
-from .steps import Step, read_steps
-from .typed_reading import CLOSED, read_as, refuse_others
+from .plain_values import one_of, refuse_others
+from .prepare_options import TRANSLATION
+from .steps import AfterStep, read_steps
 
 CONFIGS = "configs"  # folders of grids that are called by their file alone
 
 
-class _ExperimentKeys(BaseModel):
-    """What stands at the top of an experiment's file."""
-
-    model_config = CLOSED
-
-    name: Annotated[str, FOLDER] = ""
-    title: MaybeLine = ""
-    parts: list[Any]
-    tables: list[str] | None = None
-    after: list[Any] | None = None
-
-
-class _PartKeys(BaseModel):
-    """What a part of an experiment says of itself, rather than of its grid."""
-
-    model_config = CLOSED
-
-    grid: MaybePath = ""
-    name: Annotated[str, FOLDER] = ""
-    data: MaybePath = ""
-    raw: MaybePath = ""
-    size: Annotated[str, or_nothing(one_of(SIZES))] = ""
-
-
 @dataclass(frozen=True)
-class Part:
-    """One grid of an experiment, with where its data come from.
+class PlannedPart:
+    """One grid of an experiment, with where its data come from."""
 
-    Args:
-        name: of the folder of its runs.
-        grid: what to run.
-        data: prepared folder; empty for ``data-bin/<name>``, with the size behind it if it has one.
-        raw: folder below the folder of raw data; empty for the name.
-        size: of all systems; empty for the grid's own.
-    """
-
-    name: str
-    grid: Grid
-    data: str = ""
-    raw: str = ""
-    size: str = ""
+    name: Annotated[str, FOLDER]  # of the folder of its runs
+    grid: Grid  # what to run
+    data: MaybePath = ""  # prepared folder; empty for that of the name, with the size behind it
+    raw: MaybePath = ""  # folder below the folder of raw data; empty for the name
+    size: Annotated[str, or_nothing(one_of(SIZES))] = ""  # of all systems; empty for their own
 
     @property
     def folder(self) -> Path:
         """Its prepared folder."""
         return Path(self.data or f"data-bin/{self.name}{f'_{self.size}' if self.size else ''}")
 
-    def resized(self, size: str) -> Part:
+    def resized(self, size: str) -> PlannedPart:
         """Return it with all systems in a size, its own or that given; translation has none.
 
         A grid that has this size already stays what it is, and so does the name of its data.
@@ -102,33 +75,33 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """What an experiment file says.
+class PlannedExperiment:
+    """What an experiment file says; a grid's runs lie in the experiment's own folder."""
 
-    Args:
-        name: of its folder in ``runs``.
-        title: what it is.
-        file: where it was read.
-        parts: its grids.
-        tables: layouts that show its results.
-        after: further steps.
-        is_grid: whether the file is a grid itself; its runs lie in the experiment's own folder.
-    """
+    name: str  # of its folder in ``runs``
+    title: str  # what it is
+    file: Path  # where it was read
+    parts: tuple[PlannedPart, ...]  # its grids
+    tables: tuple[str, ...] = ()  # layouts that show its results
+    after: tuple[AfterStep, ...] = ()  # further steps
+    is_grid: bool = False  # whether the file is a grid itself
 
-    name: str
-    title: str
-    file: Path
-    parts: tuple[Part, ...]
-    tables: tuple[str, ...] = ()
-    after: tuple[Step, ...] = ()
-    is_grid: bool = False
-
-    def runs_of(self, part: Part, root: Path) -> Path:
+    def runs_of(self, part: PlannedPart, root: Path) -> Path:
         """Return the folder of a part's runs below that of the experiment."""
         return root if self.is_grid else root / part.name
 
 
-def read_experiment(path: str | Path) -> Experiment:
+_AT_TOP = {  # key of an experiment's file -> kind
+    "name": Annotated[str, FOLDER],
+    "title": MaybeLine,
+    "parts": list,
+    "tables": list[str] | None,
+    "after": Any,  # `read_steps` reads them
+}
+_OF_PART = {**get_type_hints(PlannedPart, include_extras=True), "grid": MaybePath}
+
+
+def read_experiment(path: str | Path) -> PlannedExperiment:
     """Read an experiment, or a grid.
 
     Raises:
@@ -137,24 +110,24 @@ def read_experiment(path: str | Path) -> Experiment:
             and choices.
     """
     path = Path(path)
-    content = read_mapping(path)
+    content, name = read_mapping(path), default_name(path)
     if "parts" not in content:
-        grid, name = grid_of(content, str(path)), default_name(path)
-        part = Part(name if path.resolve().parent.name == CONFIGS else grid.dataset, grid)
-        return Experiment(name, "", path, (part,), is_grid=True)
-    found = read_as(_ExperimentKeys, content, str(path))
-    parts = tuple(_part(entry, path, number) for number, entry in enumerate(found.parts, start=1))
+        grid = grid_of(content, str(path))
+        part = PlannedPart(name if path.resolve().parent.name == CONFIGS else grid.dataset, grid)
+        return PlannedExperiment(name, "", path, (part,), is_grid=True)
+    found = read_values(content, str(path), _AT_TOP)
+    parts = tuple(_part(entry, path, number) for number, entry in enumerate(found["parts"], 1))
     names = [part.name for part in parts]
     if not parts or len(set(names)) < len(names):
         wrong = f"two are called the same ({named(names)}): name them"
         raise ValueError(f"{path}: parts: {wrong if parts else 'expected a list of grids'}")
-    return Experiment(
-        found.name or default_name(path),
-        found.title,
+    return PlannedExperiment(
+        found.get("name", name),
+        found.get("title", ""),
         path,
         parts,
-        tuple(found.tables or ()),
-        read_steps(found.after, f"{path}: after"),
+        tuple(found.get("tables") or ()),
+        read_steps(found.get("after"), f"{path}: after"),
     )
 
 
@@ -166,19 +139,18 @@ def default_name(path: Path) -> str:
     return (stem if folder == CONFIGS else f"{folder}_{stem}").lstrip(".-")[:100]
 
 
-def _part(entry: Any, path: Path, number: int) -> Part:
-    """Read a part."""
+def _part(entry: Any, path: Path, number: int) -> PlannedPart:
+    """Read a part: what it says of itself, and of its grid."""
     place = f"{path}: part {number}"
-    refuse_others(entry, {**_PartKeys.model_fields, **KINDS}, place)
+    refuse_others(entry, {**_OF_PART, **KINDS}, place)
     own = {key: value for key, value in entry.items() if key in KINDS}
-    found = read_as(_PartKeys, {key: v for key, v in entry.items() if key not in own}, place)
-    if found.grid:
-        file = path.parent / found.grid
-        grid, usual = _changed(read_grid(file), own, place), file.stem
+    found = read_values({k: v for k, v in entry.items() if k not in own}, place, _OF_PART)
+    if file := found.get("grid"):
+        grid, usual = _changed(read_grid(path.parent / file), own, place), Path(file).stem
     else:
         grid = grid_of(own, place)
         usual = grid.dataset
-    return Part(found.name or usual, grid, found.data, found.raw, found.size)
+    return PlannedPart(**{"name": usual, **found, "grid": grid})
 
 
 def _changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:

@@ -1,6 +1,17 @@
-"""Grids of training runs, and their cells; what a cell trains with is in `recipes`.
+"""Grids of training runs, their cells, and the YAML file of a grid.
 
-The types of a grid's fields say what its file may hold (`grid_values`); `grid_file` reads by them.
+    dataset: cola
+    systems:
+      - bert_plain_minilm
+      - {name: pos_zero, arch: bert_pos_minilm, feature-init: zero}
+      - {arch: bert_sla_minilm, tree-threshold: [3, 4]}  # a choice, made on the validation set
+      - {name: other, arch: bert_sla_minilm, lr: 1e-5, data: more}  # its own
+    learning_rates: [5e-5, 4e-5]
+    seeds: [1, 2, 3]
+    options: {max-positions: 128, dropout: [0.1, 0.2]}  # of all systems; again a list is a choice
+
+Keys are the fields of `Grid`, values of their types (`grid_values`); what a cell trains with is in
+`recipes`, and an experiment of several grids is read by `experiment_file`.
 
 A system is an architecture, or a name for one with options of its own: a variant is a value. An
 option that is a list is a choice to be made, as the learning rate is: every value is run. A cell is
@@ -13,72 +24,57 @@ validation set.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+from ...messages import quoted
 from . import grid_values as of
 from .grid_values import OWN_RATE
 from .option_values import Options
+from .plain_values import read_as, refuse_others
+from .prepare_options import TRANSLATION, check_prepare
+from .strict_yaml import read_yaml
 from .train_options import OWN_DATA
 
+MOST_RUNS = 100_000  # of a grid: more is a mistake, or meant to fill a disk
 SIZES = ("tiny", "minilm", "base", "large")  # ends of architectures' names
 Choice = tuple[tuple[str, Any], ...]  # the values of a system's options that are lists
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What to run; the types are checked where a file is read.
+    """What to run; the types are checked where a file is read."""
 
-    Args:
-        dataset: its name in the manifest, that of ``prepare text``; `squad`, or
-            `translation`.
-        systems: name -> options of ``fairseq-train``, ``arch`` among them; a list is a choice.
-            `OWN_RATE` and `OWN_DATA` may be among them.
-        learning_rates: peaks of the schedule.
-        epochs: lengths of the training.
-        updates: the length of every training, in place of `epochs`; 0 for these. Translation wants
-            it, and so does a comparison of fractions in which all see the same number of batches.
-        fractions: shares of the training set, in (0, 1]; smaller ones lie within larger ones of the
-            same seed.
-        seeds: of initialisation, dropout and order.
-        batch_size: examples of an update.
-        warmup_ratio: share of the updates that warm up.
-        weight_decay: of matrices.
-        clip_norm: largest norm of the gradient.
-        validate_every: updates between validations, which also follow every epoch; 0 for none.
-        metric: what chooses the best checkpoint; empty for the dataset's headline metric.
-        evaluate: split that the best checkpoint is tried on at the end, if it has labels; empty for
-            none. It chooses nothing.
-        prepare: options of the preparing script that the dataset needs (`prepare_options`).
-        generate: options of ``fairseq-generate``, of translation.
-        reference: raw reference of the split of the evaluation, of translation; empty for the
-            prepared folder's own target side.
-        average: how many of the last checkpoints are averaged for translation; 0 for the best one.
-        options: further options of ``fairseq-train`` for all systems; True is a bare flag, a list
-            is a choice.
-    """
-
-    dataset: of.Name
+    dataset: of.Name  # in the manifest, that of ``prepare text``; `squad`, or `translation`
+    # name -> options of ``fairseq-train``, ``arch`` among them, also `OWN_RATE` and `OWN_DATA`
     systems: of.Systems
-    learning_rates: of.Amounts = (5e-5, 4e-5, 3e-5, 2e-5)
-    epochs: of.Lengths = (3,)
+    learning_rates: of.Amounts = (5e-5, 4e-5, 3e-5, 2e-5)  # peaks of the schedule
+    epochs: of.Lengths = (3,)  # lengths of the training
+    # Length of every training, in place of `epochs`; 0 for these. Translation wants it, and so does
+    # a comparison of fractions in which all see the same number of batches.
     updates: of.Count = 0
+    # shares of the training set, in (0, 1]; of the same seed smaller ones lie within larger ones
     fractions: of.Shares = (1.0,)
-    seeds: of.Counts = (1, 2, 3, 4, 5)
-    batch_size: of.Positive = 32
-    warmup_ratio: of.Amount = 0.1
-    weight_decay: of.Amount = 0.01
-    clip_norm: of.Amount = 1.0
+    seeds: of.Counts = (1, 2, 3, 4, 5)  # of initialisation, dropout and order
+    batch_size: of.Positive = 32  # examples of an update
+    warmup_ratio: of.Amount = 0.1  # share of the updates that warm up
+    weight_decay: of.Amount = 0.01  # of matrices
+    clip_norm: of.Amount = 1.0  # largest norm of the gradient
+    # updates between validations, which also follow every epoch; 0 for none
     validate_every: of.Count = 0
+    # what chooses the best checkpoint; empty for the dataset's headline metric
     metric: of.MaybeName = ""
+    # split that the best checkpoint is tried on at the end, if it has labels; it chooses nothing
     evaluate: of.MaybeName = ""
-    prepare: of.Preparation = field(default_factory=dict)
-    generate: of.Generation = field(default_factory=dict)
+    prepare: of.Preparation = field(default_factory=dict)  # options; see `prepare_options`
+    generate: of.Generation = field(default_factory=dict)  # of ``fairseq-generate``, to translate
+    # raw reference of that split, of translation; empty for the prepared folder's target side
     reference: of.MaybePath = ""
-    average: of.Count = 0
+    average: of.Count = 0  # last checkpoints that are averaged to translate; 0 for the best one
+    # of ``fairseq-train`` for all systems; True is a bare flag, a list is a choice
     options: of.OptionsOfAll = field(default_factory=dict)
 
     @property
@@ -86,7 +82,7 @@ class Grid:
         """The split that chooses checkpoints and learning rates: the first of ``valid-subset``."""
         return str(self.options.get("valid-subset", "valid")).split(",")[0]
 
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[GridCell]:
         """Yield all runs, seed by seed, so that an interrupted grid has whole comparisons."""
         systems = [
             (name, choice)
@@ -99,7 +95,7 @@ class Grid:
             self.seeds, self.fractions, lengths, range(most), systems
         ):
             for rate in self.rates_of(name)[number : number + 1]:
-                yield Cell(name, rate, epochs, seed, choice, fraction, self.updates)
+                yield GridCell(name, rate, epochs, seed, choice, fraction, self.updates)
 
     def count(self) -> int:
         """Return the number of runs, without making them."""
@@ -143,7 +139,7 @@ def open_choices(options: Options) -> dict[str, list[Any]]:
 
 
 @dataclass(frozen=True)
-class Cell:
+class GridCell:
     """One run of a grid; `epochs` is 0 where `updates` says how long it trains."""
 
     system: str
@@ -169,3 +165,70 @@ class Cell:
         usual = {"choice": {}, "fraction": 1.0, "updates": 0}
         own = asdict(self) | {"choice": dict(self.choice)}
         return {key: value for key, value in own.items() if usual.get(key) != value}
+
+
+KINDS = get_type_hints(Grid, include_extras=True)
+
+
+def read_grid(path: str | Path) -> Grid:
+    """Read a YAML file.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: an unknown key or a value of another kind; names file, key and choices.
+    """
+    return grid_of(read_mapping(path), str(path))
+
+
+def read_mapping(path: str | Path) -> dict[Any, Any]:
+    """Read keys and values of a YAML file.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: it is something else.
+    """
+    content = read_yaml(path)
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: expected keys and values")
+    return content
+
+
+def grid_of(content: Mapping[Any, Any], place: str) -> Grid:
+    """Return the grid of keys and values as YAML has them, which stand at ``place``.
+
+    Raises:
+        ValueError: a key that is unknown or missing, or a value of another kind.
+    """
+    for key in ("dataset", "systems"):
+        if key not in content:
+            raise ValueError(f"{place}: key {quoted(key)} is missing")
+    return check_grid(Grid(**read_values(content, place)), place)
+
+
+def check_grid(grid: Grid, place: str) -> Grid:
+    """Return a grid whose values go together.
+
+    Raises:
+        ValueError: they do not.
+    """
+    if grid.dataset == TRANSLATION and not grid.updates:
+        raise ValueError(f"{place}: translation wants a number of updates (key 'updates')")
+    try:
+        check_prepare(grid.prepare, grid.dataset)
+    except ValueError as error:
+        raise ValueError(f"{place}: prepare: {error}") from None
+    if (count := grid.count()) > MOST_RUNS:
+        raise ValueError(f"{place}: {count:,} runs: a file may ask for {MOST_RUNS:,}")
+    return grid
+
+
+def read_values(
+    content: Mapping[Any, Any], place: str, kinds: Mapping[str, Any] = KINDS
+) -> dict[str, Any]:
+    """Read values of a grid's keys, or of others with their types, which stand at ``place``.
+
+    Raises:
+        ValueError: a key that is unknown, or a value of another kind.
+    """
+    refuse_others(content, kinds, place)
+    return {key: read_as(kinds[key], value, f"{place}: {key}") for key, value in content.items()}

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from ...messages import named
-from .grid import OWN_RATE, SIZES, Grid, Options, variant
-from .grid_file import read_values
+from .grid import OWN_RATE, SIZES, Grid, Options, read_values, variant
 from .grid_values import refuse_owned
-from .prepared_data import TRANSLATION
+from .prepare_options import TRANSLATION
 
 _SMALLEST = {"arch": "syntax_transformer_tiny"}
 _SHORTEST = {"beam": 1, "max-len-a": 0, "max-len-b": 8, "max-tokens": 2000}
@@ -72,11 +71,8 @@ def smoke(grid: Grid, updates: int = 2) -> Grid:
 def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
     """Return the grid with some of its systems, or with any architectures; all if none is named.
 
-    Args:
-        grid: the whole grid.
-        names: of its systems, with their size, with `size` or without, or of architectures with
-            theirs.
-        size: that the systems get afterwards; empty for their own.
+    A system is named with its size, without one, or with ``size``, which it gets afterwards; an
+    architecture with its own.
 
     Raises:
         ValueError: a name that is neither.
@@ -96,12 +92,9 @@ def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
 
 
 def select(grid: Grid, **given: Any) -> Grid:
-    """Return the grid with other values where some are given.
+    """Return the grid with other values of its keys; what is empty or 0 is not given.
 
-    Args:
-        grid: the whole grid.
-        given: values of its keys; what is empty or 0 is not given. Epochs come in place of its
-            updates as well.
+    Epochs come in place of its updates as well.
 
     Raises:
         ValueError: values that no grid file may hold, or both epochs and updates.
@@ -113,14 +106,9 @@ def select(grid: Grid, **given: Any) -> Grid:
 
 
 def changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:
-    """Return the grid with values of a file in place of its own.
+    """Return the grid with values of a file, which stand at ``place``, instead of its own.
 
     Options are added to the grid's, and those without a value are taken away.
-
-    Args:
-        grid: the whole grid.
-        own: key -> value, as YAML has it.
-        place: where they stand, for messages.
 
     Raises:
         ValueError: see `read_values`.
@@ -134,11 +122,7 @@ def changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:
 
 
 def choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
-    """Return the grid with other values of its choices.
-
-    Args:
-        grid: the whole grid.
-        given: option -> values, wherever this option is a choice.
+    """Return the grid with other values of options, wherever these are a choice.
 
     Raises:
         ValueError: no system has such a choice; names those there are.
@@ -157,11 +141,9 @@ def choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
 
 
 def contrast(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
-    """Return the grid with further systems: each of its own with one option changed.
+    """Return the grid with further systems: of each one a `variant` for each value of an option.
 
-    Args:
-        grid: with the systems as they are, which stay.
-        given: option -> values, each of which makes a system `variant`; one change at a time.
+    The systems that it has stay; one option is changed at a time.
     """
     systems = dict(grid.systems)
     for system, options in grid.systems.items():
@@ -190,14 +172,10 @@ def with_options(grid: Grid, options: Options) -> Grid:
 
 
 def resize(grid: Grid, size: str) -> Grid:
-    """Return the grid with all systems in another size.
+    """Return the grid with all systems in another size, one of `SIZES`.
 
     An architecture ends with its size: ``bert_sla_minilm`` becomes ``bert_sla_base``, and a system
     called by it with it; a name of its own gets the size behind it.
-
-    Args:
-        grid: of any size.
-        size: one of `SIZES`.
 
     Raises:
         ValueError: another size, or an architecture that does not end with one.

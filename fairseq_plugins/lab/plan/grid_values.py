@@ -8,10 +8,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from ...messages import quoted
 from .option_values import Options, as_mapping, check_choice
-from .plain_values import LINE, NAME, NUMBER, PATH, Kind
+from .plain_values import LINE, NAME, NUMBER, PATH, ValueKind, read_as
 from .prepare_options import read_prepare
-from .train_options import check_generation, check_training
-from .typed_reading import read_as
+from .train_options import check_options, of_generation, of_training
 
 OWN_RATE = "lr"  # option of a system that the grid reads itself, in place of its learning rates
 TAKEN = ("after", "data", "jobs")  # folders of an experiment itself
@@ -26,7 +25,7 @@ OWNED = {  # options of fairseq-train that grids decide -> what says so
     "cpu": "--cpu",
     "distributed-world-size": "--processes",
 }
-FOLDER = Kind(
+FOLDER = ValueKind(
     f"a name for a folder: {NAME.said}, and none of {', '.join(TAKEN)}",
     lambda value: NAME.fits(value) and value not in TAKEN,
 )
@@ -42,7 +41,7 @@ def _different(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def or_nothing(kind: Kind) -> PlainValidator:
+def or_nothing(kind: ValueKind) -> PlainValidator:
     """Return what reads a text of a kind; nothing after the colon is an empty one."""
     return PlainValidator(lambda value: "" if value in (None, "") else kind.check(value))
 
@@ -94,14 +93,14 @@ def _open_options(value: Any) -> Options:
     for key, given in found.items():
         if isinstance(given, list):
             check_choice(key, given)
-    check_training(found)
+    check_options(found, of_training(), "--options")
     return found
 
 
 def _generation(value: Any) -> Options:
     """Read options of fairseq-generate."""
     found = as_mapping(value)
-    check_generation(found)
+    check_options(found, of_generation(), "--generate")
     return found
 
 

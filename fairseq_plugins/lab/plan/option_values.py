@@ -1,4 +1,4 @@
-"""Read options and their values, of a file or a command line."""
+"""Options and their values, read from a file or a command line, and spelt out for one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ...messages import quoted
 from .strict_yaml import parse_yaml
@@ -15,16 +15,12 @@ Options = dict[str, Any]
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 
 
-class _Checks(Protocol):
-    def check(self, value: Any) -> Any: ...
-
-
-def check_option(key: Any, value: Any, known: Mapping[str, _Checks], otherwise: str) -> None:
+def check_option(key: Any, value: Any, known: Mapping[str, Any], otherwise: str) -> None:
     """Refuse an option that is none of those that a file may give, or has another kind of value.
 
     Args:
         key, value: as the file gives it.
-        known: name -> what checks its values.
+        known: name -> what has `check` for its values.
         otherwise: what to do instead, for the message.
 
     Raises:
@@ -102,3 +98,15 @@ def _value(name: str, text: str) -> Any:
     if not isinstance(value, str | int | float | None):
         raise ValueError(f"option {quoted(name)}: {quoted(value)} is no single value")
     return value
+
+
+def command_line(options: Options) -> list[str]:
+    """Spell options out; True is a bare flag, False and None are left out."""
+    words = []
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        words.append(f"--{name}")
+        if value is not True:
+            words.append(str(value))
+    return words

@@ -1,21 +1,24 @@
-"""Kinds of values that the file of an experiment may hold: none of them can act.
+"""Kinds of values that the file of an experiment may hold, and their reading: none can act.
 
 Whatever of a file comes to a command line, a path, a script of Slurm or a page is of one of these:
-no value begins like an option, breaks a line, leaves a folder or is computed.
+no value begins like an option, breaks a line, leaves a folder or is computed. What pydantic refuses
+is said in one sentence.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, core_schema
 
 from ...messages import quoted
 
+CLOSED = ConfigDict(extra="forbid", frozen=True, strict=True)
 _NUMBER = r"[+-]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,3})?"
 _SEVERAL = rf"\s*{_NUMBER}\s*(?:,\s*{_NUMBER}\s*){{0,50}},?\s*"
 _COMPONENT = r"\w[\w.+-]{0,99}"
@@ -23,16 +26,11 @@ _LONGEST = 500  # characters of a line
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of values; as annotation of a field it is what pydantic checks.
+class ValueKind:
+    """A kind of values; as annotation of a field it is what pydantic checks."""
 
-    Args:
-        said: what fits, for messages.
-        fits: whether a value does.
-    """
-
-    said: str
-    fits: Callable[[Any], bool]
+    said: str  # what fits, for messages
+    fits: Callable[[Any], bool]  # whether a value does
 
     def check(self, value: Any) -> Any:
         """Return a value that fits.
@@ -48,26 +46,26 @@ class Kind:
         return core_schema.no_info_plain_validator_function(self.check)
 
 
-def matching(fits: Callable[[str], object], said: str) -> Kind:
+def matching(fits: Callable[[str], object], said: str) -> ValueKind:
     """Return the kind of texts that fit, mostly a regular expression as a whole."""
-    return Kind(said, lambda value: isinstance(value, str) and bool(fits(value)))
+    return ValueKind(said, lambda value: isinstance(value, str) and bool(fits(value)))
 
 
-def one_of(names: Iterable[str], *, alone: bool = False) -> Kind:
+def one_of(names: Iterable[str], *, alone: bool = False) -> ValueKind:
     """Return the kind of some names; ``alone`` lets the option stand without a value as well."""
     names = tuple(names)
-    return Kind(
+    return ValueKind(
         f"one of {', '.join(names)}",
         lambda value: isinstance(value, str) and value in names or (alone and value is True),
     )
 
 
-def either(one: Kind, other: Kind) -> Kind:
+def either(one: ValueKind, other: ValueKind) -> ValueKind:
     """Return the kind of what fits one or the other."""
     if one.said == other.said:
         return one
     said = f"{one.said}, or {other.said}"
-    return Kind(said, lambda value: one.fits(value) or other.fits(value))
+    return ValueKind(said, lambda value: one.fits(value) or other.fits(value))
 
 
 def _is_whole(value: Any) -> bool:
@@ -86,15 +84,15 @@ def _is_line(value: Any) -> bool:
 
 _A_NUMBER = re.compile(_NUMBER, re.ASCII)
 _ONE = matching(_A_NUMBER.fullmatch, "a number")
-FLAG = Kind("true or false", lambda value: isinstance(value, bool))
-WHOLE = Kind("a whole number", _is_whole)
-NUMBER = Kind("a number", _is_number)
+FLAG = ValueKind("true or false", lambda value: isinstance(value, bool))
+WHOLE = ValueKind("a whole number", _is_whole)
+NUMBER = ValueKind("a number", _is_number)
 _A_TUPLE = re.compile(rf"{_SEVERAL}|\({_SEVERAL}\)|\[{_SEVERAL}\]", re.ASCII)
 _TUPLE = matching(_A_TUPLE.fullmatch, "numbers such as (0.9, 0.98)")
-NUMBERS = Kind(_TUPLE.said, lambda value: _is_number(value) or _TUPLE.fits(value))
+NUMBERS = ValueKind(_TUPLE.said, lambda value: _is_number(value) or _TUPLE.fits(value))
 _A_WORD = re.compile(r"\w[\w.,+-]{0,199}")
 _TEXT_WORD = matching(_A_WORD.fullmatch, "a word of letters, digits and _, with . , + - within")
-WORD = Kind(
+WORD = ValueKind(
     _TEXT_WORD.said, lambda value: _is_whole(value) and value >= 0 or _TEXT_WORD.fits(value)
 )
 _A_NAME = re.compile(r"\w[\w.-]{0,99}")
@@ -104,8 +102,50 @@ PATH = matching(
     _A_PATH.fullmatch,
     "a path that goes down only, of letters, digits and _, with . + - within",
 )
-LINE = Kind(f"a line of at most {_LONGEST} characters", _is_line)
-TEXT = Kind(  # as a word of a command line
+LINE = ValueKind(f"a line of at most {_LONGEST} characters", _is_line)
+TEXT = ValueKind(  # as a word of a command line
     f"{LINE.said} that does not begin with -",
     lambda value: _is_line(value) and not value.startswith("-"),
 )
+
+
+def read_as(kind: Any, content: Any, place: str) -> Any:
+    """Return content as a value of a type.
+
+    Args:
+        kind: model of pydantic, whose keys are closed, or another type that it knows.
+        content: as YAML has it.
+        place: where it stands, for messages.
+
+    Raises:
+        ValueError: a key that is unknown or missing, or a value of another kind; names place, key,
+            value and what would fit.
+    """
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        refuse_others(content, kind.model_fields, place)
+    try:
+        return TypeAdapter(kind).validate_python(content)
+    except ValidationError as error:
+        found = error.errors()[0]
+    *places, last = found["loc"] or [None]
+    if found["type"] == "missing":
+        reason = f"key {quoted(last)} is missing"
+    else:
+        places += [] if last is None else [last]
+        own = found["type"] == "value_error"
+        reason = str(found["ctx"]["error"]) if own else f"{quoted(found['input'])}: {found['msg']}"
+    places = [f"value {one + 1}" if isinstance(one, int) else one for one in places]
+    raise ValueError(": ".join([place, *places, reason]))
+
+
+def refuse_others(content: Any, known: Collection[str], place: str) -> None:
+    """Refuse what is no mapping, or has other keys than those known.
+
+    Raises:
+        ValueError: names the key and the choices.
+    """
+    if not isinstance(content, dict):
+        raise ValueError(f"{place}: {quoted(content)} is no mapping of {', '.join(known)}")
+    for key in content:
+        if key not in known:
+            raise ValueError(f"{place}: unknown key {quoted(key)}; choices: {', '.join(known)}")

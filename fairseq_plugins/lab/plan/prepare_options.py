@@ -21,8 +21,8 @@ from ...prep.recipes.question_options import QuestionOptions
 from ...prep.recipes.text_options import TextOptions
 from ...prep.recipes.translation_options import TranslationOptions
 from ...prep.running import RUNNING
-from .option_values import Options, as_mapping, check_option
-from .plain_values import FLAG, NUMBER, PATH, TEXT, WHOLE, WORD, Kind
+from .option_values import Options, as_mapping, check_option, command_line
+from .plain_values import FLAG, NUMBER, PATH, TEXT, WHOLE, WORD, ValueKind
 
 SQUAD, TRANSLATION = "squad", "translation"  # datasets that are prepared in their own way
 _WORDS = (  # options with a text that is a word, or several with commas
@@ -34,7 +34,7 @@ _FILES = (
     "trainpref validpref testpref train_file valid_file test_file train_conllu valid_conllu "
     "test_conllu"
 ).split()
-_BELOW = Kind(
+_BELOW = ValueKind(
     f"{PATH.said} (several with commas between), in the folder of raw data",
     lambda value: isinstance(value, str) and all(map(PATH.fits, value.split(","))),
 )
@@ -83,16 +83,15 @@ def words_of(options: Mapping[str, Any], raw: Path) -> list[str]:
         options: that `check_prepare` let pass.
         raw: folder of raw data.
     """
-    words = []
-    for key, value in options.items():
-        if key.replace("-", "_") in _FILES:
-            value = ",".join(str(raw / name) for name in value.split(","))
-        if value is not False:
-            words += [f"--{key}"] if value is True else [f"--{key}", str(value)]
-    return words
+    files = {
+        key: ",".join(str(raw / name) for name in value.split(","))
+        for key, value in options.items()
+        if key.replace("-", "_") in _FILES
+    }
+    return command_line({**options, **files})
 
 
-def _kinds_of(dataset: str) -> dict[str, Kind]:
+def _kinds_of(dataset: str) -> dict[str, ValueKind]:
     """Return name -> kind of the options of a dataset's preparation, as its record has them."""
     usual = [TextOptions, ReadOptions]
     records = {TRANSLATION: [TranslationOptions], SQUAD: [QuestionOptions]}.get(dataset, usual)

@@ -1,40 +1,36 @@
-"""The prepared folders that a grid's systems are trained on."""
+"""The prepared folders that a grid's systems are trained on, and the commands that make them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ...evaluation.metrics import NAMES
 from ...messages import named
-from ..commands import written
+from ..commands import command, written
+from .experiment_file import PlannedPart
 from .grid import Grid
-from .prepare_options import TRANSLATION, preparing, words_of
+from .prepare_options import SQUAD, TRANSLATION, preparing, words_of
 
 SPANS = "spans"  # target of question answering; that of translation is called as its dataset
 # target -> what may choose a checkpoint; of translation what fairseq logs
 METRICS = {**NAMES, TRANSLATION: ("loss", "nll_loss", "ppl", "bleu")}
 TASKS = ("text_classification", "sequence_labeling", "extractive_qa", "syntax_translation")
+_DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
 _PARALLEL = "fairseq_plugins.translation"  # format of a manifest of parallel text
 
 
 @dataclass(frozen=True)
 class PreparedData:
-    """What a run has to know about its prepared folder.
+    """What a run has to know about its prepared folder."""
 
-    Args:
-        folder: the folder.
-        manifest: contents of its ``manifest.json``.
-        fingerprint: SHA-256 of that file.
-    """
-
-    folder: Path
-    manifest: Mapping[str, Any]
-    fingerprint: str
+    folder: Path  # the folder
+    manifest: Mapping[str, Any]  # contents of its ``manifest.json``
+    fingerprint: str  # SHA-256 of that file
 
     @property
     def examples(self) -> int:
@@ -117,7 +113,10 @@ def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
             on which systems could not be compared.
     """
     names = dict.fromkeys(grid.data_of(system) for system in grid.systems)
-    found = {name: read_prepared(_place_of(folder, name), grid) for name in names}
+    found = {}
+    for name in names:
+        own = Path(name) if "/" in name else folder.with_name(f"{folder.name}_{name}")
+        found[name] = read_prepared(own if name else folder, grid)
     first, *others = found.values()
     for other in others:
         if other.file_of(grid.validation) != first.file_of(grid.validation):
@@ -128,8 +127,43 @@ def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
     return found
 
 
-def _place_of(folder: Path, name: str) -> Path:
-    """Return the prepared folder of a name that a system has for it."""
-    if not name:
-        return folder
-    return Path(name) if "/" in name else folder.with_name(f"{folder.name}_{name}")
+def raw_folder(part: PlannedPart, raw: Path) -> Path:
+    """Return the folder of a part's raw data: that of its name below the folder given, or this."""
+    inner = raw / (part.raw or part.name)
+    return inner if inner.is_dir() else raw
+
+
+def preparation(
+    part: PlannedPart, raw: Path, pretrained: str = "", more: Sequence[str] = ()
+) -> list[list[str]]:
+    """Return the commands that prepare a part's folder, and those of systems with other data.
+
+    Args:
+        part: whose data.
+        raw: folder of raw data, of this part or with a folder for each.
+        pretrained: Hugging Face BERT directory; empty for the default.
+        more: further options.
+
+    Raises:
+        FileNotFoundError: there is no such folder.
+    """
+    raw = raw_folder(part, raw)
+    if not raw.is_dir():
+        raise FileNotFoundError(f"--raw {raw}: no such folder")
+    dataset, given = part.grid.dataset, ["--pretrained", pretrained] if pretrained else []
+    own = [*([] if dataset == TRANSLATION else given), *words_of(part.grid.prepare, raw), *more]
+    first = command(*preparing(dataset, raw), "--destdir", str(part.folder), *own)
+    return [first, *(_augmented(part, raw, own) if dataset == SQUAD else [])]
+
+
+def _augmented(part: PlannedPart, raw: Path, own: Sequence[str]) -> list[list[str]]:
+    """Return the commands for ``train_35.json`` and the like, validated on the same questions."""
+    valid = next((raw / name for name in _DEVELOPMENT if (raw / name).is_file()), None)
+    found = []
+    for train in sorted(raw.glob("train_*.json")):
+        share = train.stem.removeprefix("train_")
+        if share.isdigit() and valid:
+            files = ["--train-file", str(train), "--valid-file", str(valid)]
+            folder = part.folder.with_name(f"{part.folder.name}_{share}")
+            found.append(command("prepare questions", "--destdir", str(folder), *files, *own))
+    return found

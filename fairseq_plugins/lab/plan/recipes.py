@@ -1,20 +1,28 @@
 """What a cell of a grid trains with: the options of ``fairseq-train``, and what is recorded.
 
 The number of updates follows from the size of the training set unless the grid says it, since
-warm-up and decay are laid out over all of them.
+warm-up and decay are laid out over all of them. A run has the same batches however many processes
+share them: the batch of an update is what the grid says, and every process takes its part.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...evaluation.metrics import LOWER_IS_BETTER
-from .grid import OWN_DATA, OWN_RATE, Cell, Grid, Options
+from .grid import OWN_DATA, OWN_RATE, Grid, GridCell, Options
 from .prepared_data import METRICS, SPANS, TRANSLATION, PreparedData
 
 NEVER = 1_000_000  # epochs
+TRANSLATING = {  # what no grid of translation needs to repeat (Vaswani 2017)
+    "criterion": "label_smoothed_cross_entropy",
+    "label-smoothing": 0.1,
+    "optimizer": "adam",
+    "adam-betas": "(0.9, 0.998)",
+    "lr-scheduler": "inverse_sqrt",
+}
 
 
 def chief_metric(grid: Grid, manifest: Mapping[str, Any]) -> str:
@@ -29,7 +37,7 @@ def chief_metric(grid: Grid, manifest: Mapping[str, Any]) -> str:
     return metric
 
 
-def total_updates(grid: Grid, cell: Cell, data: PreparedData) -> int:
+def total_updates(grid: Grid, cell: GridCell, data: PreparedData) -> int:
     """Return the number of updates of a run: the grid's, or whole epochs, the last batch included.
 
     Raises:
@@ -53,34 +61,17 @@ def total_updates(grid: Grid, cell: Cell, data: PreparedData) -> int:
     return math.ceil(batches / options["update-freq"]) * cell.epochs
 
 
-def _own_options(grid: Grid, cell: Cell) -> Options:
+def _own_options(grid: Grid, cell: GridCell) -> Options:
     """Return what the grid, the system and the choice say, the last of them weighing most."""
     system = grid.systems[cell.system]
     system = {name: v for name, v in system.items() if name not in (OWN_DATA, OWN_RATE)}
     return {**grid.options, **system, **dict(cell.choice)}
 
 
-def train_options(grid: Grid, cell: Cell, data: PreparedData) -> Options:
+def train_options(grid: Grid, cell: GridCell, data: PreparedData) -> Options:
     """Return the options of ``fairseq-train`` that decide what comes out of a run."""
     task, metric = data.manifest["task"], chief_metric(grid, data.manifest)
-    kind = _translation_options if data.translates else _fine_tuning_options
-    options = {
-        "task": task,
-        **kind(grid, task),
-        "lr": cell.learning_rate,
-        "max-update": total_updates(grid, cell, data),
-        "seed": cell.seed,
-        "best-checkpoint-metric": metric,
-        "maximize-best-checkpoint-metric": metric not in LOWER_IS_BETTER,
-        **_validation_options(grid),
-        **_own_options(grid, cell),
-    }
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _fine_tuning_options(grid: Grid, task: str) -> Options:
-    """Return the recipe of BERT's fine-tuning."""
-    return {
+    fine_tuning = {
         "criterion": task,
         "optimizer": "bert_adamw",
         "weight-decay": grid.weight_decay,
@@ -90,17 +81,18 @@ def _fine_tuning_options(grid: Grid, task: str) -> Options:
         "batch-size": grid.batch_size,
         "required-batch-size-multiple": 1,
     }
-
-
-def _translation_options(grid: Grid, task: str) -> Options:
-    """Return the part of the recipe of translation that no grid needs to repeat (Vaswani 2017)."""
-    return {
-        "criterion": "label_smoothed_cross_entropy",
-        "label-smoothing": 0.1,
-        "optimizer": "adam",
-        "adam-betas": "(0.9, 0.998)",
-        "lr-scheduler": "inverse_sqrt",
+    options = {
+        "task": task,
+        **(TRANSLATING if data.translates else fine_tuning),
+        "lr": cell.learning_rate,
+        "max-update": total_updates(grid, cell, data),
+        "seed": cell.seed,
+        "best-checkpoint-metric": metric,
+        "maximize-best-checkpoint-metric": metric not in LOWER_IS_BETTER,
+        **_validation_options(grid),
+        **_own_options(grid, cell),
     }
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _validation_options(grid: Grid) -> Options:
@@ -114,19 +106,7 @@ def _validation_options(grid: Grid) -> Options:
     return options
 
 
-def command_line(options: Options) -> list[str]:
-    """Spell options out; True is a bare flag, False and None are left out."""
-    words = []
-    for name, value in options.items():
-        if value is None or value is False:
-            continue
-        words.append(f"--{name}")
-        if value is not True:
-            words.append(str(value))
-    return words
-
-
-def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
+def settings(grid: Grid, cell: GridCell, data: PreparedData) -> dict[str, Any]:
     """Return everything that decides a run, as it is recorded with its results.
 
     Of question answering the validation file is recorded as well, since systems may be trained on
@@ -152,3 +132,54 @@ def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
             "generate": dict(grid.generate),
         }
     return found
+
+
+class Workers(NamedTuple):
+    """The processes of one run.
+
+    With several nodes the environment variable TORCHRUN has to hold torchrun's rendezvous.
+    """
+
+    nodes: int = 1  # machines
+    processes: int = 1  # on each of them, one a GPU
+
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return self.nodes * self.processes
+
+
+ALONE = Workers()
+
+
+def share_batches(options: Options, workers: Workers, system: str) -> Options:
+    """Return the options of each process, so that an update sees as much as with one process.
+
+    Args:
+        options: of one process.
+        workers: that share the work.
+        system: whose options they are, for the message.
+
+    Raises:
+        ValueError: neither the batches of an update nor the examples of a batch can be dealt out
+            evenly.
+    """
+    count = workers.count
+    if count == 1:
+        return options
+    several = int(options.get("update-freq", 1))
+    shared = math.gcd(several, count)
+    rest, own = count // shared, {"update-freq": several // shared}
+    if rest == 1:
+        return {**options, **own}
+    examples = options.get("batch-size")
+    if isinstance(examples, int) and examples % rest == 0:
+        own["batch-size"] = examples // rest
+        if "max-tokens" in options:
+            own["max-tokens"] = int(options["max-tokens"]) // rest
+        return {**options, **own}
+    given = {name: options[name] for name in ("update-freq", "batch-size") if name in options}
+    raise ValueError(
+        f"{system}: {count} processes cannot share {given or 'its batches'} evenly: choose a "
+        "number of processes that divides update-freq or batch-size"
+    )

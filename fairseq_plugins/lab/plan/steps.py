@@ -24,9 +24,8 @@ from pydantic import BaseModel, model_validator
 
 from ...messages import named, quoted
 from ..commands import parser_of, written
+from . import plain_values as of
 from .option_values import check_option
-from .plain_values import FLAG, NUMBER, TEXT, WHOLE, WORD, Kind, matching, one_of
-from .typed_reading import CLOSED, read_as
 
 COMMANDS = (
     *("analyze-questions", "answer", "cases", "compare", "perturb", "plot attention"),
@@ -52,32 +51,25 @@ _PLACE = rf"\{{(?:(?:runs|data|raw)(?::[^{{}}:]+)?|(?:run|after):[^{{}}:]+|file|
 _PLACES = re.compile(
     rf"\??(?:[^-?={{}}:,\x00-\x1f\x7f][^={{}}:,\x00-\x1f\x7f]*=)?{_PLACE}(?:[:,]{_PLACE})*"
 )
-PLACE = matching(
+PLACE = of.matching(
     _PLACES.fullmatch,
     "a place: {runs}, {runs:NAME}, {run:NAME}, {data}, {raw}, {after:STEP}, {file} or {out}, and "
     "/names that go down from there; several with , or : between; NAME= may stand before",
 )
 _WITHIN_OUT = re.compile(rf"\{{out\}}{_INNER}")
-OUT = matching(_WITHIN_OUT.fullmatch, "{out}/...: a step writes into its own folder")
+OUT = of.matching(_WITHIN_OUT.fullmatch, "{out}/...: a step writes into its own folder")
 _STEP_NAME = re.compile(r"[A-Za-z0-9][\w-]{0,99}")
-_STEP = matching(_STEP_NAME.fullmatch, "a name of letters, digits, - and _")
+_STEP = of.matching(_STEP_NAME.fullmatch, "a name of letters, digits, - and _")
 
 
 @dataclass(frozen=True)
 class StepOption:
-    """An option of a command that a step may give.
+    """An option of a command that a step may give."""
 
-    Args:
-        kind: of each value.
-        count: how many values, as argparse has it; a number is that of each of several lists.
-        flag: on the command line; empty for what stands there by its place.
-        is_required: whether the command asks for it.
-    """
-
-    kind: Kind
-    count: int | str | None
-    flag: str
-    is_required: bool
+    kind: of.ValueKind  # of each value
+    count: int | str | None  # of values, as argparse has it; a number: of each of several lists
+    flag: str  # on the command line; empty for what stands there by its place
+    is_required: bool  # whether the command asks for it
 
     def check(self, value: Any) -> None:
         """Refuse a value of another kind, or more or fewer than the option takes.
@@ -116,42 +108,36 @@ def options_of(command: str) -> dict[str, StepOption]:
         flag = next((one for one in action.option_strings if one.startswith("--")), "")
         name = flag.removeprefix("--") or action.dest
         if kind := _kind_of(action, name):
-            count = None if kind is FLAG else action.nargs
+            count = None if kind is of.FLAG else action.nargs
             found[name] = StepOption(kind, count, flag, action.required)
     return found
 
 
-def _kind_of(action: argparse.Action, name: str) -> Kind | None:
+def _kind_of(action: argparse.Action, name: str) -> of.ValueKind | None:
     """Return the kind of an option's values; None for one that a step may not give."""
     if name in _LEFT_OUT or action.dest in _LEFT_OUT:
         return None
     if action.nargs == 0:
-        return FLAG
+        return of.FLAG
     if action.choices:
-        return one_of(map(str, action.choices))
+        return of.one_of(map(str, action.choices))
     if action.type in (int, float):
-        return WHOLE if action.type is int else NUMBER
-    known = ((OUT, _WRITTEN), (PLACE, _READ), (TEXT, _TEXTS), (WORD, _WORDS))
+        return of.WHOLE if action.type is int else of.NUMBER
+    known = ((OUT, _WRITTEN), (PLACE, _READ), (of.TEXT, _TEXTS), (of.WORD, _WORDS))
     return next((kind for kind, names in known if name in names), None)
 
 
-class Step(BaseModel):
-    """A command that is called with an experiment's runs.
+class AfterStep(BaseModel):
+    """A command that is called with an experiment's runs."""
 
-    Attributes:
-        name: of its folder.
-        command: one of `COMMANDS`.
-        options: name -> value or values, with placeholders.
-    """
+    model_config = of.CLOSED
 
-    model_config = CLOSED
-
-    name: Annotated[str, _STEP]
-    command: Annotated[str, one_of(COMMANDS)]
-    options: dict[str, Any] = {}
+    name: Annotated[str, _STEP]  # of its folder
+    command: Annotated[str, of.one_of(COMMANDS)]
+    options: dict[str, Any] = {}  # name -> value or values, with placeholders
 
     @model_validator(mode="after")
-    def _fits_its_command(self) -> Step:
+    def _fits_its_command(self) -> AfterStep:
         known = options_of(self.command)
         for key, value in self.options.items():
             check_option(key, value, known, f"{self.command} takes {', '.join(known)}")
@@ -172,20 +158,16 @@ class Step(BaseModel):
         return [word for name in order if name in given for word in known[name].words(given[name])]
 
 
-def read_steps(entries: Any, place: str) -> tuple[Step, ...]:
-    """Read ``after`` of an experiment's file.
-
-    Args:
-        entries: list of mappings with `name`, `command` and `options`; None for no steps.
-        place: of the list, for messages.
+def read_steps(entries: Any, place: str) -> tuple[AfterStep, ...]:
+    """Read ``after`` of an experiment's file, which stands at ``place``; None for no steps.
 
     Raises:
         ValueError: what is wrong with which step, and what could stand there.
     """
-    steps: list[Step] = []
-    for number, entry in enumerate(read_as(list | None, entries, place) or [], start=1):
+    steps: list[AfterStep] = []
+    for number, entry in enumerate(of.read_as(list | None, entries, place) or [], start=1):
         where, earlier = f"{place}: step {number}", [step.name for step in steps]
-        step = read_as(Step, entry, where)
+        step = of.read_as(AfterStep, entry, where)
         if step.name in earlier:
             raise ValueError(f"{where}: {quoted(step.name)} is the name of an earlier step")
         for left in re.findall(r"\{after:([^{}]*)\}", str(step.options)):

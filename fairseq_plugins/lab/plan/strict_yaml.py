@@ -74,11 +74,7 @@ def read_yaml(path: str | Path) -> Any:
 
 
 def parse_yaml(text: str, place: str) -> Any:
-    """Read a text.
-
-    Args:
-        text: at most one document.
-        place: where it stands, for messages.
+    """Read a text of at most one document, which stands at ``place``.
 
     Raises:
         ValueError: see `read_yaml`.

@@ -16,7 +16,7 @@ from typing import Any
 
 from ...registration import register
 from .option_values import check_option
-from .plain_values import FLAG, NUMBER, NUMBERS, PATH, WHOLE, WORD, Kind, either, one_of
+from .plain_values import FLAG, NUMBER, NUMBERS, PATH, WHOLE, WORD, ValueKind, either, one_of
 
 OWN_DATA = "data"  # option of a system that says what it is trained on; grids read it themselves
 _WORDS = (  # options with a text that is a word, or several with commas
@@ -40,30 +40,18 @@ _GENERATION = (
 ).split()
 
 
-def check_training(options: Mapping[Any, Any]) -> None:
-    """Refuse options of a system that are none of those that a file may give.
+def check_options(options: Mapping[Any, Any], kinds: Mapping[str, ValueKind], flag: str) -> None:
+    """Refuse options that are none of those that a file may give.
 
     Args:
-        options: of ``fairseq-train``, and those that grids read themselves; a list is a choice.
+        options: a list is a choice, all of whose values are looked at; None takes an option away.
+        kinds: `of_training` or `of_generation`.
+        flag: that gives them on the command line, for the message.
 
     Raises:
         ValueError: another name, or a value of another kind; names it and what would do.
     """
-    _check(options, of_training(), "--options")
-
-
-def check_generation(options: Mapping[Any, Any]) -> None:
-    """Refuse options of ``fairseq-generate`` that do not say how to search.
-
-    Raises:
-        ValueError: see `check_training`.
-    """
-    _check(options, of_generation(), "--generate")
-
-
-def _check(options: Mapping[Any, Any], kinds: Mapping[str, Kind], flag: str) -> None:
-    """Check options and their values; of a choice all of them. None takes an option away."""
-    taken_away = {key: Kind("", lambda value: True) for key in kinds}
+    taken_away = {key: ValueKind("", lambda value: True) for key in kinds}
     for key, given in options.items():
         for value in given if isinstance(given, list) else [given]:
             known = taken_away if value is None else kinds
@@ -71,7 +59,7 @@ def _check(options: Mapping[Any, Any], kinds: Mapping[str, Kind], flag: str) -> 
 
 
 @cache
-def of_training() -> dict[str, Kind]:
+def of_training() -> dict[str, ValueKind]:
     """Return name -> kind of the options of training; of registered things, those of ours mostly.
 
     argparse takes the beginning of an option for the option: none of these names begins another
@@ -102,13 +90,13 @@ def of_training() -> dict[str, Kind]:
         "criterion": one_of(criterions),
         "optimizer": one_of(_OPTIMIZERS),
         "lr-scheduler": one_of(schedules),
-        "arch": Kind("an architecture of this project", arches.__contains__),
-        OWN_DATA: Kind(PATH.said, lambda value: PATH.fits(str(value))),
+        "arch": ValueKind("an architecture of this project", arches.__contains__),
+        OWN_DATA: ValueKind(PATH.said, lambda value: PATH.fits(str(value))),
     }
 
 
 @cache
-def of_generation() -> dict[str, Kind]:
+def of_generation() -> dict[str, ValueKind]:
     """Return name -> kind of the options of generation."""
     from fairseq.dataclass import configs
 
@@ -122,9 +110,9 @@ def _of_ours(registry: Mapping[str, type]) -> Iterator[str]:
     yield from (name for name, one in registry.items() if one.__module__.startswith(f"{package}."))
 
 
-def _kinds_of(records: Iterable[type], names: Iterable[str] = ()) -> dict[str, Kind]:
+def _kinds_of(records: Iterable[type], names: Iterable[str] = ()) -> dict[str, ValueKind]:
     """Return name -> kind of the fields of records, all or those named, that have a plain one."""
-    found: dict[str, Kind] = {}
+    found: dict[str, ValueKind] = {}
     for spec in (spec for record in records for spec in fields(record)):
         kind, name = _kind_of(spec), spec.name.replace("_", "-")
         if kind and spec.name in (names or [spec.name]) and spec.name not in _REFUSED:
@@ -132,7 +120,7 @@ def _kinds_of(records: Iterable[type], names: Iterable[str] = ()) -> dict[str, K
     return found
 
 
-def _kind_of(spec: Field) -> Kind | None:
+def _kind_of(spec: Field) -> ValueKind | None:
     """Return the kind of a field; None where it takes a text that is no word, or anything."""
     if spec.name in _WORDS:
         return WORD
