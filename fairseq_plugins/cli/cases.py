@@ -23,9 +23,9 @@ from . import command
 
 if TYPE_CHECKING:
     from ..evaluation.highlights import Answer, Case
+    from ..evaluation.predictions import Prediction
     from ..inference.difference_study import StudiedPair
     from ..inference.prediction import Predictor
-    from ..inference.prediction_records import Prediction
 
 PLACES = ("checkpoint",)
 OF_A_SPLIT = 20
@@ -144,9 +144,8 @@ def studied(predictor: Predictor, args: argparse.Namespace) -> Iterator[StudiedP
 def answer(system: str, made: Prediction, gold: object) -> Answer:
     """Say a prediction in words; ``gold`` is the first system's, as others read raw text."""
     from ..evaluation.highlights import Answer
-    from ..inference.prediction_records import ScorePrediction
 
-    if isinstance(made, ScorePrediction):
+    if made.target == "score":
         return Answer(system, f"{made.score:.3f}")
     right = None if gold is None else made.label == gold
     return Answer(system, f"{made.label} {made.probability:.3f}", right)

@@ -26,7 +26,8 @@ from .contrast_kinds import (
 from .contrast_options import ContrastOptions
 from .contrast_report import format_items, format_tsv
 from .inputs import TextForm, load
-from .prediction_lines import CLASSES, LABELS, SCORES, kind_of_lines, read_predictions, read_texts
+from .prediction_lines import read_predictions, read_texts, target_of_lines
+from .predictions import CLASSES, SCORE, WORD_LABELS
 from .squad_files import read_predictions as read_answers
 from .translation import remove_subwords
 
@@ -111,7 +112,7 @@ def holds_answers(path: str | Path) -> bool:
         ValueError: a JSON object of something else, which nothing here compares.
     """
     text = "\n".join(read_lines(path)).strip()
-    if not (text.startswith("{") and text.endswith("}")) or kind_of_lines(path):
+    if not (text.startswith("{") and text.endswith("}")) or target_of_lines(path):
         return False
     try:
         found = json.loads(text)
@@ -125,7 +126,7 @@ def holds_answers(path: str | Path) -> bool:
 def _kind_of_file(path: str) -> Kind:
     if holds_answers(path):
         return ANSWERS
-    return _OF_LINES.get(kind_of_lines(path), TRANSLATIONS)
+    return _OF_LINES.get(target_of_lines(path), TRANSLATIONS)
 
 
 def _translations(options: ContrastOptions, names: Sequence[str], _: ReadQuestions) -> list[Item]:
@@ -147,16 +148,16 @@ def _translations(options: ContrastOptions, names: Sequence[str], _: ReadQuestio
 
 
 def _predictions(options: ContrastOptions, names: Sequence[str], _: ReadQuestions) -> list[Item]:
-    lines = kind_of_lines(options.systems[0])
+    lines = target_of_lines(options.systems[0])
     systems = [(path, read_predictions(path, lines)) for path in options.systems]
-    if lines == LABELS:
+    if lines == WORD_LABELS:
         return word_items(systems, names=names)
     texts = read_texts(options.src) if options.src else {}
     (first, made), *_ = systems
     lacking = next((one for one in made if not one.texts and one.id not in texts), None)
     if options.src and lacking is not None:
         raise ValueError(f"{options.src} holds no example {lacking.id!r}, which {first} predicts")
-    if lines == SCORES:
+    if lines == SCORE:
         return score_items(systems, texts, names=names)
     return class_items(systems, texts, names=names, positive=options.positive or "")
 
@@ -181,7 +182,7 @@ _OF_LINES = {
     CLASSES: Kind(
         "classes", "example", frozenset({"src", "positive"}), _predictions, is_judged=True
     ),
-    SCORES: Kind("scores", "example", frozenset({"src"}), _predictions),
-    LABELS: Kind("labels of words", "sentence", frozenset(), _predictions),
+    SCORE: Kind("scores", "example", frozenset({"src"}), _predictions),
+    WORD_LABELS: Kind("labels of words", "sentence", frozenset(), _predictions),
 }
 KINDS = (TRANSLATIONS, ANSWERS, *_OF_LINES.values())

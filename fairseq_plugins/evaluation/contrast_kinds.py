@@ -15,7 +15,8 @@ from ..messages import named
 from .choices import SENTENCE_METRICS
 from .contrast import Item, View, best
 from .marked_words import FIRST, HIT, MISS, SAME, SECOND, WRONG, Runs, mark_words, only, plain
-from .prediction_lines import Predicted, Systems, check_same
+from .prediction_lines import Systems, check_same
+from .predictions import Prediction
 from .translation import check_equal_counts
 
 Metric = Callable[[str, str], float]
@@ -109,8 +110,8 @@ def class_items(
         raise ValueError(f"class {positive!r} is not one of {named(sorted(classes))}")
     positive = positive or ("1" if classes == {"0", "1"} else "")
 
-    def judged(said: Sequence[Predicted]) -> tuple[list[float], list[bool]]:
-        scores = [100 * one.probability(one.gold) for one in said]
+    def judged(said: Sequence[Prediction]) -> tuple[list[float], list[bool]]:
+        scores = [100 * one.probabilities.get(one.gold, 0.0) for one in said]
         return scores, [one.answer == one.gold for one in said]
 
     return _items(
@@ -118,12 +119,12 @@ def class_items(
     )
 
 
-def _class(said: Sequence[Predicted], texts: Texts, names: Sequence[str], positive: str) -> View:
+def _class(said: Sequence[Prediction], texts: Texts, names: Sequence[str], positive: str) -> View:
     gold, shown = said[0].gold, []
     row = [("id", said[0].id), ("gold", gold), ("gap", "")]
     heading = f"probability of {positive}" if positive else "probability"
     for name, one in zip(names, said):
-        chance = one.probability(positive or one.answer)
+        chance = one.probabilities.get(positive or one.answer, 0.0)
         row += [(f"{name} label", one.answer), (f"{name} {heading}", f"{chance:.6f}")]
         note = f"{positive}: {100 * chance:.2f}%" if positive else f"{100 * chance:.2f}%"
         shown.append(([(one.answer, SAME if one.answer == gold else WRONG)], note))
@@ -145,14 +146,14 @@ def score_items(
         ValueError: other examples, or no gold scores.
     """
 
-    def judged(said: Sequence[Predicted]) -> tuple[list[float], list[bool]]:
+    def judged(said: Sequence[Prediction]) -> tuple[list[float], list[bool]]:
         scores = [-abs(one.answer - one.gold) for one in said]
         return scores, best(scores)
 
     return _items(systems, judged, lambda said: _score(said, _texts_of(said, texts), names))
 
 
-def _score(said: Sequence[Predicted], texts: Texts, names: Sequence[str]) -> View:
+def _score(said: Sequence[Prediction], texts: Texts, names: Sequence[str]) -> View:
     row = [("id", said[0].id), ("gold", f"{said[0].gold:g}"), ("gap", "")]
     row += [(f"{name} score", f"{one.answer:.6f}") for name, one in zip(names, said)]
     row += zip(("S1", "S2"), (*texts, "", ""))
@@ -169,17 +170,17 @@ def word_items(systems: Systems, *, names: Sequence[str]) -> list[Item]:
     return _items(systems, _by_words, lambda said: _words(said, names))
 
 
-def _by_words(said: Sequence[Predicted]) -> tuple[list[float], list[bool]]:
+def _by_words(said: Sequence[Prediction]) -> tuple[list[float], list[bool]]:
     scores = [100 * _right(one) / max(1, len(one.gold)) for one in said]
     return scores, best(scores)
 
 
-def _right(one: Predicted) -> int:
+def _right(one: Prediction) -> int:
     """Return how many words have the right label."""
     return sum(own == truth for own, truth in zip(one.answer, one.gold))
 
 
-def _words(said: Sequence[Predicted], names: Sequence[str]) -> View:
+def _words(said: Sequence[Prediction], names: Sequence[str]) -> View:
     gold, words = said[0].gold, said[0].texts
     texts = [("words", " ".join(words)), ("gold", " ".join(gold))]
     row = [("id", said[0].id), ("gap", ""), *texts]
@@ -194,8 +195,8 @@ def _words(said: Sequence[Predicted], names: Sequence[str]) -> View:
 
 def _items(
     systems: Systems,
-    judged: Callable[[Sequence[Predicted]], tuple[list[float], list[bool]]],
-    view: Callable[[Sequence[Predicted]], View],
+    judged: Callable[[Sequence[Prediction]], tuple[list[float], list[bool]]],
+    view: Callable[[Sequence[Prediction]], View],
 ) -> list[Item]:
     """Return the examples that systems predict, judged by a function of what they say of each."""
     check_same(systems)
@@ -203,7 +204,7 @@ def _items(
     return [Item(said[0].id, *judged(said), partial(view, said)) for said in examples]
 
 
-def _texts_of(said: Sequence[Predicted], texts: Mapping[str, Texts]) -> Texts:
+def _texts_of(said: Sequence[Prediction], texts: Mapping[str, Texts]) -> Texts:
     return next((one.texts for one in said if one.texts), texts.get(said[0].id, ()))
 
 

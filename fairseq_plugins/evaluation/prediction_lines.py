@@ -1,63 +1,31 @@
 """Predictions of classes, scores and labels of words: JSON lines, one an example, read strictly.
 
-``scripts/predict.py`` and ``scripts/robustness.py`` write them.
+`fairseq-plugins predict` and `robustness` write them.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..messages import named, quoted
 from ..text_reading import json_lines, read_lines
+from .predictions import CLASSES, KEYS, SCORE, WORD_LABELS, Prediction
 
-CLASSES, SCORES, LABELS = "label", "score", "labels"  # what a line's prediction stands under
-_NONE = {
-    CLASSES: "no prediction of a class (id, label, probabilities)",
-    SCORES: "no prediction of a score (id, score)",
-    LABELS: "no prediction of labels of words (id, words, labels)",
-}
 _NEEDED = {
-    CLASSES: {"id", "label", "probabilities"},
-    SCORES: {"id", "score"},
-    LABELS: {"id", "words", "labels"},
+    CLASSES: ("a class", ("id", "label", "probabilities")),
+    SCORE: ("a score", ("id", "score")),
+    WORD_LABELS: ("labels of words", ("id", "words", "labels")),
 }
 
-
-@dataclass(frozen=True)
-class Predicted:
-    """What a system says about one example.
-
-    Args:
-        id: the example's.
-        answer: the most probable class, a score, or a label for every word.
-        gold: the true one; None if unknown.
-        texts: one or two sentences, or words; empty if unknown.
-        line: of the file, from 1.
-        probabilities: class -> probability.
-    """
-
-    id: str
-    answer: Any
-    gold: Any
-    texts: tuple[str, ...]
-    line: int
-    probabilities: Mapping[str, float] = field(default_factory=dict)
-
-    def probability(self, label: str) -> float:
-        """Return the probability of a class; 0 of one that the system does not name."""
-        return self.probabilities.get(label, 0.0)
+Systems = Sequence[tuple[str, Sequence[Prediction]]]  # files, each with its predictions
 
 
-Systems = Sequence[tuple[str, Sequence[Predicted]]]  # files, each with its predictions
-
-
-def kind_of_lines(path: str | Path) -> str:
-    """Return what a file of predictions holds, of `CLASSES`, `SCORES` and `LABELS`.
+def target_of_lines(path: str | Path) -> str:
+    """Return the target of a file of predictions.
 
     Empty where its first line shows that it is none.
 
@@ -71,22 +39,24 @@ def kind_of_lines(path: str | Path) -> str:
         return ""
     if not isinstance(first, dict) or "id" not in first:
         return ""
-    return next((key for key in (CLASSES, LABELS, SCORES) if key in first), "")
+    return next((target for target, key in KEYS.items() if key in first), "")
 
 
-def read_predictions(path: str | Path, kind: str = CLASSES) -> list[Predicted]:
-    """Read predictions of one kind.
+def read_predictions(path: str | Path, target: str = CLASSES) -> list[Prediction]:
+    """Read predictions of one target.
 
     Raises:
         FileNotFoundError: there is no such file.
         ValueError: a line that is none; names file and line.
     """
+    what, needed = _NEEDED[target]
     made = []
     for number, record in json_lines(path):
         where = f"{path}, line {number}"
-        if not isinstance(record, dict) or not _NEEDED[kind] <= record.keys():
-            raise ValueError(f"{where}: {_NONE[kind]}")
-        made.append(_READ[kind](record, number, where))
+        if not isinstance(record, dict) or not record.keys() >= set(needed):
+            raise ValueError(f"{where}: no prediction of {what} ({', '.join(needed)})")
+        answer, gold, more = _READ[target](record, record.get("gold"), where)
+        made.append(Prediction(str(record["id"]), target, answer, gold, line=number, **more))
     return made
 
 
@@ -142,35 +112,33 @@ def check_same(systems: Systems) -> None:
         raise ValueError(f"{first}, line {lacking.line}: no gold label: nobody is right or wrong")
 
 
-def _class(record: dict[str, Any], line: int, where: str) -> Predicted:
-    probabilities, gold = record["probabilities"], record.get("gold")
+def _class(record: dict[str, Any], gold: Any, where: str) -> tuple[Any, Any, dict[str, Any]]:
+    probabilities = record["probabilities"]
     if not isinstance(probabilities, dict) or record["label"] not in probabilities:
         raise ValueError(f"{where}: no probability of label {quoted(record['label'])}")
     if not all(map(_is_number, probabilities.values())):
         raise ValueError(f"{where}: probabilities are {named(probabilities.values())}")
-    gold, texts = None if gold is None else str(gold), _texts(record, where)
-    return Predicted(str(record["id"]), str(record["label"]), gold, texts, line, probabilities)
+    more = {"texts": _texts(record, where), "probabilities": probabilities}
+    return str(record["label"]), None if gold is None else str(gold), more
 
 
-def _score(record: dict[str, Any], line: int, where: str) -> Predicted:
-    gold = record.get("gold")
+def _score(record: dict[str, Any], gold: Any, where: str) -> tuple[Any, Any, dict[str, Any]]:
     for value in (record["score"], *([] if gold is None else [gold])):
         if not _is_number(value):
             raise ValueError(f"{where}: {quoted(value)} is no number")
-    return Predicted(str(record["id"]), record["score"], gold, _texts(record, where), line)
+    return record["score"], gold, {"texts": _texts(record, where)}
 
 
-def _labels(record: dict[str, Any], line: int, where: str) -> Predicted:
-    gold = record.get("gold")
+def _labels(record: dict[str, Any], gold: Any, where: str) -> tuple[Any, Any, dict[str, Any]]:
     keys = ("words", "labels", *([] if gold is None else ["gold"]))
     rows = [_row(record, key, where) for key in keys]
     if len({len(row) for row in rows}) > 1:
         raise ValueError(f"{where}: {named(map(len, rows), between=' and ')} words and labels")
     words, labels, *truth = rows
-    return Predicted(str(record["id"]), labels, truth[0] if truth else None, words, line)
+    return labels, truth[0] if truth else None, {"texts": words}
 
 
-_READ = {CLASSES: _class, SCORES: _score, LABELS: _labels}
+_READ = {CLASSES: _class, SCORE: _score, WORD_LABELS: _labels}
 
 
 def _texts(record: dict[str, Any], where: str) -> tuple[str, ...]:

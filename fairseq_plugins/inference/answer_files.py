@@ -28,8 +28,8 @@ from ..evaluation import squad
 from ..evaluation.answers import Answered
 from ..evaluation.squad_files import check_known, read_ids
 from ..evaluation.squad_report import as_text
+from ..files import replacing
 from .options import AnswerOptions
-from .prediction_outputs import opened
 from .question_answering import Reader, Reply, load
 
 logger = logging.getLogger(__name__)
@@ -132,7 +132,7 @@ def _write(replies: Iterable[Reply], reader: Reader, options: AnswerOptions) -> 
         if kept.gold:
             metrics = kept.metrics(reader.threshold)
             text = json.dumps(metrics | _about(reader, options), indent=2, ensure_ascii=False)
-            stack.enter_context(opened(folder / METRICS)).write(f"{text}\n")
+            stack.enter_context(replacing(folder / METRICS, "w")).write(f"{text}\n")
     if not kept.gold:
         (folder / METRICS).unlink(missing_ok=True)  # of other answers
     for name in (PREDICTIONS, ODDS, N_BEST, *([METRICS] if kept.gold else [])):
@@ -144,7 +144,7 @@ def _write(replies: Iterable[Reply], reader: Reader, options: AnswerOptions) -> 
 @contextmanager
 def _json_object(path: Path) -> Iterator[Any]:
     """Open a file of one JSON object; what it gives adds a name with a value, a line each."""
-    with opened(path) as stream:
+    with replacing(path, "w") as stream:
         before = "{\n"
 
         def add(name: str, value: Any) -> None:

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from ..corpora.examples import Example
+from ..evaluation.predictions import Prediction
 from ..models import _bert_config, _dual_options
 from .attention_tables import DIFFERENCE, select_tables
-from .prediction import Predictor
+from .prediction import Predictor, mean_answer
 from .prediction_inputs import kept_examples
-from .prediction_records import Prediction, mean_answer
 from .text_checkpoints import LABELLING, check_checkpoint, recorded_options
 
 CONTINUED = "##"  # what a wordpiece begins with that goes on with a word

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..evaluation.predictions import FORMATS as OUTPUT_FORMATS
 from ..option_flags import check, option
 from .overrides import (
     EXAMPLES,
@@ -21,7 +22,6 @@ from .overrides import (
 )
 from .prediction_inputs import FORMATS as INPUT_FORMATS
 
-OUTPUT_FORMATS = ("jsonl", "tsv", "conll", "glue")  # see `prediction_outputs`
 LOGITS, PAPER = ENSEMBLES = ("logits", "paper")  # see `question_answering`
 COUNTED = ("epoch", "update")  # what checkpoints are counted in, see `averaging`
 AFFINITY, DIFFERENCE, FUSED = ATTENTIONS = ("affinity", "difference", "fused")

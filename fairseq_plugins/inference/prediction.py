@@ -22,9 +22,9 @@ from fairseq import utils
 from torch import Tensor
 
 from ..corpora.examples import Example
+from ..evaluation.predictions import CLASSES, SCORE, WORD_LABELS, Prediction
 from ..text.text_encoder import EncodedSentence, TextEncoder
 from ..text.wordpiece import WordPieces
-from . import prediction_records as records
 from .folders import check_split, in_order, read_part
 from .overrides import BATCH_SIZE
 from .prediction_inputs import Wanted, examples_of, kept_examples
@@ -127,11 +127,11 @@ class Predictor:
 
     @property
     def _by_word(self) -> bool:
-        return self.target == "word_labels"
+        return self.target == WORD_LABELS
 
     def predict(
         self, texts: Iterable[Any], *, batch_size: int = BATCH_SIZE, max_tokens: int | None = None
-    ) -> list[records.Prediction]:
+    ) -> list[Prediction]:
         """Predict raw texts.
 
         Args:
@@ -157,7 +157,7 @@ class Predictor:
         batch_size: int = BATCH_SIZE,
         max_tokens: int | None = None,
         buffer: int | None = None,
-    ) -> Iterator[records.Prediction]:
+    ) -> Iterator[Prediction]:
         """Predict examples as they come.
 
         Args:
@@ -188,7 +188,7 @@ class Predictor:
 
     def predict_split(
         self, split: str, *, batch_size: int = BATCH_SIZE, max_tokens: int | None = None
-    ) -> Iterator[records.Prediction]:
+    ) -> Iterator[Prediction]:
         """Predict a split of the prepared folder, with its gold labels where it has them.
 
         Raises:
@@ -206,7 +206,7 @@ class Predictor:
     def gold_of(self, dataset: Any, index: int) -> Any:
         """Return the gold label or labels of an example by name, or its score; None without."""
         gold = None if dataset.gold is None else dataset.gold[index]
-        if gold is None or self.target == "score":
+        if gold is None or self.target == SCORE:
             return gold
         return [self.labels[i] for i in gold] if self._by_word else self.labels[gold]
 
@@ -264,7 +264,7 @@ class Predictor:
         def parts() -> Iterator[tuple[int, Tensor]]:
             for sample in self.batches(dataset, batch_size, max_tokens):
                 logits = [logits for logits, _ in self.outputs(sample)]
-                rows = records.mean_answer(self.target, logits)
+                rows = mean_answer(self.target, logits)
                 one_each = torch.ones(len(sample["id"]), dtype=torch.long)
                 counts = sample.get("words_per_example", one_each).tolist()
                 yield from zip(sample["id"].tolist(), rows.split(counts))
@@ -273,21 +273,44 @@ class Predictor:
 
     def prediction(
         self, name: str, rows: Tensor, words: Sequence[str] = (), gold: Any = None
-    ) -> records.Prediction:
+    ) -> Prediction:
         """Turn an answer into a prediction.
 
         Args:
             name: of the example.
-            rows: mean probabilities or score, (R, C); see `prediction_records.mean_answer`.
+            rows: mean probabilities or score, (R, C); see `mean_answer`.
             words: the R words, for labels of words.
             gold: see `gold_of`.
         """
-        if self.target == "score":
+        if self.target == SCORE:
             gold = None if gold is None else float(gold)
-            return records.ScorePrediction(name, rows.item(), gold)
-        found = records.distributions(rows, self.labels)
-        if self.target == "classes":
-            return records.ClassPrediction(name, *found[0], gold)
-        labels, probabilities = zip(*found)
-        gold = None if gold is None else tuple(gold)
-        return records.WordPrediction(name, tuple(words), labels, probabilities, gold)
+            return Prediction(name, SCORE, rows.item(), gold)
+        found = distributions(rows, self.labels)
+        if self.target == CLASSES:
+            (label, probabilities), texts = found[0], ()
+        else:
+            (label, probabilities), texts = zip(*found), tuple(words)
+            gold = None if gold is None else tuple(gold)
+        return Prediction(name, self.target, label, gold, texts, probabilities)
+
+
+def mean_answer(target: str, logits: Sequence[Tensor]) -> Tensor:
+    """Join what the models of an ensemble say about a batch.
+
+    Args:
+        target: ``classes`` | ``score`` | ``word_labels``.
+        logits: of each model, (R, C), or (R, 1) for scores; a row is an example or a word.
+
+    Returns:
+        Mean probabilities (R, C), or mean scores (R, 1), as float64 on the CPU.
+    """
+    each = [found.double().cpu() for found in logits]
+    if target != SCORE:
+        each = [found.softmax(-1) for found in each]
+    return torch.stack(each).mean(0)
+
+
+def distributions(rows: Tensor, labels: Sequence[str]) -> list[tuple[str, dict[str, float]]]:
+    """Return for every row of (R, C) probabilities the best label and all, by name."""
+    best = rows.argmax(-1).tolist()
+    return [(labels[i], dict(zip(labels, row))) for i, row in zip(best, rows.tolist())]

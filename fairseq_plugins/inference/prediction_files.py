@@ -10,21 +10,21 @@ import json
 import logging
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from tqdm import tqdm
 
 from ..evaluation.metrics import score
-from ..files import write_text
+from ..evaluation.predictions import Prediction, Render, renderer
+from ..files import replacing, write_text
 from ..messages import named
 from ..text_reading import lines_of, numbered_lines
-from . import prediction_outputs as outputs
 from .options import FREE, STANDARD, PredictionOptions
 from .prediction import Predictor, check_split, load
 from .prediction_inputs import read_examples
-from .prediction_records import Prediction
 
 logger = logging.getLogger(__name__)
 
@@ -61,13 +61,13 @@ def predict_files(options: PredictionOptions) -> None:
         check_split(predictor.manifest, options.split, predictor.folder)
     submission = _submission(predictor, options)
     names = submission.get("labels", {}) if submission else None
-    form = outputs.renderer(options.format, predictor.target, names)
+    form = renderer(options.format, predictor.target, names)
     job = _job(predictor, options)
     keep = bool(options.metrics or options.submission_dir)
     kept = _write(job, form, options, keep)
     if options.submission_dir:
         path = Path(options.submission_dir) / submission["file"]
-        head, line = outputs.renderer("glue", predictor.target, names)
+        head, line = renderer("glue", predictor.target, names)
         write_text(path, head + "".join(map(line, kept)))
         logger.info("wrote %s, %d predictions", path, len(kept))
     if options.metrics:
@@ -114,7 +114,7 @@ def _no_gold(what: str) -> ValueError:
 
 
 def _write(
-    job: Job, form: tuple[str, outputs.Render], options: PredictionOptions, keep: bool
+    job: Job, form: tuple[str, Render], options: PredictionOptions, keep: bool
 ) -> list[Prediction]:
     """Write predictions as they come; return them when they are still needed."""
     head, line = form
@@ -123,7 +123,7 @@ def _write(
         return list(made)
     kept = []
     path = None if options.output in FREE else Path(options.output)
-    with outputs.opened(path) as stream:
+    with _opened(path) as stream:
         stream.write(head)
         for prediction in made:
             stream.write(line(prediction))
@@ -132,6 +132,18 @@ def _write(
             if keep:
                 kept.append(prediction)
     return kept
+
+
+@contextmanager
+def _opened(path: Path | None) -> Iterator[TextIO]:
+    """Open a file that appears under its name when it is complete; without one standard output."""
+    if path is not None:
+        with replacing(path, "w") as stream:
+            yield stream
+        return
+    sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    yield sys.stdout
+    sys.stdout.flush()
 
 
 def _write_metrics(

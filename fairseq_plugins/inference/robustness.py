@@ -7,7 +7,6 @@ several sets have in common is predicted once.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,12 +19,12 @@ from ..corpora.examples import Example
 from ..data.manifest import TEXT, Manifest
 from ..evaluation.contrast import short_names
 from ..evaluation.example_bootstrap import Answers
+from ..evaluation.predictions import SCORE, Prediction, renderer
 from ..evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
+from ..files import write_text
 from ..option_flags import check
 from .overrides import EXAMPLES, ExampleOptions, given_overrides
 from .prediction import Predictor, load
-from .prediction_outputs import opened
-from .prediction_records import Prediction, ScorePrediction
 from .text_checkpoints import (
     LABELLING,
     check_checkpoint,
@@ -193,11 +192,9 @@ def _try_run(
         before = None
         if one.originals is not None:
             made = _made(one.originals, known)
-            before = _write(folder / f"{one.name}.{WHOLE}.jsonl", made, one.originals)
+            before = _write(folder / f"{one.name}.{WHOLE}.jsonl", made)
         made = _made(one.perturbed, known)
-        found[one.name] = SetAnswers(
-            _write(folder / f"{one.name}.jsonl", made, one.perturbed), before
-        )
+        found[one.name] = SetAnswers(_write(folder / f"{one.name}.jsonl", made), before)
     return RunAnswers(found, _predict_whole(predictor, sets, options, folder))
 
 
@@ -220,9 +217,8 @@ def _made(examples: Iterable[Example], known: dict[Texts, Prediction]) -> list[P
     made = []
     for example in examples:
         prediction = known[example.texts]
-        is_score = isinstance(prediction, ScorePrediction)
-        gold = float(example.label) if is_score else example.label
-        made.append(replace(prediction, id=example.id, gold=gold))
+        gold = float(example.label) if prediction.target == SCORE else example.label
+        made.append(replace(prediction, id=example.id, gold=gold, texts=example.texts))
     return made
 
 
@@ -258,14 +254,8 @@ def whole_split(manifest: Manifest, sets: Sequence[PerturbedExamples]) -> str | 
     return split if source_hash and prepared == source_hash else None
 
 
-def _write(
-    path: Path, made: Sequence[Prediction], examples: Sequence[Example] | None = None
-) -> Answers:
-    """Write predictions as JSON lines, with their texts if these are given; return the answers."""
-    texts = [{"texts": example.texts} for example in examples or ()] or [{}] * len(made)
-    with opened(path) as stream:
-        for prediction, more in zip(made, texts):
-            stream.write(json.dumps({**prediction.record(), **more}, ensure_ascii=False) + "\n")
-    target = "score" if isinstance(made[0], ScorePrediction) else "classes"
+def _write(path: Path, made: Sequence[Prediction]) -> Answers:
+    """Write predictions as JSON lines; return the answers."""
+    write_text(path, "".join(map(renderer("jsonl", made[0].target)[1], made)))
     ids, gold, predicted = zip(*((one.id, one.gold, one.answer) for one in made))
-    return Answers(str(path), target, list(ids), list(gold), list(predicted))
+    return Answers(str(path), made[0].target, list(ids), list(gold), list(predicted))

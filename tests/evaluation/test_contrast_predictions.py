@@ -19,12 +19,11 @@ from fairseq_plugins.evaluation.contrast_files import (
 from fairseq_plugins.evaluation.contrast_kinds import class_items, score_items, word_items
 from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
 from fairseq_plugins.evaluation.prediction_lines import (
-    LABELS,
-    SCORES,
-    kind_of_lines,
     read_predictions,
     read_texts,
+    target_of_lines,
 )
+from fairseq_plugins.evaluation.predictions import SCORE, WORD_LABELS
 
 PAIR = ["How can I tell if this girl loves me?", "How can I tell if this boy loves me?"]
 # probability of class 1 by three systems, for five examples; gold
@@ -164,10 +163,10 @@ def test_a_class_without_a_probability_has_none(tmp_path):
 
 
 def test_predictions_are_told_from_translations(files, tmp_path):
-    assert kind_of_lines(files[0])
+    assert target_of_lines(files[0])
     for text in ("", "S-0\thello\n", "12\n", '{"id": 3}\n', "[]\n"):
         (tmp_path / "x").write_text(text)
-        assert not kind_of_lines(tmp_path / "x")
+        assert not target_of_lines(tmp_path / "x")
 
 
 def test_text_shows_differing_words_and_every_system(files):
@@ -245,7 +244,7 @@ def test_the_nearer_score_is_better(tmp_path):
         write(tmp_path / name, [{"id": str(n), "score": s, "gold": 3} for n, s in enumerate(row)])
         for name, row in (("a", (3.5, 1, 3)), ("b", (2, 2.5, 3)))
     ]
-    assert [kind_of_lines(path) for path in files] == [SCORES] * 2
+    assert [target_of_lines(path) for path in files] == [SCORE] * 2
     text = printed(files, better="any")
     assert text.splitlines()[:3] == [
         "example 1: gold 3",
@@ -257,7 +256,7 @@ def test_the_nearer_score_is_better(tmp_path):
     write(files[0], [{"id": "0", "score": float("nan"), "gold": 3}])
     with pytest.raises(ValueError, match="line 1: nan is no number"):
         printed(files)
-    systems = [(name, read_predictions(files[1], SCORES)) for name in "ab"]
+    systems = [(name, read_predictions(files[1], SCORE)) for name in "ab"]
     assert not differing(score_items(systems, {}, names=("a", "b")), Criteria("any"))
 
 
@@ -266,7 +265,7 @@ def test_the_row_of_labels_with_fewer_errors_is_better(tmp_path):
         return {"id": "0", "words": ["a", "b"], "labels": labels, "gold": ["O", "B-X"]}
 
     files = [write(tmp_path / str(n), [said("O", one)]) for n, one in enumerate(("O", "B-X"))]
-    systems = [(str(path), read_predictions(path, LABELS)) for path in files]
+    systems = [(str(path), read_predictions(path, WORD_LABELS)) for path in files]
     (item,) = differing(word_items(systems, names=("a", "b")))
     assert item.gap == 50
     text = printed(files, names=("a", "b"))
