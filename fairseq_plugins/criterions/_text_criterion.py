@@ -1,4 +1,4 @@
-"""What the criterions of the understanding tasks share.
+"""``text_classification`` and ``sequence_labeling``, and what all text tasks' criterions share.
 
 loss = sum over targets of the task's loss + (number of targets) x (sum of auxiliary losses)
 
@@ -14,7 +14,8 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
-from fairseq.criterions import FairseqCriterion
+from fairseq.criterions import FairseqCriterion, register_criterion
+from fairseq.dataclass import FairseqDataclass
 from fairseq.logging import metrics
 from torch import Tensor, nn
 from torch.nn import functional
@@ -55,8 +56,13 @@ class TextCriterion(FairseqCriterion):
         self.metrics = self.tally.metrics
         self.autocast = str(task.cfg.autocast) == BFLOAT16
 
-    def _tally(self, task: Any) -> _tallies.Tally:
-        """Return what counts predictions."""
+    def _tally(self, task: Any) -> Any:
+        """Return what counts predictions.
+
+        Its ``count`` makes counts of a batch (numbers, or tensors of one shape for the whole
+        split), its ``score`` of their sums the metrics that ``metrics`` names, 0.0 where one is
+        undefined.
+        """
         if self.target == SCORE:
             return _tallies.Scores()
         kind = _tallies.WordLabels if self.target == WORD_LABELS else _tallies.Classes
@@ -94,8 +100,7 @@ class TextCriterion(FairseqCriterion):
         output = {f"loss_{name}": value.detach() for name, value in losses.items()}
         output |= {"loss": loss.detach(), "sample_size": size}
         output |= {"ntokens": sample["ntokens"], "nsentences": sample["nsentences"]}
-        output |= _gates(extra.get("gates", {}))
-        output |= _fusion_gates(extra.get("fusion", {}))
+        output |= _gate_sums(extra)
         if not model.training:
             output |= self.tally.count(logits.detach(), sample)
         elif self.target != SCORE:
@@ -157,15 +162,24 @@ class TextCriterion(FairseqCriterion):
         return True
 
 
-def _gates(shares: Mapping[int, Tensor]) -> dict[str, Tensor]:
-    """Sum the shares of local attention over the tokens, layer by layer."""
-    return {f"{GATE}{layer}": found.float().sum() for layer, found in shares.items()}
+def _gate_sums(extra: Mapping[str, Any]) -> dict[str, Tensor]:
+    """Sum the shares of local attention, and both gates of dual attention, over the tokens."""
+    local = extra.get("gates", {}).items()
+    sums = {f"{GATE}{layer}": found.float().sum() for layer, found in local}
+    for layer, found in extra.get("fusion", {}).items():
+        sums |= {f"{name}{layer}": column for name, column in zip(FUSION, found.float().sum(0))}
+    return sums
 
 
-def _fusion_gates(gates: Mapping[int, Tensor]) -> dict[str, Tensor]:
-    """Sum both gates of dual attention over the tokens, layer by layer."""
-    return {
-        f"{name}{layer}": column
-        for layer, found in gates.items()
-        for name, column in zip(FUSION, found.float().sum(0))
-    }
+@register_criterion("text_classification", dataclass=FairseqDataclass)
+class TextClassificationCriterion(TextCriterion):
+    """Loss and metrics of classes (cross-entropy) or scores (squared error), means over them."""
+
+    NAME = "text_classification"
+
+
+@register_criterion("sequence_labeling", dataclass=FairseqDataclass)
+class SequenceLabelingCriterion(TextCriterion):
+    """Loss and metrics of word labels: cross-entropy, a mean over words."""
+
+    NAME = "sequence_labeling"

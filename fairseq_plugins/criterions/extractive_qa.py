@@ -17,7 +17,7 @@ from fairseq.dataclass import FairseqDataclass
 from torch import Tensor
 from torch.nn import functional
 
-from ._span_tally import Spans
+from ._tallies import Spans
 from ._text_criterion import TextCriterion
 
 IGNORED = -100

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 Matrix = Sequence[Sequence[int]]
 
@@ -36,46 +37,31 @@ def confusion(gold: Sequence[int], predicted: Sequence[int], classes: int) -> li
     return matrix
 
 
-def accuracy(matrix: Matrix) -> float:
-    """Return the share of examples on the diagonal."""
-    return _ratio(sum(matrix[i][i] for i in range(len(matrix))), sum(map(sum, matrix)))
+def class_metrics(matrix: Matrix, positive: int | None = None) -> dict[str, float]:
+    """Return the metrics of a confusion matrix.
 
-
-def f1(matrix: Matrix, positive: int) -> float:
-    """Return the F1 of one class against all others: 2 TP / (2 TP + FP + FN)."""
-    gold, predicted = _margins(matrix)
-    return _ratio(2 * matrix[positive][positive], gold[positive] + predicted[positive])
-
-
-def macro_f1(matrix: Matrix) -> float:
-    """Return the plain mean of the F1 of all classes that occur, in gold or prediction."""
-    gold, predicted = _margins(matrix)
-    occurring = [i for i in range(len(matrix)) if gold[i] or predicted[i]]
-    return _ratio(sum(f1(matrix, i) for i in occurring), len(occurring))
-
-
-def mcc(matrix: Matrix) -> float:
-    """Return Matthews' correlation coefficient, for any number of classes (Gorodkin's R_K, 2004).
-
-    With n examples, c on the diagonal, g_k gold and p_k predicted ones of class k:
+    ``macro_f1`` is the plain mean of F1 = 2 TP / (2 TP + FP + FN) over all classes that occur, in
+    gold or prediction. ``mcc`` is Matthews' correlation for any number of classes (Gorodkin's R_K,
+    2004): with n examples, c on the diagonal, g_k gold and p_k predicted ones of class k,
     (c n - sum g_k p_k) / sqrt((n^2 - sum p_k^2) (n^2 - sum g_k^2)).
+
+    Args:
+        matrix: see `confusion`.
+        positive: the class whose ``f1`` is added.
     """
-    gold, predicted = _margins(matrix)
-    total = sum(gold)
-    right = sum(matrix[i][i] for i in range(len(matrix)))
+    gold, predicted = [sum(row) for row in matrix], [sum(column) for column in zip(*matrix)]
+    each = [row[i] for i, row in enumerate(matrix)]
+    right, total = sum(each), sum(gold)
+    f1 = [_ratio(2 * both, g + p) for both, g, p in zip(each, gold, predicted)]
+    occurring = [one for one, g, p in zip(f1, gold, predicted) if g or p]
     covariance = right * total - sum(g * p for g, p in zip(gold, predicted))
     spread = (total**2 - sum(p * p for p in predicted)) * (total**2 - sum(g * g for g in gold))
-    return _ratio(covariance, math.sqrt(spread))
-
-
-def pearson(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return the linear correlation of two columns; 0.0 if one is constant or shorter than two."""
-    return _correlation("pearsonr", first, second)
-
-
-def spearman(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return the rank correlation of two columns (ties share ranks); 0.0 as `pearson`."""
-    return _correlation("spearmanr", first, second)
+    scores = {
+        "accuracy": _ratio(right, total),
+        "macro_f1": _ratio(sum(occurring), len(occurring)),
+        "mcc": _ratio(covariance, math.sqrt(spread)),
+    }
+    return scores if positive is None else {**scores, "f1": f1[positive]}
 
 
 def mean_squared_error(gold: Sequence[float], predicted: Sequence[float]) -> float:
@@ -94,17 +80,12 @@ def check_equal(gold: Sequence, predicted: Sequence) -> None:
         raise ValueError(f"{len(gold):,} gold values against {len(predicted):,} predictions")
 
 
-def _margins(matrix: Matrix) -> tuple[list[int], list[int]]:
-    """Return how often each class is gold, and how often it is predicted."""
-    return [sum(row) for row in matrix], [sum(column) for column in zip(*matrix)]
-
-
 def _ratio(part: float, whole: float) -> float:
     return float(part / whole) if whole else 0.0
 
 
 def _correlation(statistic: str, first: Sequence[float], second: Sequence[float]) -> float:
-    """Return a correlation of scipy as a float, 0.0 where there is none."""
+    """Return a correlation of scipy; 0.0 if a column is constant or shorter than two."""
     check_equal(first, second)
     if len(first) < 2 or any(min(column) == max(column) for column in (first, second)):
         return 0.0
@@ -112,3 +93,15 @@ def _correlation(statistic: str, first: Sequence[float], second: Sequence[float]
 
     value = float(getattr(stats, statistic)(first, second).statistic)
     return value if math.isfinite(value) else 0.0
+
+
+SCORE_METRICS = {  # of two columns of numbers; of Spearman's ranks ties share theirs
+    "pearson": partial(_correlation, "pearsonr"),
+    "spearman": partial(_correlation, "spearmanr"),
+    "mse": mean_squared_error,
+}
+
+
+def score_metrics(gold: Sequence[float], predicted: Sequence[float]) -> dict[str, float]:
+    """Return the metrics of two columns of numbers."""
+    return {name: metric(gold, predicted) for name, metric in SCORE_METRICS.items()}

@@ -21,7 +21,9 @@ import numpy as np
 
 from ..messages import named
 from ..text_reading import json_lines
-from . import classification, metrics, squad
+from . import metrics, squad
+from .classification import SCORE_METRICS, class_metrics
+from .labeling import word_groups
 
 # Examples with their weights (how often each was drawn), (n,) -> the metric.
 Statistic = Callable[[np.ndarray], float]
@@ -31,11 +33,6 @@ _ANSWERS = {  # key -> target
     "score": "score",
     "label": "classes",
     "answer": "spans",
-}
-_PAIRED = {
-    "pearson": classification.pearson,
-    "spearman": classification.spearman,
-    "mse": classification.mean_squared_error,
 }
 
 
@@ -179,7 +176,7 @@ def _statistic(run: Answers, metric: str, labels: Sequence[str], positive: str) 
     """Return the metric of a run as a function of the examples' weights."""
     if run.target == "score":
         gold, predicted = (np.array(column, dtype=float) for column in (run.gold, run.predicted))
-        return lambda w: _PAIRED[metric](
+        return lambda w: SCORE_METRICS[metric](
             np.repeat(gold, w).tolist(), np.repeat(predicted, w).tolist()
         )
     if run.target == "classes":
@@ -188,7 +185,7 @@ def _statistic(run: Answers, metric: str, labels: Sequence[str], positive: str) 
         scores = np.array([squad.scores_of(*pair) for pair in zip(run.gold, run.predicted)])
         has_answer = np.array([bool(golds) for golds in run.gold])
         return lambda w: metrics.span_metrics(scores, has_answer, w)[metric]
-    group = metrics.word_groups(("B-",), positive or "none")[metric.partition("_")[0]]
+    group = word_groups(("B-",), positive or "none")[metric.partition("_")[0]]
     counts = np.array([group.counts([gold], [own]) for gold, own in zip(run.gold, run.predicted)])
     return lambda w: group.metrics(*(w @ counts).tolist())[metric]
 
@@ -202,6 +199,6 @@ def _class_statistic(run: Answers, metric: str, labels: Sequence[str], positive:
     def value(weights: np.ndarray) -> float:
         matrix = np.bincount(cells, weights=weights, minlength=size * size).astype(int)
         matrix = matrix.reshape(size, size).tolist()
-        return metrics.class_metrics(matrix, ids.get(positive)).get(metric, 0.0)
+        return class_metrics(matrix, ids.get(positive)).get(metric, 0.0)
 
     return value

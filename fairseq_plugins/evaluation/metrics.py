@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ..messages import named, quoted
 from . import classification as classes
-from . import labeling, squad
+from . import squad
+from .labeling import word_groups
 
 NAMES: dict[str, tuple[str, ...]] = {
     "classes": ("accuracy", "f1", "macro_f1", "mcc"),
@@ -74,13 +74,13 @@ def score(
         raise ValueError(f"positive label {positive!r} is not one of {named(labels)}")
     columns = _with_gold(gold, predicted)
     if target == "score":
-        return score_metrics(*columns)
+        return classes.score_metrics(*columns)
     if target == "spans":
         scores = np.array([squad.scores_of(*pair) for pair in zip(*columns)])
         return span_metrics(scores, np.array([bool(golds) for golds in columns[0]]))
     if target == "classes":
         matrix = classes.confusion(*(_ids(column, labels) for column in columns), len(labels))
-        return class_metrics(matrix, labels.index(positive) if positive else None)
+        return classes.class_metrics(matrix, labels.index(positive) if positive else None)
     groups = word_groups(labels, positive).values()
     found = (group.metrics(*group.counts(*columns)) for group in groups)
     return {name: value for part in found for name, value in part.items()}
@@ -93,27 +93,6 @@ def _with_gold(gold: Sequence[Any], predicted: Sequence[Any]) -> tuple[list[Any]
     if not pairs:
         raise ValueError("no example has a gold label: there is nothing to score")
     return [truth for truth, _ in pairs], [guess for _, guess in pairs]
-
-
-def class_metrics(matrix: classes.Matrix, positive: int | None = None) -> dict[str, float]:
-    """Return the metrics of a confusion matrix (gold, predicted)."""
-    scores = {
-        "accuracy": classes.accuracy(matrix),
-        "macro_f1": classes.macro_f1(matrix),
-        "mcc": classes.mcc(matrix),
-    }
-    if positive is not None:
-        scores["f1"] = classes.f1(matrix, positive)
-    return scores
-
-
-def score_metrics(gold: Sequence[float], predicted: Sequence[float]) -> dict[str, float]:
-    """Return the metrics of two columns of numbers."""
-    return {
-        "pearson": classes.pearson(gold, predicted),
-        "spearman": classes.spearman(gold, predicted),
-        "mse": classes.mean_squared_error(gold, predicted),
-    }
 
 
 def span_metrics(
@@ -133,69 +112,6 @@ def span_metrics(
         means = (kept @ scores / kept.sum()).tolist() if kept.any() else (0.0, 0.0)
         found |= {f"{part}{name}": mean for name, mean in zip(("exact", "f1"), means)}
     return found
-
-
-def entity_metrics(correct: int, predicted: int, gold: int) -> dict[str, float]:
-    """Return the metrics of entity counts, all types together."""
-    names = (f"entity_{name}" for name in ("precision", "recall", "f1"))
-    return dict(zip(names, labeling.precision_recall_f(correct, predicted, gold)))
-
-
-def token_metrics(correct: int, predicted: int, gold: int) -> dict[str, float]:
-    """Return the metrics of counts of erroneous words."""
-    names = (f"token_{name}" for name in ("precision", "recall", "f0.5"))
-    return dict(zip(names, labeling.precision_recall_f(correct, predicted, gold, beta=0.5)))
-
-
-def detection_metrics(
-    true_positives: int, false_positives: int, false_negatives: int, true_negatives: int
-) -> dict[str, float]:
-    """Return the metrics of counts of erroneous sentences."""
-    names = ("precision", "recall", "f1", "false_positive_rate")
-    counts = (true_positives, false_positives, false_negatives, true_negatives)
-    scores = labeling.detection_scores(*counts)
-    return {f"detection_{name}": value for name, value in zip(names, scores)}
-
-
-def names_entities(labels: Iterable[str]) -> bool:
-    """Tell whether labels are those of entities: something like ``B-`` or ``I-`` is among them."""
-    return any(label[:2] in ("B-", "I-") for label in labels)
-
-
-class WordGroup(NamedTuple):
-    """Counts of labelled words that belong together.
-
-    Args:
-        size: how many numbers they are.
-        counts: makes them of gold and predicted rows; those of parts add up to those of the whole.
-        metrics: makes metrics of them.
-    """
-
-    size: int
-    counts: Callable[[labeling.Rows, labeling.Rows], Sequence[int]]
-    metrics: Callable[..., dict[str, float]]
-
-
-def word_groups(labels: Iterable[str], positive: str) -> dict[str, WordGroup]:
-    """Return what is counted of words with some labels, by the beginning of its metrics' names.
-
-    Args:
-        labels: of words; entities are counted where they name any.
-        positive: label of erroneous words; empty if there is none.
-    """
-    groups = {"accuracy": WordGroup(2, labeling.word_counts, _accuracy)}
-    if names_entities(labels):
-        groups["entity"] = WordGroup(3, labeling.all_entity_counts, entity_metrics)
-    if positive:
-        token = partial(labeling.token_counts, positive=positive)
-        detection = partial(labeling.detection_counts, positive=positive)
-        groups["token"] = WordGroup(3, token, token_metrics)
-        groups["detection"] = WordGroup(4, detection, detection_metrics)
-    return groups
-
-
-def _accuracy(right: int, words: int) -> dict[str, float]:
-    return {"accuracy": float(right / words) if words else 0.0}
 
 
 def _ids(column: Sequence[str], labels: Sequence[str]) -> list[int]:

@@ -37,7 +37,7 @@ def inputs(kind):
 
 def values(prediction):
     """All numbers of a prediction."""
-    if hasattr(prediction, "score"):
+    if prediction.target == "score":
         return [prediction.score]
     rows = prediction.probabilities
     return [p for row in ([rows] if isinstance(rows, dict) else rows) for p in row.values()]
