@@ -184,7 +184,7 @@ def _statistic(run: Answers, metric: str, labels: Sequence[str], positive: str) 
     if run.target == "spans":
         scores = np.array([squad.scores_of(*pair) for pair in zip(run.gold, run.predicted)])
         has_answer = np.array([bool(golds) for golds in run.gold])
-        return lambda w: metrics.span_metrics(scores, has_answer, w)[metric]
+        return lambda w: squad.span_metrics(scores, has_answer, w)[metric]
     group = word_groups(("B-",), positive or "none")[metric.partition("_")[0]]
     counts = np.array([group.counts([gold], [own]) for gold, own in zip(run.gold, run.predicted)])
     return lambda w: group.metrics(*(w @ counts).tolist())[metric]

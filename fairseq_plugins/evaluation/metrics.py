@@ -77,7 +77,7 @@ def score(
         return classes.score_metrics(*columns)
     if target == "spans":
         scores = np.array([squad.scores_of(*pair) for pair in zip(*columns)])
-        return span_metrics(scores, np.array([bool(golds) for golds in columns[0]]))
+        return squad.span_metrics(scores, np.array([bool(golds) for golds in columns[0]]))
     if target == "classes":
         matrix = classes.confusion(*(_ids(column, labels) for column in columns), len(labels))
         return classes.class_metrics(matrix, labels.index(positive) if positive else None)
@@ -93,25 +93,6 @@ def _with_gold(gold: Sequence[Any], predicted: Sequence[Any]) -> tuple[list[Any]
     if not pairs:
         raise ValueError("no example has a gold label: there is nothing to score")
     return [truth for truth, _ in pairs], [guess for _, guess in pairs]
-
-
-def span_metrics(
-    scores: np.ndarray, has_answer: np.ndarray, weights: np.ndarray | None = None
-) -> dict[str, float]:
-    """Return the metrics of answers.
-
-    Args:
-        scores: exact match and F1 of each question, (n, 2).
-        has_answer: whether it has an answer, (n,).
-        weights: how often it counts, (n,) (default: once).
-    """
-    weights = np.ones(len(scores)) if weights is None else weights
-    found = {}
-    for part, group in (("", True), ("has_answer_", has_answer), ("no_answer_", ~has_answer)):
-        kept = weights * group  # (n,)
-        means = (kept @ scores / kept.sum()).tolist() if kept.any() else (0.0, 0.0)
-        found |= {f"{part}{name}": mean for name, mean in zip(("exact", "f1"), means)}
-    return found
 
 
 def _ids(column: Sequence[str], labels: Sequence[str]) -> list[int]:

@@ -27,7 +27,6 @@ from ..corpora.squad import Paragraph
 from ..evaluation import squad
 from ..evaluation.answers import Answered
 from ..evaluation.squad_files import check_known, read_ids
-from ..evaluation.squad_report import as_text
 from ..files import replacing
 from .options import AnswerOptions
 from .question_answering import Reader, Reply, load
@@ -138,7 +137,7 @@ def _write(replies: Iterable[Reply], reader: Reader, options: AnswerOptions) -> 
     for name in (PREDICTIONS, ODDS, N_BEST, *([METRICS] if kept.gold else [])):
         logger.info("wrote %s", folder / name)
     if kept.gold:
-        logger.info("%s", as_text(metrics))
+        logger.info("%s", squad.as_text(metrics))
 
 
 @contextmanager
