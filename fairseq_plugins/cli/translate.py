@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Translate, score, write."""
-    from ..evaluation.inputs import TextForm
     from ..evaluation.score_report import format_report, score_files
+    from ..evaluation.translation import TextForm
     from ..files import write_text
     from ..lab.results.split_files import EVALUATION, SCORE, of_split
 

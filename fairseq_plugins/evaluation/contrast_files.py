@@ -25,11 +25,11 @@ from .contrast_kinds import (
 )
 from .contrast_options import ContrastOptions
 from .contrast_report import format_items, format_tsv
-from .inputs import TextForm, load
+from .inputs import load
 from .prediction_lines import read_predictions, read_texts, target_of_lines
 from .predictions import CLASSES, SCORE, WORD_LABELS
 from .squad_files import read_predictions as read_answers
-from .translation import remove_subwords
+from .translation import TextForm, remove_subwords
 
 ReadQuestions = Callable[[str], Mapping[str, AskedQuestion]]
 

@@ -7,48 +7,14 @@ or, when none is given, the T- lines of the logs, which must then agree.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..text_reading import read_lines
 from .generate_log import SystemOutput, read_system
-from .translation import Corpus, check_equal_counts, prepare
+from .translation import Corpus, TextForm, check_equal_counts, prepare
 
 _UNKNOWN = "<<unk>>"  # how fairseq prints a reference word outside the dictionary
-
-
-@dataclass(frozen=True)
-class TextForm:
-    """What the files hold.
-
-    Attributes:
-        lang: target language.
-        tokenized: whether systems (and T- lines) are Moses tokens: ``auto``, ``yes`` or ``no``.
-        reference_tokenized: the same for the reference file.
-        subwords: ``auto``, ``bpe``, ``sentencepiece`` or ``none``.
-    """
-
-    lang: str
-    tokenized: str = "auto"
-    reference_tokenized: str = "auto"
-    subwords: str = "auto"
-
-    def system(self, name: str, lines: Sequence[str], alike: Sequence[str] | None) -> Corpus:
-        """Prepare a system's lines or T- lines; ``alike`` are the other lines of the same log."""
-        return prepare(
-            name,
-            lines,
-            lang=self.lang,
-            tokenized=self.tokenized,
-            subwords=self.subwords,
-            alike=alike or (),
-        )
-
-    def reference(self, name: str, lines: Sequence[str]) -> Corpus:
-        """Prepare the lines of a reference file."""
-        return prepare(
-            name, lines, lang=self.lang, tokenized=self.reference_tokenized, subwords=self.subwords
-        )
 
 
 @dataclass(frozen=True)
@@ -81,8 +47,9 @@ def load(paths: Sequence[str | Path], reference: str | Path | None, form: TextFo
     if reference is None:
         gold, notes = _target_lines(outputs, form)
     else:
-        gold, notes = form.reference(str(reference), read_lines(reference)), []
-    systems = [form.system(output.name, output.lines, output.targets) for output in outputs]
+        other = replace(form, tokenized=form.reference_tokenized)
+        gold, notes = prepare(str(reference), read_lines(reference), other), []
+    systems = [prepare(output.name, output.lines, form, output.targets) for output in outputs]
     for corpus in systems:
         check_equal_counts((corpus.name, corpus.text), (gold.name, gold.text))
     notes += [
@@ -100,7 +67,7 @@ def _target_lines(outputs: Sequence[SystemOutput], form: TextForm) -> tuple[Corp
         if output.targets is None:
             raise ValueError(f"{output.name} has no references (T- lines); give a reference file")
         name = f"T- lines of {output.name}"
-        corpora.append(form.system(name, output.targets, output.lines))
+        corpora.append(prepare(name, output.targets, form, output.lines))
     first = corpora[0]
     for corpus in corpora[1:]:
         check_equal_counts((corpus.name, corpus.text), (first.name, first.text))
