@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Any
 
 from ..messages import quoted
 from .contrast import Item, View
@@ -17,28 +17,8 @@ from .shown_text import NO_ANSWER, as_line, cropped
 from .squad import scores_of
 
 
-class AskedQuestion(Protocol):
-    """What is shown of a question.
-
-    Args:
-        text: what is asked.
-        context: that it is asked about; empty if unknown.
-        golds: texts of its gold answers; none where it has none.
-        spans: begin and end of the gold answers in the context.
-    """
-
-    text: str
-    context: str
-
-    @property
-    def golds(self) -> Sequence[str]: ...
-
-    @property
-    def spans(self) -> Sequence[tuple[int, int]]: ...
-
-
 def answer_items(
-    questions: Mapping[str, AskedQuestion],
+    questions: Mapping[str, Any],
     systems: Sequence[tuple[str, Mapping[str, str]]],
     *,
     names: Sequence[str],
@@ -46,7 +26,7 @@ def answer_items(
     """Return the questions that systems answer; a score is an answer's F1 in %.
 
     Args:
-        questions: id -> question with gold answers.
+        questions: id -> question (`prep.qa_examples.Asked`, which may have no context).
         systems: files, each with its answers by id, empty for none.
         names: of the systems.
 
@@ -71,7 +51,7 @@ def answer_items(
 
 def _answer(
     name: str,
-    question: AskedQuestion,
+    question: Any,
     said: Sequence[tuple[str, float, float]],
     names: Sequence[str],
 ) -> View:
@@ -89,7 +69,7 @@ def _answer(
     return View(as_line(question.text), lines, shown, [*row, ("context", question.context)])
 
 
-def _excerpt(question: AskedQuestion, said: Sequence[str]) -> Runs:
+def _excerpt(question: Any, said: Sequence[str]) -> Runs:
     """Return the context around a gold answer, which is marked.
 
     Where no gold answer stands in the context, what a system said decides where it is cut out.

@@ -6,7 +6,7 @@ paper's Table 3), and words in which the two sentences of a pair differ (Wang et
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 
 from sacrebleu.metrics import BLEU, CHRF
@@ -16,11 +16,12 @@ from .choices import SENTENCE_METRICS
 from .contrast import Item, View, best
 from .marked_words import FIRST, HIT, MISS, SAME, SECOND, WRONG, Runs, mark_words, only, plain
 from .prediction_lines import Systems, check_same
-from .predictions import Prediction
+from .predictions import CLASSES, SCORE, WORD_LABELS, Prediction
 from .translation import check_equal_counts
 
 Metric = Callable[[str, str], float]
 Texts = tuple[str, ...]
+Judgement = tuple[list[float], list[bool]]  # how good each system is, and whether it is right
 
 METRICS = dict(zip(SENTENCE_METRICS, (CHRF, partial(BLEU, effective_order=True))))
 
@@ -86,40 +87,47 @@ def _sentence(
     )
 
 
-def class_items(
-    systems: Systems,
-    texts: Mapping[str, Texts],
-    *,
-    names: Sequence[str],
-    positive: str = "",
+def predicted_items(
+    target: str, systems: Systems, *, names: Sequence[str], positive: str = ""
 ) -> list[Item]:
-    """Return the examples that systems put into classes; a score is the true one's probability.
+    """Return the examples that systems predict.
+
+    Good is a high probability of the true class, in %, a score near the true one, or a great share
+    of right labels, in %.
 
     Args:
+        target: what is predicted, a key of `predictions.KEYS`.
         systems: files, each with its predictions.
-        texts: id -> texts, for predictions that do not hold them.
         names: of the systems.
         positive: class whose probability is shown (default: ``1`` where classes are 0 and 1, else
             that of each answer).
 
     Raises:
-        ValueError: other examples, no gold labels, or no such class.
+        ValueError: other examples, no gold, or no such class.
     """
+    judged, view = _OF_TARGET[target]
+    if target == CLASSES:
+        view = partial(view, positive=_shown_class(systems, positive))
+    check_same(systems)
+    examples = zip(*(made for _, made in systems))
+    return [Item(said[0].id, *judged(said), partial(view, said, names)) for said in examples]
+
+
+def _shown_class(systems: Systems, positive: str) -> str:
+    """Return the class whose probability is shown; empty for that of each answer."""
     classes = {label for _, made in systems for one in made for label in one.probabilities}
     if positive and positive not in classes:
         raise ValueError(f"class {positive!r} is not one of {named(sorted(classes))}")
-    positive = positive or ("1" if classes == {"0", "1"} else "")
-
-    def judged(said: Sequence[Prediction]) -> tuple[list[float], list[bool]]:
-        scores = [100 * one.probabilities.get(one.gold, 0.0) for one in said]
-        return scores, [one.answer == one.gold for one in said]
-
-    return _items(
-        systems, judged, lambda said: _class(said, _texts_of(said, texts), names, positive)
-    )
+    return positive or ("1" if classes == {"0", "1"} else "")
 
 
-def _class(said: Sequence[Prediction], texts: Texts, names: Sequence[str], positive: str) -> View:
+def _by_class(said: Sequence[Prediction]) -> Judgement:
+    scores = [100 * one.probabilities.get(one.gold, 0.0) for one in said]
+    return scores, [one.answer == one.gold for one in said]
+
+
+def _class(said: Sequence[Prediction], names: Sequence[str], *, positive: str) -> View:
+    texts = _texts(said)
     gold, shown = said[0].gold, []
     row = [("id", said[0].id), ("gold", gold), ("gap", "")]
     heading = f"probability of {positive}" if positive else "probability"
@@ -137,23 +145,13 @@ def _class(said: Sequence[Prediction], texts: Texts, names: Sequence[str], posit
     return View(f"gold {gold}", lines, shown, row)
 
 
-def score_items(
-    systems: Systems, texts: Mapping[str, Texts], *, names: Sequence[str]
-) -> list[Item]:
-    """Return the examples that systems score; the nearer to the true score, the better.
-
-    Raises:
-        ValueError: other examples, or no gold scores.
-    """
-
-    def judged(said: Sequence[Prediction]) -> tuple[list[float], list[bool]]:
-        scores = [-abs(one.answer - one.gold) for one in said]
-        return scores, best(scores)
-
-    return _items(systems, judged, lambda said: _score(said, _texts_of(said, texts), names))
+def _by_score(said: Sequence[Prediction]) -> Judgement:
+    scores = [-abs(one.answer - one.gold) for one in said]
+    return scores, best(scores)
 
 
-def _score(said: Sequence[Prediction], texts: Texts, names: Sequence[str]) -> View:
+def _score(said: Sequence[Prediction], names: Sequence[str]) -> View:
+    texts = _texts(said)
     row = [("id", said[0].id), ("gold", f"{said[0].gold:g}"), ("gap", "")]
     row += [(f"{name} score", f"{one.answer:.6f}") for name, one in zip(names, said)]
     row += zip(("S1", "S2"), (*texts, "", ""))
@@ -161,16 +159,7 @@ def _score(said: Sequence[Prediction], texts: Texts, names: Sequence[str]) -> Vi
     return View(f"gold {said[0].gold:g}", _lines(texts), shown, row)
 
 
-def word_items(systems: Systems, *, names: Sequence[str]) -> list[Item]:
-    """Return the sentences whose words systems label; a score is the share of right labels in %.
-
-    Raises:
-        ValueError: other examples, or no gold labels.
-    """
-    return _items(systems, _by_words, lambda said: _words(said, names))
-
-
-def _by_words(said: Sequence[Prediction]) -> tuple[list[float], list[bool]]:
+def _by_words(said: Sequence[Prediction]) -> Judgement:
     scores = [100 * _right(one) / max(1, len(one.gold)) for one in said]
     return scores, best(scores)
 
@@ -193,19 +182,15 @@ def _words(said: Sequence[Prediction], names: Sequence[str]) -> View:
     return View(f"{len(words)} words", {name: plain(text) for name, text in texts}, shown, row)
 
 
-def _items(
-    systems: Systems,
-    judged: Callable[[Sequence[Prediction]], tuple[list[float], list[bool]]],
-    view: Callable[[Sequence[Prediction]], View],
-) -> list[Item]:
-    """Return the examples that systems predict, judged by a function of what they say of each."""
-    check_same(systems)
-    examples = zip(*(made for _, made in systems))
-    return [Item(said[0].id, *judged(said), partial(view, said)) for said in examples]
+_OF_TARGET = {
+    CLASSES: (_by_class, _class),
+    SCORE: (_by_score, _score),
+    WORD_LABELS: (_by_words, _words),
+}
 
 
-def _texts_of(said: Sequence[Prediction], texts: Mapping[str, Texts]) -> Texts:
-    return next((one.texts for one in said if one.texts), texts.get(said[0].id, ()))
+def _texts(said: Sequence[Prediction]) -> Texts:
+    return next((one.texts for one in said if one.texts), ())
 
 
 def _lines(texts: Texts) -> dict[str, Runs]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,21 @@ def read_texts(path: str | Path) -> dict[str, tuple[str, ...]]:
         except (KeyError, TypeError):
             raise ValueError(f"{path}, line {number}: no example with 'id' and 'texts'") from None
     return texts
+
+
+def with_texts(systems: Systems, path: str | Path) -> Systems:
+    """Give the first system's predictions the texts of a file, where they hold none.
+
+    Raises:
+        FileNotFoundError, ValueError: see `read_texts`; an example that the file does not hold.
+    """
+    (first, made), *others = systems
+    texts = read_texts(path)
+    lacking = next((one for one in made if not one.texts and one.id not in texts), None)
+    if lacking is not None:
+        raise ValueError(f"{path} holds no example {lacking.id!r}, which {first} predicts")
+    known = [replace(one, texts=one.texts or texts[one.id]) for one in made]
+    return [(first, known), *others]
 
 
 def check_same(systems: Systems) -> None:

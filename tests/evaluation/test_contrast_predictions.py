@@ -16,12 +16,12 @@ from fairseq_plugins.evaluation.contrast_files import (
     compare_files,
     holds_answers,
 )
-from fairseq_plugins.evaluation.contrast_kinds import class_items, score_items, word_items
+from fairseq_plugins.evaluation.contrast_kinds import predicted_items
 from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
 from fairseq_plugins.evaluation.prediction_lines import (
     read_predictions,
-    read_texts,
     target_of_lines,
+    with_texts,
 )
 from fairseq_plugins.evaluation.predictions import SCORE, WORD_LABELS
 
@@ -59,10 +59,9 @@ def files(tmp_path):
 def compare(files, source=None, names=None, positive="", **criteria):
     """Return the examples of which one system is right and another wrong."""
     systems = [(str(path), read_predictions(path)) for path in files]
-    texts = {} if source is None else read_texts(source)
-    items = class_items(
-        systems, texts, names=names or [name for name, _ in systems], positive=positive
-    )
+    systems = systems if source is None else with_texts(systems, source)
+    names = names or [name for name, _ in systems]
+    items = predicted_items("classes", systems, names=names, positive=positive)
     return differing(items, Criteria(**criteria))
 
 
@@ -234,7 +233,7 @@ def test_agreement_counts_every_example_once(tmp_path):
         for i, row in enumerate(rows)
     ]
     systems = [(str(path), read_predictions(path)) for path in files]
-    found = agreement(class_items(systems, {}, names=("a", "b")), "example")
+    found = agreement(predicted_items("classes", systems, names=("a", "b")), "example")
     assert found == "3 examples: 1 all right, 1 all wrong, systems differ on the rest"
     assert printed(files).endswith(f"0 of 0 such examples shown\n{found}\n")
 
@@ -257,7 +256,7 @@ def test_the_nearer_score_is_better(tmp_path):
     with pytest.raises(ValueError, match="line 1: nan is no number"):
         printed(files)
     systems = [(name, read_predictions(files[1], SCORE)) for name in "ab"]
-    assert not differing(score_items(systems, {}, names=("a", "b")), Criteria("any"))
+    assert not differing(predicted_items(SCORE, systems, names=("a", "b")), Criteria("any"))
 
 
 def test_the_row_of_labels_with_fewer_errors_is_better(tmp_path):
@@ -266,7 +265,7 @@ def test_the_row_of_labels_with_fewer_errors_is_better(tmp_path):
 
     files = [write(tmp_path / str(n), [said("O", one)]) for n, one in enumerate(("O", "B-X"))]
     systems = [(str(path), read_predictions(path, WORD_LABELS)) for path in files]
-    (item,) = differing(word_items(systems, names=("a", "b")))
+    (item,) = differing(predicted_items(WORD_LABELS, systems, names=("a", "b")))
     assert item.gap == 50
     text = printed(files, names=("a", "b"))
     assert "  a      O [-O-]  (1 of 2 right)\n  b      O B-X  (2 of 2 right)\n" in text
