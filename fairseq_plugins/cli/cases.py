@@ -22,8 +22,7 @@ from ..inference.overrides import EXAMPLES, add_overrides, given_overrides
 from . import command
 
 if TYPE_CHECKING:
-    from ..evaluation.highlights import Answer, Case
-    from ..evaluation.predictions import Prediction
+    from ..evaluation.highlights import Case
     from ..inference.difference_study import StudiedPair
     from ..inference.prediction import Predictor
 
@@ -141,30 +140,14 @@ def studied(predictor: Predictor, args: argparse.Namespace) -> Iterator[StudiedP
     return difference_study.study_examples(predictor, islice(examples, args.max), args.layer)
 
 
-def answer(system: str, made: Prediction, gold: object) -> Answer:
-    """Say a prediction in words; ``gold`` is the first system's, as others read raw text."""
-    from ..evaluation.highlights import Answer
-
-    if made.target == "score":
-        return Answer(system, f"{made.score:.3f}")
-    right = None if gold is None else made.label == gold
-    return Answer(system, f"{made.label} {made.probability:.3f}", right)
-
-
 def cases(args: argparse.Namespace, names: tuple[str, ...], predictors: list) -> Iterator[Case]:
     """Yield the pairs with the answers of one system or two."""
-    from ..evaluation.highlights import Case, Sentence
+    from ..evaluation.highlights import Case
 
     predictor, *others = predictors
     for pair in studied(predictor, args):
         made = [pair.prediction, *(other.predict([pair.texts])[0] for other in others)]
-        gold = pair.prediction.gold
-        yield Case(
-            pair.prediction.id,
-            [answer(name, one, gold) for name, one in zip(names, made)],
-            [Sentence(s.text, s.spans, s.strengths.tolist()) for s in pair.sentences],
-            None if gold is None else str(gold),
-        )
+        yield Case(list(zip(names, made)), pair.sentences)
 
 
 def facts(args: argparse.Namespace, path: Path, predictors: list) -> dict[str, str]:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..corpora.examples import Example
+from ..evaluation.highlights import SentenceStrengths
 from ..evaluation.predictions import Prediction
 from ..models import _bert_config, _dual_options
 from .attention_tables import DIFFERENCE, select_tables
@@ -31,21 +32,6 @@ from .text_checkpoints import LABELLING, check_checkpoint, recorded_options
 CONTINUED = "##"  # what a wordpiece begins with that goes on with a word
 
 Span = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class SentenceStrengths:
-    """A sentence and how different its words are from the other one.
-
-    Args:
-        text: as it was given.
-        spans: begin and end of each of its W words in the text, in order.
-        strengths: of each word, (W,); 0 for words beyond what the model reads.
-    """
-
-    text: str
-    spans: list[Span]
-    strengths: np.ndarray
 
 
 @dataclass(frozen=True)
