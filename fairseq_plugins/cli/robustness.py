@@ -24,7 +24,7 @@ from . import command
 
 if TYPE_CHECKING:
     from ..augment.perturbed_folders import PerturbedExamples
-    from ..inference.robustness import Trial
+    from ..inference.robustness import RobustnessTrial
     from ..lab.results.robustness_table import Column
 
 PLACES = ("output",)
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
     print(tables.format_markdown(table), end="")
 
 
-def tried(args: argparse.Namespace) -> Trial:
+def tried(args: argparse.Namespace) -> RobustnessTrial:
     """Predict all sets with all systems."""
     from ..inference.robustness import RobustnessOptions, parse_systems, try_systems
 

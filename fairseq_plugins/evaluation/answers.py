@@ -12,37 +12,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any
 
 import numpy as np
-
-THRESHOLD = 0.0
-
-
-class Passage(Protocol):
-    """A question and the text that its answer is looked for in; see `data.passages.Passage`.
-
-    Attributes:
-        id: name of the question.
-        question: its text.
-        answers: texts of the gold answers, none for an unanswerable question; None if not known.
-        context: the original text.
-        offsets: begin and end (exclusive) code point of each of its wordpieces, (Sc, 2).
-        windows: one row a window, (K, 5).
-        shifts: what to add to a wordpiece of the context for its position in each row, (K, 1).
-        ranges: first and last + 1 position in each row that answers may cover, (K, 2).
-        starts: first and last + 1 position in each row that they may begin at, (K, 2).
-    """
-
-    id: str
-    question: str
-    answers: tuple[str, ...] | None
-    context: str
-    offsets: np.ndarray
-    windows: np.ndarray
-    shifts: np.ndarray
-    ranges: np.ndarray
-    starts: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -90,7 +62,7 @@ class Answered:
         """The best span, whether or not "no answer" wins; empty only if there is no span."""
         return self.candidates[0].text if self.candidates else ""
 
-    def answer(self, threshold: float = THRESHOLD) -> str:
+    def answer(self, threshold: float = 0.0) -> str:
         """Return the answer; empty for none, where the null odds exceed the threshold."""
         return "" if self.null_odds > threshold else self.best_text
 
@@ -102,14 +74,8 @@ class Answered:
         return tuple((weights / weights.sum()).tolist())
 
 
-def _with_logits(candidate: Candidate, logits: np.ndarray, span: tuple[int, int]) -> Candidate:
-    """Add the logits of its begin and end, out of those of its window, (S, 2)."""
-    start, end = float(logits[span[0], 0]), float(logits[span[1], 1])
-    return replace(candidate, start_logit=start, end_logit=end)
-
-
 def decode(
-    passage: Passage,
+    passage: Any,
     scores: np.ndarray,
     begins: np.ndarray,
     ends: np.ndarray,
@@ -120,7 +86,7 @@ def decode(
     """Turn the best spans of a question's K windows into its answer.
 
     Args:
-        passage: the context with its windows.
+        passage: the context with its windows, a `data.passages.Passage`.
         scores: of the n best spans of each window, -inf where there is none, (K, n).
         begins: where they begin in the row that the model read, (K, n).
         ends: where they end there (inclusive), (K, n).
@@ -137,8 +103,8 @@ def decode(
         if len(found) == scores.shape[1]:
             break
         span = int(begins[window, rank]), int(ends[window, rank])
-        candidate = _candidate(passage, shifts[window], span, float(scores[window, rank]))
-        candidate = candidate if logits is None else _with_logits(candidate, logits[window], span)
+        own = None if logits is None else logits[window]
+        candidate = _candidate(passage, shifts[window], span, float(scores[window, rank]), own)
         if candidate.text:
             found.setdefault(candidate.text, candidate)
     none = None if logits is None else float(logits[int(nulls.argmin()), 0, 0])
@@ -153,11 +119,14 @@ def _by_score(scores: np.ndarray) -> Iterator[tuple[int, int]]:
             yield window, rank
 
 
-def _candidate(passage: Passage, shift: int, span: tuple[int, int], score: float) -> Candidate:
-    """Cut a span of a row from the context; ``shift`` is that of the row."""
+def _candidate(
+    passage: Any, shift: int, span: tuple[int, int], score: float, logits: np.ndarray | None
+) -> Candidate:
+    """Cut a span of a row from the context; ``shift`` and ``logits``, (S, 2), are the row's."""
     first, last = (place - shift for place in span)  # wordpieces
     begin, end = int(passage.offsets[first, 0]), int(passage.offsets[last, 1])
-    return Candidate(passage.context[begin:end], begin, end, score)
+    each = [] if logits is None else [float(logits[span[0], 0]), float(logits[span[1], 1])]
+    return Candidate(passage.context[begin:end], begin, end, score, *each)
 
 
 def most_probable(answers: Sequence[Answered]) -> Answered:
@@ -174,7 +143,7 @@ def most_probable(answers: Sequence[Answered]) -> Answered:
     return replace(best, null_score=best.candidates[0].score + odds, null_start_logit=None)
 
 
-def limits_of(passages: Sequence[Passage]) -> tuple[np.ndarray, np.ndarray]:
+def limits_of(passages: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
     """Return ranges and starts of the B rows of a batch, (B, 2) each; see `nn.span_search`."""
     ranges, starts = zip(*((passage.ranges, passage.starts) for passage in passages))
     return np.concatenate(ranges), np.concatenate(starts)

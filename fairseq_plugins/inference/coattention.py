@@ -13,7 +13,8 @@ import numpy as np
 import torch
 
 from ..corpora.squad import Paragraph, Question
-from ..evaluation.answers import Candidate, Passage
+from ..data.passages import Passage
+from ..evaluation.answers import Candidate
 from ..text.squad_encoder import encode_paragraphs
 from .attention import check_choice
 from .options import ANSWERED, DIRECTIONS, TO_CONTEXT

@@ -22,7 +22,8 @@ import torch
 from torch import Tensor
 
 from ..corpora.squad import Paragraph, Question
-from ..evaluation.answers import Answered, Passage, decode, limits_of, most_probable, windows_of
+from ..data.passages import Passage
+from ..evaluation.answers import Answered, decode, limits_of, most_probable, windows_of
 from ..evaluation.squad_files import check_known
 from ..nn.span_search import best_spans
 from ..text.squad_encoder import check_visible, encode_paragraphs

@@ -14,13 +14,13 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ..augment.perturbed_folders import PerturbedExamples
-from ..augment.perturbed_sets import WHOLE, expected_of, read_sets
+from ..augment.perturbed_sets import expected_of, read_sets
 from ..corpora.examples import Example
 from ..data.manifest import TEXT, Manifest
 from ..evaluation.contrast import short_names
 from ..evaluation.example_bootstrap import Answers
 from ..evaluation.predictions import SCORE, Prediction, renderer
-from ..evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
+from ..evaluation.robustness import WHOLE, SystemAnswers, before
 from ..files import write_text
 from ..option_flags import check
 from .overrides import EXAMPLES, ExampleOptions, given_overrides
@@ -68,7 +68,7 @@ class RobustnessOptions(ExampleOptions):
 
 
 @dataclass(frozen=True)
-class Trial:
+class RobustnessTrial:
     """What came of it.
 
     Args:
@@ -120,7 +120,7 @@ def _named(text: str) -> tuple[str, str]:
     return ("", text) if not sign or Path(text).exists() else (name, path)
 
 
-def try_systems(options: RobustnessOptions) -> Trial:
+def try_systems(options: RobustnessOptions) -> RobustnessTrial:
     """Check everything, predict, and write predictions as JSON lines.
 
     They go to ``OUTPUT/SYSTEM/RUN/SET.jsonl``, of the examples before to ``SET.original.jsonl``, of
@@ -145,7 +145,7 @@ def try_systems(options: RobustnessOptions) -> Trial:
             runs.append(_try_run(path, sets, options, folder))
         arch = next(arch for one, _, _, arch in checked if one is system)
         answered.append(SystemAnswers(system.name, arch, system.checkpoints, runs))
-    return Trial(manifest, sets, answered)
+    return RobustnessTrial(manifest, sets, answered)
 
 
 def _checked(path: str, data: str | None) -> tuple[Manifest, str]:
@@ -182,20 +182,22 @@ def _common(checked: Sequence[tuple[System, str, Manifest, str]]) -> Manifest:
 
 def _try_run(
     path: str, sets: Sequence[PerturbedExamples], options: RobustnessOptions, folder: Path
-) -> RunAnswers:
+) -> dict[str, Answers]:
     """Load one run, predict everything, write it."""
     given = given_overrides(options, EXAMPLES)
     predictor = load(path, options.data, cpu=options.cpu, **given)
     known = _predict_all(predictor, sets, options, folder.parent.name)
-    found = {}
+    made = {}
     for one in sets:
-        before = None
         if one.originals is not None:
-            made = _made(one.originals, known)
-            before = _write(folder / f"{one.name}.{WHOLE}.jsonl", made)
-        made = _made(one.perturbed, known)
-        found[one.name] = SetAnswers(_write(folder / f"{one.name}.jsonl", made), before)
-    return RunAnswers(found, _predict_whole(predictor, sets, options, folder))
+            made[before(one.name)] = _made(one.originals, known)
+        made[one.name] = _made(one.perturbed, known)
+    split = whole_split(predictor.manifest, sets)
+    if split is not None:
+        total = predictor.manifest.splits[split]["examples"]
+        found = predictor.predict_split(split, **options.limits)
+        made[WHOLE] = list(tqdm(found, f"whole {split}", total, unit=" examples", disable=None))
+    return {name: _write(folder / f"{name}.jsonl", part) for name, part in made.items()}
 
 
 def _predict_all(
@@ -220,22 +222,6 @@ def _made(examples: Iterable[Example], known: dict[Texts, Prediction]) -> list[P
         gold = float(example.label) if prediction.target == SCORE else example.label
         made.append(replace(prediction, id=example.id, gold=gold, texts=example.texts))
     return made
-
-
-def _predict_whole(
-    predictor: Predictor,
-    sets: Sequence[PerturbedExamples],
-    options: RobustnessOptions,
-    folder: Path,
-) -> Answers | None:
-    """Predict the split that the sets were made from, if the prepared folder has it."""
-    split = whole_split(predictor.manifest, sets)
-    if split is None:
-        return None
-    made = predictor.predict_split(split, **options.limits)
-    total = predictor.manifest.splits[split]["examples"]
-    made = list(tqdm(made, f"whole {split}", total, unit=" examples", disable=None))
-    return _write(folder / f"{WHOLE}.jsonl", made)
 
 
 def whole_split(manifest: Manifest, sets: Sequence[PerturbedExamples]) -> str | None:

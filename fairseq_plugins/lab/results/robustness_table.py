@@ -12,12 +12,11 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
-from ...evaluation.robustness import METRICS, Robustness, SystemAnswers, on_set, on_whole
+from ...evaluation.robustness import METRICS, WHOLE, Robustness, SystemAnswers, on_set
 from ..plan.grid import SIZES
 from .layouts import SIGNIFICANT, Entries, special
 from .tables import DOWN, UP, markdown, to_csv
 
-WHOLE = "original"
 NAMES = {"accuracy": "accuracy", "pearson": "Pearson correlation"}
 _COLUMNS = (
     "system arch runs set short dataset split n metric score deviation before change difference "
@@ -147,15 +146,14 @@ def make_table(
     ordered = sorted(columns, key=lambda column: column.order)
     cells: dict[tuple[str, str], Robustness] = {}
     for system in systems:
-        whole = on_whole(system, metric)
-        if whole is not None:
-            cells[system.name, WHOLE] = whole
+        if all(WHOLE in run for run in system.runs):
+            cells[system.name, WHOLE] = on_set(system, WHOLE, metric)
         other = None if system is first else first
         for column in ordered:
             options = {"first": other, "samples": samples, "seed": seed}
             cells[system.name, column.name] = on_set(system, column.name, metric, **options)
     if all((system.name, WHOLE) in cells for system in systems):
-        answers = first.runs[0].whole
+        answers = first.runs[0][WHOLE]
         sets = next(column for column in ordered if column.split)
         ordered.insert(0, Column(WHOLE, len(answers.ids), sets.dataset, sets.split))
     return RobustnessTable(metric, ordered, list(systems), cells, samples, seed)
