@@ -16,8 +16,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..inference.options import ENSEMBLES
-from ..inference.overrides import WINDOWS, add_overrides, given_overrides
+from ..inference.options import ENSEMBLES, WINDOWS, add_overrides, given_overrides
 from . import command
 
 if TYPE_CHECKING:

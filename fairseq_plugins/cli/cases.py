@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..inference.overrides import EXAMPLES, add_overrides, given_overrides
+from ..inference.options import EXAMPLES, add_overrides, given_overrides
 from . import command
 
 if TYPE_CHECKING:
@@ -152,10 +152,10 @@ def cases(args: argparse.Namespace, names: tuple[str, ...], predictors: list) ->
 
 def facts(args: argparse.Namespace, path: Path, predictors: list) -> dict[str, str]:
     """Say what the page is of."""
-    from ..inference.text_checkpoints import recorded_options
+    from ..inference.text_checkpoints import read_checkpoint
 
     manifest, folder = predictors[0].manifest, predictors[0].folder
-    model = recorded_options(path)["model"]
+    model = read_checkpoint(path).model
     layers = model["dual_layers"] if args.layer is None else args.layer
     return {
         "Checkpoint": ":".join(predictors[0].checkpoints),

@@ -21,8 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..inference.options import ATTENTIONS
-from ..inference.overrides import EXAMPLES, add_overrides, given_overrides
+from ..inference.options import ATTENTIONS, EXAMPLES, add_overrides, given_overrides
 from . import command
 
 if TYPE_CHECKING:
@@ -85,14 +84,14 @@ def run(args: argparse.Namespace) -> None:
             checkpoints of both kinds.
     """
     check(args)
-    from ..inference.text_checkpoints import TASKS, find_checkpoints, recorded_options
+    from ..inference.text_checkpoints import TASKS, find_checkpoints, read_checkpoint
     from ..lab.figures.attention_plots import TRANSLATION, plot_attention
     from ..lab.figures.drawing import check_stem
 
     command.show_log()
     stem = check_stem(args.out)
     paths = find_checkpoints(args.checkpoints)
-    tasks = [recorded_options(path)["task"].get("_name") for path in paths]
+    tasks = [read_checkpoint(path).task.get("_name") for path in paths]
     for path, task in zip(paths, tasks):
         if (task in TASKS) != (tasks[0] in TASKS):
             raise ValueError(
@@ -175,7 +174,7 @@ def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[Attentio
 
 def title(path: Path, kind: str | None) -> str:
     """Name a panel by architecture, and by the attention that was asked for."""
-    from ..inference.text_checkpoints import recorded_options
+    from ..inference.text_checkpoints import read_checkpoint
 
-    name = str(recorded_options(path)["model"].get("_name"))
+    name = str(read_checkpoint(path).model.get("_name"))
     return f"{name}, {kind}" if kind else name

@@ -16,8 +16,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ..inference.options import DIRECTIONS, QUESTIONS, TO_CONTEXT
-from ..inference.overrides import WINDOWS, add_overrides, given_overrides
+from ..inference.options import (
+    DIRECTIONS,
+    QUESTIONS,
+    TO_CONTEXT,
+    WINDOWS,
+    add_overrides,
+    given_overrides,
+)
 from . import command
 
 if TYPE_CHECKING:
@@ -105,13 +111,10 @@ def look(args: argparse.Namespace) -> CoattentionMap:
     given = given_overrides(args, WINDOWS)
     reader = question_answering.load(args.path, args.data, cpu=args.cpu, **given)
     if context is not None:
-        dataset, number = coattention.ask(reader, args.question, context), 0
+        dataset, number = reader.ask(args.question, context), 0
     else:
         dataset = reader.predictor.load_split(args.split)
-        choose, wanted = (
-            (coattention.number_of, args.id) if args.id else (coattention.first_of, args.first)
-        )
-        number = choose(dataset, wanted)
+        number = coattention.number_of(dataset, args.id, args.first)
     return coattention.attend(
         reader,
         dataset,

@@ -63,7 +63,7 @@ def read_folder(args: argparse.Namespace) -> tuple[str, str]:
         FileNotFoundError: no checkpoint, or no manifest.
         ValueError: the folder holds no parallel text, or not this split.
     """
-    from ..inference.text_checkpoints import recorded_options
+    from ..inference.text_checkpoints import read_checkpoint
     from ..messages import named
 
     checkpoint = args.run / args.checkpoint
@@ -71,7 +71,7 @@ def read_folder(args: argparse.Namespace) -> tuple[str, str]:
         raise FileNotFoundError(f"{checkpoint}: no such checkpoint")
     data = args.data
     if not data:
-        data = recorded_options(checkpoint)["task"].get("data") or ""
+        data = read_checkpoint(checkpoint).task.get("data") or ""
     manifest = Path(data) / "manifest.json"
     if not manifest.is_file():
         raise FileNotFoundError(f"{manifest}: no such file; name the prepared folder with --data")

@@ -23,11 +23,11 @@ import numpy as np
 from ..corpora.examples import Example
 from ..evaluation.highlights import SentenceStrengths
 from ..evaluation.predictions import Prediction
-from ..models import _bert_config, _dual_options
+from ..models import _dual_options
 from .attention_tables import DIFFERENCE, select_tables
 from .prediction import Predictor, mean_answer
 from .prediction_inputs import kept_examples
-from .text_checkpoints import LABELLING, check_checkpoint, recorded_options
+from .text_checkpoints import LABELLING, check_checkpoint, lacking
 
 CONTINUED = "##"  # what a wordpiece begins with that goes on with a word
 
@@ -59,21 +59,13 @@ def check_difference(path: Path) -> None:
         FileNotFoundError: there is no such file.
         ValueError: a model without; names those that have it. Or one that is none of ours.
     """
-    check_checkpoint(path, LABELLING)
-    options = recorded_options(path)["model"]
-    layers = options.get("dual_layers") or _dual_options.NO_LAYERS
-    if layers != _dual_options.NO_LAYERS and options.get("ablate") != _dual_options.WITHOUT:
+    options, none = check_checkpoint(path, LABELLING).model, _dual_options.NO_LAYERS
+    layers = options.get("dual_layers") or none
+    if layers != none and options.get("ablate") != _dual_options.WITHOUT:
         return
-    why = "--dual-layers none" if layers == _dual_options.NO_LAYERS else "--ablate difference"
-    kinds = [
-        kind
-        for kind, values in _bert_config.KINDS.items()
-        if values["dual_layers"] != _dual_options.NO_LAYERS
-    ]
-    raise ValueError(
-        f"{path} is of architecture {options['_name']!r} and has no difference attention ({why}); "
-        f"those with dual attention have: {', '.join(kinds)}"
-    )
+    why = "--dual-layers none" if layers == none else "--ablate difference"
+    what, feature = f"difference attention ({why})", "dual attention"
+    raise lacking(path, options["_name"], what, feature, lambda kind: kind["dual_layers"] != none)
 
 
 def study_examples(

@@ -23,7 +23,7 @@ from ..files import replacing, write_text
 from ..messages import named
 from ..text_reading import lines_of, numbered_lines
 from .options import FREE, STANDARD, PredictionOptions
-from .prediction import Predictor, check_split, load
+from .prediction import Predictor, load
 from .prediction_inputs import read_examples
 
 logger = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ def predict_files(options: PredictionOptions) -> None:
     given = options.overrides
     predictor = load(options.checkpoint, options.data, cpu=options.cpu, **given)
     if options.split is not None:
-        check_split(predictor.manifest, options.split, predictor.folder)
+        predictor.check_split(options.split)
     submission = _submission(predictor, options)
     names = submission.get("labels", {}) if submission else None
     form = renderer(options.format, predictor.target, names)

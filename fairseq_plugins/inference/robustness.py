@@ -23,15 +23,9 @@ from ..evaluation.predictions import SCORE, Prediction, renderer
 from ..evaluation.robustness import WHOLE, SystemAnswers, before
 from ..files import write_text
 from ..option_flags import check
-from .overrides import EXAMPLES, ExampleOptions, given_overrides
+from .options import EXAMPLES, ExampleOptions, given_overrides
 from .prediction import Predictor, load
-from .text_checkpoints import (
-    LABELLING,
-    check_checkpoint,
-    find_checkpoints,
-    prepared_folder,
-    recorded_options,
-)
+from .text_checkpoints import LABELLING, check_checkpoint, find_checkpoints, prepared_folder
 
 Texts = tuple[str, ...]
 
@@ -155,15 +149,14 @@ def _checked(path: str, data: str | None) -> tuple[Manifest, str]:
         The manifest of its prepared folder, and its architecture (empty for an ablation).
     """
     found = find_checkpoints(path)
-    tasks = [check_checkpoint(checkpoint, LABELLING) for checkpoint in found]
-    manifest = Manifest.load(prepared_folder(found[0], tasks[0], data), TEXT)
+    first, *_ = [check_checkpoint(checkpoint, LABELLING) for checkpoint in found]
+    manifest = Manifest.load(prepared_folder(found[0], first.task, data), TEXT)
     try:
         expected_of(manifest)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    model = recorded_options(found[0])["model"]
-    whole = model.get("ablate", "none") == "none"
-    return manifest, str(model["_name"]) if whole else ""
+    whole = first.model.get("ablate", "none") == "none"
+    return manifest, str(first.model["_name"]) if whole else ""
 
 
 def _common(checked: Sequence[tuple[System, str, Manifest, str]]) -> Manifest:

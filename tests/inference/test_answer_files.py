@@ -14,8 +14,8 @@ from fairseq_plugins.evaluation.answers import Answered, Candidate
 from fairseq_plugins.evaluation.squad_files import SquadScoring, score_files
 from fairseq_plugins.inference import answer_files as files
 from fairseq_plugins.inference.answer_files import n_best_entries
+from fairseq_plugins.inference.options import WINDOWS as OVERRIDES
 from fairseq_plugins.inference.options import AnswerOptions
-from fairseq_plugins.inference.overrides import WINDOWS as OVERRIDES
 from fairseq_plugins.inference.question_answering import load
 
 RAW = {"train": "train-v2.0.json", "valid": "dev-v2.0.json", "test": "test-v2.0.json"}

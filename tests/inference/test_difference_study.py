@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import prepared_text
@@ -225,9 +226,9 @@ def test_spans_of_words():
 
 def test_checkpoints_without_difference_attention_are_refused(monkeypatch, tmp_path):
     """Before anything is built, from their recorded options alone."""
-    monkeypatch.setattr(difference_study, "check_checkpoint", lambda path, wanted: {})
     recorded = {}
-    monkeypatch.setattr(difference_study, "recorded_options", lambda path: {"model": recorded})
+    found = SimpleNamespace(model=recorded)
+    monkeypatch.setattr(difference_study, "check_checkpoint", lambda path, wanted: found)
     for options, why in (
         ({"_name": "bert_plain"}, "--dual-layers none"),
         ({"_name": "bert_sla", "dual_layers": "none"}, "--dual-layers none"),
