@@ -16,7 +16,7 @@ import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,38 +35,6 @@ logger = logging.getLogger(__name__)
 
 PREDICTIONS, ODDS, N_BEST = "predictions.json", "null_odds.json", "nbest_predictions.json"
 METRICS = "metrics.json"
-
-
-@dataclass
-class KeptAnswers:
-    """What is kept of the replies for metrics.
-
-    Args:
-        gold: id -> gold answers, of the questions that they are known of.
-        texts: id -> the best span.
-        odds: id -> null odds.
-    """
-
-    gold: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)
-    odds: dict[str, float] = field(default_factory=dict)
-
-    def add(self, reply: Reply) -> None:
-        """Keep a reply, if its gold answers are known."""
-        passage = reply.passage
-        if passage.answers is not None:
-            self.gold[passage.id] = passage.answers
-            self.texts[passage.id] = reply.found.best_text
-            self.odds[passage.id] = reply.found.null_odds
-
-    def metrics(self, threshold: float) -> dict[str, float]:
-        """Return the official metrics at a threshold, then the best ones of all thresholds."""
-        given = {
-            name: "" if self.odds[name] > threshold else text for name, text in self.texts.items()
-        }
-        best = squad.evaluate(self.gold, self.texts, self.odds)
-        best = {name: value for name, value in best.items() if name.startswith("best_")}
-        return squad.evaluate(self.gold, given) | best
 
 
 def answer_files(options: AnswerOptions) -> None:
@@ -118,26 +86,38 @@ def _replies(
 
 def _write(replies: Iterable[Reply], reader: Reader, options: AnswerOptions) -> None:
     """Write three files as replies come, then the metrics; all appear together."""
-    folder, kept = Path(options.output_dir), KeptAnswers()
+    folder, judged, metrics = Path(options.output_dir), [], {}
     with ExitStack() as stack:
         add_text, add_odds, add_best = (
             stack.enter_context(_json_object(folder / name)) for name in (PREDICTIONS, ODDS, N_BEST)
         )
         for reply in replies:
-            kept.add(reply)
-            add_text(reply.passage.id, reply.text)
-            add_odds(reply.passage.id, reply.found.null_odds)
-            add_best(reply.passage.id, n_best_entries(reply.found))
-        if kept.gold:
-            metrics = kept.metrics(reader.threshold)
+            passage, found = reply.passage, reply.found
+            add_text(passage.id, reply.text)
+            add_odds(passage.id, found.null_odds)
+            add_best(passage.id, n_best_entries(found))
+            if passage.answers is not None:
+                judged.append((passage.id, passage.answers, found.best_text, found.null_odds))
+        if judged:
+            metrics = _metrics(judged, reader.threshold)
             text = json.dumps(metrics | _about(reader, options), indent=2, ensure_ascii=False)
             stack.enter_context(replacing(folder / METRICS, "w")).write(f"{text}\n")
-    if not kept.gold:
+    if not judged:
         (folder / METRICS).unlink(missing_ok=True)  # of other answers
-    for name in (PREDICTIONS, ODDS, N_BEST, *([METRICS] if kept.gold else [])):
+    for name in (PREDICTIONS, ODDS, N_BEST, *([METRICS] if judged else [])):
         logger.info("wrote %s", folder / name)
-    if kept.gold:
+    if judged:
         logger.info("%s", squad.as_text(metrics))
+
+
+def _metrics(judged: Iterable[tuple[Any, ...]], threshold: float) -> dict[str, float]:
+    """Return the official metrics at a threshold, then the best ones of all thresholds."""
+    names, *columns = zip(*judged)
+    gold, texts, odds = (dict(zip(names, column)) for column in columns)
+    given = {name: "" if odds[name] > threshold else text for name, text in texts.items()}
+    best = squad.evaluate(gold, texts, odds)
+    best = {name: value for name, value in best.items() if name.startswith("best_")}
+    return squad.evaluate(gold, given) | best
 
 
 @contextmanager

@@ -24,7 +24,8 @@ from ..corpora.examples import Example
 from ..evaluation.highlights import SentenceStrengths
 from ..evaluation.predictions import Prediction
 from ..models import _dual_options
-from .attention_tables import DIFFERENCE, select_tables
+from .attention import select_tables
+from .options import DIFFERENCE
 from .prediction import Predictor, mean_answer
 from .prediction_inputs import kept_examples
 from .text_checkpoints import LABELLING, check_checkpoint, lacking

@@ -11,9 +11,8 @@ import logging
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from tqdm import tqdm
 
@@ -31,15 +30,8 @@ logger = logging.getLogger(__name__)
 STDIN = "standard input"
 
 
-@dataclass(frozen=True)
-class Job:
-    """Predictions to come.
-
-    Args:
-        predictions: in order.
-        total: how many; None where that is not known beforehand.
-        live: whether somebody waits for each at the other end of a pipe.
-    """
+class Job(NamedTuple):
+    """Predictions to come; how many, if that is known; whether somebody waits for each."""
 
     predictions: Iterator[Prediction]
     total: int | None
@@ -62,9 +54,7 @@ def predict_files(options: PredictionOptions) -> None:
     submission = _submission(predictor, options)
     names = submission.get("labels", {}) if submission else None
     form = renderer(options.format, predictor.target, names)
-    job = _job(predictor, options)
-    keep = bool(options.metrics or options.submission_dir)
-    kept = _write(job, form, options, keep)
+    kept = _write(_job(predictor, options), form, options)
     if options.submission_dir:
         path = Path(options.submission_dir) / submission["file"]
         head, line = renderer("glue", predictor.target, names)
@@ -99,9 +89,8 @@ def _job(predictor: Predictor, options: PredictionOptions) -> Job:
         lines = lines_of(sys.stdin.buffer, STDIN)
         examples = read_examples(lines, STDIN, options.input_format, predictor.wanted)
         buffer = 1 if sys.stdin.isatty() else options.batch_size
-        return Job(
-            predictor.predict_examples(examples, buffer=buffer, **options.limits), None, live=True
-        )
+        found = predictor.predict_examples(examples, buffer=buffer, **options.limits)
+        return Job(found, None, live=True)
     lines = numbered_lines(Path(options.input))
     examples = [*read_examples(lines, options.input, options.input_format, predictor.wanted)]
     if options.metrics and not any(e.label or e.word_labels for e in examples):
@@ -113,11 +102,9 @@ def _no_gold(what: str) -> ValueError:
     return ValueError(f"{what} has no labels: metrics need gold labels")
 
 
-def _write(
-    job: Job, form: tuple[str, Render], options: PredictionOptions, keep: bool
-) -> list[Prediction]:
+def _write(job: Job, form: tuple[str, Render], options: PredictionOptions) -> list[Prediction]:
     """Write predictions as they come; return them when they are still needed."""
-    head, line = form
+    (head, line), keep = form, options.metrics or options.submission_dir
     made = tqdm(job.predictions, "predict", job.total, unit=" examples", disable=None)
     if not options.prints:
         return list(made)
@@ -150,15 +137,9 @@ def _write_metrics(
     predictor: Predictor, made: Iterable[Prediction], options: PredictionOptions
 ) -> None:
     """Write metrics and what they are of as JSON, and log them."""
-    gold = [prediction.gold for prediction in made]
-    manifest = predictor.manifest
-    scores = score(
-        predictor.target,
-        gold,
-        [prediction.answer for prediction in made],
-        manifest.labels,
-        predictor.task.positive,
-    )
+    gold, manifest = [one.gold for one in made], predictor.manifest
+    said, positive = [one.answer for one in made], predictor.task.positive
+    scores = score(predictor.target, gold, said, manifest.labels, positive)
     body = {
         "dataset": manifest.dataset,
         "of": options.split or options.input,

@@ -204,7 +204,7 @@ def test_ensembles_say_what_they_are(answer_runs, tmp_path):
     assert found["logits"] != found["paper"]
 
 
-@pytest.mark.parametrize("step", ["n_best_entries", "KeptAnswers.metrics"])
+@pytest.mark.parametrize("step", ["n_best_entries", "_metrics"])
 def test_a_broken_off_job_leaves_the_older_files(answer_runs, tmp_path, monkeypatch, valid, step):
     before = answers(answer_runs, tmp_path, split="valid")
 
