@@ -14,6 +14,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +24,6 @@ from . import command
 
 if TYPE_CHECKING:
     from ..evaluation.highlights import Case
-    from ..inference.difference_study import StudiedPair
     from ..inference.prediction import Predictor
 
 PLACES = ("checkpoint",)
@@ -114,7 +114,7 @@ def check_page(path: str | None) -> None:
         raise PermissionError(f"{parent}: no permission to write there")
 
 
-def studied(predictor: Predictor, args: argparse.Namespace) -> Iterator[StudiedPair]:
+def studied(predictor: Predictor, args: argparse.Namespace) -> Iterator[Case]:
     """Yield the pairs that are asked for."""
     from ..inference import difference_study, prediction_inputs
     from ..text_reading import lines_of, numbered_lines
@@ -142,12 +142,10 @@ def studied(predictor: Predictor, args: argparse.Namespace) -> Iterator[StudiedP
 
 def cases(args: argparse.Namespace, names: tuple[str, ...], predictors: list) -> Iterator[Case]:
     """Yield the pairs with the answers of one system or two."""
-    from ..evaluation.highlights import Case
-
     predictor, *others = predictors
-    for pair in studied(predictor, args):
-        made = [pair.prediction, *(other.predict([pair.texts])[0] for other in others)]
-        yield Case(list(zip(names, made)), pair.sentences)
+    for case in studied(predictor, args):
+        made = [case.first, *(other.predict([case.texts])[0] for other in others)]
+        yield replace(case, predictions=list(zip(names, made)))
 
 
 def facts(args: argparse.Namespace, path: Path, predictors: list) -> dict[str, str]:

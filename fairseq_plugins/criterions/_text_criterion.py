@@ -108,7 +108,6 @@ class TextCriterion(FairseqCriterion):
         return loss, size, output
 
     def _size(self, target: Tensor) -> int:
-        """Return the number of targets."""
         return len(target)
 
     def _loss(self, logits: Tensor, target: Tensor) -> Tensor:
@@ -121,7 +120,6 @@ class TextCriterion(FairseqCriterion):
         return {}
 
     def _right(self, logits: Tensor, target: Tensor) -> Tensor:
-        """Return how many targets are predicted right."""
         return (logits.argmax(-1) == target).sum()
 
     def _precision(self, model: nn.Module, sample: Mapping[str, Any]) -> AbstractContextManager:

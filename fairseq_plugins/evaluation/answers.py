@@ -119,7 +119,6 @@ def decode(
 
 
 def _by_score(scores: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield window and rank of all spans, best first."""
     for place in np.argsort(-scores, axis=None, kind="stable").tolist():
         window, rank = divmod(place, scores.shape[1])
         if scores[window, rank] > -math.inf:

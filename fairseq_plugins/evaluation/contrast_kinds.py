@@ -165,7 +165,6 @@ def _by_words(said: Sequence[Prediction]) -> Judgement:
 
 
 def _right(one: Prediction) -> int:
-    """Return how many words have the right label."""
     return sum(own == truth for own, truth in zip(one.answer, one.gold))
 
 
@@ -194,7 +193,6 @@ def _texts(said: Sequence[Prediction]) -> Texts:
 
 
 def _lines(texts: Texts) -> dict[str, Runs]:
-    """Return the lines of one sentence or two."""
     labels = ["text"] if len(texts) == 1 else [f"S{n}" for n in range(1, len(texts) + 1)]
     return dict(zip(labels, map(plain, texts)))
 

@@ -164,7 +164,6 @@ def _check_whole(number: int, entry: Entry, kinds: set[str], name: str) -> None:
 
 
 def _best(number: int, entry: Entry, name: str) -> str:
-    """Return the text of a sentence's best hypothesis."""
     columns = [
         [_scored(line, f"{kind}-{number}", name) for line in entry[kind]]
         for kind in "HD"
@@ -180,7 +179,6 @@ def _best(number: int, entry: Entry, name: str) -> str:
 
 
 def _scored(line: tuple[int, str], kind: str, name: str) -> tuple[float, str]:
-    """Split ``score<tab>text``."""
     number, payload = line
     score, tab, text = payload.partition("\t")
     try:

@@ -78,6 +78,11 @@ class Case:
         return self.predictions[0][1]
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """Both sentences as they were given."""
+        return tuple(sentence.text for sentence in self.sentences)
+
+    @property
     def answers(self) -> Iterator[tuple[str, str, str]]:
         """Each system, what it says, and whether that is right or wrong; empty if unknown."""
         gold = self.first.gold

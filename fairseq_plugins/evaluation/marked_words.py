@@ -48,7 +48,6 @@ def mark_words(output: str, other: str, gold: str) -> list[tuple[str, str]]:
 
 
 def _words(text: str) -> list[str]:
-    """Return words and punctuation, without white space."""
     return [piece for piece in _PIECES.findall(text) if not piece.isspace()]
 
 

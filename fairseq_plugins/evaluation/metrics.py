@@ -87,7 +87,6 @@ def score(
 
 
 def _with_gold(gold: Sequence[Any], predicted: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Return gold and predictions of the examples that have gold."""
     classes.check_equal(gold, predicted)
     pairs = [(truth, guess) for truth, guess in zip(gold, predicted) if truth is not None]
     if not pairs:
@@ -96,7 +95,6 @@ def _with_gold(gold: Sequence[Any], predicted: Sequence[Any]) -> tuple[list[Any]
 
 
 def _ids(column: Sequence[str], labels: Sequence[str]) -> list[int]:
-    """Return the ids of class names."""
     ids = {label: number for number, label in enumerate(labels)}
     unknown = next((label for label in column if label not in ids), None)
     if unknown is not None:

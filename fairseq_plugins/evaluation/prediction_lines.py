@@ -162,7 +162,6 @@ def _texts(record: dict[str, Any], where: str) -> tuple[str, ...]:
 
 
 def _row(record: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
-    """Return a list of texts."""
     values = record[key]
     if not isinstance(values, list | tuple) or not all(isinstance(text, str) for text in values):
         wanted = "sentences" if key == "texts" else "texts"

@@ -98,7 +98,6 @@ def renderer(form: str, target: str, names: Mapping[str, str] | None = None) -> 
 
 
 def _glue(made: Prediction, names: Mapping[str, str]) -> str:
-    """Return a prediction as the GLUE server calls it."""
     return f"{made.score:.6f}" if made.target == SCORE else names.get(made.label, made.label)
 
 

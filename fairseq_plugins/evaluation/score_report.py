@@ -100,7 +100,6 @@ def format_report(report: ScoreReport) -> str:
 
 
 def _table(report: ScoreReport) -> list[str]:
-    """Return one row a system, columns aligned."""
     rows = [["system", *_HEADINGS.values(), "n"]]
     for scores in report.systems:
         figures = [f"{scores.figures[key]:.2f}" for key in _HEADINGS]

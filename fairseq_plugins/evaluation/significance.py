@@ -138,7 +138,6 @@ def two_sided_p_value(difference: float, resampled: np.ndarray) -> float:
 
 
 def _check_bootstrap(systems: Sequence[Corpus], reference: Corpus, samples: int, seed: int) -> None:
-    """Refuse what a paired bootstrap cannot compare."""
     names = [system.name for system in systems]
     if len(systems) < 2:
         raise ValueError(f"a paired comparison needs at least two systems, got {names}")

@@ -180,17 +180,15 @@ def evaluate(
         raise ValueError("there are no questions to score")
     scores = np.array([scores_of(golds, predictions[name]) for name, golds in gold.items()])
     has_answer = np.array([bool(golds) for golds in gold.values()])
-    given = scores  # (n, 2)
+    given, found = scores, {}  # (n, 2)
     if odds is not None:
         silent = np.array([odds[name] > threshold for name in gold])
         given = np.where(silent[:, None], ~has_answer[:, None], scores)
-    found: dict[str, float] = {}
     groups = {"": has_answer | True, "HasAns_": has_answer, "NoAns_": ~has_answer}
     for prefix, group in groups.items():
-        count = int(group.sum())
-        exact, f1 = (100.0 * sum(column) / max(1, count) for column in given[group].T.tolist())
-        told = {f"{prefix}exact": exact, f"{prefix}f1": f1, f"{prefix}total": count}
-        found |= told if count else {}
+        if count := int(group.sum()):
+            exact, f1 = (100.0 * sum(column) / count for column in given[group].T.tolist())
+            found |= {f"{prefix}exact": exact, f"{prefix}f1": f1, f"{prefix}total": count}
     return found if odds is None else found | _best(gold, predictions, odds, scores)
 
 

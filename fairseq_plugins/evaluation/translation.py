@@ -107,7 +107,6 @@ def remove_subwords(
 
 
 def _subword_kind(lines: Sequence[str]) -> str:
-    """Tell which subword marks a text carries."""
     filled = [line for line in lines if line.strip()]
     marked = sum(line.lstrip().startswith(_PIECE_MARK) for line in filled)
     if filled and 2 * marked >= len(filled):
@@ -233,6 +232,5 @@ def _tokens_of_both(
 
 
 def _check_choice(option: str, value: str, choices: Sequence[str]) -> None:
-    """Refuse a value outside a closed list."""
     if value not in choices:
         raise ValueError(f"{option}: unknown value {value!r}; choose from {', '.join(choices)}")

@@ -74,7 +74,6 @@ def _replies(
     paragraphs: list[Paragraph] | None,
     ids: Mapping[str, Any] | None,
 ) -> tuple[Iterator[Reply], int]:
-    """Return the replies to come, and how many they are."""
     size = {"batch_size": options.batch_size}
     if paragraphs is not None:
         total = sum(len(paragraph.questions) for paragraph in paragraphs)
@@ -157,7 +156,6 @@ def _entry(text: str, probability: float, start: float | None, end: float | None
 
 
 def _about(reader: Reader, options: AnswerOptions) -> dict[str, Any]:
-    """Return what metrics are of."""
     return {
         "null_threshold": reader.threshold,
         "max_answer_length": reader.options.max_answer_length,

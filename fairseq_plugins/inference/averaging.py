@@ -106,7 +106,6 @@ def _parameters(state: State, path: str | Path, ema: bool) -> Parameters:
 
 
 def _mapping(value: Any) -> dict[str, Any]:
-    """Return a part of a checkpoint, empty if it is none."""
     return value if isinstance(value, dict) else {}
 
 
@@ -199,7 +198,6 @@ def best_checkpoints(folder: str | Path, count: int) -> list[Path]:
 
 
 def _maximises(state: State) -> bool:
-    """Tell from a checkpoint's configuration whether its metric is better when larger."""
     options = _mapping(state.get("cfg")).get("checkpoint") or state.get("args")
     values = vars(options) if isinstance(options, argparse.Namespace) else _mapping(options)
     return bool(values.get("maximize_best_checkpoint_metric", False))

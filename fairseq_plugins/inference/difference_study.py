@@ -13,7 +13,6 @@ wordpieces: punctuation stands for itself, so that it lends no word its strength
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..corpora.examples import Example
-from ..evaluation.highlights import SentenceStrengths
-from ..evaluation.predictions import Prediction
+from ..evaluation.highlights import Case, SentenceStrengths
 from ..models import _dual_options
 from .attention import select_tables
 from .options import DIFFERENCE
@@ -33,24 +31,6 @@ from .text_checkpoints import LABELLING, check_checkpoint, lacking
 CONTINUED = "##"  # what a wordpiece begins with that goes on with a word
 
 Span = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class StudiedPair:
-    """A pair of sentences as a model sees it.
-
-    Args:
-        prediction: what it says; with the gold label where that is known.
-        sentences: both of them.
-    """
-
-    prediction: Prediction
-    sentences: tuple[SentenceStrengths, ...]
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Both sentences as they were given."""
-        return tuple(sentence.text for sentence in self.sentences)
 
 
 def check_difference(path: Path) -> None:
@@ -71,7 +51,7 @@ def check_difference(path: Path) -> None:
 
 def study_examples(
     predictor: Predictor, examples: Iterable[Example], layer: int | None = None
-) -> Iterator[StudiedPair]:
+) -> Iterator[Case]:
     """Study raw pairs as they come.
 
     Args:
@@ -94,7 +74,7 @@ def study_split(
     *,
     most: int | None = None,
     wrong_only: bool = False,
-) -> Iterator[StudiedPair]:
+) -> Iterator[Case]:
     """Study pairs of a prepared split, in its order.
 
     Args:
@@ -133,7 +113,7 @@ def _wrong(predictor: Predictor, split: str) -> Iterator[int]:
 
 def _study(
     predictor: Predictor, dataset: Any, index: int, example: Example, layer: int | None
-) -> StudiedPair:
+) -> Case:
     """Read one example of a dataset, and look at the difference attention."""
     sample = predictor.batch(dataset, [index])
     found = predictor.outputs(sample, need_weights=True)
@@ -149,7 +129,7 @@ def _study(
         spans = word_spans(text, predictor.wordpieces.encode_text(text)[1], word_of)
         strengths = word_strengths(table, places[1 - number], places[number], word_of)
         sentences.append(SentenceStrengths(text, spans, strengths))
-    return StudiedPair(predictor.prediction(example.id, rows, gold=example.label), tuple(sentences))
+    return Case([("", predictor.prediction(example.id, rows, gold=example.label))], sentences)
 
 
 def sentence_places(segments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -77,7 +77,6 @@ def _submission(predictor: Predictor, options: PredictionOptions) -> dict[str, A
 
 
 def _job(predictor: Predictor, options: PredictionOptions) -> Job:
-    """Open what is to be predicted."""
     if options.split is not None:
         counts = predictor.manifest.splits[options.split]
         if options.metrics and not counts["labelled"]:
@@ -136,7 +135,6 @@ def _opened(path: Path | None) -> Iterator[TextIO]:
 def _write_metrics(
     predictor: Predictor, made: Iterable[Prediction], options: PredictionOptions
 ) -> None:
-    """Write metrics and what they are of as JSON, and log them."""
     gold, manifest = [one.gold for one in made], predictor.manifest
     said, positive = [one.answer for one in made], predictor.task.positive
     scores = score(predictor.target, gold, said, manifest.labels, positive)

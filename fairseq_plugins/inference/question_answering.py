@@ -136,7 +136,6 @@ class Reader:
         return next(self.answer_dataset(self.ask(question, context)))
 
     def _encoded(self, paragraphs: Sequence[Paragraph]) -> Any:
-        """Return a dataset of raw paragraphs."""
         encoded = encode_paragraphs(self.predictor.encoder, paragraphs)
         return self.predictor.task.build_dataset_for_inference(encoded, paragraphs)
 
@@ -201,7 +200,6 @@ class Reader:
         return self.predictor.each(answers, dataset, batch_size, chosen=numbers)
 
     def _replies(self, sample: dict[str, Any], most: int) -> Iterator[Reply]:
-        """Answer the questions of a batch."""
         logits = self._logits(sample, most)
         if self.ensemble == LOGITS:
             logits = [torch.stack(logits).mean(0)]

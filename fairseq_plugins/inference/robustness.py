@@ -176,7 +176,6 @@ def _common(checked: Sequence[tuple[System, str, Manifest, str]]) -> Manifest:
 def _try_run(
     path: str, sets: Sequence[PerturbedExamples], options: RobustnessOptions, folder: Path
 ) -> dict[str, Answers]:
-    """Load one run, predict everything, write it."""
     given = given_overrides(options, EXAMPLES)
     predictor = load(path, options.data, cpu=options.cpu, **given)
     known = _predict_all(predictor, sets, options, folder.parent.name)
