@@ -5,9 +5,9 @@ from ..registration import register
 register()  # first: it keeps logging as it is while fairseq loads
 
 from ._text_criterion import (  # noqa: E402
+    ExtractiveQACriterion,
     SequenceLabelingCriterion,
     TextClassificationCriterion,
 )
-from .extractive_qa import ExtractiveQACriterion  # noqa: E402
 
 __all__ = ["ExtractiveQACriterion", "SequenceLabelingCriterion", "TextClassificationCriterion"]

@@ -19,8 +19,8 @@ from torch import Tensor
 
 from ..evaluation import squad
 from ..evaluation.answers import decode, limits_of, windows_of
-from ..evaluation.classification import class_metrics, score_metrics
 from ..evaluation.labeling import word_groups
+from ..evaluation.metrics import class_metrics, score_metrics
 from ..nn.span_search import best_spans
 
 Counts = Mapping[str, Any]

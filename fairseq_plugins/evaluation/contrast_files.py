@@ -16,12 +16,10 @@ from ..files import write_text
 from ..option_flags import flag_of
 from ..text_reading import read_lines
 from .contrast import ContrastOptions, Item, agreement, differing, short_names
-from .contrast_answers import answer_items
-from .contrast_kinds import predicted_items, scorer, sentence_items
+from .contrast_kinds import answer_items, predicted_items, scorer, sentence_items
 from .contrast_report import format_items, format_tsv
-from .inputs import load
-from .prediction_lines import read_predictions, target_of_lines, with_texts
-from .predictions import CLASSES, SCORE, WORD_LABELS
+from .generate_log import load
+from .predictions import CLASSES, SCORE, WORD_LABELS, read_predictions, target_of_lines, with_texts
 from .squad_files import read_predictions as read_answers
 from .translation import TextForm, remove_subwords
 

@@ -1,22 +1,40 @@
-"""Translated sentences, and predicted classes, scores and labels of words, as items of a contrast.
+"""Translations, predicted classes, scores and labels of words, and answers as items of a contrast.
 
 What systems differ in is marked: words that one translation alone has right (the syntax-infused
 paper's Table 3), and words in which the two sentences of a pair differ (Wang et al. 2022, Table 4).
+An answer is right where it is exactly a gold one, as SQuAD compares, or where there is none and the
+system gives none; the gold answer is marked in its context (Chadha and Sood 2019, Figure 6).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from typing import Any
 
 from sacrebleu.metrics import BLEU, CHRF
 
-from ..messages import named
+from ..messages import named, quoted
 from .choices import SENTENCE_METRICS
-from .contrast import Item, View, best
-from .marked_words import FIRST, HIT, MISS, SAME, SECOND, WRONG, Runs, mark_words, only, plain
-from .prediction_lines import Systems, check_same
-from .predictions import CLASSES, SCORE, WORD_LABELS, Prediction
+from .contrast import (
+    FIRST,
+    HIT,
+    MISS,
+    SAME,
+    SECOND,
+    SPAN,
+    WRONG,
+    Item,
+    Runs,
+    View,
+    best,
+    mark_words,
+    only,
+    plain,
+)
+from .predictions import CLASSES, SCORE, WORD_LABELS, Prediction, Systems, check_same
+from .shown_text import NO_ANSWER, as_line, cropped
+from .squad import scores_of
 from .translation import check_equal_counts
 
 Metric = Callable[[str, str], float]
@@ -200,3 +218,68 @@ def _lines(texts: Texts) -> dict[str, Runs]:
 def _differing(text: str, other: str, mark: str) -> Runs:
     """Mark the words that a sentence has alone."""
     return [(part, mark if own == MISS else SAME) for part, own in mark_words(text, other, "")]
+
+
+def answer_items(
+    questions: Mapping[str, Any],
+    systems: Sequence[tuple[str, Mapping[str, str]]],
+    *,
+    names: Sequence[str],
+) -> list[Item]:
+    """Return the questions that systems answer; a score is an answer's F1 in %.
+
+    Args:
+        questions: id -> question (`prep.qa_examples.Asked`, which may have no context).
+        systems: files, each with its answers by id, empty for none.
+        names: of the systems.
+
+    Raises:
+        ValueError: a question without an answer of a system.
+    """
+    for system, answers in systems:
+        lacking = [name for name in questions if name not in answers]
+        if lacking:
+            raise ValueError(
+                f"{system}: {len(lacking):,} of {len(questions):,} questions have no prediction, "
+                f"{quoted(lacking[0])} among them"
+            )
+    items = []
+    for name, question in questions.items():
+        texts = [answers[name] for _, answers in systems]
+        said = [(text, *scores_of(question.golds, text)) for text in texts]
+        scores, right = [100 * f1 for *_, f1 in said], [bool(exact) for _, exact, _ in said]
+        items.append(Item(name, scores, right, partial(_answer, name, question, said, names)))
+    return items
+
+
+def _answer(
+    name: str,
+    question: Any,
+    said: Sequence[tuple[str, float, float]],
+    names: Sequence[str],
+) -> View:
+    golds = dict.fromkeys(question.golds)
+    row = [("id", name), ("question", question.text), ("gold", " | ".join(golds)), ("gap", "")]
+    shown = []
+    for system, (text, exact, f1) in zip(names, said):
+        row += [(f"{system} answer", text), (f"{system} exact", f"{exact:g}")]
+        row += [(f"{system} F1", f"{f1:.4f}")]
+        run = as_line(text) if text else NO_ANSWER, SAME if exact else WRONG
+        shown.append(([run], f"F1 {100 * f1:.1f}"))
+    said_texts = [text for text, *_ in said]
+    lines = {"context": _excerpt(question, said_texts)} if question.context else {}
+    lines["gold"] = plain(" | ".join(map(as_line, golds)) or NO_ANSWER)
+    return View(as_line(question.text), lines, shown, [*row, ("context", question.context)])
+
+
+def _excerpt(question: Any, said: Sequence[str]) -> Runs:
+    """Return the context around a gold answer, which is marked.
+
+    Where no gold answer stands in the context, what a system said decides where it is cut out.
+    """
+    for begin, end in question.spans:
+        parts = zip(cropped(question.context, begin, end), (SAME, SPAN, SAME))
+        return [(as_line(part), mark) for part, mark in parts if part]
+    found = next((text for text in said if text and text in question.context), "")
+    begin = question.context.index(found)
+    return plain(as_line("".join(cropped(question.context, begin, begin + len(found)))))

@@ -22,8 +22,8 @@ import numpy as np
 from ..messages import named
 from ..text_reading import json_lines
 from . import metrics, squad
-from .classification import SCORE_METRICS, class_metrics
 from .labeling import word_groups
+from .metrics import SCORE_METRICS, class_metrics
 
 # Examples with their weights (how often each was drawn), (n,) -> the metric.
 Statistic = Callable[[np.ndarray], float]

@@ -17,8 +17,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from .classification import check_equal
-
 Rows = Sequence[Sequence[str]]
 Entity = tuple[str, int, int]
 Counts = tuple[int, int, int]  # correct, predicted, gold
@@ -137,6 +135,16 @@ def precision_recall_f(
         float(correct / gold) if gold else 0.0,
         float((1 + beta**2) * correct / weighted) if weighted else 0.0,
     )
+
+
+def check_equal(gold: Sequence, predicted: Sequence) -> None:
+    """Refuse columns of unequal length.
+
+    Raises:
+        ValueError: the lengths differ; gives both.
+    """
+    if len(gold) != len(predicted):
+        raise ValueError(f"{len(gold):,} gold values against {len(predicted):,} predictions")
 
 
 class WordGroup(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from .inputs import load
+from .generate_log import load
 from .shown_text import align
 from .significance import SystemComparison, paired_bootstrap
 from .translation import TEST_SETS, SystemScores, TextForm, score

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
 
-from fairseq_plugins.evaluation.classification import (
+from fairseq_plugins.evaluation.metrics import (
     SCORE_METRICS,
     class_metrics,
     confusion,

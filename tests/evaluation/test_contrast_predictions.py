@@ -18,12 +18,13 @@ from fairseq_plugins.evaluation.contrast_files import (
 )
 from fairseq_plugins.evaluation.contrast_kinds import predicted_items
 from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
-from fairseq_plugins.evaluation.prediction_lines import (
+from fairseq_plugins.evaluation.predictions import (
+    SCORE,
+    WORD_LABELS,
     read_predictions,
     target_of_lines,
     with_texts,
 )
-from fairseq_plugins.evaluation.predictions import SCORE, WORD_LABELS
 
 PAIR = ["How can I tell if this girl loves me?", "How can I tell if this boy loves me?"]
 # probability of class 1 by three systems, for five examples; gold

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from fairseq_plugins.evaluation.prediction_lines import read_predictions
-from fairseq_plugins.evaluation.predictions import Prediction, renderer
+from fairseq_plugins.evaluation.predictions import Prediction, read_predictions, renderer
 
 CHANCES = {"no": 0.25, "yes": 0.75}
 CLASS = Prediction("7", "classes", "yes", "no", probabilities=CHANCES)

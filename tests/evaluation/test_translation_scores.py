@@ -17,7 +17,7 @@ from sacrebleu.significance import PairedTest
 from scipy import stats
 
 from fairseq_plugins.evaluation import significance
-from fairseq_plugins.evaluation.inputs import load
+from fairseq_plugins.evaluation.generate_log import load
 from fairseq_plugins.evaluation.score_report import format_report, score_files
 from fairseq_plugins.evaluation.significance import paired_bootstrap, two_sided_p_value
 from fairseq_plugins.evaluation.translation import (

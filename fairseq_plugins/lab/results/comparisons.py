@@ -21,7 +21,7 @@ import pandas as pd
 from scipy import stats
 
 from ...evaluation.example_bootstrap import Bootstrap, bootstrap, read_answers
-from ...evaluation.inputs import load
+from ...evaluation.generate_log import load
 from ...evaluation.metrics import deviation
 from ...evaluation.significance import paired_bootstrap
 from ...evaluation.translation import TextForm
