@@ -16,8 +16,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..inference.options import ENSEMBLES
-from ..inference.overrides import WINDOWS, add_overrides, given_overrides
+from ..inference.options import ENSEMBLES, WINDOWS, add_overrides, given_overrides
 from . import command
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def questions(args: argparse.Namespace) -> Iterator[str]:
 
 def answered(reader: Reader, question: str, context: str, color: bool) -> str:
     """Return a question and what the model says about it."""
-    from ..evaluation.answer_display import as_text
+    from ..evaluation.answers import as_text
     from ..evaluation.shown_text import visible
 
     found = reader.answer(question, context).found

@@ -14,18 +14,17 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..inference.overrides import EXAMPLES, add_overrides, given_overrides
+from ..inference.options import EXAMPLES, add_overrides, given_overrides
 from . import command
 
 if TYPE_CHECKING:
-    from ..evaluation.highlights import Answer, Case
-    from ..inference.difference_study import StudiedPair
+    from ..evaluation.highlights import Case
     from ..inference.prediction import Predictor
-    from ..inference.prediction_records import Prediction
 
 PLACES = ("checkpoint",)
 OF_A_SPLIT = 20
@@ -109,7 +108,7 @@ def check_page(path: str | None) -> None:
         raise PermissionError(f"{parent}: no permission to write there")
 
 
-def studied(predictor: Predictor, args: argparse.Namespace) -> Iterator[StudiedPair]:
+def studied(predictor: Predictor, args: argparse.Namespace) -> Iterator[Case]:
     """Yield the pairs that are asked for."""
     from ..inference import difference_study, prediction_inputs
     from ..text_reading import lines_of, numbered_lines
@@ -128,39 +127,20 @@ def studied(predictor: Predictor, args: argparse.Namespace) -> Iterator[StudiedP
     return difference_study.study_examples(predictor, islice(examples, args.max), args.layer)
 
 
-def answer(system: str, made: Prediction, gold: object) -> Answer:
-    """Say a prediction in words; ``gold`` is the first system's, as others read raw text."""
-    from ..evaluation.highlights import Answer
-    from ..inference.prediction_records import ScorePrediction
-
-    if isinstance(made, ScorePrediction):
-        return Answer(system, f"{made.score:.3f}")
-    right = None if gold is None else made.label == gold
-    return Answer(system, f"{made.label} {made.probability:.3f}", right)
-
-
 def cases(args: argparse.Namespace, names: tuple[str, ...], predictors: list) -> Iterator[Case]:
     """Yield the pairs with the answers of one system or two."""
-    from ..evaluation.highlights import Case, Sentence
-
     predictor, *others = predictors
-    for pair in studied(predictor, args):
-        made = [pair.prediction, *(other.predict([pair.texts])[0] for other in others)]
-        gold = pair.prediction.gold
-        yield Case(
-            pair.prediction.id,
-            [answer(name, one, gold) for name, one in zip(names, made)],
-            [Sentence(s.text, s.spans, s.strengths.tolist()) for s in pair.sentences],
-            None if gold is None else str(gold),
-        )
+    for case in studied(predictor, args):
+        made = [case.first, *(other.predict([case.texts])[0] for other in others)]
+        yield replace(case, predictions=list(zip(names, made)))
 
 
 def facts(args: argparse.Namespace, path: Path, predictors: list) -> dict[str, str]:
     """Say what the page is of."""
-    from ..inference.text_checkpoints import recorded_options
+    from ..inference.text_checkpoints import read_checkpoint
 
     manifest, folder = predictors[0].manifest, predictors[0].folder
-    model = recorded_options(path)["model"]
+    model = read_checkpoint(path).model
     layers = model["dual_layers"] if args.layer is None else args.layer
     return {
         "Checkpoint": ":".join(predictors[0].checkpoints),

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..evaluation.contrast_options import ContrastOptions
+from ..evaluation.contrast import ContrastOptions
 from ..option_flags import add_flags
 
 PLACES = ("systems",)

@@ -20,8 +20,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..inference.options import ATTENTIONS
-from ..inference.overrides import EXAMPLES, add_overrides, given_overrides
+from ..inference.options import ATTENTIONS, EXAMPLES, add_overrides, given_overrides
 from . import command
 
 if TYPE_CHECKING:
@@ -63,14 +62,14 @@ def run(args: argparse.Namespace) -> None:
             checkpoints of both kinds.
     """
     check(args)
-    from ..inference.text_checkpoints import TASKS, find_checkpoints, recorded_options
+    from ..inference.text_checkpoints import TASKS, find_checkpoints, read_checkpoint
     from ..lab.figures.attention_plots import TRANSLATION, plot_attention
     from ..lab.figures.drawing import check_stem
 
     command.show_log()
     stem = check_stem(args.out)
     paths = find_checkpoints(args.checkpoints)
-    tasks = [recorded_options(path)["task"].get("_name") for path in paths]
+    tasks = [read_checkpoint(path).task.get("_name") for path in paths]
     for path, task in zip(paths, tasks):
         if (task in TASKS) != (tasks[0] in TASKS):
             raise ValueError(
@@ -118,12 +117,12 @@ def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[Atte
 def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[AttentionPanel]:
     """Read the sentence with every checkpoint, and compare the others with the first."""
     from ..inference import encoder_attention, prediction
-    from ..inference.text_checkpoints import recorded_options
+    from ..inference.text_checkpoints import read_checkpoint
     from ..lab.figures.attention_plots import AttentionPanel
 
     kinds = args.attention or [None]
     kinds = kinds * len(paths) if len(kinds) == 1 else kinds
-    models = [str(recorded_options(path)["model"].get("_name")) for path in paths]
+    models = [str(read_checkpoint(path).model.get("_name")) for path in paths]
     names = args.names or [", ".join(filter(None, pair)) for pair in zip(models, kinds)]
     found = []
     given = given_overrides(args, EXAMPLES)

@@ -16,8 +16,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ..inference.options import DIRECTIONS, QUESTIONS, TO_CONTEXT
-from ..inference.overrides import WINDOWS, add_overrides, given_overrides
+from ..inference.options import (
+    DIRECTIONS,
+    QUESTIONS,
+    TO_CONTEXT,
+    WINDOWS,
+    add_overrides,
+    given_overrides,
+)
 from . import command
 
 if TYPE_CHECKING:
@@ -96,11 +102,10 @@ def look(args: argparse.Namespace) -> CoattentionMap:
     given = given_overrides(args, WINDOWS)
     reader = question_answering.load(args.path, args.data, cpu=args.cpu, **given)
     if context is not None:
-        dataset, number = coattention.ask(reader, args.question, context), 0
+        dataset, number = reader.ask(args.question, context), 0
     else:
         dataset = reader.predictor.load_split(args.split)
-        choose = coattention.number_of if args.id else coattention.first_of
-        number = choose(dataset, args.id or args.first)
+        number = coattention.number_of(dataset, args.id, args.first)
     shown = {key: getattr(args, key) for key in ("direction", "block", "window")}
     head = None if args.head == MEAN else int(args.head)
     return coattention.attend(reader, dataset, number, head=head, **shown)

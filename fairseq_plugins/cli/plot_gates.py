@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..inference.options import INPUT_FORMATS
-from ..inference.overrides import BATCH_SIZE, EXAMPLES, add_overrides, given_overrides
+from ..inference.options import BATCH_SIZE, EXAMPLES, INPUT_FORMATS, add_overrides, given_overrides
 from . import command
 
 if TYPE_CHECKING:

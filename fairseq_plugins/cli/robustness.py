@@ -18,7 +18,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..inference.overrides import ExampleOptions
+from ..inference.options import ExampleOptions
 from ..option_flags import add_flags
 from . import command
 

@@ -32,8 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Score, print, and write JSON if asked to."""
-    from ..evaluation.inputs import TextForm
     from ..evaluation.score_report import format_report, score_files
+    from ..evaluation.translation import TextForm
     from ..files import write_text
 
     form = TextForm(args.lang, args.tokenized, args.ref_tokenized, args.subwords)

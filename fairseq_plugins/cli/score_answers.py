@@ -33,8 +33,8 @@ def run(args: argparse.Namespace) -> None:
     """Score and print."""
     import json
 
+    from ..evaluation.squad import as_text
     from ..evaluation.squad_files import SquadScoring, score_files
-    from ..evaluation.squad_report import as_text
 
     command.show_log()
     options = vars(args)

@@ -41,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Translate, score, write."""
-    from ..evaluation.inputs import TextForm
     from ..evaluation.score_report import format_report, score_files
+    from ..evaluation.translation import TextForm
     from ..files import write_text
     from ..lab.results.split_files import EVALUATION, SCORE, of_split
 
@@ -62,13 +62,13 @@ def read_folder(args: argparse.Namespace) -> tuple[str, str]:
         FileNotFoundError: no checkpoint, or no manifest.
         ValueError: the folder holds no parallel text, or not this split.
     """
-    from ..inference.text_checkpoints import recorded_options
+    from ..inference.text_checkpoints import read_checkpoint
     from ..messages import named
 
     checkpoint = args.run / args.checkpoint
     if not checkpoint.is_file():
         raise FileNotFoundError(f"{checkpoint}: no such checkpoint")
-    data = args.data or recorded_options(checkpoint)["task"].get("data") or ""
+    data = args.data or read_checkpoint(checkpoint).task.get("data") or ""
     manifest = Path(data) / "manifest.json"
     if not manifest.is_file():
         raise FileNotFoundError(f"{manifest}: no such file; name the prepared folder with --data")

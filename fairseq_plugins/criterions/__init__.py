@@ -4,8 +4,10 @@ from ..registration import register
 
 register()  # first: it keeps logging as it is while fairseq loads
 
-from .extractive_qa import ExtractiveQACriterion  # noqa: E402
-from .sequence_labeling import SequenceLabelingCriterion  # noqa: E402
-from .text_classification import TextClassificationCriterion  # noqa: E402
+from ._text_criterion import (  # noqa: E402
+    ExtractiveQACriterion,
+    SequenceLabelingCriterion,
+    TextClassificationCriterion,
+)
 
 __all__ = ["ExtractiveQACriterion", "SequenceLabelingCriterion", "TextClassificationCriterion"]

@@ -10,40 +10,21 @@ Counts are named ``_...``, which fairseq keeps out of its logs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import torch
 from fairseq.logging import metrics
 from torch import Tensor
 
-from ..evaluation import labeling
-from ..evaluation.metrics import (
-    class_metrics,
-    detection_metrics,
-    entity_metrics,
-    names_entities,
-    score_metrics,
-    token_metrics,
-)
+from ..evaluation import squad
+from ..evaluation.answers import decode, limits_of, windows_of
+from ..evaluation.labeling import word_groups
+from ..evaluation.metrics import class_metrics, score_metrics
+from ..nn.span_search import best_spans
 
 Counts = Mapping[str, Any]
-
-
-class Tally(Protocol):
-    """What turns predictions into counts, and sums of counts into metrics.
-
-    Attributes:
-        metrics: names of the metrics.
-    """
-
-    metrics: tuple[str, ...]
-
-    def count(self, logits: Tensor, sample: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the counts of a batch: numbers, or tensors of one shape for the whole split."""
-
-    def score(self, counts: Counts) -> dict[str, float]:
-        """Return metric -> value; 0.0 where it is undefined."""
+_COLUMNS = tuple(name.replace("_", "") for name in squad.Judged._fields)
 
 
 class Classes:
@@ -95,52 +76,86 @@ class WordLabels:
 
     def __init__(self, labels: Sequence[str], positive: str = "") -> None:
         self.labels = list(labels)
-        self.positive = positive
-        # group of counts -> their number, and the metrics they give
-        self._groups: dict[str, tuple[int, Callable[..., dict[str, float]]]] = {
-            "words": (2, lambda right, words: {"accuracy": right / words if words else 0.0})
-        }
-        if names_entities(labels):
-            self._groups["entities"] = (3, entity_metrics)
-        if positive:
-            self._groups["tokens"] = (3, token_metrics)
-            self._groups["sentences"] = (4, detection_metrics)
-        zeros = {name: 0 for group in self._groups for name in self._names(group)}
-        self.metrics = tuple(self.score(zeros))
+        self._groups = word_groups(labels, positive)
+        empty = (group.metrics(*group.counts([], [])) for group in self._groups.values())
+        self.metrics = tuple(name for scores in empty for name in scores)
 
     def _names(self, group: str) -> list[str]:
-        return [f"_{group}_{place}" for place in range(self._groups[group][0])]
+        return [f"_{group}_{place}" for place, _ in enumerate(self._groups[group].counts([], []))]
 
     def count(self, logits: Tensor, sample: Mapping[str, Any]) -> dict[str, Any]:
-        """Count what `_groups` names."""
+        """Count what `labeling.word_groups` names."""
         lengths = sample["words_per_example"].tolist()
-        gold, predicted = sample["target"].cpu(), logits.argmax(-1).cpu()  # (W,)
         rows = [
-            [[self.labels[i] for i in row] for row in map(torch.Tensor.tolist, ids.split(lengths))]
-            for ids in (gold, predicted)
+            [[self.labels[i] for i in row.tolist()] for row in ids.cpu().split(lengths)]
+            for ids in (sample["target"], logits.argmax(-1))  # (W,)
         ]
-        found: dict[str, Sequence[int]] = {"words": (int((gold == predicted).sum()), len(gold))}
-        if "entities" in self._groups:
-            by_type = labeling.entity_counts(*rows).values()
-            found["entities"] = [sum(column) for column in zip((0, 0, 0), *by_type)]
-        if self.positive:
-            found["tokens"] = labeling.token_counts(*rows, self.positive)
-            found["sentences"] = labeling.detection_counts(*rows, self.positive)
         return {
             name: value
-            for group, values in found.items()
-            for name, value in zip(self._names(group), values)
+            for key, group in self._groups.items()
+            for name, value in zip(self._names(key), group.counts(*rows))
         }
 
     def score(self, counts: Counts) -> dict[str, float]:
         """Return the metrics of all groups."""
         scores = {}
-        for group, (_, metrics_of) in self._groups.items():
-            scores |= metrics_of(*(int(counts[name]) for name in self._names(group)))
+        for key, group in self._groups.items():
+            scores |= group.metrics(*(int(counts[name]) for name in self._names(key)))
         return scores
 
 
-def log(tally: Tally, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
+class Spans:
+    """Scores of the best span of every question.
+
+    The threshold of no answer and the best one need all questions at once. So every question
+    leaves what its best span scores, what silence would, and its null odds, each at its own place.
+
+    Args:
+        threshold: no answer is given where the null odds exceed it.
+        longest: most wordpieces of an answer.
+    """
+
+    metrics = squad.LOGGED
+
+    def __init__(self, threshold: float, longest: int) -> None:
+        self.threshold = threshold
+        self.longest = longest
+
+    def count(self, logits: Tensor, sample: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the columns of `evaluation.squad.Judged`, and what was seen, each (total,).
+
+        Raises:
+            ValueError: the batch holds no passages.
+        """
+        if "passages" not in sample:
+            raise ValueError(
+                "the questions' texts were not read, as this is the training split: it can be "
+                "validated if --valid-subset names it"
+            )
+        judged = torch.tensor(list(self._judged(logits, sample)), dtype=torch.float64)  # (n, 5)
+        columns = dict(zip(_COLUMNS, judged.reshape(-1, len(_COLUMNS)).unbind(1)))
+        columns["odds"] = columns["odds"].nan_to_num(torch.inf, torch.inf, -torch.inf)
+        return scattered(columns, sample)
+
+    def _judged(self, logits: Tensor, sample: Mapping[str, Any]) -> Iterator[squad.Judged]:
+        passages, logits = sample["passages"], logits.float()
+        limits = map(torch.from_numpy, limits_of(passages))  # (B, 2) each
+        spans = best_spans(logits, *limits, n_best=1, longest=self.longest)  # (B, 1) each
+        found = [*spans, logits[:, 0].sum(-1)]
+        counts = sample["windows_per_example"].tolist()
+        columns = [windows_of(column.cpu().numpy(), counts) for column in found]
+        for passage, *parts in zip(passages, *columns):
+            answered = decode(passage, *parts)
+            yield squad.judge(passage.answers or (), answered.best_text, answered.null_odds)
+
+    def score(self, counts: Counts) -> dict[str, float]:
+        """Return the metrics of `evaluation.squad.LOGGED`."""
+        values = gathered(counts)
+        rows: Sequence[list[float]] = [values[name].tolist() for name in _COLUMNS]
+        return squad.log_metrics(map(squad.Judged, *rows), self.threshold)
+
+
+def log(tally: Any, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
     """Log the counts of batches, and metrics derived from their sums.
 
     Args:
@@ -158,7 +173,7 @@ def log(tally: Tally, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
             metrics.log_derived(metric, _derived(tally, names, metric))
 
 
-def _derived(tally: Tally, names: Sequence[str], metric: str) -> Callable[[Any], float]:
+def _derived(tally: Any, names: Sequence[str], metric: str) -> Callable[[Any], float]:
     return lambda meters: tally.score({name: meters[name].sum for name in names})[metric]
 
 

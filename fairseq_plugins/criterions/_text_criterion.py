@@ -1,10 +1,18 @@
-"""What the criterions of the understanding tasks share.
+"""The criterions of classes and scores, word labels, and answers.
 
 loss = sum over targets of the task's loss + (number of targets) x (sum of auxiliary losses)
 
 The sample size is the number of targets (examples, words, or rows that may show an answer), so that
 fairseq makes a mean of it however updates are split over workers and ``--update-freq``. Losses are
 logged in nats, as means, and not in bits as fairseq's own.
+
+Of ``extractive_qa`` a target is a row:
+
+loss of a row = (-log p_start(first position) - log p_end(last position)) / 2
+              + weight x binary cross-entropy of "this row shows the answer"
+
+p is a softmax over all positions of the row; [CLS], position 0, is both where the row does not show
+the answer. Rows of a question whose answer none of them shows do not count.
 """
 
 from __future__ import annotations
@@ -14,7 +22,8 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
-from fairseq.criterions import FairseqCriterion
+from fairseq.criterions import FairseqCriterion, register_criterion
+from fairseq.dataclass import FairseqDataclass
 from fairseq.logging import metrics
 from torch import Tensor, nn
 from torch.nn import functional
@@ -22,6 +31,8 @@ from torch.nn import functional
 from . import _tallies
 
 SCORE, WORD_LABELS = "score", "word_labels"
+IGNORED = -100
+NO_THRESHOLDS = "threshold"
 BFLOAT16 = "bfloat16"
 GATE = "gate_"
 FUSION = ("fusion_gate_", "filter_gate_")
@@ -55,8 +66,13 @@ class TextCriterion(FairseqCriterion):
         self.metrics = self.tally.metrics
         self.autocast = str(task.cfg.autocast) == BFLOAT16
 
-    def _tally(self, task: Any) -> _tallies.Tally:
-        """Return what counts predictions."""
+    def _tally(self, task: Any) -> Any:
+        """Return what counts predictions.
+
+        Its ``count`` makes counts of a batch (numbers, or tensors of one shape for the whole
+        split), its ``score`` of their sums the metrics that ``metrics`` names, 0.0 where one is
+        undefined.
+        """
         if self.target == SCORE:
             return _tallies.Scores()
         kind = _tallies.WordLabels if self.target == WORD_LABELS else _tallies.Classes
@@ -94,8 +110,7 @@ class TextCriterion(FairseqCriterion):
         output = {f"loss_{name}": value.detach() for name, value in losses.items()}
         output |= {"loss": loss.detach(), "sample_size": size}
         output |= {"ntokens": sample["ntokens"], "nsentences": sample["nsentences"]}
-        output |= _gates(extra.get("gates", {}))
-        output |= _fusion_gates(extra.get("fusion", {}))
+        output |= _gate_sums(extra)
         if not model.training:
             output |= self.tally.count(logits.detach(), sample)
         elif self.target != SCORE:
@@ -103,7 +118,6 @@ class TextCriterion(FairseqCriterion):
         return loss, size, output
 
     def _size(self, target: Tensor) -> int:
-        """Return the number of targets."""
         return len(target)
 
     def _loss(self, logits: Tensor, target: Tensor) -> Tensor:
@@ -116,7 +130,6 @@ class TextCriterion(FairseqCriterion):
         return {}
 
     def _right(self, logits: Tensor, target: Tensor) -> Tensor:
-        """Return how many targets are predicted right."""
         return (logits.argmax(-1) == target).sum()
 
     def _precision(self, model: nn.Module, sample: Mapping[str, Any]) -> AbstractContextManager:
@@ -157,15 +170,63 @@ class TextCriterion(FairseqCriterion):
         return True
 
 
-def _gates(shares: Mapping[int, Tensor]) -> dict[str, Tensor]:
-    """Sum the shares of local attention over the tokens, layer by layer."""
-    return {f"{GATE}{layer}": found.float().sum() for layer, found in shares.items()}
+def _gate_sums(extra: Mapping[str, Any]) -> dict[str, Tensor]:
+    """Sum the shares of local attention, and both gates of dual attention, over the tokens."""
+    local = extra.get("gates", {}).items()
+    sums = {f"{GATE}{layer}": found.float().sum() for layer, found in local}
+    for layer, found in extra.get("fusion", {}).items():
+        sums |= {f"{name}{layer}": column for name, column in zip(FUSION, found.float().sum(0))}
+    return sums
 
 
-def _fusion_gates(gates: Mapping[int, Tensor]) -> dict[str, Tensor]:
-    """Sum both gates of dual attention over the tokens, layer by layer."""
-    return {
-        f"{name}{layer}": column
-        for layer, found in gates.items()
-        for name, column in zip(FUSION, found.float().sum(0))
-    }
+@register_criterion("text_classification", dataclass=FairseqDataclass)
+class TextClassificationCriterion(TextCriterion):
+    """Loss and metrics of classes (cross-entropy) or scores (squared error), means over them."""
+
+    NAME = "text_classification"
+
+
+@register_criterion("sequence_labeling", dataclass=FairseqDataclass)
+class SequenceLabelingCriterion(TextCriterion):
+    """Loss and metrics of word labels: cross-entropy, a mean over words."""
+
+    NAME = "sequence_labeling"
+
+
+@register_criterion("extractive_qa", dataclass=FairseqDataclass)
+class ExtractiveQACriterion(TextCriterion):
+    """Loss and metrics of answers.
+
+    Attributes:
+        metrics: names of the metrics that checkpoints can be chosen by; the best threshold, which
+            validation logs as well, is none.
+    """
+
+    NAME = "extractive_qa"
+    SHARE = "exact_span"
+
+    def __init__(self, task: Any) -> None:
+        super().__init__(task)
+        self.metrics = tuple(name for name in self.metrics if not name.endswith(NO_THRESHOLDS))
+
+    def _tally(self, task: Any) -> _tallies.Spans:
+        return _tallies.Spans(task.cfg.null_threshold, task.cfg.max_answer_length)
+
+    def _size(self, target: Tensor) -> int:
+        return int((target[:, 0] != IGNORED).sum())
+
+    def _loss(self, logits: Tensor, target: Tensor) -> Tensor:
+        return functional.cross_entropy(logits, target, ignore_index=IGNORED, reduction="sum") / 2
+
+    def _own_losses(self, model: Any, extra: Mapping[str, Any], target: Tensor) -> dict[str, Any]:
+        if "answerability" not in extra:
+            return {}
+        counted = target[:, 0] != IGNORED  # (B,)
+        shown = (target[:, 0] > 0)[counted].float()
+        loss = functional.binary_cross_entropy_with_logits(
+            extra["answerability"].float()[counted], shown, reduction="sum"
+        )
+        return {"answerability": model.answerability_weight * loss}
+
+    def _right(self, logits: Tensor, target: Tensor) -> Tensor:
+        return (logits.argmax(1) == target).all(1).sum()  # none of those that do not count

@@ -4,6 +4,9 @@ A question that is read in K windows has the null score min over windows of
 start_logit[0] + end_logit[0], as in BERT's code, and the candidates of all windows together. The
 answer is none where null score - best score > threshold. A text is cut from the context by code
 points and never put together from wordpieces.
+
+On a terminal the span is coloured, elsewhere it stands between ``>>`` and ``<<``. Of a long text
+the paragraph around the span is shown, and of a long paragraph the sentences around it.
 """
 
 from __future__ import annotations
@@ -12,37 +15,13 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
-THRESHOLD = 0.0
+from .shown_text import MARKS, NO_ANSWER, as_line, cropped
 
-
-class Passage(Protocol):
-    """A question and the text that its answer is looked for in; see `data.passages.AskedPassage`.
-
-    Attributes:
-        id: name of the question.
-        question: its text.
-        answers: texts of the gold answers, none for an unanswerable question; None if not known.
-        context: the original text.
-        offsets: begin and end (exclusive) code point of each of its wordpieces, (Sc, 2).
-        windows: one row a window, (K, 5).
-        shifts: what to add to a wordpiece of the context for its position in each row, (K, 1).
-        ranges: first and last + 1 position in each row that answers may cover, (K, 2).
-        starts: first and last + 1 position in each row that they may begin at, (K, 2).
-    """
-
-    id: str
-    question: str
-    answers: tuple[str, ...] | None
-    context: str
-    offsets: np.ndarray
-    windows: np.ndarray
-    shifts: np.ndarray
-    ranges: np.ndarray
-    starts: np.ndarray
+COLOR = ("\x1b[1;32m", "\x1b[0m")
 
 
 @dataclass(frozen=True)
@@ -90,7 +69,7 @@ class Answered:
         """The best span, whether or not "no answer" wins; empty only if there is no span."""
         return self.candidates[0].text if self.candidates else ""
 
-    def answer(self, threshold: float = THRESHOLD) -> str:
+    def answer(self, threshold: float = 0.0) -> str:
         """Return the answer; empty for none, where the null odds exceed the threshold."""
         return "" if self.null_odds > threshold else self.best_text
 
@@ -102,14 +81,8 @@ class Answered:
         return tuple((weights / weights.sum()).tolist())
 
 
-def _with_logits(candidate: Candidate, logits: np.ndarray, span: tuple[int, int]) -> Candidate:
-    """Add the logits of its begin and end, out of those of its window, (S, 2)."""
-    start, end = float(logits[span[0], 0]), float(logits[span[1], 1])
-    return replace(candidate, start_logit=start, end_logit=end)
-
-
 def decode(
-    passage: Passage,
+    passage: Any,
     scores: np.ndarray,
     begins: np.ndarray,
     ends: np.ndarray,
@@ -120,7 +93,7 @@ def decode(
     """Turn the best spans of a question's K windows into its answer.
 
     Args:
-        passage: the context with its windows.
+        passage: the context with its windows, a `data.passages.AskedPassage`.
         scores: of the n best spans of each window, -inf where there is none, (K, n).
         begins: where they begin in the row that the model read, (K, n).
         ends: where they end there (inclusive), (K, n).
@@ -137,8 +110,8 @@ def decode(
         if len(found) == scores.shape[1]:
             break
         span = int(begins[window, rank]), int(ends[window, rank])
-        candidate = _candidate(passage, shifts[window], span, float(scores[window, rank]))
-        candidate = candidate if logits is None else _with_logits(candidate, logits[window], span)
+        own = None if logits is None else logits[window]
+        candidate = _candidate(passage, shifts[window], span, float(scores[window, rank]), own)
         if candidate.text:
             found.setdefault(candidate.text, candidate)
     none = None if logits is None else float(logits[int(nulls.argmin()), 0, 0])
@@ -146,18 +119,20 @@ def decode(
 
 
 def _by_score(scores: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield window and rank of all spans, best first."""
     for place in np.argsort(-scores, axis=None, kind="stable").tolist():
         window, rank = divmod(place, scores.shape[1])
         if scores[window, rank] > -math.inf:
             yield window, rank
 
 
-def _candidate(passage: Passage, shift: int, span: tuple[int, int], score: float) -> Candidate:
-    """Cut a span of a row from the context; ``shift`` is that of the row."""
+def _candidate(
+    passage: Any, shift: int, span: tuple[int, int], score: float, logits: np.ndarray | None
+) -> Candidate:
+    """Cut a span of a row from the context; ``shift`` and ``logits``, (S, 2), are the row's."""
     first, last = (place - shift for place in span)  # wordpieces
     begin, end = int(passage.offsets[first, 0]), int(passage.offsets[last, 1])
-    return Candidate(passage.context[begin:end], begin, end, score)
+    each = [] if logits is None else [float(logits[span[0], 0]), float(logits[span[1], 1])]
+    return Candidate(passage.context[begin:end], begin, end, score, *each)
 
 
 def most_probable(answers: Sequence[Answered]) -> Answered:
@@ -174,7 +149,7 @@ def most_probable(answers: Sequence[Answered]) -> Answered:
     return replace(best, null_score=best.candidates[0].score + odds, null_start_logit=None)
 
 
-def limits_of(passages: Sequence[Passage]) -> tuple[np.ndarray, np.ndarray]:
+def limits_of(passages: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
     """Return ranges and starts of the B rows of a batch, (B, 2) each; see `nn.span_search`."""
     ranges, starts = zip(*((passage.ranges, passage.starts) for passage in passages))
     return np.concatenate(ranges), np.concatenate(starts)
@@ -183,3 +158,39 @@ def limits_of(passages: Sequence[Passage]) -> tuple[np.ndarray, np.ndarray]:
 def windows_of(rows: np.ndarray, counts: Iterable[int]) -> list[np.ndarray]:
     """Cut what the windows of a batch have in common, (B, ...), into that of each question."""
     return np.split(rows, np.cumsum(list(counts))[:-1])
+
+
+def as_text(found: Answered, context: str, *, threshold: float = 0.0, color: bool = False) -> str:
+    """Render what a model says about a question.
+
+    Args:
+        found: its candidates, and the score of no answer.
+        context: that they stand in.
+        threshold: no answer wins where the null odds exceed it.
+        color: whether to colour the span instead of marking it.
+    """
+    if not found.candidates:
+        return f"{NO_ANSWER}\n"
+    best, answer = found.candidates[0], found.answer(threshold)
+    lines = [_headline(found, answer)]
+    if not answer:
+        lines.append(f"  best span: {_headline(found, best.text)}")
+    lines.append(f"  {_marked(context, best, color)}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _headline(found: Answered, answer: str) -> str:
+    """Say an answer, how probable it is, and how it stands to no answer or to the best span."""
+    odds = found.null_odds
+    if not answer:
+        told = f"score {found.null_score:.2f}, {odds:+.2f} to the best span"
+        return f"{NO_ANSWER}  (probability {found.probabilities[-1]:.3f}, {told})"
+    told = f"score {found.candidates[0].score:.2f}, {-odds:+.2f} to no answer"
+    return f"{as_line(answer)}  (probability {found.probabilities[0]:.3f}, {told})"
+
+
+def _marked(context: str, span: Candidate, color: bool) -> str:
+    """Return the text around a span, which is marked or coloured, in one line."""
+    left, right = COLOR if color else MARKS
+    before, shown, after = map(as_line, cropped(context, span.begin, span.end))
+    return f"{before}{left}{shown}{right}{after}"

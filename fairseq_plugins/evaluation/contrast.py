@@ -3,17 +3,91 @@
 Sentences, classes, scores, labels of words and answers are all items (`contrast_kinds`): what
 systems read, what each says of it, and how good that is. Which items are telling, in which order
 they are shown and how far systems agree is decided here, for all of them alike.
+
+The syntax-infused paper's Table 3 marks the words that only one system predicts correctly. Here a
+word of an output is a *hit* when it matches a word of the reference that the other output misses,
+and a *miss* when it matches neither the reference nor the other output.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import groupby
 from pathlib import Path
 
 from ..option_flags import check, option
-from .marked_words import Runs
+from .choices import SENTENCE_METRICS, TOKENIZED
+
+HIT, MISS, SAME = "hit", "miss", "same"
+FIRST, SECOND = "first", "second"  # of words that one sentence of a pair has alone
+SPAN, WRONG = "span", "wrong"  # of an answer in its context, of what is wrong as a whole
+Runs = Sequence[tuple[str, str]]  # stretches of a text, each with its mark
+
+_PIECES = re.compile(r"\s+|\w+(?:[-'\u2019]\w+)*|[^\w\s]")
+
+
+def mark_words(output: str, other: str, gold: str) -> list[tuple[str, str]]:
+    """Cut an output into stretches of text, each a hit, a miss or neither.
+
+    Joining the texts gives the output back.
+
+    Returns:
+        (text, mark) pairs with mark ``HIT``, ``MISS`` or ``SAME``; neighbours have other marks.
+    """
+    pieces = _PIECES.findall(output)
+    words, other_words, gold_words = (_words(text) for text in (output, other, gold))
+    to_gold = _matches(words, gold_words)
+    found_by_other = set(_matches(other_words, gold_words).values())
+    to_other = _matches(words, other_words)
+    marks: list[str] = []
+    index = 0
+    for piece in pieces:
+        if piece.isspace():
+            marks.append("")
+            continue
+        if index in to_gold:
+            marks.append(SAME if to_gold[index] in found_by_other else HIT)
+        else:
+            marks.append(SAME if index in to_other else MISS)
+        index += 1
+    return _join(pieces, marks)
+
+
+def _words(text: str) -> list[str]:
+    return [piece for piece in _PIECES.findall(text) if not piece.isspace()]
+
+
+def _matches(words: Sequence[str], others: Sequence[str]) -> dict[int, int]:
+    """Align equal words of two sentences in order: position -> position."""
+    blocks = SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks()
+    return {block.a + k: block.b + k for block in blocks for k in range(block.size)}
+
+
+def _join(pieces: Sequence[str], marks: Sequence[str]) -> list[tuple[str, str]]:
+    """Merge neighbours of one mark; white space belongs to its neighbours when they agree."""
+    resolved = []
+    for i, mark in enumerate(marks):
+        if not mark:
+            inside = 0 < i < len(marks) - 1 and marks[i - 1] == marks[i + 1]
+            mark = marks[i - 1] if inside else SAME
+        resolved.append((pieces[i], mark))
+    groups = groupby(resolved, key=lambda pair: pair[1])
+    return [("".join(text for text, _ in group), mark) for mark, group in groups]
+
+
+def only(runs: Runs, mark: str) -> str:
+    """Return the stretches of one mark."""
+    return " ".join(text for text, own in runs if own == mark)
+
+
+def plain(text: str) -> Runs:
+    """Return a text without marks."""
+    return [(text, SAME)]
+
 
 BETTER = ("second", "first", "last", "both", "any")  # "both" and "any": whichever
 
@@ -40,6 +114,44 @@ class Criteria:
         """Return the numbers of the systems of which one has to be better."""
         chosen = {"first": [0], "second": [1], "last": [systems - 1]}
         return chosen.get(self.better, range(systems))
+
+
+@dataclass(frozen=True)
+class ContrastOptions(Criteria):
+    """What to compare, and how to show it.
+
+    Args:
+        systems: their files: two of translations, two or more of anything else.
+        names: what to call them (default: what tells their paths apart).
+    """
+
+    systems: Sequence[str] = ()
+    names: Sequence[str] | None = None
+    gold: str | None = option(
+        "translation: references (default: T- lines); answers: SQuAD JSON with answers, or "
+        "SPLIT.examples.jsonl of a prepared folder",
+        None,
+    )
+    src: str | None = option(
+        "translation: source sentences (default: S- lines, if any); predictions: the texts, where "
+        "they do not hold them: SPLIT.examples.jsonl of a prepared folder, or one example a line "
+        "with a TAB between its sentences",
+        None,
+    )
+    lang: str | None = option("translation: target language (default: de)", None)
+    tokenized: str | None = option(
+        "translation: systems are Moses tokens (default: auto)", None, choices=TOKENIZED
+    )
+    metric: str | None = option(
+        "translation: sentence score (default: chrf)", None, choices=SENTENCE_METRICS
+    )
+    positive: str | None = option(
+        "classes: whose probability is shown (default: 1 of 0 and 1, else the answer's)", None
+    )
+    max: int = option("how many to show", 10, least=0)
+    markdown: str | None = option("write a Markdown table here", None)
+    tsv: str | None = option("write tab-separated values here", None)
+    html: str | None = option("write a page here", None)
 
 
 @dataclass(frozen=True)

@@ -10,31 +10,24 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..files import write_text
 from ..option_flags import flag_of
 from ..text_reading import read_lines
-from .contrast import Item, agreement, differing, short_names
-from .contrast_answers import AskedQuestion, answer_items
-from .contrast_kinds import (
-    class_items,
-    score_items,
-    scorer,
-    sentence_items,
-    word_items,
-)
-from .contrast_options import ContrastOptions
+from .contrast import ContrastOptions, Item, agreement, differing, short_names
+from .contrast_kinds import answer_items, predicted_items, scorer, sentence_items
 from .contrast_report import format_items, format_tsv
-from .inputs import TextForm, load
-from .prediction_lines import CLASSES, LABELS, SCORES, kind_of_lines, read_predictions, read_texts
+from .generate_log import load
+from .predictions import CLASSES, SCORE, WORD_LABELS, read_predictions, target_of_lines, with_texts
 from .squad_files import read_predictions as read_answers
-from .translation import remove_subwords
+from .translation import TextForm, remove_subwords
 
-ReadQuestions = Callable[[str], Mapping[str, AskedQuestion]]
+ReadQuestions = Callable[[str], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Kind:
+class ContrastKind:
     """What systems may be compared on.
 
     Args:
@@ -47,7 +40,7 @@ class Kind:
 
     name: str
     noun: str
-    options: frozenset[str]
+    options: set[str]
     items: Callable[[ContrastOptions, Sequence[str], ReadQuestions], list[Item]]
     is_judged: bool = False
 
@@ -85,7 +78,7 @@ def compare_files(options: ContrastOptions, read_questions: ReadQuestions) -> st
     return text + (f"{agreement(items, kind.noun)}\n" if kind.is_judged else "")
 
 
-def kind_of(options: ContrastOptions) -> Kind:
+def kind_of(options: ContrastOptions) -> ContrastKind:
     """Return what the first system's file holds; that the others do is found as they are read.
 
     Raises:
@@ -97,7 +90,7 @@ def kind_of(options: ContrastOptions) -> Kind:
     for path in others:
         if kind is not ANSWERS and _kind_of_file(path) is ANSWERS:
             raise ValueError(f"{first} holds {kind.name}, {path} {ANSWERS.name}")
-    for name in sorted(frozenset().union(*(one.options for one in KINDS)) - kind.options):
+    for name in sorted(set().union(*(one.options for one in KINDS)) - kind.options):
         if getattr(options, name) is not None:
             raise ValueError(f"{flag_of(name)} is not for {kind.name}, which {first} holds")
     return kind
@@ -111,7 +104,7 @@ def holds_answers(path: str | Path) -> bool:
         ValueError: a JSON object of something else, which nothing here compares.
     """
     text = "\n".join(read_lines(path)).strip()
-    if not (text.startswith("{") and text.endswith("}")) or kind_of_lines(path):
+    if not (text.startswith("{") and text.endswith("}")) or target_of_lines(path):
         return False
     try:
         found = json.loads(text)
@@ -122,10 +115,10 @@ def holds_answers(path: str | Path) -> bool:
     return True
 
 
-def _kind_of_file(path: str) -> Kind:
+def _kind_of_file(path: str) -> ContrastKind:
     if holds_answers(path):
         return ANSWERS
-    return _OF_LINES.get(kind_of_lines(path), TRANSLATIONS)
+    return _OF_LINES.get(target_of_lines(path), TRANSLATIONS)
 
 
 def _translations(options: ContrastOptions, names: Sequence[str], _: ReadQuestions) -> list[Item]:
@@ -147,18 +140,11 @@ def _translations(options: ContrastOptions, names: Sequence[str], _: ReadQuestio
 
 
 def _predictions(options: ContrastOptions, names: Sequence[str], _: ReadQuestions) -> list[Item]:
-    lines = kind_of_lines(options.systems[0])
-    systems = [(path, read_predictions(path, lines)) for path in options.systems]
-    if lines == LABELS:
-        return word_items(systems, names=names)
-    texts = read_texts(options.src) if options.src else {}
-    (first, made), *_ = systems
-    lacking = next((one for one in made if not one.texts and one.id not in texts), None)
-    if options.src and lacking is not None:
-        raise ValueError(f"{options.src} holds no example {lacking.id!r}, which {first} predicts")
-    if lines == SCORES:
-        return score_items(systems, texts, names=names)
-    return class_items(systems, texts, names=names, positive=options.positive or "")
+    target = target_of_lines(options.systems[0])
+    systems = [(path, read_predictions(path, target)) for path in options.systems]
+    if options.src:
+        systems = with_texts(systems, options.src)
+    return predicted_items(target, systems, names=names, positive=options.positive or "")
 
 
 def _answers(
@@ -170,18 +156,13 @@ def _answers(
     return answer_items(read_questions(options.gold), systems, names=names)
 
 
-TRANSLATIONS = Kind(
-    "translations",
-    "sentence",
-    frozenset({"gold", "src", "lang", "tokenized", "metric"}),
-    _translations,
+TRANSLATIONS = ContrastKind(
+    "translations", "sentence", {"gold", "src", "lang", "tokenized", "metric"}, _translations
 )
-ANSWERS = Kind("answers", "question", frozenset({"gold"}), _answers, is_judged=True)
+ANSWERS = ContrastKind("answers", "question", {"gold"}, _answers, is_judged=True)
 _OF_LINES = {
-    CLASSES: Kind(
-        "classes", "example", frozenset({"src", "positive"}), _predictions, is_judged=True
-    ),
-    SCORES: Kind("scores", "example", frozenset({"src"}), _predictions),
-    LABELS: Kind("labels of words", "sentence", frozenset(), _predictions),
+    CLASSES: ContrastKind("classes", "example", {"src", "positive"}, _predictions, is_judged=True),
+    SCORE: ContrastKind("scores", "example", {"src"}, _predictions),
+    WORD_LABELS: ContrastKind("labels of words", "sentence", set(), _predictions),
 }
 KINDS = (TRANSLATIONS, ANSWERS, *_OF_LINES.values())

@@ -1,25 +1,45 @@
-"""Translated sentences, and predicted classes, scores and labels of words, as items of a contrast.
+"""Translations, predicted classes, scores and labels of words, and answers as items of a contrast.
 
 What systems differ in is marked: words that one translation alone has right (the syntax-infused
 paper's Table 3), and words in which the two sentences of a pair differ (Wang et al. 2022, Table 4).
+An answer is right where it is exactly a gold one, as SQuAD compares, or where there is none and the
+system gives none; the gold answer is marked in its context (Chadha and Sood 2019, Figure 6).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from typing import Any
 
 from sacrebleu.metrics import BLEU, CHRF
 
-from ..messages import named
+from ..messages import named, quoted
 from .choices import SENTENCE_METRICS
-from .contrast import Item, View, best
-from .marked_words import FIRST, HIT, MISS, SAME, SECOND, WRONG, Runs, mark_words, only, plain
-from .prediction_lines import Predicted, Systems, check_same
+from .contrast import (
+    FIRST,
+    HIT,
+    MISS,
+    SAME,
+    SECOND,
+    SPAN,
+    WRONG,
+    Item,
+    Runs,
+    View,
+    best,
+    mark_words,
+    only,
+    plain,
+)
+from .predictions import CLASSES, SCORE, WORD_LABELS, Prediction, Systems, check_same
+from .shown_text import NO_ANSWER, as_line, cropped
+from .squad import scores_of
 from .translation import check_equal_counts
 
 Metric = Callable[[str, str], float]
 Texts = tuple[str, ...]
+Judgement = tuple[list[float], list[bool]]  # how good each system is, and whether it is right
 
 METRICS = dict(zip(SENTENCE_METRICS, (CHRF, partial(BLEU, effective_order=True))))
 
@@ -85,45 +105,52 @@ def _sentence(
     )
 
 
-def class_items(
-    systems: Systems,
-    texts: Mapping[str, Texts],
-    *,
-    names: Sequence[str],
-    positive: str = "",
+def predicted_items(
+    target: str, systems: Systems, *, names: Sequence[str], positive: str = ""
 ) -> list[Item]:
-    """Return the examples that systems put into classes; a score is the true one's probability.
+    """Return the examples that systems predict.
+
+    Good is a high probability of the true class, in %, a score near the true one, or a great share
+    of right labels, in %.
 
     Args:
+        target: what is predicted, a key of `predictions.KEYS`.
         systems: files, each with its predictions.
-        texts: id -> texts, for predictions that do not hold them.
         names: of the systems.
         positive: class whose probability is shown (default: ``1`` where classes are 0 and 1, else
             that of each answer).
 
     Raises:
-        ValueError: other examples, no gold labels, or no such class.
+        ValueError: other examples, no gold, or no such class.
     """
+    judged, view = _OF_TARGET[target]
+    if target == CLASSES:
+        view = partial(view, positive=_shown_class(systems, positive))
+    check_same(systems)
+    examples = zip(*(made for _, made in systems))
+    return [Item(said[0].id, *judged(said), partial(view, said, names)) for said in examples]
+
+
+def _shown_class(systems: Systems, positive: str) -> str:
+    """Return the class whose probability is shown; empty for that of each answer."""
     classes = {label for _, made in systems for one in made for label in one.probabilities}
     if positive and positive not in classes:
         raise ValueError(f"class {positive!r} is not one of {named(sorted(classes))}")
-    positive = positive or ("1" if classes == {"0", "1"} else "")
-
-    def judged(said: Sequence[Predicted]) -> tuple[list[float], list[bool]]:
-        scores = [100 * one.probability(one.gold) for one in said]
-        return scores, [one.answer == one.gold for one in said]
-
-    return _items(
-        systems, judged, lambda said: _class(said, _texts_of(said, texts), names, positive)
-    )
+    return positive or ("1" if classes == {"0", "1"} else "")
 
 
-def _class(said: Sequence[Predicted], texts: Texts, names: Sequence[str], positive: str) -> View:
+def _by_class(said: Sequence[Prediction]) -> Judgement:
+    scores = [100 * one.probabilities.get(one.gold, 0.0) for one in said]
+    return scores, [one.answer == one.gold for one in said]
+
+
+def _class(said: Sequence[Prediction], names: Sequence[str], *, positive: str) -> View:
+    texts = _texts(said)
     gold, shown = said[0].gold, []
     row = [("id", said[0].id), ("gold", gold), ("gap", "")]
     heading = f"probability of {positive}" if positive else "probability"
     for name, one in zip(names, said):
-        chance = one.probability(positive or one.answer)
+        chance = one.probabilities.get(positive or one.answer, 0.0)
         row += [(f"{name} label", one.answer), (f"{name} {heading}", f"{chance:.6f}")]
         note = f"{positive}: {100 * chance:.2f}%" if positive else f"{100 * chance:.2f}%"
         shown.append(([(one.answer, SAME if one.answer == gold else WRONG)], note))
@@ -136,23 +163,13 @@ def _class(said: Sequence[Predicted], texts: Texts, names: Sequence[str], positi
     return View(f"gold {gold}", lines, shown, row)
 
 
-def score_items(
-    systems: Systems, texts: Mapping[str, Texts], *, names: Sequence[str]
-) -> list[Item]:
-    """Return the examples that systems score; the nearer to the true score, the better.
-
-    Raises:
-        ValueError: other examples, or no gold scores.
-    """
-
-    def judged(said: Sequence[Predicted]) -> tuple[list[float], list[bool]]:
-        scores = [-abs(one.answer - one.gold) for one in said]
-        return scores, best(scores)
-
-    return _items(systems, judged, lambda said: _score(said, _texts_of(said, texts), names))
+def _by_score(said: Sequence[Prediction]) -> Judgement:
+    scores = [-abs(one.answer - one.gold) for one in said]
+    return scores, best(scores)
 
 
-def _score(said: Sequence[Predicted], texts: Texts, names: Sequence[str]) -> View:
+def _score(said: Sequence[Prediction], names: Sequence[str]) -> View:
+    texts = _texts(said)
     row = [("id", said[0].id), ("gold", f"{said[0].gold:g}"), ("gap", "")]
     row += [(f"{name} score", f"{one.answer:.6f}") for name, one in zip(names, said)]
     row += zip(("S1", "S2"), (*texts, "", ""))
@@ -160,26 +177,16 @@ def _score(said: Sequence[Predicted], texts: Texts, names: Sequence[str]) -> Vie
     return View(f"gold {said[0].gold:g}", _lines(texts), shown, row)
 
 
-def word_items(systems: Systems, *, names: Sequence[str]) -> list[Item]:
-    """Return the sentences whose words systems label; a score is the share of right labels in %.
-
-    Raises:
-        ValueError: other examples, or no gold labels.
-    """
-    return _items(systems, _by_words, lambda said: _words(said, names))
-
-
-def _by_words(said: Sequence[Predicted]) -> tuple[list[float], list[bool]]:
+def _by_words(said: Sequence[Prediction]) -> Judgement:
     scores = [100 * _right(one) / max(1, len(one.gold)) for one in said]
     return scores, best(scores)
 
 
-def _right(one: Predicted) -> int:
-    """Return how many words have the right label."""
+def _right(one: Prediction) -> int:
     return sum(own == truth for own, truth in zip(one.answer, one.gold))
 
 
-def _words(said: Sequence[Predicted], names: Sequence[str]) -> View:
+def _words(said: Sequence[Prediction], names: Sequence[str]) -> View:
     gold, words = said[0].gold, said[0].texts
     texts = [("words", " ".join(words)), ("gold", " ".join(gold))]
     row = [("id", said[0].id), ("gap", ""), *texts]
@@ -192,23 +199,18 @@ def _words(said: Sequence[Predicted], names: Sequence[str]) -> View:
     return View(f"{len(words)} words", {name: plain(text) for name, text in texts}, shown, row)
 
 
-def _items(
-    systems: Systems,
-    judged: Callable[[Sequence[Predicted]], tuple[list[float], list[bool]]],
-    view: Callable[[Sequence[Predicted]], View],
-) -> list[Item]:
-    """Return the examples that systems predict, judged by a function of what they say of each."""
-    check_same(systems)
-    examples = zip(*(made for _, made in systems))
-    return [Item(said[0].id, *judged(said), partial(view, said)) for said in examples]
+_OF_TARGET = {
+    CLASSES: (_by_class, _class),
+    SCORE: (_by_score, _score),
+    WORD_LABELS: (_by_words, _words),
+}
 
 
-def _texts_of(said: Sequence[Predicted], texts: Mapping[str, Texts]) -> Texts:
-    return next((one.texts for one in said if one.texts), texts.get(said[0].id, ()))
+def _texts(said: Sequence[Prediction]) -> Texts:
+    return next((one.texts for one in said if one.texts), ())
 
 
 def _lines(texts: Texts) -> dict[str, Runs]:
-    """Return the lines of one sentence or two."""
     labels = ["text"] if len(texts) == 1 else [f"S{n}" for n in range(1, len(texts) + 1)]
     return dict(zip(labels, map(plain, texts)))
 
@@ -216,3 +218,68 @@ def _lines(texts: Texts) -> dict[str, Runs]:
 def _differing(text: str, other: str, mark: str) -> Runs:
     """Mark the words that a sentence has alone."""
     return [(part, mark if own == MISS else SAME) for part, own in mark_words(text, other, "")]
+
+
+def answer_items(
+    questions: Mapping[str, Any],
+    systems: Sequence[tuple[str, Mapping[str, str]]],
+    *,
+    names: Sequence[str],
+) -> list[Item]:
+    """Return the questions that systems answer; a score is an answer's F1 in %.
+
+    Args:
+        questions: id -> question (`prep.qa_examples.Asked`, which may have no context).
+        systems: files, each with its answers by id, empty for none.
+        names: of the systems.
+
+    Raises:
+        ValueError: a question without an answer of a system.
+    """
+    for system, answers in systems:
+        lacking = [name for name in questions if name not in answers]
+        if lacking:
+            raise ValueError(
+                f"{system}: {len(lacking):,} of {len(questions):,} questions have no prediction, "
+                f"{quoted(lacking[0])} among them"
+            )
+    items = []
+    for name, question in questions.items():
+        texts = [answers[name] for _, answers in systems]
+        said = [(text, *scores_of(question.golds, text)) for text in texts]
+        scores, right = [100 * f1 for *_, f1 in said], [bool(exact) for _, exact, _ in said]
+        items.append(Item(name, scores, right, partial(_answer, name, question, said, names)))
+    return items
+
+
+def _answer(
+    name: str,
+    question: Any,
+    said: Sequence[tuple[str, float, float]],
+    names: Sequence[str],
+) -> View:
+    golds = dict.fromkeys(question.golds)
+    row = [("id", name), ("question", question.text), ("gold", " | ".join(golds)), ("gap", "")]
+    shown = []
+    for system, (text, exact, f1) in zip(names, said):
+        row += [(f"{system} answer", text), (f"{system} exact", f"{exact:g}")]
+        row += [(f"{system} F1", f"{f1:.4f}")]
+        run = as_line(text) if text else NO_ANSWER, SAME if exact else WRONG
+        shown.append(([run], f"F1 {100 * f1:.1f}"))
+    said_texts = [text for text, *_ in said]
+    lines = {"context": _excerpt(question, said_texts)} if question.context else {}
+    lines["gold"] = plain(" | ".join(map(as_line, golds)) or NO_ANSWER)
+    return View(as_line(question.text), lines, shown, [*row, ("context", question.context)])
+
+
+def _excerpt(question: Any, said: Sequence[str]) -> Runs:
+    """Return the context around a gold answer, which is marked.
+
+    Where no gold answer stands in the context, what a system said decides where it is cut out.
+    """
+    for begin, end in question.spans:
+        parts = zip(cropped(question.context, begin, end), (SAME, SPAN, SAME))
+        return [(as_line(part), mark) for part, mark in parts if part]
+    found = next((text for text in said if text and text in question.context), "")
+    begin = question.context.index(found)
+    return plain(as_line("".join(cropped(question.context, begin, begin + len(found)))))

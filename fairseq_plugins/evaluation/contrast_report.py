@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup, escape
 
-from .contrast import Item
-from .marked_words import FIRST, HIT, MISS, SECOND, SPAN, WRONG, Runs
+from .contrast import FIRST, HIT, MISS, SECOND, SPAN, WRONG, Item, Runs
 from .shown_text import MARKS, as_cell, escape_markdown, straight
 from .templates import render
 

@@ -21,7 +21,9 @@ import numpy as np
 
 from ..messages import named
 from ..text_reading import json_lines
-from . import classification, metrics, squad
+from . import metrics, squad
+from .labeling import word_groups
+from .metrics import SCORE_METRICS, class_metrics
 
 # Examples with their weights (how often each was drawn), (n,) -> the metric.
 Statistic = Callable[[np.ndarray], float]
@@ -31,11 +33,6 @@ _ANSWERS = {  # key -> target
     "score": "score",
     "label": "classes",
     "answer": "spans",
-}
-_PAIRED = {
-    "pearson": classification.pearson,
-    "spearman": classification.spearman,
-    "mse": classification.mean_squared_error,
 }
 
 
@@ -126,14 +123,14 @@ def bootstrap(
     if not (baseline and system) or samples < 1:
         raise ValueError("a bootstrap needs runs of both systems and at least one sample")
     count = len(_check([*baseline, *system], metric, positive).ids)
-    labels = sorted({label for run in (*baseline, *system) for label in _labels(run)})
+    labels = _labels([*baseline, *system])
     better, worse = (
         [_statistic(run, metric, labels, positive) for run in side] for side in (system, baseline)
     )
     drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=samples)
     observed, *resampled = (
-        float(np.mean([run(weights) for run in better]) - np.mean([run(weights) for run in worse]))
-        for weights in (np.ones(count, dtype=np.int64), *drawn)
+        float(np.mean([run(w) for run in better]) - np.mean([run(w) for run in worse]))
+        for w in (np.ones(count, dtype=np.int64), *drawn)
     )
     interval = np.percentile(resampled, [2.5, 97.5]).tolist()
     p_value = _p_value(observed, np.array(resampled)) if count > 1 else math.nan
@@ -167,19 +164,19 @@ def _check(runs: Sequence[Answers], metric: str, positive: str) -> Answers:
 
 
 def _occurring(run: Answers) -> set[str]:
-    """Return the gold labels of a run's examples or words."""
     return set(run.gold if run.target == "classes" else chain.from_iterable(run.gold))
 
 
-def _labels(run: Answers) -> set[str]:
-    return set(run.gold) | set(run.predicted) if run.target == "classes" else set()
+def _labels(runs: Sequence[Answers]) -> list[str]:
+    """Return the classes that occur in gold and predictions; none of other targets."""
+    columns = [column for one in runs for column in (one.gold, one.predicted)]
+    return sorted(set(chain.from_iterable(columns))) if runs[0].target == "classes" else []
 
 
 def _statistic(run: Answers, metric: str, labels: Sequence[str], positive: str) -> Statistic:
-    """Return the metric of a run as a function of the examples' weights."""
     if run.target == "score":
         gold, predicted = (np.array(column, dtype=float) for column in (run.gold, run.predicted))
-        return lambda w: _PAIRED[metric](
+        return lambda w: SCORE_METRICS[metric](
             np.repeat(gold, w).tolist(), np.repeat(predicted, w).tolist()
         )
     if run.target == "classes":
@@ -187,8 +184,8 @@ def _statistic(run: Answers, metric: str, labels: Sequence[str], positive: str) 
     if run.target == "spans":
         scores = np.array([squad.scores_of(*pair) for pair in zip(run.gold, run.predicted)])
         has_answer = np.array([bool(golds) for golds in run.gold])
-        return lambda w: metrics.span_metrics(scores, has_answer, w)[metric]
-    group = metrics.word_groups(("B-",), positive or "none")[metric.partition("_")[0]]
+        return lambda w: squad.span_metrics(scores, has_answer, w)[metric]
+    group = word_groups(("B-",), positive or "none")[metric.partition("_")[0]]
     counts = np.array([group.counts([gold], [own]) for gold, own in zip(run.gold, run.predicted)])
     return lambda w: group.metrics(*(w @ counts).tolist())[metric]
 
@@ -202,6 +199,6 @@ def _class_statistic(run: Answers, metric: str, labels: Sequence[str], positive:
     def value(weights: np.ndarray) -> float:
         matrix = np.bincount(cells, weights=weights, minlength=size * size).astype(int)
         matrix = matrix.reshape(size, size).tolist()
-        return metrics.class_metrics(matrix, ids.get(positive)).get(metric, 0.0)
+        return class_metrics(matrix, ids.get(positive)).get(metric, 0.0)
 
     return value

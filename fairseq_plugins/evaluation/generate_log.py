@@ -1,6 +1,8 @@
-"""What ``fairseq-generate`` and ``fairseq-interactive`` print, as records in test set order.
+"""Files of system outputs and references to corpora of equal length, ready to be scored.
 
-A sentence with id i is printed, in no particular order of ids, as::
+A system is a plain file or what ``fairseq-generate`` and ``fairseq-interactive`` print, told apart
+by content; the reference is a plain file or, when none is given, the T- lines of the logs, which
+must then agree. A sentence with id i is printed, in no particular order of ids, as::
 
     S-i <tab> source            T-i <tab> reference (generate only)
     H-i <tab> score <tab> hypothesis tokens      D-i <tab> score <tab> detokenised hypothesis
@@ -13,42 +15,21 @@ log is ignored, except ``Translated N sentences``, which tells whether the log i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 
 from ..messages import named
 from ..text_reading import read_lines
+from .translation import Corpus, TextForm, check_equal_counts, prepare
 
+_UNKNOWN = "<<unk>>"  # how fairseq prints a reference word outside the dictionary
 _RECORD = re.compile(r"([STHDPA])-(\d+)\t(.*)", re.DOTALL)
 _TOTAL = re.compile(r"\bTranslated ([\d,]+) sentences\b")
 _NAME = re.compile(r" *([STHDPA]-\d+)")
-_SCORED = "HD"
 
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """One hypothesis of one sentence.
-
-    Attributes:
-        score: length-normalised log-probability, base 2, as printed.
-        tokens: the H- line; subwords unless fairseq removed them.
-        text: the D- line, or the H- line where the log has no D- lines.
-    """
-
-    score: float
-    tokens: str
-    text: str
-
-
-@dataclass(frozen=True)
-class LoggedSentence:
-    """One sentence of the test set; ``hypotheses`` are best first and never empty."""
-
-    id: int
-    source: str | None
-    target: str | None
-    hypotheses: tuple[Hypothesis, ...]
+Entry = dict[str, list[tuple[int, str]]]  # of one sentence: kind -> line numbers and payloads
 
 
 @dataclass(frozen=True)
@@ -57,7 +38,8 @@ class SystemOutput:
 
     Attributes:
         name: the file's name, for tables and messages.
-        lines: best hypotheses in the order of the test set.
+        lines: best hypotheses in the order of the test set: D- lines, or H- lines where there are
+            none; of equal scores the first.
         sources: S- lines, or None for plain text.
         targets: T- lines, or None for plain text and interactive logs.
     """
@@ -68,29 +50,13 @@ class SystemOutput:
     targets: list[str] | None = None
 
 
-@dataclass
-class _Entry:
-    """The raw lines of one id while the log is read: kind -> [(line number, payload)]."""
-
-    lines: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
-
-    def of(self, kind: str) -> list[tuple[int, str]]:
-        """Return the lines of one kind in the order printed."""
-        return self.lines.get(kind, [])
-
-    def single(self, kind: str) -> str | None:
-        """Return the payload of a line that occurs at most once."""
-        found = self.of(kind)
-        return found[0][1] if found else None
-
-
 def is_generate_log(lines: Iterable[str]) -> bool:
     """Tell a generation log from plain text: one line like ``H-12<tab>-0.53<tab>...`` is enough."""
     return any(re.match(r"[HD]-\d+\t-?[\d.einfa+-]+\t", line) for line in lines)
 
 
-def parse_generate_log(lines: Sequence[str], *, name: str = "log") -> list[LoggedSentence]:
-    """Parse the lines of a generation log into records ordered by id, 0 to n - 1.
+def parse_generate_log(lines: Sequence[str], *, name: str = "log") -> SystemOutput:
+    """Parse the lines of a generation log; sentences come in the order of their ids, 0 to n - 1.
 
     Raises:
         ValueError: no hypotheses at all, an id missing or twice, a malformed line, an incomplete
@@ -100,8 +66,15 @@ def parse_generate_log(lines: Sequence[str], *, name: str = "log") -> list[Logge
     if not entries:
         raise ValueError(f"{name}: no hypotheses; expected lines like 'H-0<tab>score<tab>tokens'")
     _check_ids(entries, total, name)
-    kinds = {kind for entry in entries.values() for kind in entry.lines}
-    return [_sentence(i, entries[i], kinds, name) for i in sorted(entries)]
+    kinds = set().union(*entries.values())
+    for number in sorted(entries):
+        _check_whole(number, entries[number], kinds, name)
+    best = [_best(number, entries[number], name) for number in sorted(entries)]
+    sources, targets = (
+        [entries[number][kind][0][1] for number in sorted(entries)] if kind in kinds else None
+        for kind in "ST"
+    )
+    return SystemOutput(name, best, sources, targets)
 
 
 def read_system(path: str | Path) -> SystemOutput:
@@ -116,24 +89,12 @@ def read_system(path: str | Path) -> SystemOutput:
         raise ValueError(f"{path}: empty file")
     if not is_generate_log(lines):
         return SystemOutput(str(path), lines)
-    records = parse_generate_log(lines, name=str(path))
-    return SystemOutput(
-        name=str(path),
-        lines=[record.hypotheses[0].text for record in records],
-        sources=_column([record.source for record in records]),
-        targets=_column([record.target for record in records]),
-    )
+    return parse_generate_log(lines, name=str(path))
 
 
-def _column(values: list[str | None]) -> list[str] | None:
-    """Return the values when every sentence has one, else None."""
-    present = [value for value in values if value is not None]
-    return present if len(present) == len(values) else None
-
-
-def _collect(lines: Sequence[str], name: str) -> tuple[dict[int, _Entry], int | None]:
+def _collect(lines: Sequence[str], name: str) -> tuple[dict[int, Entry], int | None]:
     """Sort the lines by id and kind, and find the stated total."""
-    entries: dict[int, _Entry] = {}
+    entries: dict[int, Entry] = {}
     total = None
     for number, line in enumerate(lines, start=1):
         match = _RECORD.match(_without_progress(line))
@@ -147,7 +108,7 @@ def _collect(lines: Sequence[str], name: str) -> tuple[dict[int, _Entry], int | 
                 f"{name}, line {number}: a progress bar cuts through {kind}-{sentence_id}; keep "
                 "standard error out of the log or generate with --no-progress-bar"
             )
-        found = entries.setdefault(sentence_id, _Entry()).lines.setdefault(kind, [])
+        found = entries.setdefault(sentence_id, {}).setdefault(kind, [])
         if found and kind in "ST":
             raise ValueError(
                 f"{name}, line {number}: {kind}-{sentence_id} again (first in line {found[0][0]}); "
@@ -165,7 +126,7 @@ def _without_progress(line: str) -> str:
     return f"{found[1]}{tab}{payload}" if found and tab and "%|" in bar else line
 
 
-def _check_ids(entries: dict[int, _Entry], total: int | None, name: str) -> None:
+def _check_ids(entries: Mapping[int, Entry], total: int | None, name: str) -> None:
     """Refuse gaps in the ids and a number of sentences other than the stated one."""
     count = max(entries) + 1
     missing = [i for i in range(count) if i not in entries]
@@ -186,49 +147,42 @@ def _check_ids(entries: dict[int, _Entry], total: int | None, name: str) -> None
         )
 
 
-def _sentence(sentence_id: int, entry: _Entry, kinds: set[str], name: str) -> LoggedSentence:
-    """Build one record, checking that its groups of lines are whole."""
+def _check_whole(number: int, entry: Entry, kinds: set[str], name: str) -> None:
+    """Refuse a sentence that lacks lines of a kind."""
     main = "H" if "H" in kinds else "D"
-    count = len(entry.of(main))
-    if count == 0:
+    found = {kind: len(entry.get(kind, ())) for kind in sorted(kinds)}
+    if not found.get(main):
         raise ValueError(
-            f"{name}: sentence {sentence_id} has no hypothesis ({main}- line); truncated log?"
+            f"{name}: sentence {number} has no hypothesis ({main}- line); truncated log?"
         )
-    for kind in kinds - {"S", "T"}:
-        if len(entry.of(kind)) != count:
+    for kind, count in found.items():
+        if kind in "ST" and not count:
             raise ValueError(
-                f"{name}: sentence {sentence_id} has {count} {main}- line(s) but "
-                f"{len(entry.of(kind))} {kind}- line(s); truncated or joined log?"
+                f"{name}: sentence {number} has no {kind}- line, others have; truncated log?"
             )
-    for kind in kinds & {"S", "T"}:
-        if not entry.of(kind):
+        if kind not in "ST" and count != found[main]:
             raise ValueError(
-                f"{name}: sentence {sentence_id} has no {kind}- line, others have; truncated log?"
+                f"{name}: sentence {number} has {found[main]} {main}- line(s) but "
+                f"{count} {kind}- line(s); truncated or joined log?"
             )
-    hypotheses = [_hypothesis(entry, k, sentence_id, name) for k in range(count)]
-    hypotheses.sort(key=lambda hypothesis: -hypothesis.score)  # stable: ties stay as printed
-    return LoggedSentence(sentence_id, entry.single("S"), entry.single("T"), tuple(hypotheses))
 
 
-def _hypothesis(entry: _Entry, k: int, sentence_id: int, name: str) -> Hypothesis:
-    """Join the k-th H and D lines of a sentence."""
-    scored = {
-        kind: _scored(entry.of(kind)[k], kind, sentence_id, name)
-        for kind in _SCORED
-        if entry.of(kind)
-    }
-    if len({repr(score) for score, _ in scored.values()}) > 1:
-        raise ValueError(
-            f"{name}, line {entry.of('D')[k][0]}: D-{sentence_id} has another score than the "
-            f"H-{sentence_id} line it should follow; was the log sorted?"
-        )
-    score, tokens = scored.get("H", scored.get("D", (0.0, "")))
-    text = scored["D"][1] if "D" in scored else tokens
-    return Hypothesis(score, tokens, text)
+def _best(number: int, entry: Entry, name: str) -> str:
+    columns = [
+        [_scored(line, f"{kind}-{number}", name) for line in entry[kind]]
+        for kind in "HD"
+        if kind in entry
+    ]
+    for (line, _), pair in zip(entry.get("D", ()), zip(*columns)):
+        if len({repr(score) for score, _ in pair}) > 1:
+            raise ValueError(
+                f"{name}, line {line}: D-{number} has another score than the H-{number} line it "
+                "should follow; was the log sorted?"
+            )
+    return max(columns[-1], key=itemgetter(0))[1]
 
 
-def _scored(line: tuple[int, str], kind: str, sentence_id: int, name: str) -> tuple[float, str]:
-    """Split ``score<tab>text``."""
+def _scored(line: tuple[int, str], kind: str, name: str) -> tuple[float, str]:
     number, payload = line
     score, tab, text = payload.partition("\t")
     try:
@@ -237,6 +191,75 @@ def _scored(line: tuple[int, str], kind: str, sentence_id: int, name: str) -> tu
         return float(score), text
     except ValueError:
         raise ValueError(
-            f"{name}, line {number}: expected '{kind}-{sentence_id}<tab>score<tab>text', "
-            f"got {payload[:60]!r}"
+            f"{name}, line {number}: expected '{kind}<tab>score<tab>text', got {payload[:60]!r}"
         ) from None
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Systems and reference of equal length; ``outputs`` are the files before preparation.
+
+    ``notes`` say what a reader of the figures has to know about where the text came from.
+    """
+
+    systems: list[Corpus]
+    reference: Corpus
+    outputs: list[SystemOutput]
+    notes: list[str]
+
+
+def load(paths: Sequence[str | Path], reference: str | Path | None, form: TextForm) -> Inputs:
+    """Read systems and their reference.
+
+    Args:
+        paths: one file a system.
+        reference: plain file, or None for the T- lines.
+        form: what the files hold.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: a file is empty, not UTF-8 or a damaged log; the counts differ; or there is no
+            reference and the files have no T- lines, or T- lines that differ.
+    """
+    outputs = [read_system(path) for path in paths]
+    if reference is None:
+        gold, notes = _target_lines(outputs, form)
+    else:
+        other = replace(form, tokenized=form.reference_tokenized)
+        gold, notes = prepare(str(reference), read_lines(reference), other), []
+    systems = [prepare(output.name, output.lines, form, output.targets) for output in outputs]
+    for corpus in systems:
+        check_equal_counts((corpus.name, corpus.text), (gold.name, gold.text))
+    notes += [
+        f"{corpus.name}: Moses tokens, detokenised ({form.lang}) for BLEU and chrF"
+        for corpus in [*systems, gold]
+        if corpus.tokens is not None
+    ]
+    return Inputs(systems, gold, outputs, notes)
+
+
+def _target_lines(outputs: Sequence[SystemOutput], form: TextForm) -> tuple[Corpus, list[str]]:
+    """Take the references from the T- lines of the first log, checking the others against them."""
+    corpora = []
+    for output in outputs:
+        if output.targets is None:
+            raise ValueError(f"{output.name} has no references (T- lines); give a reference file")
+        name = f"T- lines of {output.name}"
+        corpora.append(prepare(name, output.targets, form, output.lines))
+    first = corpora[0]
+    for corpus in corpora[1:]:
+        check_equal_counts((corpus.name, corpus.text), (first.name, first.text))
+        for i, (line, expected) in enumerate(zip(corpus.text, first.text)):
+            if line != expected:
+                raise ValueError(
+                    f"{corpus.name} differ from {first.name} at sentence {i}: {line[:60]!r} "
+                    f"against {expected[:60]!r}; give a reference file"
+                )
+    notes = [f"references are the {first.name}, as the model's dictionary renders them"]
+    unknown = sum(_UNKNOWN in line for line in first.text)
+    if unknown:
+        notes.append(
+            f"{unknown:,} of these references hold {_UNKNOWN}: give the reference file for "
+            "figures that compare with others"
+        )
+    return first, notes

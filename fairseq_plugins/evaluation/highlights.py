@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from .predictions import SCORE, Prediction
 from .shown_text import visible
 from .templates import render
 
@@ -18,33 +19,13 @@ COLOR = ("\x1b[1;31m", "\x1b[0m")
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a system says about a pair.
-
-    Args:
-        system: its name.
-        text: what it says.
-        right: whether that is true; None where nobody knows.
-    """
-
-    system: str
-    text: str
-    right: bool | None = None
-
-    @property
-    def verdict(self) -> str:
-        """Whether it is right or wrong; empty where nobody knows."""
-        return "" if self.right is None else "right" if self.right else "wrong"
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence whose words have strengths.
+class SentenceStrengths:
+    """A sentence and how different its words are from the other one.
 
     Args:
         text: as it was given.
-        spans: begin and end of each of W words in it, in order.
-        strengths: of each word, at least 0.
+        spans: begin and end of each of its W words in it, in order.
+        strengths: of each word, at least 0, (W,); 0 for words beyond what the model reads.
     """
 
     text: str
@@ -83,16 +64,35 @@ class Case:
     """A pair of sentences and what systems say about it.
 
     Args:
-        id: the pair's.
-        answers: of one system or more; the strengths are those of the first.
+        predictions: of one system or more by their names; the strengths, the id and the true
+            answer are those of the first, as others may read raw text.
         sentences: both of them.
-        gold: the true answer, where it is known.
     """
 
-    id: str
-    answers: Sequence[Answer]
-    sentences: Sequence[Sentence]
-    gold: str | None = None
+    predictions: Sequence[tuple[str, Prediction]]
+    sentences: Sequence[SentenceStrengths]
+
+    @property
+    def first(self) -> Prediction:
+        """What the first system says."""
+        return self.predictions[0][1]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Both sentences as they were given."""
+        return tuple(sentence.text for sentence in self.sentences)
+
+    @property
+    def answers(self) -> Iterator[tuple[str, str, str]]:
+        """Each system, what it says, and whether that is right or wrong; empty if unknown."""
+        gold = self.first.gold
+        for system, made in self.predictions:
+            if made.target == SCORE:
+                yield system, f"{made.score:.3f}", ""
+            else:
+                verdict = "right" if made.label == gold else "wrong"
+                said = f"{made.label} {made.probability:.3f}"
+                yield system, said, "" if gold is None else verdict
 
     @property
     def strongest(self) -> float:
@@ -108,12 +108,11 @@ def as_text(case: Case, count: int, *, color: bool = False) -> str:
         count: how many words of a sentence to mark.
         color: whether marks are coloured, too.
     """
-    gold = "" if case.gold is None else f"  gold {visible(case.gold)}"
-    lines = [f"pair {visible(case.id)}{gold}"]
-    width = max(len(answer.system) for answer in case.answers)
-    for answer in case.answers:
-        told = [f"{answer.system:<{width}}", answer.text, answer.verdict]
-        lines.append("  " + visible("  ".join(told)).rstrip())
+    gold = "" if case.first.gold is None else f"  gold {visible(str(case.first.gold))}"
+    lines = [f"pair {visible(case.first.id)}{gold}"]
+    width = max(len(system) for system, _ in case.predictions)
+    for system, *told in case.answers:
+        lines.append("  " + visible("  ".join([f"{system:<{width}}", *told])).rstrip())
     for number, sentence in enumerate(case.sentences, start=1):
         strengths = [f"{visible(word)} {100 * value:.2f}" for word, value in sentence.words()]
         lines.append(f"  {number}  {_marked(sentence, count, color)}")
@@ -121,7 +120,7 @@ def as_text(case: Case, count: int, *, color: bool = False) -> str:
     return "".join(f"{line}\n" for line in [*lines, ""])
 
 
-def _marked(sentence: Sentence, count: int, color: bool) -> str:
+def _marked(sentence: SentenceStrengths, count: int, color: bool) -> str:
     before, after = HIT
     if color:
         before, after = COLOR[0] + before, after + COLOR[1]

@@ -13,9 +13,9 @@ evaluations for every type where one count is asked for; hence these few lines.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-
-from .classification import check_equal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
 
 Rows = Sequence[Sequence[str]]
 Entity = tuple[str, int, int]
@@ -135,6 +135,58 @@ def precision_recall_f(
         float(correct / gold) if gold else 0.0,
         float((1 + beta**2) * correct / weighted) if weighted else 0.0,
     )
+
+
+def check_equal(gold: Sequence, predicted: Sequence) -> None:
+    """Refuse columns of unequal length.
+
+    Raises:
+        ValueError: the lengths differ; gives both.
+    """
+    if len(gold) != len(predicted):
+        raise ValueError(f"{len(gold):,} gold values against {len(predicted):,} predictions")
+
+
+class WordGroup(NamedTuple):
+    """Counts of labelled words that belong together.
+
+    Args:
+        counts: makes them of gold and predicted rows; those of parts add up to those of the whole.
+        metrics: makes metrics of them.
+    """
+
+    counts: Callable[[Rows, Rows], Sequence[int]]
+    metrics: Callable[..., dict[str, float]]
+
+
+def word_groups(labels: Iterable[str], positive: str) -> dict[str, WordGroup]:
+    """Return what is counted of words with some labels, by the beginning of its metrics' names.
+
+    Args:
+        labels: of words; entities are counted where ``B-`` or ``I-`` begins any of them.
+        positive: label of erroneous words; empty if there is none.
+    """
+    groups = {"accuracy": WordGroup(word_counts, _accuracy)}
+    if any(label[:2] in ("B-", "I-") for label in labels):
+        groups["entity"] = WordGroup(all_entity_counts, _named("entity_", precision_recall_f))
+    if positive:
+        counts = (partial(count, positive=positive) for count in (token_counts, detection_counts))
+        half = partial(precision_recall_f, beta=0.5)
+        scores = (_named("token_", half, "f0.5"), _named("detection_", detection_scores))
+        groups |= dict(zip(("token", "detection"), map(WordGroup, counts, scores)))
+    return groups
+
+
+def _accuracy(right: int, words: int) -> dict[str, float]:
+    return {"accuracy": float(right / words) if words else 0.0}
+
+
+def _named(
+    prefix: str, scores: Callable[..., tuple[float, ...]], f: str = "f1"
+) -> Callable[..., dict[str, float]]:
+    """Name precision, recall, F and maybe the false positive rate of counts."""
+    names = [prefix + name for name in ("precision", "recall", f, "false_positive_rate")]
+    return lambda *counts: dict(zip(names, scores(*counts)))
 
 
 def _pairs(gold_rows: Rows, predicted_rows: Rows) -> Iterator[tuple[Sequence[str], Sequence[str]]]:

@@ -7,21 +7,26 @@ word_labels  accuracy; entity_precision, entity_recall, entity_f1 where labels n
              detection_precision, detection_recall, detection_f1, detection_false_positive_rate
 spans        exact, f1; has_answer_exact, has_answer_f1, no_answer_exact, no_answer_f1 of the
              questions with an answer and of those without
+
+Everything about classes is computed from one confusion matrix M, M[i][j] = number of examples of
+class i that were predicted as j. Matrices of batches or workers add up to that of the whole set, so
+a score does not depend on how the set was cut. All results are Python floats (nothing of NumPy may
+reach a checkpoint) and 0.0 where a score is undefined.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..messages import named, quoted
-from . import classification as classes
-from . import labeling, squad
+from . import squad
+from .labeling import check_equal, word_groups
 
 NAMES: dict[str, tuple[str, ...]] = {
     "classes": ("accuracy", "f1", "macro_f1", "mcc"),
@@ -77,9 +82,9 @@ def score(
         return score_metrics(*columns)
     if target == "spans":
         scores = np.array([squad.scores_of(*pair) for pair in zip(*columns)])
-        return span_metrics(scores, np.array([bool(golds) for golds in columns[0]]))
+        return squad.span_metrics(scores, np.array([bool(golds) for golds in columns[0]]))
     if target == "classes":
-        matrix = classes.confusion(*(_ids(column, labels) for column in columns), len(labels))
+        matrix = confusion(*(_ids(column, labels) for column in columns), len(labels))
         return class_metrics(matrix, labels.index(positive) if positive else None)
     groups = word_groups(labels, positive).values()
     found = (group.metrics(*group.counts(*columns)) for group in groups)
@@ -87,121 +92,101 @@ def score(
 
 
 def _with_gold(gold: Sequence[Any], predicted: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Return gold and predictions of the examples that have gold."""
-    classes.check_equal(gold, predicted)
+    check_equal(gold, predicted)
     pairs = [(truth, guess) for truth, guess in zip(gold, predicted) if truth is not None]
     if not pairs:
         raise ValueError("no example has a gold label: there is nothing to score")
     return [truth for truth, _ in pairs], [guess for _, guess in pairs]
 
 
-def class_metrics(matrix: classes.Matrix, positive: int | None = None) -> dict[str, float]:
-    """Return the metrics of a confusion matrix (gold, predicted)."""
-    scores = {
-        "accuracy": classes.accuracy(matrix),
-        "macro_f1": classes.macro_f1(matrix),
-        "mcc": classes.mcc(matrix),
-    }
-    if positive is not None:
-        scores["f1"] = classes.f1(matrix, positive)
-    return scores
-
-
-def score_metrics(gold: Sequence[float], predicted: Sequence[float]) -> dict[str, float]:
-    """Return the metrics of two columns of numbers."""
-    return {
-        "pearson": classes.pearson(gold, predicted),
-        "spearman": classes.spearman(gold, predicted),
-        "mse": classes.mean_squared_error(gold, predicted),
-    }
-
-
-def span_metrics(
-    scores: np.ndarray, has_answer: np.ndarray, weights: np.ndarray | None = None
-) -> dict[str, float]:
-    """Return the metrics of answers.
-
-    Args:
-        scores: exact match and F1 of each question, (n, 2).
-        has_answer: whether it has an answer, (n,).
-        weights: how often it counts, (n,) (default: once).
-    """
-    weights = np.ones(len(scores)) if weights is None else weights
-    found = {}
-    for part, group in (("", True), ("has_answer_", has_answer), ("no_answer_", ~has_answer)):
-        kept = weights * group  # (n,)
-        means = (kept @ scores / kept.sum()).tolist() if kept.any() else (0.0, 0.0)
-        found |= {f"{part}{name}": mean for name, mean in zip(("exact", "f1"), means)}
-    return found
-
-
-def entity_metrics(correct: int, predicted: int, gold: int) -> dict[str, float]:
-    """Return the metrics of entity counts, all types together."""
-    names = (f"entity_{name}" for name in ("precision", "recall", "f1"))
-    return dict(zip(names, labeling.precision_recall_f(correct, predicted, gold)))
-
-
-def token_metrics(correct: int, predicted: int, gold: int) -> dict[str, float]:
-    """Return the metrics of counts of erroneous words."""
-    names = (f"token_{name}" for name in ("precision", "recall", "f0.5"))
-    return dict(zip(names, labeling.precision_recall_f(correct, predicted, gold, beta=0.5)))
-
-
-def detection_metrics(
-    true_positives: int, false_positives: int, false_negatives: int, true_negatives: int
-) -> dict[str, float]:
-    """Return the metrics of counts of erroneous sentences."""
-    names = ("precision", "recall", "f1", "false_positive_rate")
-    counts = (true_positives, false_positives, false_negatives, true_negatives)
-    scores = labeling.detection_scores(*counts)
-    return {f"detection_{name}": value for name, value in zip(names, scores)}
-
-
-def names_entities(labels: Iterable[str]) -> bool:
-    """Tell whether labels are those of entities: something like ``B-`` or ``I-`` is among them."""
-    return any(label[:2] in ("B-", "I-") for label in labels)
-
-
-class WordGroup(NamedTuple):
-    """Counts of labelled words that belong together.
-
-    Args:
-        size: how many numbers they are.
-        counts: makes them of gold and predicted rows; those of parts add up to those of the whole.
-        metrics: makes metrics of them.
-    """
-
-    size: int
-    counts: Callable[[labeling.Rows, labeling.Rows], Sequence[int]]
-    metrics: Callable[..., dict[str, float]]
-
-
-def word_groups(labels: Iterable[str], positive: str) -> dict[str, WordGroup]:
-    """Return what is counted of words with some labels, by the beginning of its metrics' names.
-
-    Args:
-        labels: of words; entities are counted where they name any.
-        positive: label of erroneous words; empty if there is none.
-    """
-    groups = {"accuracy": WordGroup(2, labeling.word_counts, _accuracy)}
-    if names_entities(labels):
-        groups["entity"] = WordGroup(3, labeling.all_entity_counts, entity_metrics)
-    if positive:
-        token = partial(labeling.token_counts, positive=positive)
-        detection = partial(labeling.detection_counts, positive=positive)
-        groups["token"] = WordGroup(3, token, token_metrics)
-        groups["detection"] = WordGroup(4, detection, detection_metrics)
-    return groups
-
-
-def _accuracy(right: int, words: int) -> dict[str, float]:
-    return {"accuracy": float(right / words) if words else 0.0}
-
-
 def _ids(column: Sequence[str], labels: Sequence[str]) -> list[int]:
-    """Return the ids of class names."""
     ids = {label: number for number, label in enumerate(labels)}
     unknown = next((label for label in column if label not in ids), None)
     if unknown is not None:
         raise ValueError(f"class {quoted(unknown)} is not one of {named(ids)}")
     return [ids[label] for label in column]
+
+
+Matrix = Sequence[Sequence[int]]
+
+
+def confusion(gold: Sequence[int], predicted: Sequence[int], classes: int) -> list[list[int]]:
+    """Count gold against predicted classes.
+
+    Args:
+        gold, predicted: ids in 0..classes-1, equally many.
+        classes: number of classes.
+
+    Returns:
+        (classes, classes) counts, row = gold, column = predicted.
+
+    Raises:
+        ValueError: unequal counts, or an id out of range.
+    """
+    check_equal(gold, predicted)
+    matrix = [[0] * classes for _ in range(classes)]
+    for row, column in zip(gold, predicted):
+        if not (0 <= row < classes and 0 <= column < classes):
+            raise ValueError(f"class {row} or {column} is not among the {classes} classes")
+        matrix[row][column] += 1
+    return matrix
+
+
+def class_metrics(matrix: Matrix, positive: int | None = None) -> dict[str, float]:
+    """Return the metrics of a confusion matrix.
+
+    ``macro_f1`` is the plain mean of F1 = 2 TP / (2 TP + FP + FN) over all classes that occur, in
+    gold or prediction. ``mcc`` is Matthews' correlation for any number of classes (Gorodkin's R_K,
+    2004): with n examples, c on the diagonal, g_k gold and p_k predicted ones of class k,
+    (c n - sum g_k p_k) / sqrt((n^2 - sum p_k^2) (n^2 - sum g_k^2)).
+
+    Args:
+        matrix: see `confusion`.
+        positive: the class whose ``f1`` is added.
+    """
+    gold, predicted = [sum(row) for row in matrix], [sum(column) for column in zip(*matrix)]
+    each = [row[i] for i, row in enumerate(matrix)]
+    right, total = sum(each), sum(gold)
+    f1 = [_ratio(2 * both, g + p) for both, g, p in zip(each, gold, predicted)]
+    occurring = [one for one, g, p in zip(f1, gold, predicted) if g or p]
+    covariance = right * total - sum(g * p for g, p in zip(gold, predicted))
+    spread = (total**2 - sum(p * p for p in predicted)) * (total**2 - sum(g * g for g in gold))
+    scores = {
+        "accuracy": _ratio(right, total),
+        "macro_f1": _ratio(sum(occurring), len(occurring)),
+        "mcc": _ratio(covariance, math.sqrt(spread)),
+    }
+    return scores if positive is None else {**scores, "f1": f1[positive]}
+
+
+def mean_squared_error(gold: Sequence[float], predicted: Sequence[float]) -> float:
+    """Return the mean of the squared differences."""
+    check_equal(gold, predicted)
+    return _ratio(math.fsum((g - p) ** 2 for g, p in zip(gold, predicted)), len(gold))
+
+
+def _ratio(part: float, whole: float) -> float:
+    return float(part / whole) if whole else 0.0
+
+
+def _correlation(statistic: str, first: Sequence[float], second: Sequence[float]) -> float:
+    """Return a correlation of scipy; 0.0 if a column is constant or shorter than two."""
+    check_equal(first, second)
+    if len(first) < 2 or any(min(column) == max(column) for column in (first, second)):
+        return 0.0
+    from scipy import stats  # slow to import: the help of commands does without
+
+    value = float(getattr(stats, statistic)(first, second).statistic)
+    return value if math.isfinite(value) else 0.0
+
+
+SCORE_METRICS = {  # of two columns of numbers; of Spearman's ranks ties share theirs
+    "pearson": partial(_correlation, "pearsonr"),
+    "spearman": partial(_correlation, "spearmanr"),
+    "mse": mean_squared_error,
+}
+
+
+def score_metrics(gold: Sequence[float], predicted: Sequence[float]) -> dict[str, float]:
+    """Return the metrics of two columns of numbers."""
+    return {name: metric(gold, predicted) for name, metric in SCORE_METRICS.items()}

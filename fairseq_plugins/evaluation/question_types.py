@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from ..messages import quoted
 from .example_bootstrap import Answers, bootstrap
@@ -80,28 +81,24 @@ def count_errors(
     Raises:
         ValueError: no question or system, or a question without gold or prediction; names it.
     """
-    _check(questions, gold, systems)
+    _check(questions, {"the gold answers": gold, **systems})
     kinds: dict[str, list[str]] = {kind: [] for kind in (*QUESTION_WORDS, OTHER)}
     for name, text in questions.items():
         kinds[question_type(text)].append(name)
-    found = []
-    for kind, ids in {**kinds, ALL: list(questions)}.items():
-        if ids:
-            found += _of_type(kind, ids, gold, systems, samples=samples, seed=seed)
-    return found
+    return [
+        TypeErrors(kind, *row)
+        for kind, ids in {**kinds, ALL: list(questions)}.items()
+        if ids
+        for row in _of_type(ids, gold, systems, samples=samples, seed=seed)
+    ]
 
 
-def _check(
-    questions: Mapping[str, str],
-    gold: Mapping[str, Sequence[str]],
-    systems: Mapping[str, Mapping[str, str]],
-) -> None:
-    """Refuse what leaves something uncounted."""
-    if not (questions and systems):
+def _check(questions: Mapping[str, str], known: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse questions that gold answers or predictions lack."""
+    if not questions or len(known) < 2:
         raise ValueError("an analysis needs questions and the predictions of a system")
-    for what, known in {"the gold answers": gold, **systems}.items():
-        lacking = [name for name in questions if name not in known]
-        if lacking:
+    for what, of in known.items():
+        if lacking := [name for name in questions if name not in of]:
             raise ValueError(
                 f"{what}: {len(lacking)} of {len(questions)} questions are missing, "
                 f"{quoted(lacking[0])} among them"
@@ -109,25 +106,19 @@ def _check(
 
 
 def _of_type(
-    kind: str,
     ids: list[str],
     gold: Mapping[str, Sequence[str]],
     systems: Mapping[str, Mapping[str, str]],
-    *,
-    samples: int,
-    seed: int,
-) -> Iterator[TypeErrors]:
-    """Yield what each system gets wrong of one type."""
-    golds = [list(gold[name]) for name in ids]
-    first = None
+    **drawn: int,
+) -> Iterator[tuple[Any, ...]]:
+    golds, first = [list(gold[name]) for name in ids], None
     for system, predicted in systems.items():
         run = Answers(system, "spans", ids, golds, [predicted[name] for name in ids])
         wrong = sum(not scores_of(*pair)[0] for pair in zip(golds, run.predicted))
-        p_value = None
-        if first is not None and samples:
-            p_value = bootstrap([first], [run], "exact", samples=samples, seed=seed).p_value
+        tested = first is not None and drawn["samples"]
+        p_value = bootstrap([first], [run], "exact", **drawn).p_value if tested else None
         first = first or run
-        yield TypeErrors(kind, system, len(ids), wrong, p_value)
+        yield system, len(ids), wrong, p_value
 
 
 def format_text(found: Sequence[TypeErrors]) -> str:
@@ -165,7 +156,6 @@ def _systems(found: Sequence[TypeErrors]) -> list[str]:
 
 
 def _rows(found: Sequence[TypeErrors]) -> Iterator[list[str]]:
-    """Yield a row a type: questions, and wrong answers of each system with their share."""
     for kind in dict.fromkeys(one.kind for one in found):
         cells = [one for one in found if one.kind == kind]
         yield [kind, f"{cells[0].questions:,}", *map(_cell, cells)]

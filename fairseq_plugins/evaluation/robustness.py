@@ -17,30 +17,12 @@ from .example_bootstrap import Answers, bootstrap
 METRICS = {"classes": "accuracy", "score": "pearson"}  # target -> headline
 
 
-@dataclass(frozen=True)
-class SetAnswers:
-    """What one run answered to one perturbed set.
-
-    Args:
-        perturbed: to the changed examples.
-        original: to the same examples before; None if they are not known.
-    """
-
-    perturbed: Answers
-    original: Answers | None = None
+WHOLE = "original"  # what is called so was not changed
 
 
-@dataclass(frozen=True)
-class RunAnswers:
-    """What one run answered.
-
-    Args:
-        sets: name of a perturbed set -> answers.
-        whole: to the whole split that was perturbed; None if it is not known.
-    """
-
-    sets: Mapping[str, SetAnswers]
-    whole: Answers | None = None
+def before(name: str) -> str:
+    """Name the examples of a perturbed set as they were before."""
+    return f"{name}.{WHOLE}"
 
 
 @dataclass(frozen=True)
@@ -51,13 +33,15 @@ class SystemAnswers:
         name: of the system.
         arch: of its architecture.
         checkpoints: of its runs.
-        runs: one or several, on the same sets.
+        runs: what each answered to the same sets: to changed examples by the name of their set, to
+            the same before by `before` of it, to the whole split by `WHOLE`; the last two only
+            where they are known.
     """
 
     name: str
     arch: str
     checkpoints: Sequence[str]
-    runs: Sequence[RunAnswers]
+    runs: Sequence[Mapping[str, Answers]]
 
 
 @dataclass(frozen=True)
@@ -100,15 +84,6 @@ def scores_of(answers: Sequence[Answers], metric: str) -> list[float]:
     return found
 
 
-def on_whole(system: SystemAnswers, metric: str) -> Robustness | None:
-    """Return a system's score on the whole split; None if it is not known."""
-    whole = [run.whole for run in system.runs if run.whole is not None]
-    if len(whole) != len(system.runs):
-        return None
-    scores = scores_of(whole, metric)
-    return Robustness(statistics.fmean(scores), metrics.deviation(scores))
-
-
 def on_set(
     system: SystemAnswers,
     name: str,
@@ -122,7 +97,7 @@ def on_set(
 
     Args:
         system: what it answered.
-        name: of the set.
+        name: of the set, or `WHOLE`.
         metric: one of `metrics.NAMES`.
         first: the system that it is compared with; None for no comparison.
         samples: resamples of the bootstrap; 0 for no test.
@@ -131,15 +106,14 @@ def on_set(
     Raises:
         ValueError: systems that answered other examples.
     """
-    answers = [run.sets[name] for run in system.runs]
-    perturbed = [one.perturbed for one in answers]
-    before = [one.original for one in answers if one.original is not None]
-    original = statistics.fmean(scores_of(before, metric)) if before else math.nan
+    perturbed = [run[name] for run in system.runs]
+    originals = [run[before(name)] for run in system.runs if before(name) in run]
+    original = statistics.fmean(scores_of(originals, metric)) if originals else math.nan
     scores = scores_of(perturbed, metric)
     score, spread = statistics.fmean(scores), metrics.deviation(scores)
     if first is None:
         return Robustness(score, spread, original)
-    others = [run.sets[name].perturbed for run in first.runs]
+    others = [run[name] for run in first.runs]
     difference, p_value = score - statistics.fmean(scores_of(others, metric)), math.nan
     if samples:
         p_value = bootstrap(others, perturbed, metric, samples=samples, seed=seed).p_value

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from .inputs import TextForm, load
+from .generate_log import load
 from .shown_text import align
-from .significance import Comparison, paired_bootstrap
-from .translation import Scores, describe_test_set, score
+from .significance import SystemComparison, paired_bootstrap
+from .translation import TEST_SETS, SystemScores, TextForm, score
 
 _HEADINGS = {
     "bleu": "BLEU",
@@ -37,8 +37,8 @@ class ScoreReport:
     reference: str
     sentences: int
     test_set: str | None
-    systems: list[Scores]
-    paired: list[Comparison]
+    systems: list[SystemScores]
+    paired: list[SystemComparison]
     notes: list[str]
 
     def as_json(self) -> str:
@@ -69,14 +69,14 @@ def score_files(
     """
     inputs = load(systems, reference, form)
     scores = [score(system, inputs.reference, lang=form.lang) for system in inputs.systems]
-    both, draws = (inputs.systems, inputs.reference), {"samples": samples, "seed": seed}
-    comparisons = paired_bootstrap(*both, lang=form.lang, **draws) if paired else []
+    how = {"lang": form.lang, "samples": samples, "seed": seed}
+    comparisons = paired_bootstrap(inputs.systems, inputs.reference, **how) if paired else []
     count = len(inputs.reference.text)
     return ScoreReport(
         language=form.lang,
         reference=inputs.reference.name,
         sentences=count,
-        test_set=describe_test_set(count),
+        test_set=TEST_SETS.get(count),
         systems=scores,
         paired=comparisons,
         notes=inputs.notes,
@@ -100,7 +100,6 @@ def format_report(report: ScoreReport) -> str:
 
 
 def _table(report: ScoreReport) -> list[str]:
-    """Return one row a system, columns aligned."""
     rows = [["system", *_HEADINGS.values(), "n"]]
     for scores in report.systems:
         figures = [f"{scores.figures[key]:.2f}" for key in _HEADINGS]

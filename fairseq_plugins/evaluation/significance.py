@@ -1,7 +1,8 @@
 """Paired bootstrap resampling between systems: is the difference more than the choice of test set?
 
-Koehn (2004): the test set is resampled with replacement, the same sentences for both systems, by
-sacreBLEU. Of the differences d* of the resamples and the observed one d two p-values are made:
+Koehn (2004): the test set is resampled with replacement, the same sentences for both systems, as
+sacreBLEU draws them. Of the differences d* of the resamples and the observed one d two p-values are
+made:
 
     ours, two-sided:  the share of resamples with |d* - mean d*| >= |d|
     sacreBLEU's own:  the share of resamples with |d*| - mean |d*| > |d|
@@ -13,15 +14,14 @@ it is; arrows and words go by the first.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.metrics.base import Metric
-from sacrebleu.significance import PairedTest, Result, _bootstrap_resample
+from sacrebleu.significance import estimate_ci
 
 from .translation import Corpus, check_equal_counts
 
@@ -29,7 +29,7 @@ METRICS = ("bleu", "chrf")
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SystemComparison:
     """Paired bootstrap of one system against the first one.
 
     Attributes:
@@ -61,7 +61,7 @@ def paired_bootstrap(
     samples: int = 1000,
     seed: int = 12345,
     names: Sequence[str] = METRICS,
-) -> list[Comparison]:
+) -> list[SystemComparison]:
     """Compare every system with the first one.
 
     Args:
@@ -77,33 +77,50 @@ def paired_bootstrap(
             counts, or a seed or sample count below 1.
     """
     _check_bootstrap(systems, reference, samples, seed)
-    known: Mapping[str, Metric] = {"bleu": BLEU(trg_lang=lang), "chrf": CHRF()}
-    metrics = {name: known[name] for name in names}
-    named = [(system.name, system.text) for system in systems]
-    with _sacrebleu_seed(seed):
-        test = PairedTest(named, metrics, [reference.text], test_type="bs", n_samples=samples)
-        signatures, results = test()
-        drawn = {name: _resampled(metrics[name], systems, reference, samples) for name in names}
-    columns = list(results)[1:]  # the first column holds the names
-    return [
-        comparison
-        for name, column in zip(names, columns, strict=True)
-        for comparison in _comparisons(
-            name, systems, results[column], drawn[name], signature=str(signatures[column])
-        )
-    ]
+    metrics = {"bleu": BLEU(trg_lang=lang), "chrf": CHRF()}
+    count = len(reference.text)
+    drawn = np.random.default_rng(seed).choice(count, size=(samples, count))
+    found = []
+    for name in names:
+        compared = list(_compared(metrics[name], systems, reference, drawn))
+        signature = metrics[name].get_signature()  # known once the references are
+        signature.update("seed", str(seed))
+        signature.update("bs", samples)
+        about = {"baseline": systems[0].name, "metric": name, "signature": str(signature)}
+        found += [SystemComparison(**one, **about) for one in compared]
+    return found
 
 
-def _resampled(
-    metric: Metric, systems: Sequence[Corpus], reference: Corpus, samples: int
-) -> np.ndarray:
-    """Return the score of each system on each resample that sacreBLEU's paired test draws.
+def _compared(
+    metric: Metric, systems: Sequence[Corpus], reference: Corpus, drawn: np.ndarray
+) -> Iterator[dict[str, Any]]:
+    """Yield the values of one metric's comparison of every further system with the first.
 
-    Its seed decides on the resamples alone, so they are the same for all systems.
+    Args:
+        metric: what is computed.
+        systems, reference: see `paired_bootstrap`.
+        drawn: numbers of the sentences of each resample, (samples, n).
     """
-    statistics = (metric._extract_corpus_statistics(s.text, [reference.text]) for s in systems)
-    drawn = [_bootstrap_resample(rows, metric, samples)[1] for rows in statistics]
-    return np.array([[found.score for found in scores] for scores in drawn])
+    scores, resampled = [], []
+    for system in systems:
+        rows = metric._extract_corpus_statistics(system.text, [reference.text])
+        scores.append(float(metric._aggregate_and_compute(rows).score))
+        table = np.array(rows, dtype="float32")
+        sums = (table[chosen].sum(0) for chosen in drawn)
+        resampled.append(np.array([metric._compute_score_from_stats(one).score for one in sums]))
+    for system, score, found in zip(systems[1:], scores[1:], resampled[1:]):
+        difference, differences = score - scores[0], found - resampled[0]
+        strayed = np.abs(differences) - np.abs(differences).mean() > abs(difference)
+        mean, interval = estimate_ci(found)
+        yield {
+            "system": system.name,
+            "score": score,
+            "difference": difference,
+            "p_value": two_sided_p_value(difference, differences),
+            "sacrebleu_p_value": float((strayed.sum() + 1) / (len(drawn) + 1)),
+            "mean": float(mean),
+            "interval": float(interval),
+        }
 
 
 def two_sided_p_value(difference: float, resampled: np.ndarray) -> float:
@@ -120,34 +137,7 @@ def two_sided_p_value(difference: float, resampled: np.ndarray) -> float:
     return float((strayed.sum() + 1) / (len(resampled) + 1))
 
 
-def _comparisons(
-    metric: str,
-    systems: Sequence[Corpus],
-    results: Sequence[Result],
-    drawn: np.ndarray,
-    *,
-    signature: str,
-) -> Iterator[Comparison]:
-    """Yield one metric's comparison of every further system with the first."""
-    baseline = results[0]
-    for system, result, scores in zip(systems[1:], results[1:], drawn[1:], strict=True):
-        difference = float(result.score - baseline.score)
-        yield Comparison(
-            system=system.name,
-            baseline=systems[0].name,
-            metric=metric,
-            score=float(result.score),
-            difference=difference,
-            p_value=two_sided_p_value(difference, scores - drawn[0]),
-            sacrebleu_p_value=float(result.p_value),
-            mean=float(result.mean),
-            interval=float(result.ci),
-            signature=signature,
-        )
-
-
 def _check_bootstrap(systems: Sequence[Corpus], reference: Corpus, samples: int, seed: int) -> None:
-    """Refuse what a paired bootstrap cannot compare."""
     names = [system.name for system in systems]
     if len(systems) < 2:
         raise ValueError(f"a paired comparison needs at least two systems, got {names}")
@@ -159,17 +149,3 @@ def _check_bootstrap(systems: Sequence[Corpus], reference: Corpus, samples: int,
         raise ValueError(f"{reference.name}: a bootstrap needs at least two sentences")
     for system in systems:
         check_equal_counts((system.name, system.text), (reference.name, reference.text))
-
-
-@contextmanager
-def _sacrebleu_seed(seed: int) -> Iterator[None]:
-    """Set sacreBLEU's seed, which it reads from the environment only."""
-    before = os.environ.get("SACREBLEU_SEED")
-    os.environ["SACREBLEU_SEED"] = str(seed)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["SACREBLEU_SEED"]
-        else:
-            os.environ["SACREBLEU_SEED"] = before

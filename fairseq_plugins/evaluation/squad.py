@@ -11,6 +11,7 @@ searched as officially: from "never answer", answering questions in the order of
 
 from __future__ import annotations
 
+import math
 import re
 import string
 from collections import Counter
@@ -116,6 +117,25 @@ def best_threshold(
     return float(sums[best] / len(has_answer)), threshold
 
 
+def span_metrics(
+    scores: np.ndarray, has_answer: np.ndarray, weights: np.ndarray | None = None
+) -> dict[str, float]:
+    """Return the metrics of answers as fractions; of what there is none of 0.0.
+
+    Args:
+        scores: exact match and F1 of each question, (n, 2).
+        has_answer: whether it has an answer, (n,).
+        weights: how often it counts, (n,) (default: once).
+    """
+    weights = np.ones(len(scores)) if weights is None else weights
+    found = {}
+    for part, group in (("", True), ("has_answer_", has_answer), ("no_answer_", ~has_answer)):
+        kept = weights * group  # (n,)
+        means = (kept @ scores / kept.sum()).tolist() if kept.any() else (0.0, 0.0)
+        found |= {f"{part}{name}": mean for name, mean in zip(("exact", "f1"), means)}
+    return found
+
+
 def log_metrics(judged: Iterable[Judged], threshold: float = 0.0) -> dict[str, float]:
     """Return the metrics of a split by their names in fairseq's logs (`LOGGED`), as fractions.
 
@@ -124,18 +144,13 @@ def log_metrics(judged: Iterable[Judged], threshold: float = 0.0) -> dict[str, f
         threshold: no answer is given where odds exceed it.
     """
     rows = np.array([tuple(row) for row in judged], dtype=float).reshape(-1, len(Judged._fields))
-    has_answer, exact, f1, silence, odds = rows.T
-    metrics = {}
-    groups = {"": np.ones(len(rows), bool), "has_answer_": has_answer > 0}
-    groups["no_answer_"] = ~groups["has_answer_"]
-    for prefix, group in groups.items():
-        for name, scores in (("exact", exact), ("f1", f1)):
-            given = np.where(odds > threshold, silence, scores)[group]
-            metrics[prefix + name] = float(given.mean()) if given.size else 0.0
-    for name, scores in (("exact", exact), ("f1", f1)):
-        found = (0.0, 0.0)
+    has_answer, *scores, silence, odds = rows.T
+    given = np.where(odds > threshold, silence, scores).T  # (n, 2)
+    metrics = span_metrics(given, has_answer > 0)
+    found = (0.0, 0.0)
+    for name, column in zip(("exact", "f1"), scores):
         if len(rows):
-            found = best_threshold(scores, odds, groups["has_answer_"], ~np.isposinf(odds))
+            found = best_threshold(column, odds, has_answer, ~np.isposinf(odds))
         metrics[f"tuned_{name}"] = found[0]
     return metrics | {"tuned_threshold": found[1]}
 
@@ -163,38 +178,47 @@ def evaluate(
     """
     if not gold:
         raise ValueError("there are no questions to score")
-    raw = {name: scores_of(golds, predictions[name]) for name, golds in gold.items()}
-    given = raw
+    scores = np.array([scores_of(golds, predictions[name]) for name, golds in gold.items()])
+    has_answer = np.array([bool(golds) for golds in gold.values()])
+    given, found = scores, {}  # (n, 2)
     if odds is not None:
-        silence = {name: (float(not golds),) * 2 for name, golds in gold.items()}
-        given = {name: silence[name] if odds[name] > threshold else raw[name] for name in gold}
-    found = _means("", list(given.values()))
-    for prefix, wanted in (("HasAns_", True), ("NoAns_", False)):
-        part = [given[name] for name, golds in gold.items() if bool(golds) is wanted]
-        found |= _means(prefix, part) if part else {}
-    return found if odds is None else found | _best(gold, predictions, odds, raw)
-
-
-def _means(prefix: str, scores: Sequence[tuple[float, float]]) -> dict[str, float]:
-    exact, f1 = (100.0 * sum(column) / len(scores) for column in zip(*scores))
-    return {f"{prefix}exact": exact, f"{prefix}f1": f1, f"{prefix}total": len(scores)}
+        silent = np.array([odds[name] > threshold for name in gold])
+        given = np.where(silent[:, None], ~has_answer[:, None], scores)
+    groups = {"": has_answer | True, "HasAns_": has_answer, "NoAns_": ~has_answer}
+    for prefix, group in groups.items():
+        if count := int(group.sum()):
+            exact, f1 = (100.0 * sum(column) / count for column in given[group].T.tolist())
+            found |= {f"{prefix}exact": exact, f"{prefix}f1": f1, f"{prefix}total": count}
+    return found if odds is None else found | _best(gold, predictions, odds, scores)
 
 
 def _best(
-    gold: Gold,
-    predictions: Mapping[str, str],
-    odds: Mapping[str, float],
-    raw: Mapping[str, tuple[float, float]],
+    gold: Gold, predictions: Mapping[str, str], odds: Mapping[str, float], scores: np.ndarray
 ) -> dict[str, float]:
-    """Return the best scores with their thresholds."""
-    names = [name for name in odds if name in gold]
-    has_answer = [bool(gold[name]) for name in names]
-    answered = [bool(predictions[name]) for name in names]
-    found = {}
-    for metric, column in (("exact", 0), ("f1", 1)):
-        scores = [raw[name][column] for name in names]
-        best, threshold = best_threshold(
-            scores, [odds[name] for name in names], has_answer, answered
-        )
+    """Return the best of the scores (n, 2) with their thresholds."""
+    places = {name: place for place, name in enumerate(gold)}
+    names = [name for name in odds if name in places]
+    has_answer, answered = ([bool(of[name]) for name in names] for of in (gold, predictions))
+    known, found = [odds[name] for name in names], {}
+    for metric, column in zip(("exact", "f1"), scores[[places[name] for name in names]].T):
+        best, threshold = best_threshold(column, known, has_answer, answered)
         found |= {f"best_{metric}": 100.0 * best, f"best_{metric}_thresh": threshold}
     return found
+
+
+def as_text(scores: Mapping[str, float]) -> str:
+    """Lay out what `evaluate` found as a table for a terminal; percentages."""
+    lines = [f"{'':14}{'exact':>8}{'F1':>8}{'questions':>11}"]
+    for title, prefix in (("all", ""), ("answerable", "HasAns_"), ("unanswerable", "NoAns_")):
+        if f"{prefix}total" in scores:
+            exact, f1, total = (scores[prefix + name] for name in ("exact", "f1", "total"))
+            lines.append(f"{title:14}{exact:8.2f}{f1:8.2f}{total:11,}")
+    silent = 100.0 * scores.get("NoAns_total", 0) / scores["total"]  # what never to answer scores
+    for metric, title in (("exact", "exact"), ("f1", "F1")):
+        if f"best_{metric}" in scores:
+            best, threshold = scores[f"best_{metric}"], scores[f"best_{metric}_thresh"]
+            how = f"with null odds up to {threshold:.4f} answered"
+            if threshold == 0 and math.isclose(best, silent):  # the official 0 of silence
+                how = "with no question answered"
+            lines.append(f"best {title} {best:.2f} {how}")
+    return "\n".join(lines)

@@ -67,12 +67,12 @@ def score_files(what: SquadScoring) -> dict[str, float]:
         check_known(wanted, known, what.ids, what.gold)
         gold = {name: gold[name] for name in gold if name in wanted}
     predictions = read_predictions(what.predictions)
-    _warn_of_strangers(predictions, known, what)
+    strangers = [name for name in predictions if name not in known]
+    if strangers:
+        logger.warning("%s: %s not in %s", what.predictions, _some(strangers), what.gold)
     odds = None if what.null_odds is None else read_odds(what.null_odds)
-    gold, predictions, odds = _complete(gold, predictions, odds, what)
-    return evaluate(
-        gold, predictions, odds, OFFICIAL_THRESHOLD if what.threshold is None else what.threshold
-    )
+    threshold = OFFICIAL_THRESHOLD if what.threshold is None else what.threshold
+    return evaluate(*_complete(gold, predictions, odds, what), threshold)
 
 
 def _complete(
@@ -102,12 +102,6 @@ def _complete(
     if lacking:
         logger.warning("%s lacks %s: %s", what.predictions, _some(lacking), what.missing)
     return gold, predictions | dict.fromkeys(lacking, ""), odds
-
-
-def _warn_of_strangers(predictions: Iterable[str], known: set[str], what: SquadScoring) -> None:
-    strangers = [name for name in predictions if name not in known]
-    if strangers:
-        logger.warning("%s: %s not in %s", what.predictions, _some(strangers), what.gold)
 
 
 def check_known(ids: Iterable[str], known: Container[str], path: str, gold: str) -> None:
@@ -168,7 +162,6 @@ def read_gold(path: str | Path) -> dict[str, tuple[str, ...]]:
 
 
 def _questions(squad: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield every question of a SQuAD file, with its place."""
     for i, article in enumerate(_part(squad, "data", list, path)):
         for j, paragraph in enumerate(_part(article, "paragraphs", list, f"{path}: data[{i}]")):
             where = f"{path}: data[{i}].paragraphs[{j}]"
@@ -209,12 +202,12 @@ def read_odds(path: str | Path) -> dict[str, float]:
         FileNotFoundError: there is no such file.
         ValueError: no JSON object, or a value that is no number; names it.
     """
-    return _values(path, _is_number, "a number")
 
+    def fits(value: Any) -> bool:
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return number and not math.isnan(value)
 
-def _is_number(value: Any) -> bool:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and not math.isnan(value)
+    return _values(path, fits, "a number")
 
 
 def _values(path: str | Path, fits: Callable[[Any], bool], wanted: str) -> dict[str, Any]:

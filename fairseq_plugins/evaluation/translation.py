@@ -28,7 +28,7 @@ _HYPHEN_COMPOUND = re.compile(rb"(\S)-(\S)")  # on bytes, as the perl one-liner 
 _SPACED_STOP = re.compile(r"\s[.,](?=\s|$)")
 _ATTACHED_STOP = re.compile(r"[^\s.,][.,](?=\s|$)")
 _MOSES_ESCAPE = re.compile(r"&(?:apos|quot|amp|lt|gt|#124|#91|#93);| @-@ | ##AT##-##AT## ")
-_TEST_SETS = {
+TEST_SETS = {  # variants of newstest2014 by size: they differ by up to 3 BLEU
     2737: "sacreBLEU's wmt14 en-de (newstest2014 filtered, the set of the syntax-infused paper)",
     3003: "sacreBLEU's wmt14/full (newstest2014 unfiltered)",
 }
@@ -50,7 +50,7 @@ class Corpus:
 
 
 @dataclass(frozen=True)
-class Scores:
+class SystemScores:
     """All figures of one system.
 
     Attributes:
@@ -107,7 +107,6 @@ def remove_subwords(
 
 
 def _subword_kind(lines: Sequence[str]) -> str:
-    """Tell which subword marks a text carries."""
     filled = [line for line in lines if line.strip()]
     marked = sum(line.lstrip().startswith(_PIECE_MARK) for line in filled)
     if filled and 2 * marked >= len(filled):
@@ -124,40 +123,48 @@ def looks_tokenized(lines: Sequence[str]) -> bool:
     return alone > attached
 
 
+@dataclass(frozen=True)
+class TextForm:
+    """What files of translations hold.
+
+    Attributes:
+        lang: target language, for detokenisation.
+        tokenized: whether systems (and T- lines) are Moses tokens: ``yes``, ``no`` or ``auto`` (by
+            their look).
+        reference_tokenized: the same for the reference file.
+        subwords: one of ``SUBWORDS``.
+    """
+
+    lang: str
+    tokenized: str = "auto"
+    reference_tokenized: str = "auto"
+    subwords: str = "auto"
+
+
 def prepare(
-    name: str,
-    lines: Sequence[str],
-    *,
-    lang: str,
-    tokenized: str = "auto",
-    subwords: str = "auto",
-    alike: Sequence[str] = (),
+    name: str, lines: Sequence[str], form: TextForm, alike: Sequence[str] | None = None
 ) -> Corpus:
     """Bring sentences into plain text, keeping their tokens when they came as tokens.
 
     Args:
         name: what messages call them.
         lines: sentences: plain, Moses-tokenised, or either in subwords.
-        lang: language of the text, for detokenisation.
-        tokenized: whether the lines are Moses tokens: ``yes``, ``no`` or ``auto`` (by their look).
-        subwords: one of ``SUBWORDS``.
+        form: what they are; ``tokenized`` counts.
         alike: further sentences of the same form, for ``auto`` to look at. A poor system may
             produce no punctuation to tell tokens by; the T- lines of its log always do.
 
     Raises:
         ValueError: an unknown choice.
     """
+    alike, tokenized = alike or (), form.tokenized
     _check_choice("tokenized", tokenized, TOKENIZED)
-    words = remove_subwords(lines, subwords, alike=alike)
+    words = remove_subwords(lines, form.subwords, alike=alike)
     if tokenized == "auto":
         tokenized = "yes" if looks_tokenized([*words, *alike]) else "no"
     if tokenized == "no":
         return Corpus(name, words)
-    detokenizer = MosesDetokenizer(lang)
-    joined = [_join_hyphens(line) for line in words]
-    text = [
-        detokenizer.detokenize(line.split()) for line in joined
-    ]  # un-escapes &apos; and its kin
+    detokenizer = MosesDetokenizer(form.lang)  # un-escapes &apos; and its kin
+    text = [detokenizer.detokenize(_join_hyphens(line).split()) for line in words]
     return Corpus(name, text, [detokenizer.unescape_xml(line) for line in words])
 
 
@@ -183,7 +190,7 @@ def token_bleu() -> BLEU:
     return BLEU(tokenize="none", force=True, smooth_method="none")
 
 
-def score(system: Corpus, reference: Corpus, *, lang: str) -> Scores:
+def score(system: Corpus, reference: Corpus, *, lang: str) -> SystemScores:
     """Compute every figure of a system.
 
     Args:
@@ -212,7 +219,7 @@ def score(system: Corpus, reference: Corpus, *, lang: str) -> Scores:
     for name, (metric, sys_lines, ref_lines) in pairs.items():
         figures[name] = metric.corpus_score(sys_lines, [ref_lines]).score
         signatures[name] = str(metric.get_signature())
-    return Scores(system.name, len(system.text), figures, signatures, origin)
+    return SystemScores(system.name, len(system.text), figures, signatures, origin)
 
 
 def _tokens_of_both(
@@ -224,15 +231,6 @@ def _tokens_of_both(
     return tokenize(system.text, lang), tokenize(reference.text, lang), f"sacremoses {lang}"
 
 
-def describe_test_set(sentences: int) -> str | None:
-    """Name the newstest2014 variant that has this many sentences, or return None.
-
-    The two differ by up to 3 BLEU (design: "print which set"), and only the count tells them apart.
-    """
-    return _TEST_SETS.get(sentences)
-
-
 def _check_choice(option: str, value: str, choices: Sequence[str]) -> None:
-    """Refuse a value outside a closed list."""
     if value not in choices:
         raise ValueError(f"{option}: unknown value {value!r}; choose from {', '.join(choices)}")

@@ -16,7 +16,7 @@ import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,47 +27,14 @@ from ..corpora.squad import Paragraph
 from ..evaluation import squad
 from ..evaluation.answers import Answered
 from ..evaluation.squad_files import check_known, read_ids
-from ..evaluation.squad_report import as_text
+from ..files import replacing
 from .options import AnswerOptions
-from .prediction_outputs import opened
 from .question_answering import Reader, Reply, load
 
 logger = logging.getLogger(__name__)
 
 PREDICTIONS, ODDS, N_BEST = "predictions.json", "null_odds.json", "nbest_predictions.json"
 METRICS = "metrics.json"
-
-
-@dataclass
-class KeptAnswers:
-    """What is kept of the replies for metrics.
-
-    Args:
-        gold: id -> gold answers, of the questions that they are known of.
-        texts: id -> the best span.
-        odds: id -> null odds.
-    """
-
-    gold: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)
-    odds: dict[str, float] = field(default_factory=dict)
-
-    def add(self, reply: Reply) -> None:
-        """Keep a reply, if its gold answers are known."""
-        passage = reply.passage
-        if passage.answers is not None:
-            self.gold[passage.id] = passage.answers
-            self.texts[passage.id] = reply.found.best_text
-            self.odds[passage.id] = reply.found.null_odds
-
-    def metrics(self, threshold: float) -> dict[str, float]:
-        """Return the official metrics at a threshold, then the best ones of all thresholds."""
-        given = {
-            name: "" if self.odds[name] > threshold else text for name, text in self.texts.items()
-        }
-        best = squad.evaluate(self.gold, self.texts, self.odds)
-        best = {name: value for name, value in best.items() if name.startswith("best_")}
-        return squad.evaluate(self.gold, given) | best
 
 
 def answer_files(options: AnswerOptions) -> None:
@@ -107,7 +74,6 @@ def _replies(
     paragraphs: list[Paragraph] | None,
     ids: Mapping[str, Any] | None,
 ) -> tuple[Iterator[Reply], int]:
-    """Return the replies to come, and how many they are."""
     size = {"batch_size": options.batch_size}
     if paragraphs is not None:
         total = sum(len(paragraph.questions) for paragraph in paragraphs)
@@ -119,32 +85,44 @@ def _replies(
 
 def _write(replies: Iterable[Reply], reader: Reader, options: AnswerOptions) -> None:
     """Write three files as replies come, then the metrics; all appear together."""
-    folder, kept = Path(options.output_dir), KeptAnswers()
+    folder, judged, metrics = Path(options.output_dir), [], {}
     with ExitStack() as stack:
         add_text, add_odds, add_best = (
             stack.enter_context(_json_object(folder / name)) for name in (PREDICTIONS, ODDS, N_BEST)
         )
         for reply in replies:
-            kept.add(reply)
-            add_text(reply.passage.id, reply.text)
-            add_odds(reply.passage.id, reply.found.null_odds)
-            add_best(reply.passage.id, n_best_entries(reply.found))
-        if kept.gold:
-            metrics = kept.metrics(reader.threshold)
+            passage, found = reply.passage, reply.found
+            add_text(passage.id, reply.text)
+            add_odds(passage.id, found.null_odds)
+            add_best(passage.id, n_best_entries(found))
+            if passage.answers is not None:
+                judged.append((passage.id, passage.answers, found.best_text, found.null_odds))
+        if judged:
+            metrics = _metrics(judged, reader.threshold)
             text = json.dumps(metrics | _about(reader, options), indent=2, ensure_ascii=False)
-            stack.enter_context(opened(folder / METRICS)).write(f"{text}\n")
-    if not kept.gold:
+            stack.enter_context(replacing(folder / METRICS, "w")).write(f"{text}\n")
+    if not judged:
         (folder / METRICS).unlink(missing_ok=True)  # of other answers
-    for name in (PREDICTIONS, ODDS, N_BEST, *([METRICS] if kept.gold else [])):
+    for name in (PREDICTIONS, ODDS, N_BEST, *([METRICS] if judged else [])):
         logger.info("wrote %s", folder / name)
-    if kept.gold:
-        logger.info("%s", as_text(metrics))
+    if judged:
+        logger.info("%s", squad.as_text(metrics))
+
+
+def _metrics(judged: Iterable[tuple[Any, ...]], threshold: float) -> dict[str, float]:
+    """Return the official metrics at a threshold, then the best ones of all thresholds."""
+    names, *columns = zip(*judged)
+    gold, texts, odds = (dict(zip(names, column)) for column in columns)
+    given = {name: "" if odds[name] > threshold else text for name, text in texts.items()}
+    best = squad.evaluate(gold, texts, odds)
+    best = {name: value for name, value in best.items() if name.startswith("best_")}
+    return squad.evaluate(gold, given) | best
 
 
 @contextmanager
 def _json_object(path: Path) -> Iterator[Any]:
     """Open a file of one JSON object; what it gives adds a name with a value, a line each."""
-    with opened(path) as stream:
+    with replacing(path, "w") as stream:
         before = "{\n"
 
         def add(name: str, value: Any) -> None:
@@ -178,7 +156,6 @@ def _entry(text: str, probability: float, start: float | None, end: float | None
 
 
 def _about(reader: Reader, options: AnswerOptions) -> dict[str, Any]:
-    """Return what metrics are of."""
     return {
         "null_threshold": reader.threshold,
         "max_answer_length": reader.options.max_answer_length,

@@ -1,16 +1,31 @@
-"""Attention of a translation over its source: the matrix behind the paper's Figure 3."""
+"""Attention of a translation over its source, and which of a text model's attentions is looked at.
+
+The former is the matrix behind Figure 3 of Sundararaman et al. 2019. A layer with dual attention
+(Wang et al. 2022, "DABERT") has two, and a gate g_i that says how much of the first each token i
+takes:
+
+    affinity     the layer's own attention, as in any BERT
+    difference   where queries and keys are far apart
+    fused        g_i affinity_i + (1 - g_i) difference_i; their mean where the gate was taken away
+
+Figure 3 of Wang et al. shows BERT's attention and that of DABERT "after dual attention".
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from fairseq.data import data_utils
+from torch import Tensor
 
 from ..models.syntax_transformer import SyntaxTransformerModel
 from ..tasks._unanswered import is_unanswered
+from .options import AFFINITY, ATTENTIONS, DIFFERENCE, FUSED
 
 
 @dataclass(frozen=True)
@@ -76,8 +91,8 @@ def attend(
 
 
 def _weights(
-    translator, inputs: dict, target: torch.Tensor, layer: int | None, head: int | None
-) -> torch.Tensor:
+    translator, inputs: dict, target: Tensor, layer: int | None, head: int | None
+) -> Tensor:
     """Return the attention of a translation, (T, S), in one layer, of one head or of their mean."""
     inputs = {k: v.to(translator.device) for k, v in inputs.items() if torch.is_tensor(v)}
     dictionary = translator.task.target_dictionary
@@ -85,7 +100,7 @@ def _weights(
         [target], dictionary.pad(), dictionary.eos(), False, True
     ).to(translator.device)  # (1, T)
 
-    def mean_of(heads: int | None) -> torch.Tensor:
+    def mean_of(heads: int | None) -> Tensor:
         extra = translator.models[0](
             inputs["src_tokens"],
             inputs["src_lengths"],
@@ -102,7 +117,7 @@ def _weights(
     return mean_of(head + 1) * (head + 1) - (mean_of(head) * head if head else 0)
 
 
-def _symbols(ids: torch.Tensor, dictionary) -> list[str]:
+def _symbols(ids: Tensor, dictionary) -> list[str]:
     return [dictionary[int(i)] for i in ids]
 
 
@@ -114,3 +129,64 @@ def check_choice(what: str, value: int | None, count: int) -> None:
     """
     if value is not None and not 0 <= value < count:
         raise ValueError(f"there is no {what} {value}: choices are 0 to {count - 1}")
+
+
+def select_tables(
+    extra: Mapping[str, Any], kind: str | None = None, layer: int | None = None
+) -> list[Tensor]:
+    """Return the attention of a model in the layers that are looked at.
+
+    Args:
+        extra: what the model says beside its logits about one sentence or pair, without padding,
+            with ``need_weights=True``.
+        kind: one of `ATTENTIONS` (default: `FUSED` in layers with dual attention, `AFFINITY` in
+            others).
+        layer: one layer from 0 (default: all that have this attention; for `FUSED` all layers,
+            those without dual attention with their affinity).
+
+    Returns:
+        One table (H, T, S) a layer; rows attend to columns.
+
+    Raises:
+        ValueError: an unknown kind, no such layer, or a layer without that attention.
+    """
+    if kind not in (None, *ATTENTIONS):
+        raise ValueError(f"unknown attention {kind!r}; choices: {', '.join(ATTENTIONS)}")
+    check_choice("layer", layer, len(extra["attention"]))
+    if kind in (DIFFERENCE, FUSED):
+        _check_dual(sorted(extra.get("difference", ())), kind, layer)
+    if layer is not None:
+        layers = [layer]
+    elif kind == DIFFERENCE:
+        layers = sorted(extra["difference"])
+    else:
+        layers = range(len(extra["attention"]))
+    return [_table(extra, kind, number) for number in layers]
+
+
+def _check_dual(dual: list[int], kind: str, layer: int | None) -> None:
+    """Refuse what only layers with dual attention have."""
+    if not dual:
+        raise ValueError(
+            f"this model has no {kind} attention, because no layer of it has dual attention; "
+            f"choices: {AFFINITY}"
+        )
+    if layer not in (None, *dual):
+        raise ValueError(
+            f"layer {layer} has no {kind} attention, because it has no dual attention; choices: "
+            f"{AFFINITY} in this layer, or layer {', '.join(map(str, dual))}"
+        )
+
+
+def _table(extra: Mapping[str, Any], kind: str | None, layer: int) -> Tensor:
+    """Return one layer's attention, (H, T, S)."""
+    affinity = extra["attention"][layer][0].double()
+    difference = extra.get("difference", {}).get(layer)
+    if kind == AFFINITY or difference is None:
+        return affinity
+    difference = difference[0].double()
+    if kind == DIFFERENCE:
+        return difference
+    gates = extra.get("fusion", {}).get(layer)  # (T, 2)
+    share = 0.5 if gates is None else gates[:, :1].double()  # (T, 1)
+    return torch.lerp(difference, affinity, torch.as_tensor(share).to(affinity))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,23 +68,26 @@ def average_states(paths: Sequence[str | Path], *, ema: bool = False) -> State:
     """
     if not paths:
         raise ValueError("no checkpoints to average")
-    first: State = {}
-    parameters: Parameters = {}
-    sums: Parameters = {}
-    for path in paths:
-        state = read_state(path)
-        current = _parameters(state, path, ema)
-        if not first:
-            first, parameters = state, current
-            sums = {key: _wide(value) for key, value in current.items()}
-        else:
-            _check_same(parameters, paths[0], current, path)
-            for key, value in current.items():
-                if value.is_floating_point():
-                    sums[key] += value.double()
+    first = read_state(paths[0])
+    parameters = _parameters(first, paths[0], ema)
+    sums = {
+        key: value.to(torch.float64, copy=True) if value.is_floating_point() else value.clone()
+        for key, value in parameters.items()
+    }
+    logger.info("read %s", paths[0])
+    for path in paths[1:]:
+        current = _parameters(read_state(path), path, ema)
+        _check_same(parameters, paths[0], current, path)
+        for key, value in current.items():
+            if value.is_floating_point():
+                sums[key] += value.double()
         logger.info("read %s", path)
     first["model"] = _means(parameters, sums, len(paths))
-    return _without_training_state(first)
+    first.pop("last_optimizer_state", None)  # of a run rather than of a model, as moving averages
+    extra = first.get("extra_state")
+    if isinstance(extra, dict):
+        first["extra_state"] = {k: v for k, v in extra.items() if k not in _EMA_KEYS}
+    return first
 
 
 def _parameters(state: State, path: str | Path, ema: bool) -> Parameters:
@@ -103,7 +106,6 @@ def _parameters(state: State, path: str | Path, ema: bool) -> Parameters:
 
 
 def _mapping(value: Any) -> dict[str, Any]:
-    """Return a part of a checkpoint, empty if it is none."""
     return value if isinstance(value, dict) else {}
 
 
@@ -132,11 +134,6 @@ def _form(value: torch.Tensor) -> str:
     return f"{tuple(value.shape)}{'' if value.is_floating_point() else ' integers'}"
 
 
-def _wide(value: torch.Tensor) -> torch.Tensor:
-    """Copy a tensor, in float64 if it holds real numbers."""
-    return value.to(torch.float64, copy=True) if value.is_floating_point() else value.clone()
-
-
 def _means(parameters: Parameters, sums: Parameters, count: int) -> Parameters:
     """Divide, return to the stored precision (half becomes single), and keep tied tables tied."""
     means: Parameters = {}
@@ -154,15 +151,6 @@ def _means(parameters: Parameters, sums: Parameters, count: int) -> Parameters:
     return means
 
 
-def _without_training_state(state: State) -> State:
-    """Drop what belongs to a run rather than to a model: optimiser state and moving averages."""
-    state.pop("last_optimizer_state", None)
-    extra = state.get("extra_state")
-    if isinstance(extra, dict):
-        state["extra_state"] = {k: v for k, v in extra.items() if k not in _EMA_KEYS}
-    return state
-
-
 def last_checkpoints(folder: str | Path, count: int, *, kind: str | None = None) -> list[Path]:
     """Return the last checkpoints of a run, newest first.
 
@@ -178,7 +166,10 @@ def last_checkpoints(folder: str | Path, count: int, *, kind: str | None = None)
     """
     if kind is not None and kind not in COUNTED:
         raise ValueError(f"kind: unknown value {kind!r}; choose from {', '.join(COUNTED)}")
-    found = {"epoch": _numbered(folder, _EPOCH), "update": _numbered(folder, _UPDATE)}
+    found = {
+        name: [(float(match[1]), path) for path, match in _matching(folder, pattern)]
+        for name, pattern in zip(COUNTED, (_EPOCH, _UPDATE))
+    }
     if kind is None:
         present = [name for name in COUNTED if found[name]]
         if len(present) > 1:
@@ -196,8 +187,7 @@ def best_checkpoints(folder: str | Path, count: int) -> list[Path]:
         FileNotFoundError: there is no such folder.
         ValueError: fewer than ``count`` of them, or values of several metrics.
     """
-    matches = [(path, _BEST.fullmatch(path.name)) for path in _files(folder)]
-    valued = [(float(m.group(2)), path, m.group(1)) for path, m in matches if m]
+    valued = [(float(match[2]), path, match[1]) for path, match in _matching(folder, _BEST)]
     metrics = sorted({metric for _, _, metric in valued})
     if len(metrics) > 1:
         raise ValueError(f"{folder}: best checkpoints by several metrics ({named(metrics)})")
@@ -208,23 +198,18 @@ def best_checkpoints(folder: str | Path, count: int) -> list[Path]:
 
 
 def _maximises(state: State) -> bool:
-    """Tell from a checkpoint's configuration whether its metric is better when larger."""
     options = _mapping(state.get("cfg")).get("checkpoint") or state.get("args")
     values = vars(options) if isinstance(options, argparse.Namespace) else _mapping(options)
     return bool(values.get("maximize_best_checkpoint_metric", False))
 
 
-def _files(folder: str | Path) -> Iterable[Path]:
-    """List a folder in a fixed order."""
+def _matching(folder: str | Path, pattern: re.Pattern[str]) -> Iterator[tuple[Path, re.Match[str]]]:
+    """Yield the files of a folder whose names match, in a fixed order."""
     if not Path(folder).is_dir():
         raise FileNotFoundError(f"{folder}: no such folder")
-    return sorted(Path(folder).iterdir())
-
-
-def _numbered(folder: str | Path, pattern: re.Pattern[str]) -> list[tuple[float, Path]]:
-    """Return (number, path) of the files that a pattern with one number matches."""
-    matches = [(path, pattern.fullmatch(path.name)) for path in _files(folder)]
-    return [(float(match.group(1)), path) for path, match in matches if match]
+    for path in sorted(Path(folder).iterdir()):
+        if match := pattern.fullmatch(path.name):
+            yield path, match
 
 
 def _take(

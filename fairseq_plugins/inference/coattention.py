@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..corpora.squad import Paragraph, Question
-from ..evaluation.answers import Candidate, Passage
-from ..text.squad_encoder import encode_paragraphs
+from ..data.passages import AskedPassage
+from ..evaluation.answers import Candidate
 from .attention import check_choice
 from .options import ANSWERED, DIRECTIONS, TO_CONTEXT
 from .question_answering import Reader, Reply
@@ -73,42 +72,21 @@ class CoattentionMap:
         return float(self.received[-1])
 
 
-def ask(reader: Reader, question: str, context: str) -> Any:
-    """Return a dataset of one raw question.
-
-    Raises:
-        ValueError: one of the texts is empty, or BERT sees nothing of it.
-    """
-    for name, text in (("question", question), ("context", context)):
-        if not text.strip():
-            raise ValueError(f"the {name} is empty")
-    paragraph = Paragraph("", context, (Question("0", question),), "the given text")
-    encoded = encode_paragraphs(reader.predictor.encoder, [paragraph])
-    return reader.predictor.task.build_dataset_for_inference(encoded, [paragraph])
-
-
-def number_of(dataset: Any, name: str) -> int:
+def number_of(dataset: Any, name: str | None = None, kind: str = ANSWERED) -> int:
     """Return the number of a question in a split.
 
-    Raises:
-        ValueError: there is no question of this id.
-    """
-    try:
-        return dataset.texts.ids.index(name)
-    except ValueError:
-        raise ValueError(f"no question has the id {name!r}") from None
-
-
-def first_of(dataset: Any, kind: str) -> int:
-    """Return the number of the first question of a split that has an answer, or has none.
-
     Args:
-        dataset: the split, with gold answers.
-        kind: of `QUESTIONS`.
+        dataset: the split, with gold answers where ``kind`` counts.
+        name: id of the question.
+        kind: without a name: of `QUESTIONS`, the first that has an answer, or has none.
 
     Raises:
         ValueError: there is no such question.
     """
+    if name is not None:
+        if name not in dataset.texts.ids:
+            raise ValueError(f"no question has the id {name!r}")
+        return dataset.texts.ids.index(name)
     for number in range(len(dataset)):
         gold = dataset.passage(number).answers
         if gold is not None and bool(gold) == (kind == ANSWERED):
@@ -131,7 +109,7 @@ def attend(
 
     Args:
         reader: what `question_answering.load` returned.
-        dataset: of `ask`, or a split.
+        dataset: of `Reader.ask`, or a split.
         number: of the question in it.
         direction: of `DIRECTIONS`.
         block: one block from 0 (default: the last).
@@ -201,7 +179,7 @@ def _span(reply: Reply, begin: int, end: int) -> tuple[int, int] | None:
     return (first - begin, last - begin) if begin <= first and last < end else None
 
 
-def _pieces(passage: Passage, span: Candidate) -> tuple[int, int]:
+def _pieces(passage: AskedPassage, span: Candidate) -> tuple[int, int]:
     """Return the first and last wordpiece of a span of the context."""
     begins, ends = passage.offsets.T
     covered = np.flatnonzero((ends > span.begin) & (begins < span.end))

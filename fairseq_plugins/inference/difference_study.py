@@ -13,7 +13,6 @@ wordpieces: punctuation stands for itself, so that it lends no word its strength
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -21,49 +20,17 @@ from typing import Any
 import numpy as np
 
 from ..corpora.examples import Example
-from ..models import _bert_config, _dual_options
-from .attention_tables import DIFFERENCE, select_tables
-from .prediction import Predictor
+from ..evaluation.highlights import Case, SentenceStrengths
+from ..models import _dual_options
+from .attention import select_tables
+from .options import DIFFERENCE
+from .prediction import Predictor, mean_answer
 from .prediction_inputs import kept_examples
-from .prediction_records import Prediction, mean_answer
-from .text_checkpoints import LABELLING, check_checkpoint, recorded_options
+from .text_checkpoints import LABELLING, check_checkpoint, lacking
 
 CONTINUED = "##"  # what a wordpiece begins with that goes on with a word
 
 Span = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class SentenceStrengths:
-    """A sentence and how different its words are from the other one.
-
-    Args:
-        text: as it was given.
-        spans: begin and end of each of its W words in the text, in order.
-        strengths: of each word, (W,); 0 for words beyond what the model reads.
-    """
-
-    text: str
-    spans: list[Span]
-    strengths: np.ndarray
-
-
-@dataclass(frozen=True)
-class StudiedPair:
-    """A pair of sentences as a model sees it.
-
-    Args:
-        prediction: what it says; with the gold label where that is known.
-        sentences: both of them.
-    """
-
-    prediction: Prediction
-    sentences: tuple[SentenceStrengths, ...]
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Both sentences as they were given."""
-        return tuple(sentence.text for sentence in self.sentences)
 
 
 def check_difference(path: Path) -> None:
@@ -73,26 +40,18 @@ def check_difference(path: Path) -> None:
         FileNotFoundError: there is no such file.
         ValueError: a model without; names those that have it. Or one that is none of ours.
     """
-    check_checkpoint(path, LABELLING)
-    options = recorded_options(path)["model"]
-    layers = options.get("dual_layers") or _dual_options.NO_LAYERS
-    if layers != _dual_options.NO_LAYERS and options.get("ablate") != _dual_options.WITHOUT:
+    options, none = check_checkpoint(path, LABELLING).model, _dual_options.NO_LAYERS
+    layers = options.get("dual_layers") or none
+    if layers != none and options.get("ablate") != _dual_options.WITHOUT:
         return
-    why = "--dual-layers none" if layers == _dual_options.NO_LAYERS else "--ablate difference"
-    kinds = [
-        kind
-        for kind, values in _bert_config.KINDS.items()
-        if values["dual_layers"] != _dual_options.NO_LAYERS
-    ]
-    raise ValueError(
-        f"{path} is of architecture {options['_name']!r} and has no difference attention ({why}); "
-        f"those with dual attention have: {', '.join(kinds)}"
-    )
+    why = "--dual-layers none" if layers == none else "--ablate difference"
+    what, feature = f"difference attention ({why})", "dual attention"
+    raise lacking(path, options["_name"], what, feature, lambda kind: kind["dual_layers"] != none)
 
 
 def study_examples(
     predictor: Predictor, examples: Iterable[Example], layer: int | None = None
-) -> Iterator[StudiedPair]:
+) -> Iterator[Case]:
     """Study raw pairs as they come.
 
     Args:
@@ -115,7 +74,7 @@ def study_split(
     *,
     most: int | None = None,
     wrong_only: bool = False,
-) -> Iterator[StudiedPair]:
+) -> Iterator[Case]:
     """Study pairs of a prepared split, in its order.
 
     Args:
@@ -154,7 +113,7 @@ def _wrong(predictor: Predictor, split: str) -> Iterator[int]:
 
 def _study(
     predictor: Predictor, dataset: Any, index: int, example: Example, layer: int | None
-) -> StudiedPair:
+) -> Case:
     """Read one example of a dataset, and look at the difference attention."""
     sample = predictor.batch(dataset, [index])
     found = predictor.outputs(sample, need_weights=True)
@@ -170,7 +129,7 @@ def _study(
         spans = word_spans(text, predictor.wordpieces.encode_text(text)[1], word_of)
         strengths = word_strengths(table, places[1 - number], places[number], word_of)
         sentences.append(SentenceStrengths(text, spans, strengths))
-    return StudiedPair(predictor.prediction(example.id, rows, gold=example.label), tuple(sentences))
+    return Case([("", predictor.prediction(example.id, rows, gold=example.label))], sentences)
 
 
 def sentence_places(segments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

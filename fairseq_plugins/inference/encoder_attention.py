@@ -17,8 +17,7 @@ import torch
 from ..corpora.examples import Example
 from ..syntax.layers import STANDARD_TAGS
 from ..text.text_encoder import EncodedSentence, TextEncoder
-from .attention import check_choice
-from .attention_tables import select_tables
+from .attention import check_choice, select_tables
 from .prediction import Predictor
 from .prediction_inputs import examples_of
 
@@ -81,7 +80,7 @@ def attend(
         texts: one sentence; two for a model of pairs.
         layer: one layer from 0 (default: the mean over layers).
         head: one head from 0 (default: the mean over heads).
-        kind: which attention of a layer; see `attention_tables.select_tables`.
+        kind: which attention of a layer; see `attention.select_tables`.
 
     Raises:
         ValueError: an empty sentence, another number of sentences, a text that is too long for

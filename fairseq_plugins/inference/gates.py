@@ -11,22 +11,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..data.manifest import TEXT, Manifest
-from ..models import _bert_config, _local_options
+from ..models import _local_options
 from .prediction import BATCH_SIZE, Predictor
-from .text_checkpoints import LABELLING, check_checkpoint, prepared_folder, recorded_options
+from .text_checkpoints import LABELLING, check_checkpoint, lacking, prepared_folder
 
 
-@dataclass(frozen=True)
-class GateMeans:
-    """Mean gates of one model.
-
-    Args:
-        tokens: how many tokens they are of.
-        layers: number of a layer from 0 -> mean share of local attention in it.
-    """
+class GateMeans(NamedTuple):
+    """Number of tokens, and number of a layer from 0 -> their mean share of local attention."""
 
     tokens: int
     layers: dict[int, float]
@@ -65,16 +59,22 @@ def gated_runs(
         ValueError: a checkpoint without gates, of another task or damaged; runs that are no seeds
             of one system.
     """
-    folders = [prepared_folder(path, check_checkpoint(path, LABELLING), data) for path in paths]
-    options = [_gated_options(path) for path in paths]
+    folders, options = [], []
+    for path in paths:
+        found = check_checkpoint(path, LABELLING)
+        folders.append(prepared_folder(path, found.task, data))
+        options.append(found.model)
+        if not _is_gated(found.model):
+            raise lacking(path, found.model["_name"], "gates", "local attention", _is_gated)
     systems = names or [one["_name"] for one in options]
-    found = [
-        GatedRun(path, system, dataset, one)
-        for path, system, dataset, one in zip(paths, systems, _dataset_names(folders), options)
-    ]
+    runs = list(map(GatedRun, paths, systems, _dataset_names(folders), options))
     if not names:
-        _check_seeds(found)
-    return found
+        _check_seeds(runs)
+    return runs
+
+
+def _is_gated(options: dict[str, Any]) -> bool:
+    return bool(_local_options.read_local(options.get("local_attention")))
 
 
 def _dataset_names(folders: Sequence[str]) -> list[str]:
@@ -88,21 +88,6 @@ def _dataset_names(folders: Sequence[str]) -> list[str]:
         name = place.name if place.name not in names.values() else str(place)
         found.append(names.setdefault((manifest.dataset, content), name))
     return found
-
-
-def _gated_options(path: Path) -> dict[str, Any]:
-    options = recorded_options(path)["model"]
-    if _local_options.read_local(options.get("local_attention")):
-        return options
-    kinds = [
-        kind
-        for kind, values in _bert_config.KINDS.items()
-        if _local_options.read_local(values["local_attention"])
-    ]
-    raise ValueError(
-        f"{path} is of architecture {options['_name']!r} and has no gates; those with local "
-        f"attention have: {', '.join(kinds)}"
-    )
 
 
 def _check_seeds(runs: Sequence[GatedRun]) -> None:
@@ -121,11 +106,7 @@ def _check_seeds(runs: Sequence[GatedRun]) -> None:
 
 
 def mean_gates(
-    predictor: Predictor,
-    datasets: Iterable[Any],
-    *,
-    batch_size: int = BATCH_SIZE,
-    max_tokens: int | None = None,
+    predictor: Predictor, datasets: Iterable[Any], *, batch_size: int = BATCH_SIZE
 ) -> GateMeans:
     """Average the gates of every layer over all tokens of some datasets.
 
@@ -133,14 +114,13 @@ def mean_gates(
         predictor: what `prediction.load` returned (its first model is read).
         datasets: from `Predictor.load_split` or `Predictor.encode`.
         batch_size: most examples of a batch.
-        max_tokens: most wordpieces of a batch.
 
     Raises:
         ValueError: no tokens, or no gates.
     """
     tokens, sums = 0, Counter()
     for dataset in datasets:
-        for sample in predictor.batches(dataset, batch_size, max_tokens):
+        for sample in predictor.batches(dataset, batch_size):
             gates = predictor.outputs(sample)[0][1].get("gates")
             if not gates:
                 raise ValueError(f"{':'.join(predictor.checkpoints)} has no gates")

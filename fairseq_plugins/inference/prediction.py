@@ -10,11 +10,12 @@ the order of the input, and do not depend on how it was cut into batches.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -22,13 +23,16 @@ from fairseq import utils
 from torch import Tensor
 
 from ..corpora.examples import Example
+from ..evaluation.predictions import CLASSES, SCORE, WORD_LABELS, Prediction
+from ..messages import named
+from ..text.annotators import needs_annotator
 from ..text.text_encoder import EncodedSentence, TextEncoder
 from ..text.wordpiece import WordPieces
-from . import prediction_records as records
-from .folders import check_split, in_order, read_part
-from .overrides import BATCH_SIZE
+from .options import BATCH_SIZE
 from .prediction_inputs import Wanted, examples_of, kept_examples
 from .text_checkpoints import DEFAULT, LABELLING, Paths, find_checkpoints, load_models
+
+Found = TypeVar("Found")
 
 BATCHES_AHEAD = 32  # sorted by length together, so that a batch holds examples of like length
 
@@ -38,6 +42,7 @@ def load(
     data: str | Path | None = None,
     checkpoint: str = DEFAULT,
     *,
+    wanted: Sequence[str] = LABELLING,
     cpu: bool = False,
     **overrides: Any,
 ) -> Predictor:
@@ -47,6 +52,7 @@ def load(
         path: run folder or checkpoint file; several as a list, or joined by ``:``.
         data: the prepared folder (default: the one the first checkpoint was trained on).
         checkpoint: the file to take from a run folder.
+        wanted: names of tasks, one of which it must be.
         cpu: compute on the CPU even where there is a GPU.
         overrides: task options that replace those of the checkpoint, e.g.
             ``long_examples="truncate"``, or ``spacy_model=...``, the pipeline for raw text.
@@ -57,18 +63,6 @@ def load(
             that do not fit each other or the folder.
     """
     paths = find_checkpoints(path, checkpoint)
-    return open_predictor(paths, data, wanted=LABELLING, cpu=cpu, **overrides)
-
-
-def open_predictor(
-    paths: Sequence[Path],
-    data: str | Path | None,
-    *,
-    wanted: Sequence[str],
-    cpu: bool = False,
-    **overrides: Any,
-) -> Predictor:
-    """Load models of one of the tasks ``wanted``; see `load` for the rest."""
     data = None if data is None else str(data)
     task, models = load_models(paths, data, wanted=wanted, **overrides)
     device = torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
@@ -127,11 +121,11 @@ class Predictor:
 
     @property
     def _by_word(self) -> bool:
-        return self.target == "word_labels"
+        return self.target == WORD_LABELS
 
     def predict(
         self, texts: Iterable[Any], *, batch_size: int = BATCH_SIZE, max_tokens: int | None = None
-    ) -> list[records.Prediction]:
+    ) -> list[Prediction]:
         """Predict raw texts.
 
         Args:
@@ -157,7 +151,7 @@ class Predictor:
         batch_size: int = BATCH_SIZE,
         max_tokens: int | None = None,
         buffer: int | None = None,
-    ) -> Iterator[records.Prediction]:
+    ) -> Iterator[Prediction]:
         """Predict examples as they come.
 
         Args:
@@ -167,7 +161,7 @@ class Predictor:
             buffer: how many examples to wait for (default: `BATCHES_AHEAD` batches).
         """
         for part, encoded, dataset in self.encode(examples, buffer or BATCHES_AHEAD * batch_size):
-            answers = self._answers(dataset, batch_size, max_tokens)
+            answers = self.each(self._rows, dataset, batch_size, max_tokens)
             for example, sentences, rows in zip(part, encoded, answers):
                 gold = example.word_labels if self._by_word else example.label
                 yield self.prediction(example.id, rows, sentences[0].words, gold)
@@ -188,7 +182,7 @@ class Predictor:
 
     def predict_split(
         self, split: str, *, batch_size: int = BATCH_SIZE, max_tokens: int | None = None
-    ) -> Iterator[records.Prediction]:
+    ) -> Iterator[Prediction]:
         """Predict a split of the prepared folder, with its gold labels where it has them.
 
         Raises:
@@ -199,16 +193,26 @@ class Predictor:
         dataset = self.load_split(split)
         counts = dataset.items.sentences[0].word_counts if self._by_word else None
         kept = kept_examples(self.folder / f"{split}.examples.jsonl", len(dataset), counts)
-        answers = self._answers(dataset, batch_size, max_tokens)
+        answers = self.each(self._rows, dataset, batch_size, max_tokens)
         for index, (one, rows) in enumerate(zip(kept, answers)):
             yield self.prediction(one.id, rows, one.words, self.gold_of(dataset, index))
 
     def gold_of(self, dataset: Any, index: int) -> Any:
         """Return the gold label or labels of an example by name, or its score; None without."""
         gold = None if dataset.gold is None else dataset.gold[index]
-        if gold is None or self.target == "score":
+        if gold is None or self.target == SCORE:
             return gold
         return [self.labels[i] for i in gold] if self._by_word else self.labels[gold]
+
+    def check_split(self, split: str) -> None:
+        """Refuse a split that the prepared folder lacks.
+
+        Raises:
+            ValueError: names the choices.
+        """
+        choices = self.manifest.splits
+        if split not in choices:
+            raise ValueError(f"{self.folder} has no split {split!r}; choices: {named(choices)}")
 
     def load_split(self, split: str) -> Any:
         """Load a split of the prepared folder as a dataset.
@@ -216,7 +220,7 @@ class Predictor:
         Raises:
             FileNotFoundError, ValueError: see `predict_split`.
         """
-        check_split(self.manifest, split, self.folder)
+        self.check_split(split)
         self.task.load_dataset(split, for_prediction=True)
         return self.task.datasets.pop(split)
 
@@ -255,39 +259,88 @@ class Predictor:
         """Return what every model says about a batch; ``wanted`` is e.g. ``need_weights=True``."""
         return [model(**sample["net_input"], **wanted) for model in self.models]
 
-    def _answers(self, dataset: Any, batch_size: int, max_tokens: int | None) -> Iterator[Tensor]:
-        """Return for every example its mean probabilities or score, (R, C), in order.
+    def each(
+        self,
+        answers: Callable[[dict[str, Any]], Iterable[Found]],
+        dataset: Any,
+        batch_size: int = BATCH_SIZE,
+        max_tokens: int | None = None,
+        chosen: Sequence[int] | None = None,
+    ) -> Iterator[Found]:
+        """Yield what is found of each example, in order, as soon as all before it are there.
 
-        R is the number of its words for labels of words, otherwise 1.
+        Args:
+            answers: what it is, of all examples of a batch.
+            dataset, batch_size, max_tokens, chosen: see `batches`.
         """
+        batches = self.batches(dataset, batch_size, max_tokens, chosen)
+        found = (pair for one in batches for pair in zip(one["id"].tolist(), answers(one)))
+        waiting: dict[int, Found] = {}
+        for number in range(len(dataset)) if chosen is None else chosen:
+            while number not in waiting:
+                waiting.update([next(found)])
+            yield waiting.pop(number)
 
-        def parts() -> Iterator[tuple[int, Tensor]]:
-            for sample in self.batches(dataset, batch_size, max_tokens):
-                logits = [logits for logits, _ in self.outputs(sample)]
-                rows = records.mean_answer(self.target, logits)
-                one_each = torch.ones(len(sample["id"]), dtype=torch.long)
-                counts = sample.get("words_per_example", one_each).tolist()
-                yield from zip(sample["id"].tolist(), rows.split(counts))
+    def _rows(self, sample: dict[str, Any]) -> Sequence[Tensor]:
+        """Return mean probabilities or score of a batch's examples, (R, C) each.
 
-        return in_order(parts(), range(len(dataset)))
+        R is the number of an example's words for labels of words, otherwise 1.
+        """
+        rows = mean_answer(self.target, [logits for logits, _ in self.outputs(sample)])
+        one_each = torch.ones(len(sample["id"]), dtype=torch.long)
+        return rows.split(sample.get("words_per_example", one_each).tolist())
 
     def prediction(
         self, name: str, rows: Tensor, words: Sequence[str] = (), gold: Any = None
-    ) -> records.Prediction:
+    ) -> Prediction:
         """Turn an answer into a prediction.
 
         Args:
             name: of the example.
-            rows: mean probabilities or score, (R, C); see `prediction_records.mean_answer`.
+            rows: mean probabilities or score, (R, C); see `mean_answer`.
             words: the R words, for labels of words.
             gold: see `gold_of`.
         """
-        if self.target == "score":
+        if self.target == SCORE:
             gold = None if gold is None else float(gold)
-            return records.ScorePrediction(name, rows.item(), gold)
-        found = records.distributions(rows, self.labels)
-        if self.target == "classes":
-            return records.ClassPrediction(name, *found[0], gold)
-        labels, probabilities = zip(*found)
-        gold = None if gold is None else tuple(gold)
-        return records.WordPrediction(name, tuple(words), labels, probabilities, gold)
+            return Prediction(name, SCORE, rows.item(), gold)
+        found = distributions(rows, self.labels)
+        if self.target == CLASSES:
+            (label, probabilities), texts = found[0], ()
+        else:
+            (label, probabilities), texts = zip(*found), tuple(words)
+            gold = None if gold is None else tuple(gold)
+        return Prediction(name, self.target, label, gold, texts, probabilities)
+
+
+def read_part(manifest: Any, task: Any) -> Any:
+    """Return a folder's manifest without annotations that its models' answers do not depend on.
+
+    So nobody waits for a parser, or must have one, where it changes nothing.
+    """
+    read = task.needs.reads(training=False)
+    kept = [name for name in manifest.annotations if name in read]
+    changes = {} if needs_annotator(kept, manifest.tokenize) else {"annotator": {}}
+    return replace(manifest, annotations=kept, **changes)
+
+
+def mean_answer(target: str, logits: Sequence[Tensor]) -> Tensor:
+    """Join what the models of an ensemble say about a batch.
+
+    Args:
+        target: ``classes`` | ``score`` | ``word_labels``.
+        logits: of each model, (R, C), or (R, 1) for scores; a row is an example or a word.
+
+    Returns:
+        Mean probabilities (R, C), or mean scores (R, 1), as float64 on the CPU.
+    """
+    each = [found.double().cpu() for found in logits]
+    if target != SCORE:
+        each = [found.softmax(-1) for found in each]
+    return torch.stack(each).mean(0)
+
+
+def distributions(rows: Tensor, labels: Sequence[str]) -> list[tuple[str, dict[str, float]]]:
+    """Return for every row of (R, C) probabilities the best label and all, by name."""
+    best = rows.argmax(-1).tolist()
+    return [(labels[i], dict(zip(labels, row))) for i, row in zip(best, rows.tolist())]

@@ -10,36 +10,28 @@ import json
 import logging
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TextIO
 
 from tqdm import tqdm
 
 from ..evaluation.metrics import score
-from ..files import write_text
+from ..evaluation.predictions import Prediction, Render, renderer
+from ..files import replacing, write_text
 from ..messages import named
 from ..text_reading import lines_of, numbered_lines
-from . import prediction_outputs as outputs
 from .options import FREE, STANDARD, PredictionOptions
-from .prediction import Predictor, check_split, load
+from .prediction import Predictor, load
 from .prediction_inputs import read_examples
-from .prediction_records import Prediction
 
 logger = logging.getLogger(__name__)
 
 STDIN = "standard input"
 
 
-@dataclass(frozen=True)
-class Job:
-    """Predictions to come.
-
-    Args:
-        predictions: in order.
-        total: how many; None where that is not known beforehand.
-        live: whether somebody waits for each at the other end of a pipe.
-    """
+class Job(NamedTuple):
+    """Predictions to come; how many, if that is known; whether somebody waits for each."""
 
     predictions: Iterator[Prediction]
     total: int | None
@@ -58,16 +50,14 @@ def predict_files(options: PredictionOptions) -> None:
     given = options.overrides
     predictor = load(options.checkpoint, options.data, cpu=options.cpu, **given)
     if options.split is not None:
-        check_split(predictor.manifest, options.split, predictor.folder)
+        predictor.check_split(options.split)
     submission = _submission(predictor, options)
     names = submission.get("labels", {}) if submission else None
-    form = outputs.renderer(options.format, predictor.target, names)
-    job = _job(predictor, options)
-    keep = bool(options.metrics or options.submission_dir)
-    kept = _write(job, form, options, keep)
+    form = renderer(options.format, predictor.target, names)
+    kept = _write(_job(predictor, options), form, options)
     if options.submission_dir:
         path = Path(options.submission_dir) / submission["file"]
-        head, line = outputs.renderer("glue", predictor.target, names)
+        head, line = renderer("glue", predictor.target, names)
         write_text(path, head + "".join(map(line, kept)))
         logger.info("wrote %s, %d predictions", path, len(kept))
     if options.metrics:
@@ -87,7 +77,6 @@ def _submission(predictor: Predictor, options: PredictionOptions) -> dict[str, A
 
 
 def _job(predictor: Predictor, options: PredictionOptions) -> Job:
-    """Open what is to be predicted."""
     if options.split is not None:
         counts = predictor.manifest.splits[options.split]
         if options.metrics and not counts["labelled"]:
@@ -99,9 +88,8 @@ def _job(predictor: Predictor, options: PredictionOptions) -> Job:
         lines = lines_of(sys.stdin.buffer, STDIN)
         examples = read_examples(lines, STDIN, options.input_format, predictor.wanted)
         buffer = 1 if sys.stdin.isatty() else options.batch_size
-        return Job(
-            predictor.predict_examples(examples, buffer=buffer, **options.limits), None, live=True
-        )
+        found = predictor.predict_examples(examples, buffer=buffer, **options.limits)
+        return Job(found, None, live=True)
     lines = numbered_lines(Path(options.input))
     examples = [*read_examples(lines, options.input, options.input_format, predictor.wanted)]
     if options.metrics and not any(e.label or e.word_labels for e in examples):
@@ -113,17 +101,15 @@ def _no_gold(what: str) -> ValueError:
     return ValueError(f"{what} has no labels: metrics need gold labels")
 
 
-def _write(
-    job: Job, form: tuple[str, outputs.Render], options: PredictionOptions, keep: bool
-) -> list[Prediction]:
+def _write(job: Job, form: tuple[str, Render], options: PredictionOptions) -> list[Prediction]:
     """Write predictions as they come; return them when they are still needed."""
-    head, line = form
+    (head, line), keep = form, options.metrics or options.submission_dir
     made = tqdm(job.predictions, "predict", job.total, unit=" examples", disable=None)
     if not options.prints:
         return list(made)
     kept = []
     path = None if options.output in FREE else Path(options.output)
-    with outputs.opened(path) as stream:
+    with _opened(path) as stream:
         stream.write(head)
         for prediction in made:
             stream.write(line(prediction))
@@ -134,19 +120,24 @@ def _write(
     return kept
 
 
+@contextmanager
+def _opened(path: Path | None) -> Iterator[TextIO]:
+    """Open a file that appears under its name when it is complete; without one standard output."""
+    if path is not None:
+        with replacing(path, "w") as stream:
+            yield stream
+        return
+    sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    yield sys.stdout
+    sys.stdout.flush()
+
+
 def _write_metrics(
     predictor: Predictor, made: Iterable[Prediction], options: PredictionOptions
 ) -> None:
-    """Write metrics and what they are of as JSON, and log them."""
-    gold = [prediction.gold for prediction in made]
-    manifest = predictor.manifest
-    scores = score(
-        predictor.target,
-        gold,
-        [prediction.answer for prediction in made],
-        manifest.labels,
-        predictor.task.positive,
-    )
+    gold, manifest = [one.gold for one in made], predictor.manifest
+    said, positive = [one.answer for one in made], predictor.task.positive
+    scores = score(predictor.target, gold, said, manifest.labels, positive)
     body = {
         "dataset": manifest.dataset,
         "of": options.split or options.input,

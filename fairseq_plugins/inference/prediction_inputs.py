@@ -38,6 +38,11 @@ class Wanted:
     sentences: int
     labels: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        if self.labels:
+            return "a sentence or a list of words"
+        return "one sentence" if self.sentences == 1 else "two sentences"
+
 
 def examples_of(texts: Iterable[Any], wanted: Wanted) -> list[Example]:
     """Turn what a Python user gives into examples, numbered from 0.
@@ -55,9 +60,10 @@ def examples_of(texts: Iterable[Any], wanted: Wanted) -> list[Example]:
 
 
 def _example(number: int, text: Any, wanted: Wanted) -> Example:
-    parts = (text,) if isinstance(text, str) else tuple(text) if _is_row(text) else None
-    if parts is None or not all(isinstance(part, str) for part in parts):
-        raise ValueError(f"text {number} is {quoted(text)}; expected {_expected(wanted)}")
+    is_row = isinstance(text, Sequence) and not isinstance(text, (str, bytes))
+    parts = tuple(text) if is_row else (text,)
+    if not all(isinstance(part, str) for part in parts):
+        raise ValueError(f"text {number} is {quoted(text)}; expected {wanted}")
     if not parts or not all(part.strip() for part in parts):
         raise ValueError(f"text {number} is empty, or a part of it: {quoted(text)}")
     if wanted.labels and not isinstance(text, str):
@@ -65,20 +71,8 @@ def _example(number: int, text: Any, wanted: Wanted) -> Example:
             _check_word(word, f"text {number}")
         return Example(str(number), (" ".join(parts),), words=parts)
     if len(parts) != wanted.sentences:
-        raise ValueError(
-            f"text {number} has {len(parts)} sentence(s); expected {_expected(wanted)}"
-        )
+        raise ValueError(f"text {number} has {len(parts)} sentence(s); expected {wanted}")
     return Example(str(number), parts)
-
-
-def _is_row(text: Any) -> bool:
-    return isinstance(text, Sequence) and not isinstance(text, (str, bytes))
-
-
-def _expected(wanted: Wanted) -> str:
-    if wanted.labels:
-        return "a sentence or a list of words"
-    return "one sentence" if wanted.sentences == 1 else "two sentences"
 
 
 def _check_word(word: str, where: str) -> None:
@@ -161,11 +155,10 @@ def _no_example(path: Path, number: int, pairs: bool) -> ValueError:
 def _line(number: int, line: str, where: str, wanted: Wanted) -> Example:
     texts = (line,) if wanted.labels else tuple(line.split("\t"))
     if not line.strip():
-        raise ValueError(f"{where}: empty line; expected {_expected(wanted)}")
+        raise ValueError(f"{where}: empty line; expected {wanted}")
     if len(texts) != wanted.sentences:
         raise ValueError(
-            f"{where}: {len(texts)} TAB-separated column(s), but the model reads "
-            f"{_expected(wanted)}"
+            f"{where}: {len(texts)} TAB-separated column(s), but the model reads {wanted}"
         )
     if not all(text.strip() for text in texts):
         raise ValueError(f"{where}: one of the two sentences is empty")

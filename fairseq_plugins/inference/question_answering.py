@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,16 +23,16 @@ import torch
 from torch import Tensor
 
 from ..corpora.squad import Paragraph, Question
-from ..evaluation.answers import Answered, Passage, decode, limits_of, most_probable, windows_of
+from ..data.passages import AskedPassage
+from ..evaluation.answers import Answered, decode, limits_of, most_probable, windows_of
 from ..evaluation.squad_files import check_known
 from ..nn.span_search import best_spans
 from ..text.squad_encoder import check_visible, encode_paragraphs
 from ..text_reading import check_characters
-from .folders import in_order
-from .options import ENSEMBLES, LOGITS
-from .overrides import BATCH_SIZE
-from .prediction import BATCHES_AHEAD, Predictor, open_predictor
-from .text_checkpoints import ANSWERING, DEFAULT, Paths, find_checkpoints
+from .options import BATCH_SIZE, ENSEMBLES, LOGITS
+from .prediction import BATCHES_AHEAD, Predictor
+from .prediction import load as load_predictor
+from .text_checkpoints import ANSWERING, DEFAULT, Paths
 
 
 def load(
@@ -59,20 +60,11 @@ def load(
         ValueError: a checkpoint that is not one of ours for questions, damaged, or would run code;
             checkpoints that do not fit each other or the folder; an unknown ensemble.
     """
-    check_ensemble(ensemble)
-    paths = find_checkpoints(path, checkpoint)
-    predictor = open_predictor(paths, data, wanted=(ANSWERING,), cpu=cpu, **overrides)
-    return Reader(predictor, ensemble)
-
-
-def check_ensemble(ensemble: str) -> None:
-    """Refuse an unknown kind of ensemble.
-
-    Raises:
-        ValueError: names the choices.
-    """
     if ensemble not in ENSEMBLES:
         raise ValueError(f"ensemble {ensemble!r} is unknown; choices: {', '.join(ENSEMBLES)}")
+    return Reader(
+        load_predictor(path, data, checkpoint, wanted=(ANSWERING,), cpu=cpu, **overrides), ensemble
+    )
 
 
 @dataclass(frozen=True)
@@ -85,7 +77,7 @@ class Reply:
         threshold: no answer is given where the null odds exceed it.
     """
 
-    passage: Passage
+    passage: AskedPassage
     found: Answered
     threshold: float = 0.0
 
@@ -104,7 +96,6 @@ class Reader:
     """
 
     def __init__(self, predictor: Predictor, ensemble: str = LOGITS) -> None:
-        check_ensemble(ensemble)
         self.predictor = predictor
         self.ensemble = ensemble
         self.options = predictor.task.cfg
@@ -122,18 +113,31 @@ class Reader:
         most = {"max_positions": self.predictor.task.max_positions()}  # as the models allow
         return self.predictor.manifest.windows | given | most
 
-    def answer(self, question: str, context: str) -> Reply:
-        """Answer a question on a context.
+    def ask(self, question: str, context: str) -> Any:
+        """Return a dataset of one raw question.
 
         Raises:
-            ValueError: one of them is empty, holds half a character, or BERT sees nothing of it.
+            ValueError: one of the texts is empty, holds half a character, or BERT sees nothing of
+                it.
         """
         for name, text in (("question", question), ("context", context)):
             if not text.strip():
                 raise ValueError(f"the {name} is empty")
             check_characters(text, f"the {name}")
-        given = (Question("0", question),)
-        return next(self.answer_paragraphs([Paragraph("", context, given, "the given text")]))
+        paragraph = Paragraph("", context, (Question("0", question),), "the given text")
+        return self._encoded([paragraph])
+
+    def answer(self, question: str, context: str) -> Reply:
+        """Answer a question on a context.
+
+        Raises:
+            ValueError: see `ask`.
+        """
+        return next(self.answer_dataset(self.ask(question, context)))
+
+    def _encoded(self, paragraphs: Sequence[Paragraph]) -> Any:
+        encoded = encode_paragraphs(self.predictor.encoder, paragraphs)
+        return self.predictor.task.build_dataset_for_inference(encoded, paragraphs)
 
     def check_paragraphs(self, paragraphs: Iterable[Paragraph]) -> None:
         """Refuse raw paragraphs of which BERT sees nothing, before any of them is answered.
@@ -164,9 +168,7 @@ class Reader:
         """
         paragraphs = iter(paragraphs)
         while part := list(islice(paragraphs, buffer or BATCHES_AHEAD * batch_size)):
-            encoded = encode_paragraphs(self.predictor.encoder, part)
-            dataset = self.predictor.task.build_dataset_for_inference(encoded, part)
-            yield from self.answer_dataset(dataset, batch_size=batch_size)
+            yield from self.answer_dataset(self._encoded(part), batch_size=batch_size)
 
     def answer_split(
         self, split: str, *, ids: Collection[str] | None = None, batch_size: int = BATCH_SIZE
@@ -194,16 +196,10 @@ class Reader:
         self, dataset: Any, numbers: Sequence[int] | None = None, *, batch_size: int = BATCH_SIZE
     ) -> Iterator[Reply]:
         """Answer questions of a dataset with texts, in the order of ``numbers`` (default: all)."""
-        numbers = range(len(dataset)) if numbers is None else numbers
-
-        def parts() -> Iterator[tuple[int, Reply]]:
-            for sample in self.predictor.batches(dataset, batch_size, chosen=numbers):
-                yield from zip(sample["id"].tolist(), self._replies(sample, batch_size))
-
-        return in_order(parts(), numbers)
+        answers = partial(self._replies, most=batch_size)
+        return self.predictor.each(answers, dataset, batch_size, chosen=numbers)
 
     def _replies(self, sample: dict[str, Any], most: int) -> Iterator[Reply]:
-        """Answer the questions of a batch."""
         logits = self._logits(sample, most)
         if self.ensemble == LOGITS:
             logits = [torch.stack(logits).mean(0)]
@@ -232,7 +228,7 @@ class Reader:
         return found
 
     def _answered(
-        self, passages: Sequence[Passage], logits: Tensor, most: int = BATCH_SIZE
+        self, passages: Sequence[AskedPassage], logits: Tensor, most: int = BATCH_SIZE
     ) -> list[Answered]:
         """Return what one model's logits (B, S, 2) say about the questions of a batch.
 

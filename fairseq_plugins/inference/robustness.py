@@ -7,7 +7,6 @@ several sets have in common is predicted once.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,24 +14,18 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ..augment.perturbed_folders import PerturbedExamples
-from ..augment.perturbed_sets import WHOLE, expected_of, read_sets
+from ..augment.perturbed_sets import expected_of, read_sets
 from ..corpora.examples import Example
 from ..data.manifest import TEXT, Manifest
 from ..evaluation.contrast import short_names
 from ..evaluation.example_bootstrap import Answers
-from ..evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
+from ..evaluation.predictions import SCORE, Prediction, renderer
+from ..evaluation.robustness import WHOLE, SystemAnswers, before
+from ..files import write_text
 from ..option_flags import check
-from .overrides import EXAMPLES, ExampleOptions, given_overrides
+from .options import EXAMPLES, ExampleOptions, given_overrides
 from .prediction import Predictor, load
-from .prediction_outputs import opened
-from .prediction_records import Prediction, ScorePrediction
-from .text_checkpoints import (
-    LABELLING,
-    check_checkpoint,
-    find_checkpoints,
-    prepared_folder,
-    recorded_options,
-)
+from .text_checkpoints import LABELLING, check_checkpoint, find_checkpoints, prepared_folder
 
 Texts = tuple[str, ...]
 
@@ -69,7 +62,7 @@ class RobustnessOptions(ExampleOptions):
 
 
 @dataclass(frozen=True)
-class Trial:
+class RobustnessTrial:
     """What came of it.
 
     Args:
@@ -121,7 +114,7 @@ def _named(text: str) -> tuple[str, str]:
     return ("", text) if not sign or Path(text).exists() else (name, path)
 
 
-def try_systems(options: RobustnessOptions) -> Trial:
+def try_systems(options: RobustnessOptions) -> RobustnessTrial:
     """Check everything, predict, and write predictions as JSON lines.
 
     They go to ``OUTPUT/SYSTEM/RUN/SET.jsonl``, of the examples before to ``SET.original.jsonl``, of
@@ -146,7 +139,7 @@ def try_systems(options: RobustnessOptions) -> Trial:
             runs.append(_try_run(path, sets, options, folder))
         arch = next(arch for one, _, _, arch in checked if one is system)
         answered.append(SystemAnswers(system.name, arch, system.checkpoints, runs))
-    return Trial(manifest, sets, answered)
+    return RobustnessTrial(manifest, sets, answered)
 
 
 def _checked(path: str, data: str | None) -> tuple[Manifest, str]:
@@ -156,15 +149,14 @@ def _checked(path: str, data: str | None) -> tuple[Manifest, str]:
         The manifest of its prepared folder, and its architecture (empty for an ablation).
     """
     found = find_checkpoints(path)
-    tasks = [check_checkpoint(checkpoint, LABELLING) for checkpoint in found]
-    manifest = Manifest.load(prepared_folder(found[0], tasks[0], data), TEXT)
+    first, *_ = [check_checkpoint(checkpoint, LABELLING) for checkpoint in found]
+    manifest = Manifest.load(prepared_folder(found[0], first.task, data), TEXT)
     try:
         expected_of(manifest)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    model = recorded_options(found[0])["model"]
-    whole = model.get("ablate", "none") == "none"
-    return manifest, str(model["_name"]) if whole else ""
+    whole = first.model.get("ablate", "none") == "none"
+    return manifest, str(first.model["_name"]) if whole else ""
 
 
 def _common(checked: Sequence[tuple[System, str, Manifest, str]]) -> Manifest:
@@ -183,22 +175,21 @@ def _common(checked: Sequence[tuple[System, str, Manifest, str]]) -> Manifest:
 
 def _try_run(
     path: str, sets: Sequence[PerturbedExamples], options: RobustnessOptions, folder: Path
-) -> RunAnswers:
-    """Load one run, predict everything, write it."""
+) -> dict[str, Answers]:
     given = given_overrides(options, EXAMPLES)
     predictor = load(path, options.data, cpu=options.cpu, **given)
     known = _predict_all(predictor, sets, options, folder.parent.name)
-    found = {}
+    made = {}
     for one in sets:
-        before = None
         if one.originals is not None:
-            made = _made(one.originals, known)
-            before = _write(folder / f"{one.name}.{WHOLE}.jsonl", made, one.originals)
-        made = _made(one.perturbed, known)
-        found[one.name] = SetAnswers(
-            _write(folder / f"{one.name}.jsonl", made, one.perturbed), before
-        )
-    return RunAnswers(found, _predict_whole(predictor, sets, options, folder))
+            made[before(one.name)] = _made(one.originals, known)
+        made[one.name] = _made(one.perturbed, known)
+    split = whole_split(predictor.manifest, sets)
+    if split is not None:
+        total = predictor.manifest.splits[split]["examples"]
+        found = predictor.predict_split(split, **options.limits)
+        made[WHOLE] = list(tqdm(found, f"whole {split}", total, unit=" examples", disable=None))
+    return {name: _write(folder / f"{name}.jsonl", part) for name, part in made.items()}
 
 
 def _predict_all(
@@ -220,26 +211,9 @@ def _made(examples: Iterable[Example], known: dict[Texts, Prediction]) -> list[P
     made = []
     for example in examples:
         prediction = known[example.texts]
-        is_score = isinstance(prediction, ScorePrediction)
-        gold = float(example.label) if is_score else example.label
-        made.append(replace(prediction, id=example.id, gold=gold))
+        gold = float(example.label) if prediction.target == SCORE else example.label
+        made.append(replace(prediction, id=example.id, gold=gold, texts=example.texts))
     return made
-
-
-def _predict_whole(
-    predictor: Predictor,
-    sets: Sequence[PerturbedExamples],
-    options: RobustnessOptions,
-    folder: Path,
-) -> Answers | None:
-    """Predict the split that the sets were made from, if the prepared folder has it."""
-    split = whole_split(predictor.manifest, sets)
-    if split is None:
-        return None
-    made = predictor.predict_split(split, **options.limits)
-    total = predictor.manifest.splits[split]["examples"]
-    made = list(tqdm(made, f"whole {split}", total, unit=" examples", disable=None))
-    return _write(folder / f"{WHOLE}.jsonl", made)
 
 
 def whole_split(manifest: Manifest, sets: Sequence[PerturbedExamples]) -> str | None:
@@ -258,14 +232,8 @@ def whole_split(manifest: Manifest, sets: Sequence[PerturbedExamples]) -> str | 
     return split if source_hash and prepared == source_hash else None
 
 
-def _write(
-    path: Path, made: Sequence[Prediction], examples: Sequence[Example] | None = None
-) -> Answers:
-    """Write predictions as JSON lines, with their texts if these are given; return the answers."""
-    texts = [{"texts": example.texts} for example in examples or ()] or [{}] * len(made)
-    with opened(path) as stream:
-        for prediction, more in zip(made, texts):
-            stream.write(json.dumps({**prediction.record(), **more}, ensure_ascii=False) + "\n")
-    target = "score" if isinstance(made[0], ScorePrediction) else "classes"
+def _write(path: Path, made: Sequence[Prediction]) -> Answers:
+    """Write predictions as JSON lines; return the answers."""
+    write_text(path, "".join(map(renderer("jsonl", made[0].target)[1], made)))
     ids, gold, predicted = zip(*((one.id, one.gold, one.answer) for one in made))
-    return Answers(str(path), target, list(ids), list(gold), list(predicted))
+    return Answers(str(path), made[0].target, list(ids), list(gold), list(predicted))

@@ -8,11 +8,12 @@ Python. So nothing is built unless both are ours, and of theirs a closed record 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..messages import named
+from ..models._bert_config import KINDS
 from ..models._checkpoints import Checkpoint, build, read_checkpoint, set_up, task_options
 
 ANSWERING = "extractive_qa"
@@ -56,39 +57,17 @@ def _find(path: Path, name: str) -> Path:
     return path / name
 
 
-def recorded_options(path: Path) -> dict[str, dict[str, Any]]:
-    """Read what a checkpoint says about itself, without building anything.
-
-    Returns:
-        The options of its ``task`` and its ``model``: closed and typed where both are ours,
-        otherwise their names alone.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: a file that is refused; see `models._checkpoints.read_checkpoint`.
-    """
-    found = read_checkpoint(path)
-    return {"task": found.task, "model": found.model}
-
-
-def check_checkpoint(path: Path, wanted: Sequence[str] = TASKS) -> dict[str, Any]:
-    """Refuse a checkpoint that is not of our tasks and models, before anything of it is built.
+def check_checkpoint(path: Path, wanted: Sequence[str] = TASKS) -> Checkpoint:
+    """Read a checkpoint, of which nothing is built, and refuse one of other tasks or models.
 
     Args:
         path: the checkpoint.
         wanted: names of tasks.
 
-    Returns:
-        The options of its task.
-
     Raises:
         FileNotFoundError: there is no such file.
         ValueError: another task or model, or a file that is refused.
     """
-    return _read(path, wanted).task
-
-
-def _read(path: Path, wanted: Sequence[str]) -> Checkpoint:
     found = read_checkpoint(path)
     name, arch = found.task["_name"], found.model["_name"]
     if not found.ours or name not in wanted:
@@ -98,6 +77,24 @@ def _read(path: Path, wanted: Sequence[str]) -> Checkpoint:
             f"{' or '.join(wanted)}{elsewhere}"
         )
     return found
+
+
+def lacking(
+    path: Path, arch: str, what: str, feature: str, has: Callable[[dict[str, Any]], bool]
+) -> ValueError:
+    """Return the error of a model that lacks something, which names the architectures that have it.
+
+    Args:
+        path: the checkpoint.
+        arch: its architecture.
+        what: it lacks.
+        feature: what gives it to others.
+        has: tells from an architecture's options whether it has that.
+    """
+    kinds = ", ".join(kind for kind, options in KINDS.items() if has(options))
+    return ValueError(
+        f"{path} is of architecture {arch!r} and has no {what}; those with {feature} have: {kinds}"
+    )
 
 
 def load_models(
@@ -122,7 +119,7 @@ def load_models(
         FileNotFoundError: a checkpoint or the prepared folder is not there.
         ValueError: a checkpoint that is refused, or does not fit the others or the folder.
     """
-    found = [_read(path, wanted) for path in paths]
+    found = [check_checkpoint(path, wanted) for path in paths]
     names = [checkpoint.task["_name"] for checkpoint in found]
     for path, name in zip(paths, names):
         if name != names[0]:

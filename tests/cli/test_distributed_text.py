@@ -48,8 +48,8 @@ CASES = [
         pairs=True,
     ),
     Case("score", "--arch bert_lisa_tiny", {"loss_parent"}, {"_gold_37", "_predicted_37"}),
-    Case("entities", f"--arch bert_pos_tiny {TREES}", {"gate_1"}, {"_entities_2", "_words_0"}),
-    Case("errors", "--arch bert_sgnet_tiny", {"accuracy"}, {"_tokens_2", "_sentences_3"}),
+    Case("entities", f"--arch bert_pos_tiny {TREES}", {"gate_1"}, {"_entity_2", "_accuracy_0"}),
+    Case("errors", "--arch bert_sgnet_tiny", {"accuracy"}, {"_token_2", "_detection_3"}),
     Case(
         "questions",
         "--arch bertqa_tiny --coattention-blocks 2 --answerability-loss-weight 0.3 "

@@ -88,7 +88,7 @@ def test_the_window_is_that_of_the_best_span_and_the_span_is_marked(reader, spli
 def test_raw_text_gives_the_same_map_as_the_prepared_split(runs, reader, split):
     paragraph = read(runs / "raw" / "dev-v2.0.json").paragraphs[0]
     for number, question in enumerate(paragraph.questions):
-        dataset = coattention.ask(reader, question.text, paragraph.context)
+        dataset = reader.ask(question.text, paragraph.context)
         raw, prepared = attend(reader, dataset), attend(reader, split, number)
         assert (raw.question, raw.context, raw.span) == (
             prepared.question,
@@ -126,7 +126,7 @@ def test_what_is_not_there_is_refused(runs, reader, split):
         coattention.number_of(split, "x")
     for texts in (("", "A mill."), ("Who?", " ")):
         with pytest.raises(ValueError, match="is empty"):
-            coattention.ask(reader, *texts)
+            reader.ask(*texts)
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def test_a_question_of_a_kind_is_found(runs, run, tmp_path, kind, shown):
 def test_a_kind_of_question_that_is_lacking_is_refused(split, monkeypatch):
     monkeypatch.setattr(type(split), "__len__", lambda _: 0)
     with pytest.raises(ValueError, match="no question of the split is known to be answered"):
-        coattention.first_of(split, "answered")
+        coattention.number_of(split, kind="answered")
 
 
 def test_errors_are_one_line(runs, run, tmp_path):

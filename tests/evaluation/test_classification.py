@@ -10,15 +10,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
 
-from fairseq_plugins.evaluation.classification import (
-    accuracy,
+from fairseq_plugins.evaluation.metrics import (
+    SCORE_METRICS,
+    class_metrics,
     confusion,
-    f1,
-    macro_f1,
-    mcc,
-    mean_squared_error,
-    pearson,
-    spearman,
+    score_metrics,
 )
 
 CLASSES = 4
@@ -37,13 +33,13 @@ def test_scores_of_classes_equal_scikit_learn(pair):
     matrix = confusion(gold, predicted, CLASSES)
     quiet = {"zero_division": 0.0}
     assert matrix == metrics.confusion_matrix(gold, predicted, labels=range(CLASSES)).tolist()
-    assert accuracy(matrix) == pytest.approx(metrics.accuracy_score(gold, predicted))
-    assert mcc(matrix) == pytest.approx(metrics.matthews_corrcoef(gold, predicted), abs=1e-12)
-    assert macro_f1(matrix) == pytest.approx(
-        metrics.f1_score(gold, predicted, average="macro", **quiet)
-    )
+    assert class_metrics(matrix) == {
+        "accuracy": pytest.approx(metrics.accuracy_score(gold, predicted)),
+        "macro_f1": pytest.approx(metrics.f1_score(gold, predicted, average="macro", **quiet)),
+        "mcc": pytest.approx(metrics.matthews_corrcoef(gold, predicted), abs=1e-12),
+    }
     each = metrics.f1_score(gold, predicted, labels=range(CLASSES), average=None, **quiet)
-    assert [f1(matrix, i) for i in range(CLASSES)] == pytest.approx(each.tolist())
+    assert [class_metrics(matrix, i)["f1"] for i in range(CLASSES)] == pytest.approx(each.tolist())
 
 
 @given(columns(st.integers(0, 2), least=4), st.integers(1, 3))
@@ -58,32 +54,29 @@ def test_matrices_of_parts_add_up_to_that_of_the_whole(pair, cut):
 def test_correlations_equal_scipy_and_are_zero_where_undefined(pair):
     gold, predicted = pair
     varied = min(map(len, map(set, pair))) > 1
-    assert pearson(*pair) == (
-        pytest.approx(float(stats.pearsonr(gold, predicted)[0])) if varied else 0.0
-    )
-    assert spearman(*pair) == (
-        pytest.approx(float(stats.spearmanr(gold, predicted)[0])) if varied else 0.0
-    )
+    found = score_metrics(gold, predicted)
+    for name, expected in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
+        value = float(expected(gold, predicted)[0]) if varied else 0.0
+        assert found[name] == pytest.approx(value)
 
 
 def test_spearman_looks_at_ranks_and_pearson_at_values():
-    gold, predicted = [1.0, 2.0, 3.0, 4.0], [1.0, 4.0, 9.0, 100.0]
-    assert spearman(gold, predicted) == pytest.approx(1.0)
-    assert pearson(gold, predicted) < 0.99
-    assert mean_squared_error([1.0, 2.0], [3.0, 2.0]) == 2.0
+    found = score_metrics([1.0, 2.0, 3.0, 4.0], [1.0, 4.0, 9.0, 100.0])
+    assert found["spearman"] == pytest.approx(1.0)
+    assert found["pearson"] < 0.99
+    assert score_metrics([1.0, 2.0], [3.0, 2.0])["mse"] == 2.0
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        *(g(confusion([], [], 2)) for g in (accuracy, macro_f1, mcc)),
-        mcc(confusion([0, 1], [1, 1], 2)),  # one class predicted only
-        f1(confusion([0], [0], 2), 1),
-        pearson([], []),
-        spearman([1.0], [2.0]),
-        pearson([1, 1, 1], [1, 2, 3]),
-        spearman([1, 2, math.nan], [1, 2, 3]),
-        mean_squared_error([], []),
+        *class_metrics(confusion([], [], 2), 1).values(),
+        class_metrics(confusion([0, 1], [1, 1], 2))["mcc"],  # one class predicted only
+        class_metrics(confusion([0], [0], 2), 1)["f1"],
+        *score_metrics([], []).values(),
+        score_metrics([1.0], [2.0])["spearman"],
+        score_metrics([1, 1, 1], [1, 2, 3])["pearson"],
+        score_metrics([1, 2, math.nan], [1, 2, 3])["spearman"],
     ],
 )
 def test_undefined_scores_are_a_plain_zero(value):
@@ -94,8 +87,7 @@ def test_undefined_scores_are_a_plain_zero(value):
 def test_scores_are_python_floats():
     matrix = confusion([0, 1, 1], [0, 1, 0], 2)
     pair = [1.0, 2.0, 4.0], [2.0, 1.0, 5.0]
-    values = [accuracy(matrix), f1(matrix, 1), macro_f1(matrix), mcc(matrix)]
-    values += [pearson(*pair), spearman(*pair), mean_squared_error(*pair)]
+    values = [*class_metrics(matrix, 1).values(), *score_metrics(*pair).values()]
     assert {type(value) for value in values} == {float}
     assert all(values)
 
@@ -106,4 +98,4 @@ def test_columns_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="class 0 or 2 is not among the 2"):
         confusion([0], [2], 2)
     with pytest.raises(ValueError, match="1 gold values against 2"):
-        pearson([1.0], [1.0, 2.0])
+        SCORE_METRICS["pearson"]([1.0], [1.0, 2.0])

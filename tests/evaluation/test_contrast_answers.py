@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from squad_files import paragraph, question, write_squad
 
 from fairseq_plugins.evaluation.contrast import Criteria, agreement, differing
-from fairseq_plugins.evaluation.contrast_answers import answer_items
+from fairseq_plugins.evaluation.contrast_kinds import answer_items
 from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
 from fairseq_plugins.evaluation.squad import exact_match
 from fairseq_plugins.prep.qa_examples import Asked, read_asked

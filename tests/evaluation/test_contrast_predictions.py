@@ -16,14 +16,14 @@ from fairseq_plugins.evaluation.contrast_files import (
     compare_files,
     holds_answers,
 )
-from fairseq_plugins.evaluation.contrast_kinds import class_items, score_items, word_items
+from fairseq_plugins.evaluation.contrast_kinds import predicted_items
 from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
-from fairseq_plugins.evaluation.prediction_lines import (
-    LABELS,
-    SCORES,
-    kind_of_lines,
+from fairseq_plugins.evaluation.predictions import (
+    SCORE,
+    WORD_LABELS,
     read_predictions,
-    read_texts,
+    target_of_lines,
+    with_texts,
 )
 
 PAIR = ["How can I tell if this girl loves me?", "How can I tell if this boy loves me?"]
@@ -60,10 +60,9 @@ def files(tmp_path):
 def compare(files, source=None, names=None, positive="", **criteria):
     """Return the examples of which one system is right and another wrong."""
     systems = [(str(path), read_predictions(path)) for path in files]
-    texts = {} if source is None else read_texts(source)
-    items = class_items(
-        systems, texts, names=names or [name for name, _ in systems], positive=positive
-    )
+    systems = systems if source is None else with_texts(systems, source)
+    names = names or [name for name, _ in systems]
+    items = predicted_items("classes", systems, names=names, positive=positive)
     return differing(items, Criteria(**criteria))
 
 
@@ -164,10 +163,10 @@ def test_a_class_without_a_probability_has_none(tmp_path):
 
 
 def test_predictions_are_told_from_translations(files, tmp_path):
-    assert kind_of_lines(files[0])
+    assert target_of_lines(files[0])
     for text in ("", "S-0\thello\n", "12\n", '{"id": 3}\n', "[]\n"):
         (tmp_path / "x").write_text(text)
-        assert not kind_of_lines(tmp_path / "x")
+        assert not target_of_lines(tmp_path / "x")
 
 
 def test_text_shows_differing_words_and_every_system(files):
@@ -235,7 +234,7 @@ def test_agreement_counts_every_example_once(tmp_path):
         for i, row in enumerate(rows)
     ]
     systems = [(str(path), read_predictions(path)) for path in files]
-    found = agreement(class_items(systems, {}, names=("a", "b")), "example")
+    found = agreement(predicted_items("classes", systems, names=("a", "b")), "example")
     assert found == "3 examples: 1 all right, 1 all wrong, systems differ on the rest"
     assert printed(files).endswith(f"0 of 0 such examples shown\n{found}\n")
 
@@ -245,7 +244,7 @@ def test_the_nearer_score_is_better(tmp_path):
         write(tmp_path / name, [{"id": str(n), "score": s, "gold": 3} for n, s in enumerate(row)])
         for name, row in (("a", (3.5, 1, 3)), ("b", (2, 2.5, 3)))
     ]
-    assert [kind_of_lines(path) for path in files] == [SCORES] * 2
+    assert [target_of_lines(path) for path in files] == [SCORE] * 2
     text = printed(files, better="any")
     assert text.splitlines()[:3] == [
         "example 1: gold 3",
@@ -257,8 +256,8 @@ def test_the_nearer_score_is_better(tmp_path):
     write(files[0], [{"id": "0", "score": float("nan"), "gold": 3}])
     with pytest.raises(ValueError, match="line 1: nan is no number"):
         printed(files)
-    systems = [(name, read_predictions(files[1], SCORES)) for name in "ab"]
-    assert not differing(score_items(systems, {}, names=("a", "b")), Criteria("any"))
+    systems = [(name, read_predictions(files[1], SCORE)) for name in "ab"]
+    assert not differing(predicted_items(SCORE, systems, names=("a", "b")), Criteria("any"))
 
 
 def test_the_row_of_labels_with_fewer_errors_is_better(tmp_path):
@@ -266,8 +265,8 @@ def test_the_row_of_labels_with_fewer_errors_is_better(tmp_path):
         return {"id": "0", "words": ["a", "b"], "labels": labels, "gold": ["O", "B-X"]}
 
     files = [write(tmp_path / str(n), [said("O", one)]) for n, one in enumerate(("O", "B-X"))]
-    systems = [(str(path), read_predictions(path, LABELS)) for path in files]
-    (item,) = differing(word_items(systems, names=("a", "b")))
+    systems = [(str(path), read_predictions(path, WORD_LABELS)) for path in files]
+    (item,) = differing(predicted_items(WORD_LABELS, systems, names=("a", "b")))
     assert item.gap == 50
     text = printed(files, names=("a", "b"))
     assert "  a      O [-O-]  (1 of 2 right)\n  b      O B-X  (2 of 2 right)\n" in text

@@ -8,11 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.evaluation.contrast import Criteria, differing, short_names
+from fairseq_plugins.evaluation.contrast import (
+    HIT,
+    MISS,
+    SAME,
+    Criteria,
+    differing,
+    mark_words,
+    short_names,
+)
 from fairseq_plugins.evaluation.contrast_files import ContrastOptions, compare_files
 from fairseq_plugins.evaluation.contrast_kinds import METRICS, scorer, sentence_items
 from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
-from fairseq_plugins.evaluation.marked_words import HIT, MISS, SAME, mark_words
 from fairseq_plugins.files import write_text
 
 GOLD = ["Patek kann Berufung einlegen.", "Das ist gut.", "Er kommt | heute.", "Gleich."]

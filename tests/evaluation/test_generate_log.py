@@ -40,36 +40,32 @@ def flat(blocks: list[list[str]]) -> list[str]:
     return [line for block in blocks for line in block]
 
 
-def test_records_come_back_in_order_whatever_the_order_of_the_log() -> None:
+def test_sentences_come_back_in_order_whatever_the_order_of_the_log() -> None:
     blocks = make_log(SENTENCES)
     random.Random(3).shuffle(blocks)
-    records = parse_generate_log(["some INFO line", *flat(blocks)])
-    assert [record.id for record in records] == [0, 1, 2, 3]
-    assert [record.target for record in records] == SENTENCES
-    assert [record.source for record in records] == [f"source {i}" for i in range(4)]
-    assert records[1].hypotheses[0].text == "ja d0"
-    assert records[1].hypotheses[0].tokens == "ja h0"
+    found = parse_generate_log(["some INFO line", *flat(blocks)])
+    assert found.targets == SENTENCES
+    assert found.sources == [f"source {i}" for i in range(4)]
+    assert found.lines == [f"{text} d0" for text in SENTENCES]
 
 
-def test_nbest_hypotheses_are_best_first_even_if_printed_otherwise() -> None:
+def test_the_best_hypothesis_counts_wherever_it_is_printed() -> None:
     lines = ["S-0\ta", "H-0\t-2.0\tworse", "H-0\t-1.0\tbetter", "H-0\t-1.0\ttied"]
-    (record,) = parse_generate_log(lines)
-    assert [h.text for h in record.hypotheses] == ["better", "tied", "worse"]
+    assert parse_generate_log(lines).lines == ["better"]
+    assert parse_generate_log(flat(make_log(SENTENCES, nbest=3))).lines[1] == "ja d0"
 
 
 def test_interactive_and_grepped_logs_are_read() -> None:
     interactive = ["S-0\ta", "W-0\t0.1\tseconds", "H-0\t-1\tb", "D-0\t-1\tc", "P-0\t-1"]
-    (record,) = parse_generate_log(interactive)
-    assert (record.target, record.hypotheses[0].text) == (None, "c")
-    (record,) = parse_generate_log(["H-0\t-1\tb"])
-    assert record.hypotheses[0].text == "b"
-    (record,) = parse_generate_log(["D-0\t-inf\tc"])
-    assert (record.hypotheses[0].tokens, record.hypotheses[0].text) == ("c", "c")
+    found = parse_generate_log(interactive)
+    assert (found.sources, found.targets, found.lines) == (["a"], None, ["c"])
+    assert parse_generate_log(["H-0\t-1\tb"]).lines == ["b"]
+    assert parse_generate_log(["D-0\t-inf\tc"]).lines == ["c"]
 
 
 def test_ten_sentences_are_not_sorted_as_strings() -> None:
-    records = parse_generate_log(flat(make_log([f"satz {i}" for i in range(12)])))
-    assert [record.target for record in records] == [f"satz {i}" for i in range(12)]
+    texts = [f"satz {i}" for i in range(12)]
+    assert parse_generate_log(flat(make_log(texts))).targets == texts
 
 
 def test_missing_ids_are_named() -> None:
@@ -88,7 +84,7 @@ def test_truncated_log_is_refused_at_every_line() -> None:
             ValueError, match=r"gen\.log: (no hypotheses|sentence|.*missing|states)"
         ):
             parse_generate_log(kept, name="gen.log")
-    assert len(whole) == 4
+    assert len(whole.lines) == 4
 
 
 def test_truncation_without_a_total_is_seen_in_the_group_of_lines() -> None:
@@ -119,7 +115,7 @@ def test_malformed_lines_are_named() -> None:
 
 def test_progress_bar_before_a_record_is_skipped_and_inside_one_refused() -> None:
     bar = "\r  3%|3  | 1/32 [00:01<00:40,  1.3s/it, wps=500]"
-    assert parse_generate_log([f"{bar}S-0\ta", "H-0\t-1\tb"])[0].source == "a"
+    assert parse_generate_log([f"{bar}S-0\ta", "H-0\t-1\tb"]).sources == ["a"]
     with pytest.raises(ValueError, match="progress bar cuts through H-0"):
         parse_generate_log(["S-0\ta", f"H-0\t-1\tb{bar}c"])
 
@@ -138,7 +134,7 @@ def test_any_text_survives_the_log(texts: list[str], data: st.DataObject) -> Non
     lines = flat(list(blocks))
     if not texts:
         return
-    assert [record.target for record in parse_generate_log(lines)] == texts
+    assert parse_generate_log(lines).targets == texts
 
 
 def test_files_are_told_apart_by_content(tmp_path) -> None:

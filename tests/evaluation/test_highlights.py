@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.evaluation.highlights import Answer, Case, Sentence, as_page, as_text
+from fairseq_plugins.evaluation.highlights import Case, SentenceStrengths, as_page, as_text
+from fairseq_plugins.evaluation.predictions import Prediction
 from fairseq_plugins.evaluation.shown_text import visible
 
 TAGS = (
@@ -58,14 +59,18 @@ class Page(HTMLParser):
 def sentence(text, *strengths):
     """Words between blanks, with their strengths."""
     spans = [match.span() for match in re.finditer(r"\S+", text)]
-    return Sentence(text, spans, strengths or [0.01 * (i + 1) for i in range(len(spans))])
+    return SentenceStrengths(text, spans, strengths or [0.01 * (i + 1) for i in range(len(spans))])
 
 
-YES = Answer("dabert", "yes 0.912", True)
+def said(label, chance, gold=None, name="7"):
+    return Prediction(name, "classes", label, gold, probabilities={label: chance})
 
 
-def case(*sentences, answers=(YES,), gold="yes"):
-    return Case("7", answers, sentences, gold)
+YES = ("dabert", said("yes", 0.912, "yes"))
+
+
+def case(*sentences, predictions=(YES,)):
+    return Case(predictions, sentences)
 
 
 def test_text_marks_the_strongest_and_says_all():
@@ -73,22 +78,24 @@ def test_text_marks_the_strongest_and_says_all():
         case(
             sentence("12 of  them came?", 0.3, 0.02, 0.01, 0.04),
             sentence("42 came", 0.25, 0.125),
-            answers=(Answer("dabert", "yes 0.912", True), Answer("plain", "no 0.5", False)),
+            predictions=(YES, ("plain", said("no", 0.5))),
         ),
         1,
     )
     assert shown == (
         "pair 7  gold yes\n"
         "  dabert  yes 0.912  right\n"
-        "  plain   no 0.5  wrong\n"
+        "  plain   no 0.500  wrong\n"
         "  1  {+12+} of  them came?\n"
         "     12 30.00  of 2.00  them 1.00  came? 4.00\n"
         "  2  {+42+} came\n"
         "     42 25.00  came 12.50\n"
         "\n"
     )
-    bare = as_text(case(sentence("a b"), answers=(Answer("x", "3.2"),), gold=None), 0)
-    assert bare.startswith("pair 7\n  x  3.2\n  1  a b\n")
+    for gold, told in ((None, ""), (3.0, "  gold 3.0")):
+        score = Prediction("7", "score", 3.2, gold)
+        bare = as_text(case(sentence("a b"), predictions=(("x", score),)), 0)
+        assert bare.startswith(f"pair 7{told}\n  x  3.200\n  1  a b\n")
 
 
 def test_color_is_added_to_the_marks_alone():
@@ -148,8 +155,8 @@ def test_no_text_becomes_markup(text, other, name, data):
     words = data.draw(st.lists(st.integers(0, len(text)), max_size=4).map(sorted))
     spans = [*zip(words, words[1:])]
     strengths = data.draw(st.lists(st.floats(0, 1), min_size=len(spans), max_size=len(spans)))
-    answers = (Answer(name, other, False), Answer(other, name))
-    given = Case(name, answers, [Sentence(text, spans, strengths), sentence(other)], other)
+    predictions = ((name, said(other, 1, name, name)), (other, said(name, 1)))
+    given = Case(predictions, [SentenceStrengths(text, spans, strengths), sentence(other)])
     page = as_page([given], {name: other}, 2)
     page.encode("utf-8")
     seen = Page(page)
@@ -170,5 +177,7 @@ def test_no_text_becomes_markup(text, other, name, data):
 )
 def test_parts_are_the_text_whatever_the_spans(text, spans):
     """Spans that overlap or run backwards lose no character and double none."""
-    given = Sentence(text, [(min(b, len(text)), min(e, len(text))) for b, e in spans], [0.1] * 5)
+    given = SentenceStrengths(
+        text, [(min(b, len(text)), min(e, len(text))) for b, e in spans], [0.1] * 5
+    )
     assert "".join(part for part, _ in given.parts()) == text

@@ -7,14 +7,7 @@ import math
 import pytest
 
 from fairseq_plugins.evaluation.example_bootstrap import Answers
-from fairseq_plugins.evaluation.robustness import (
-    RunAnswers,
-    SetAnswers,
-    SystemAnswers,
-    on_set,
-    on_whole,
-    scores_of,
-)
+from fairseq_plugins.evaluation.robustness import SystemAnswers, before, on_set, scores_of
 
 COUNT = 40
 
@@ -26,11 +19,10 @@ def answers(right, target="classes"):
     return Answers("x", target, list(map(str, range(COUNT))), gold, predicted)
 
 
-def system(name, *runs, whole=None):
+def system(name, *runs):
     """Make a system whose runs have so many right after and before."""
     made = [
-        RunAnswers({"SwapAnt": SetAnswers(answers(after), answers(before))}, whole)
-        for after, before in runs
+        {"SwapAnt": answers(changed), before("SwapAnt"): answers(first)} for changed, first in runs
     ]
     return SystemAnswers(name, "bert_plain_tiny", [name], made)
 
@@ -53,11 +45,6 @@ def test_a_great_difference_is_significant_and_none_is_not():
     assert (same.difference, same.p_value) == (0.0, 1.0)
     untested = on_set(system("b", (35, 40)), "SwapAnt", "accuracy", first=first, samples=0)
     assert math.isnan(untested.p_value)
-
-
-def test_the_whole_split_is_shown_where_all_runs_have_it():
-    assert on_whole(system("a", (1, 2), whole=answers(10)), "accuracy").score == 0.25
-    assert on_whole(system("a", (1, 2)), "accuracy") is None
 
 
 def test_scores_are_correlated():

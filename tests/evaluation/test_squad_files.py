@@ -9,8 +9,8 @@ import pytest
 from squad_files import paragraph, question, write_squad
 
 from fairseq_plugins.cli.main import main
+from fairseq_plugins.evaluation.squad import as_text
 from fairseq_plugins.evaluation.squad_files import SquadScoring, read_gold, read_ids, score_files
-from fairseq_plugins.evaluation.squad_report import as_text
 
 SCRIPT = "score-answers"
 PARAGRAPH = paragraph(

@@ -13,16 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.metrics.base import Score
+from sacrebleu.significance import PairedTest
 from scipy import stats
 
 from fairseq_plugins.evaluation import significance
-from fairseq_plugins.evaluation.inputs import TextForm, load
+from fairseq_plugins.evaluation.generate_log import load
 from fairseq_plugins.evaluation.score_report import format_report, score_files
 from fairseq_plugins.evaluation.significance import paired_bootstrap, two_sided_p_value
 from fairseq_plugins.evaluation.translation import (
+    TEST_SETS,
     Corpus,
+    TextForm,
     check_equal_counts,
-    describe_test_set,
     looks_tokenized,
     prepare,
     remove_subwords,
@@ -67,7 +69,7 @@ def slow_bleu(system: list[str], reference: list[str]) -> float:
 
 def corpus(lines: list[str], name: str = "sys", **options: str) -> Corpus:
     """Prepare German lines."""
-    return prepare(name, lines, lang="de", **options)
+    return prepare(name, lines, TextForm("de", **options))
 
 
 def test_perfect_output_scores_100_everywhere_and_worse_output_less() -> None:
@@ -177,9 +179,8 @@ def test_unequal_counts_and_nothing_to_score_are_refused() -> None:
 
 
 def test_newstest_variants_are_named_by_size() -> None:
-    assert "filtered" in (describe_test_set(2737) or "")
-    assert "wmt14/full" in (describe_test_set(3003) or "")
-    assert describe_test_set(3000) is None
+    assert "filtered" in TEST_SETS[2737]
+    assert "wmt14/full" in TEST_SETS[3003]
 
 
 def test_paired_bootstrap_is_seeded_and_tells_unlike_from_like() -> None:
@@ -204,19 +205,20 @@ def test_one_sentence_tells_nothing_of_a_difference(count) -> None:
         paired_bootstrap(lines, corpus(REFERENCE[:count], "gold"), lang="de", samples=50)
 
 
-def test_paired_bootstrap_resamples_as_sacrebleu_does() -> None:
-    """Its own p-value follows from the resamples that ours is made of."""
+def test_paired_bootstrap_resamples_as_sacrebleu_does(monkeypatch) -> None:
+    """Scores, their spread, signatures and its own p-value are those of sacreBLEU's paired test."""
     gold, systems = corpus(REFERENCE * 5, "ref"), [corpus(GOOD * 5, "a"), corpus(BAD * 5, "b")]
     found = paired_bootstrap(systems, gold, lang="de", samples=60, seed=3)
+    monkeypatch.setenv("SACREBLEU_SEED", "3")
     metrics = {"bleu": BLEU(trg_lang="de"), "chrf": CHRF()}
-    for one in found:
-        with significance._sacrebleu_seed(3):
-            drawn = significance._resampled(metrics[one.metric], systems, gold, 60)
-        differences = drawn[1] - drawn[0]
-        assert one.mean == pytest.approx(drawn[1].mean())
-        assert one.p_value == two_sided_p_value(one.difference, differences)
-        own = np.abs(differences) - np.abs(differences).mean() > abs(one.difference)
-        assert one.sacrebleu_p_value == pytest.approx((own.sum() + 1) / 61)
+    given = [(system.name, system.text) for system in systems]
+    signatures, results = PairedTest(given, metrics, [gold.text], "bs", 60)()
+    for one, name in zip(found, ("BLEU", "chrF2")):
+        theirs = results[name][1]
+        assert (one.score, one.mean, one.interval) == (theirs.score, theirs.mean, theirs.ci)
+        assert one.sacrebleu_p_value == theirs.p_value
+        assert one.difference == theirs.score - results[name][0].score
+        assert one.signature == str(signatures[name])
     assert (
         paired_bootstrap(systems, gold, lang="de", samples=60, seed=3, names=["chrf"]) == found[1:]
     )

@@ -7,15 +7,15 @@ import os
 
 import pytest
 from answer_runs import WINDOWS, gold_of
+from fairseq_plugins.criterions._text_criterion import ExtractiveQACriterion
 from squad_files import paragraph, question, write_squad
 
-from fairseq_plugins.criterions.extractive_qa import ExtractiveQACriterion
 from fairseq_plugins.evaluation.answers import Answered, Candidate
 from fairseq_plugins.evaluation.squad_files import SquadScoring, score_files
 from fairseq_plugins.inference import answer_files as files
 from fairseq_plugins.inference.answer_files import n_best_entries
+from fairseq_plugins.inference.options import WINDOWS as OVERRIDES
 from fairseq_plugins.inference.options import AnswerOptions
-from fairseq_plugins.inference.overrides import WINDOWS as OVERRIDES
 from fairseq_plugins.inference.question_answering import load
 
 RAW = {"train": "train-v2.0.json", "valid": "dev-v2.0.json", "test": "test-v2.0.json"}
@@ -204,7 +204,7 @@ def test_ensembles_say_what_they_are(answer_runs, tmp_path):
     assert found["logits"] != found["paper"]
 
 
-@pytest.mark.parametrize("step", ["n_best_entries", "KeptAnswers.metrics"])
+@pytest.mark.parametrize("step", ["n_best_entries", "_metrics"])
 def test_a_broken_off_job_leaves_the_older_files(answer_runs, tmp_path, monkeypatch, valid, step):
     before = answers(answer_runs, tmp_path, split="valid")
 

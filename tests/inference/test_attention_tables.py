@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from fairseq_plugins.inference.attention_tables import select_tables
+from fairseq_plugins.inference.attention import select_tables
 from fairseq_plugins.inference.options import ATTENTIONS
 
 HEADS, LENGTH, LAYERS = 3, 5, 3

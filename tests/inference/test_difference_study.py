@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import prepared_text
@@ -115,21 +116,21 @@ def test_predictions_are_those_of_predict(folder):
     both = Predictor(made.task, [*made.models, *other.models])
     for one in (made, both):
         (expected,) = one.predict([PAIR])
-        found = study(one).prediction
+        found = study(one).first
         assert found.label == expected.label
         assert found.probability == pytest.approx(expected.probability, abs=1e-6)
-    assert study(both).prediction.probability != study(made).prediction.probability
+    assert study(both).first.probability != study(made).first.probability
 
 
 def test_splits_are_studied_as_raw_text_is(folder):
     made = predictor(folder)
     given = examples("classes", 30, 2, pairs=True)
     found = list(study_split(made, "valid", most=4))
-    assert [pair.prediction.gold for pair in found] == [e.label for e in given[:4]]
-    assert [pair.prediction.id for pair in found] == [e.id for e in given[:4]]
+    assert [pair.first.gold for pair in found] == [e.label for e in given[:4]]
+    assert [pair.first.id for pair in found] == [e.id for e in given[:4]]
     for pair, raw in zip(found, study_examples(made, given)):
         assert pair.texts == raw.texts
-        assert pair.prediction.probability == pytest.approx(raw.prediction.probability, abs=1e-9)
+        assert pair.first.probability == pytest.approx(raw.first.probability, abs=1e-9)
         for one, two in zip(pair.sentences, raw.sentences):
             np.testing.assert_allclose(one.strengths, two.strengths, atol=1e-9)
             assert one.spans == two.spans
@@ -138,9 +139,9 @@ def test_splits_are_studied_as_raw_text_is(folder):
 def test_wrong_only(folder):
     made = predictor(folder)
     every = list(study_split(made, "valid"))
-    wrong = [pair.prediction for pair in every if pair.prediction.label != pair.prediction.gold]
+    wrong = [pair.first for pair in every if pair.first.label != pair.first.gold]
     assert 0 < len(wrong) < len(every) == 30
-    found = [pair.prediction for pair in study_split(made, "valid", wrong_only=True)]
+    found = [pair.first for pair in study_split(made, "valid", wrong_only=True)]
     assert [one.id for one in found] == [one.id for one in wrong]
     assert len(list(study_split(made, "valid", most=1, wrong_only=True))) == 1
 
@@ -173,7 +174,7 @@ def test_refusals(folder, tmp_path):
     scores = prepare(tmp_path / "scores", "score", splits, annotations=())
     with pytest.raises(ValueError, match="split 'valid' of .* has scores"):
         list(study_split(predictor(scores), "valid", wrong_only=True))
-    assert study(predictor(scores)).prediction.score
+    assert study(predictor(scores)).first.score
 
 
 @pytest.mark.parametrize(
@@ -225,9 +226,9 @@ def test_spans_of_words():
 
 def test_checkpoints_without_difference_attention_are_refused(monkeypatch, tmp_path):
     """Before anything is built, from their recorded options alone."""
-    monkeypatch.setattr(difference_study, "check_checkpoint", lambda path, wanted: {})
     recorded = {}
-    monkeypatch.setattr(difference_study, "recorded_options", lambda path: {"model": recorded})
+    found = SimpleNamespace(model=recorded)
+    monkeypatch.setattr(difference_study, "check_checkpoint", lambda path, wanted: found)
     for options, why in (
         ({"_name": "bert_plain"}, "--dual-layers none"),
         ({"_name": "bert_sla", "dual_layers": "none"}, "--dual-layers none"),

@@ -14,7 +14,13 @@ from inference.text_runs import COUNT, KINDS
 from prepared_text import examples, make_model, make_task, prepare
 from raw_datasets import write_raw
 
-from fairseq_plugins.inference.prediction import Predictor, load, read_part
+from fairseq_plugins.inference.prediction import (
+    Predictor,
+    distributions,
+    load,
+    mean_answer,
+    read_part,
+)
 from fairseq_plugins.prep.recipes.text import prepare as prepare_text
 from fairseq_plugins.prep.recipes.text_options import TextOptions
 
@@ -31,7 +37,7 @@ def inputs(kind):
 
 def values(prediction):
     """All numbers of a prediction."""
-    if hasattr(prediction, "score"):
+    if prediction.target == "score":
         return [prediction.score]
     rows = prediction.probabilities
     return [p for row in ([rows] if isinstance(rows, dict) else rows) for p in row.values()]
@@ -266,3 +272,19 @@ def test_loading_needs_no_other_import(runs):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1:] == ["True"], done.stderr
+
+
+def test_ensembles_average_probabilities_and_not_logits():
+    logits = [torch.tensor([[4.0, 0.0]]), torch.tensor([[0.0, 1.0]])]
+    mean = mean_answer("classes", logits)
+    expected = (logits[0].double().softmax(-1) + logits[1].double().softmax(-1)) / 2
+    torch.testing.assert_close(mean, expected, rtol=0, atol=0)
+    assert mean_answer("score", [x[:, :1] for x in logits]).tolist() == [[2.0]]
+    assert mean_answer("score", [logits[0][:, :1]]).item() == 4.0
+
+
+def test_labels_are_the_most_probable():
+    found = distributions(torch.tensor([[0.2, 0.8], [0.6, 0.4]]).double(), ["no", "yes"])
+    assert [label for label, _ in found] == ["yes", "no"]
+    for label, probabilities in found:
+        assert probabilities[label] == max(probabilities.values())

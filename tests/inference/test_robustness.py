@@ -57,8 +57,9 @@ def test_answers_are_those_of_predicting_the_texts(root, runs, options):
     assert [one.name for one in trial.sets] == ["AddPunc", "SwapAnt"]
     predictor = load(runs / "classes1", root / "data", cpu=True)
     for one in trial.sets:
-        answers = trial.systems[0].runs[0].sets[one.name]
-        for part, found in ((one.perturbed, answers.perturbed), (one.originals, answers.original)):
+        run = trial.systems[0].runs[0]
+        for part, name in ((one.perturbed, one.name), (one.originals, f"{one.name}.original")):
+            found = run[name]
             expected = [made.label for made in predictor.predict([e.texts for e in part])]
             assert found.predicted == expected
             assert found.gold == [e.label for e in part]
@@ -104,11 +105,11 @@ def test_every_checkpoint_is_loaded_once_and_no_text_is_predicted_twice(options,
 
 def test_the_whole_split_is_predicted_where_it_is_the_same_file(options, tmp_path):
     trial = robustness.try_systems(options)
-    assert len(trial.systems[0].runs[0].whole.ids) == COUNT
+    assert len(trial.systems[0].runs[0]["original"].ids) == COUNT
     before = pairs(4, LABELS)
     write_folder(tmp_path / "other", before, swapped(before, LABELS), dataset="plain")
     other = replace(options, sets=[str(tmp_path / "other")], output=tmp_path / "out2")
-    assert robustness.try_systems(other).systems[0].runs[0].whole is None
+    assert "original" not in robustness.try_systems(other).systems[0].runs[0]
     assert not (tmp_path / "out2" / "one" / "1" / "original.jsonl").exists()
 
 
@@ -130,9 +131,8 @@ def test_sets_without_originals_and_textflints_are_predicted(options, tmp_path, 
     sets = [str(tmp_path / "trans_NumWord_4.json")]
     trial = robustness.try_systems(replace(options, sets=sets))
     run = trial.systems[0].runs[0]
-    assert len(run.sets["NumWord"].original.ids) == 4
-    assert run.sets["AdvGLUE-qqp"].original is None
-    assert run.whole is None
+    assert len(run["NumWord.original"].ids) == 4
+    assert run.keys() == {"NumWord", "NumWord.original", "AdvGLUE-qqp"}
 
 
 def test_nothing_is_predicted_before_all_is_checked(options, runs, tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ from fairseq_plugins.inference.text_checkpoints import (
     check_checkpoint,
     find_checkpoints,
     load_models,
-    recorded_options,
+    read_checkpoint,
 )
 
 OURS = {
@@ -57,7 +57,7 @@ def test_missing_files_are_named(tmp_path):
 
 
 def test_ours_pass(tmp_path):
-    assert check_checkpoint(write(tmp_path / "a.pt"))["data"] == "data-bin/gone"
+    assert check_checkpoint(write(tmp_path / "a.pt")).task["data"] == "data-bin/gone"
 
 
 @pytest.mark.parametrize(
@@ -167,9 +167,9 @@ def test_options_are_a_closed_record(tmp_path, monkeypatch, part, name, value, m
     monkeypatch.setenv("SECRET", "s3cr3t")
     path = write(tmp_path / "a.pt", {**OURS, part: {**OURS[part], name: value}})
     if message is None:
-        found = recorded_options(path)
-        assert found[part].get(name) is None
-        assert found["model"]["num_hidden_layers"] == 2  # as the architecture says
+        found = read_checkpoint(path)
+        assert getattr(found, part).get(name) is None
+        assert found.model["num_hidden_layers"] == 2  # as the architecture says
         return
     with pytest.raises(ValueError, match=rf"a\.pt: option '{name}'.*{message}") as caught:
         check_checkpoint(path)

@@ -21,9 +21,9 @@ import fairseq_plugins.cli.translate
 import fairseq_plugins.tasks  # registers everything
 from fairseq_plugins import cli
 from fairseq_plugins.cli.main import main, make_parser, parse
-from fairseq_plugins.evaluation.inputs import TextForm
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.evaluation.score_report import score_files
+from fairseq_plugins.evaluation.translation import TextForm
 from fairseq_plugins.files import write_text
 from fairseq_plugins.lab.commands import written
 from fairseq_plugins.lab.execution import selection

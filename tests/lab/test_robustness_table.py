@@ -10,7 +10,7 @@ import math
 import pytest
 
 from fairseq_plugins.evaluation.example_bootstrap import Answers
-from fairseq_plugins.evaluation.robustness import RunAnswers, SetAnswers, SystemAnswers
+from fairseq_plugins.evaluation.robustness import WHOLE, SystemAnswers
 from fairseq_plugins.lab.results.robustness_table import (
     PerturbedSet,
     format_csv,
@@ -30,13 +30,9 @@ def answers(right):
 
 
 def system(name, arch, *runs, sets=("SwapAnt", "AddPunc"), whole=True, before=True):
-    made = [
-        RunAnswers(
-            {s: SetAnswers(answers(n), answers(45) if before else None) for s in sets},
-            answers(48) if whole else None,
-        )
-        for n in runs
-    ]
+    known = {f"{s}.{WHOLE}": answers(45) for s in sets if before}
+    known |= {WHOLE: answers(48)} if whole else {}
+    made = [known | {s: answers(n) for s in sets} for n in runs]
     return SystemAnswers(name, arch, [f"runs/{name}"] * len(runs), made)
 
 

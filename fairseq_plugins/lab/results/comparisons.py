@@ -21,9 +21,10 @@ import pandas as pd
 from scipy import stats
 
 from ...evaluation.example_bootstrap import Bootstrap, bootstrap, read_answers
-from ...evaluation.inputs import TextForm, load
+from ...evaluation.generate_log import load
 from ...evaluation.metrics import deviation
 from ...evaluation.significance import paired_bootstrap
+from ...evaluation.translation import TextForm
 from ..run_files import EVALUATED, PREDICTIONS
 from ..safe_files import is_file, read_text
 from .layouts import PLAIN

@@ -12,12 +12,11 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
-from ...evaluation.robustness import METRICS, Robustness, SystemAnswers, on_set, on_whole
+from ...evaluation.robustness import METRICS, WHOLE, Robustness, SystemAnswers, on_set
 from ..plan.grid import SIZES
 from .layouts import DOWN, SIGNIFICANT, UP, Entries, special
 from .tables import Cell, Heading, Table, format_table, to_csv, words
 
-WHOLE = "original"
 NAMES = {"accuracy": "accuracy", "pearson": "Pearson correlation"}
 
 
@@ -125,20 +124,17 @@ def make_table(
         seed: of the bootstrap.
     """
     metric, first = METRICS[target], systems[0]
-    whole = {system.name: on_whole(system, metric) for system in systems}
     ordered = sorted(columns, key=lambda column: column.order)
-    if all(whole.values()):
+    if all(WHOLE in run for system in systems for run in system.runs):
         sets = next(column for column in ordered if column.split)
-        count = len(first.runs[0].whole.ids)
+        count = len(first.runs[0][WHOLE].ids)
         ordered.insert(0, PerturbedSet(WHOLE, count, sets.dataset, sets.split))
     records = []
     for system in systems:
         options = {"first": None if system is first else first, "samples": samples, "seed": seed}
         for column in ordered:
-            is_whole = column.name == WHOLE
-            cell = (
-                whole[system.name] if is_whole else on_set(system, column.name, metric, **options)
-            )
+            compared = {} if column.name == WHOLE else options
+            cell = on_set(system, column.name, metric, **compared)
             records.append(_record(system, column, metric, cell))
     return RobustnessTable(metric, ordered, list(systems), records, samples, seed)
 

@@ -1,35 +1,28 @@
-"""Predictions as text, and files that are complete or not there."""
+"""Predictions as text, and read from it."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
-import torch
 
-from fairseq_plugins.inference.prediction_outputs import opened, renderer
-from fairseq_plugins.inference.prediction_records import (
-    ClassPrediction,
-    ScorePrediction,
-    WordPrediction,
-    distributions,
-    mean_answer,
-)
+from fairseq_plugins.evaluation.predictions import Prediction, read_predictions, renderer
 
-CLASS = ClassPrediction("7", "yes", {"no": 0.25, "yes": 0.75}, "no")
-SCORE = ScorePrediction("8", 3.5, 0.0)
+CHANCES = {"no": 0.25, "yes": 0.75}
+CLASS = Prediction("7", "classes", "yes", "no", probabilities=CHANCES)
+SCORE = Prediction("8", "score", 3.5, 0.0)
 P = ({"O": 0.9, "B-x": 0.1}, {"O": 0.2, "B-x": 0.8})
-WORDS = WordPrediction("9", ("a", "Ünal"), ("O", "B-x"), P, ("O", "O"))
-MADE = {"classes": CLASS, "score": SCORE, "word_labels": WORDS}
+WORDS = Prediction("9", "word_labels", ("O", "B-x"), ("O", "O"), ("a", "Ünal"), P)
+MADE = {one.target: one for one in (CLASS, SCORE, WORDS)}
 
 
 def bare(made):
-    return type(made)(**{**vars(made), "gold": None})
+    return replace(made, gold=None)
 
 
 def render(form, made, **options):
-    target = next(key for key, value in MADE.items() if type(value) is type(made))
-    head, line = renderer(form, target, **options)
+    head, line = renderer(form, made.target, **options)
     return head + line(made)
 
 
@@ -63,7 +56,7 @@ def test_json_of_each_kind():
 def test_tables_have_as_many_columns_as_their_head(made):
     lines = [line for line in render("tsv", made).split("\n") if line]
     assert len({line.count("\t") for line in lines}) == 1
-    assert len(lines) == 1 + len(getattr(made, "words", "x"))
+    assert len(lines) == 1 + len(made.words or "x")
 
 
 def test_columns_of_words():
@@ -91,36 +84,11 @@ def test_formats_that_do_not_fit_are_refused(form, target, names):
         renderer(form, target, names)
 
 
-def write_half(path):
-    with opened(path) as stream:
-        stream.write("half")
-        stream.flush()
-        assert not path.exists()
-        raise RuntimeError
-
-
-def test_files_appear_when_complete(tmp_path):
-    path = tmp_path / "new" / "out.txt"
-    with pytest.raises(RuntimeError):
-        write_half(path)
-    assert list(path.parent.iterdir()) == []
-    with opened(path) as stream:
-        stream.write("whole\n")
-    assert path.read_text() == "whole\n"
-    assert list(path.parent.iterdir()) == [path]
-
-
-def test_ensembles_average_probabilities_and_not_logits():
-    logits = [torch.tensor([[4.0, 0.0]]), torch.tensor([[0.0, 1.0]])]
-    mean = mean_answer("classes", logits)
-    expected = (logits[0].double().softmax(-1) + logits[1].double().softmax(-1)) / 2
-    torch.testing.assert_close(mean, expected, rtol=0, atol=0)
-    assert mean_answer("score", [x[:, :1] for x in logits]).tolist() == [[2.0]]
-    assert mean_answer("score", [logits[0][:, :1]]).item() == 4.0
-
-
-def test_labels_are_the_most_probable():
-    found = distributions(torch.tensor([[0.2, 0.8], [0.6, 0.4]]).double(), ["no", "yes"])
-    assert [label for label, _ in found] == ["yes", "no"]
-    for label, probabilities in found:
-        assert probabilities[label] == max(probabilities.values())
+@pytest.mark.parametrize("made", [*MADE.values(), *map(bare, MADE.values())])
+def test_lines_are_read_as_they_were_written(made, tmp_path):
+    path = tmp_path / "p.jsonl"
+    texts = made.texts or ("a text",)
+    path.write_text(render("jsonl", replace(made, texts=texts)), encoding="utf-8")
+    (read,) = read_predictions(path, made.target)
+    chances = made.probabilities if made.target == "classes" else ()
+    assert read == replace(made, texts=texts, line=1, probabilities=chances)
