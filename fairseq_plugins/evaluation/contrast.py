@@ -93,8 +93,12 @@ BETTER = ("second", "first", "last", "both", "any")  # "both" and "any": whichev
 
 
 @dataclass(frozen=True)
-class Criteria:
-    """Which items are looked for.
+class ContrastOptions:
+    """What to compare, which items are looked for, and how to show them.
+
+    Args:
+        systems: their files: two of translations, two or more of anything else.
+        names: what to call them (default: what tells their paths apart).
 
     Raises:
         ValueError: a value outside choices or limits.
@@ -106,24 +110,6 @@ class Criteria:
     min_gap: float = option(
         "smallest difference in points, in % or in the unit of scores", 0.0, least=0
     )
-
-    def __post_init__(self) -> None:
-        check(self)
-
-    def sides(self, systems: int) -> Sequence[int]:
-        """Return the numbers of the systems of which one has to be better."""
-        chosen = {"first": [0], "second": [1], "last": [systems - 1]}
-        return chosen.get(self.better, range(systems))
-
-
-@dataclass(frozen=True)
-class ContrastOptions(Criteria):
-    """What to compare, and how to show it.
-
-    Args:
-        systems: their files: two of translations, two or more of anything else.
-        names: what to call them (default: what tells their paths apart).
-    """
 
     systems: Sequence[str] = ()
     names: Sequence[str] | None = None
@@ -152,6 +138,14 @@ class ContrastOptions(Criteria):
     markdown: str | None = option("write a Markdown table here", None)
     tsv: str | None = option("write tab-separated values here", None)
     html: str | None = option("write a page here", None)
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def sides(self, systems: int) -> Sequence[int]:
+        """Return the numbers of the systems of which one has to be better."""
+        chosen = {"first": [0], "second": [1], "last": [systems - 1]}
+        return chosen.get(self.better, range(systems))
 
 
 @dataclass(frozen=True)
@@ -200,20 +194,20 @@ def best(scores: Sequence[float]) -> list[bool]:
     return [score == max(scores) > min(scores) for score in scores]
 
 
-def differing(items: Iterable[Item], criteria: Criteria = Criteria()) -> list[Item]:
+def differing(items: Iterable[Item], options: ContrastOptions = ContrastOptions()) -> list[Item]:
     """Return the items that one system gets right and another does not.
 
     Those that most systems get wrong come first, then those with the widest gap, ties in order.
 
     Args:
         items: that two systems or more were asked.
-        criteria: which of the systems has to be right, and by how much.
+        options: which of the systems has to be right, and by how much.
     """
     found = []
     for item in items:
         wrong = len(item.right) - sum(item.right)
-        leads = [item.lead(side) for side in criteria.sides(len(item.right)) if item.right[side]]
-        if leads and wrong and max(leads) >= criteria.min_gap:
+        leads = [item.lead(side) for side in options.sides(len(item.right)) if item.right[side]]
+        if leads and wrong and max(leads) >= options.min_gap:
             found.append((wrong, replace(item, gap=max(leads))))
     return [item for _, item in sorted(found, key=lambda pair: (-pair[0], -pair[1].gap))]
 

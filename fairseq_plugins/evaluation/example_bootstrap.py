@@ -180,7 +180,15 @@ def _statistic(run: Answers, metric: str, labels: Sequence[str], positive: str) 
             np.repeat(gold, w).tolist(), np.repeat(predicted, w).tolist()
         )
     if run.target == "classes":
-        return _class_statistic(run, metric, labels, positive)
+        ids, size = {label: number for number, label in enumerate(labels)}, len(labels)
+        cells = np.array([ids[g] * size + ids[p] for g, p in zip(run.gold, run.predicted)])
+
+        def value(weights: np.ndarray) -> float:
+            counts = np.bincount(cells, weights=weights, minlength=size * size).astype(int)
+            matrix = counts.reshape(size, size).tolist()
+            return class_metrics(matrix, ids.get(positive)).get(metric, 0.0)
+
+        return value
     if run.target == "spans":
         scores = np.array([squad.scores_of(*pair) for pair in zip(run.gold, run.predicted)])
         has_answer = np.array([bool(golds) for golds in run.gold])
@@ -188,17 +196,3 @@ def _statistic(run: Answers, metric: str, labels: Sequence[str], positive: str) 
     group = word_groups(("B-",), positive or "none")[metric.partition("_")[0]]
     counts = np.array([group.counts([gold], [own]) for gold, own in zip(run.gold, run.predicted)])
     return lambda w: group.metrics(*(w @ counts).tolist())[metric]
-
-
-def _class_statistic(run: Answers, metric: str, labels: Sequence[str], positive: str) -> Statistic:
-    """Return a metric of the confusion matrix."""
-    ids = {label: number for number, label in enumerate(labels)}
-    size = len(ids)
-    cells = np.array([ids[g] * size + ids[p] for g, p in zip(run.gold, run.predicted)])
-
-    def value(weights: np.ndarray) -> float:
-        matrix = np.bincount(cells, weights=weights, minlength=size * size).astype(int)
-        matrix = matrix.reshape(size, size).tolist()
-        return class_metrics(matrix, ids.get(positive)).get(metric, 0.0)
-
-    return value

@@ -59,12 +59,7 @@ def average_checkpoints(
 def average_states(paths: Sequence[str | Path], *, ema: bool = False) -> State:
     """Load checkpoints one at a time and return the first one's state with averaged parameters.
 
-    Args:
-        paths: checkpoint files, at least one.
-        ema: take the EMA weights of each.
-
-    Raises:
-        FileNotFoundError, ValueError: as :func:`average_checkpoints`.
+    Arguments and errors are those of :func:`average_checkpoints`.
     """
     if not paths:
         raise ValueError("no checkpoints to average")

@@ -123,16 +123,13 @@ class Predictor:
     def _by_word(self) -> bool:
         return self.target == WORD_LABELS
 
-    def predict(
-        self, texts: Iterable[Any], *, batch_size: int = BATCH_SIZE, max_tokens: int | None = None
-    ) -> list[Prediction]:
+    def predict(self, texts: Iterable[Any], **limits: int | None) -> list[Prediction]:
         """Predict raw texts.
 
         Args:
             texts: sentences; pairs of sentences for a model of pairs; for labels of words,
                 sentences (cut into words as the training data were) or lists of words.
-            batch_size: most examples of a batch.
-            max_tokens: most wordpieces of a batch.
+            limits: ``batch_size`` and ``max_tokens``; see `batches`.
 
         Returns:
             One prediction a text, in order.
@@ -142,26 +139,21 @@ class Predictor:
                 the task's option ``long_examples``); names its number, from 0.
         """
         examples = examples_of(texts, self.wanted)
-        return list(self.predict_examples(examples, batch_size=batch_size, max_tokens=max_tokens))
+        return list(self.predict_examples(examples, **limits))
 
     def predict_examples(
-        self,
-        examples: Iterable[Example],
-        *,
-        batch_size: int = BATCH_SIZE,
-        max_tokens: int | None = None,
-        buffer: int | None = None,
+        self, examples: Iterable[Example], *, buffer: int | None = None, **limits: int | None
     ) -> Iterator[Prediction]:
         """Predict examples as they come.
 
         Args:
             examples: raw examples; gold labels are handed on.
-            batch_size: most examples of a batch.
-            max_tokens: most wordpieces of a batch.
             buffer: how many examples to wait for (default: `BATCHES_AHEAD` batches).
+            limits: ``batch_size`` and ``max_tokens``; see `batches`.
         """
-        for part, encoded, dataset in self.encode(examples, buffer or BATCHES_AHEAD * batch_size):
-            answers = self.each(self._rows, dataset, batch_size, max_tokens)
+        buffer = buffer or BATCHES_AHEAD * limits.get("batch_size", BATCH_SIZE)
+        for part, encoded, dataset in self.encode(examples, buffer):
+            answers = self.each(self._rows, dataset, **limits)
             for example, sentences, rows in zip(part, encoded, answers):
                 gold = example.word_labels if self._by_word else example.label
                 yield self.prediction(example.id, rows, sentences[0].words, gold)
@@ -180,9 +172,7 @@ class Predictor:
             names = [f"{e.id} (line {e.line})" if e.line else e.id for e in part]
             yield part, encoded, self.task.build_dataset_for_inference(encoded, names)
 
-    def predict_split(
-        self, split: str, *, batch_size: int = BATCH_SIZE, max_tokens: int | None = None
-    ) -> Iterator[Prediction]:
+    def predict_split(self, split: str, **limits: int | None) -> Iterator[Prediction]:
         """Predict a split of the prepared folder, with its gold labels where it has them.
 
         Raises:
@@ -193,7 +183,7 @@ class Predictor:
         dataset = self.load_split(split)
         counts = dataset.items.sentences[0].word_counts if self._by_word else None
         kept = kept_examples(self.folder / f"{split}.examples.jsonl", len(dataset), counts)
-        answers = self.each(self._rows, dataset, batch_size, max_tokens)
+        answers = self.each(self._rows, dataset, **limits)
         for index, (one, rows) in enumerate(zip(kept, answers)):
             yield self.prediction(one.id, rows, one.words, self.gold_of(dataset, index))
 
@@ -263,17 +253,16 @@ class Predictor:
         self,
         answers: Callable[[dict[str, Any]], Iterable[Found]],
         dataset: Any,
-        batch_size: int = BATCH_SIZE,
-        max_tokens: int | None = None,
         chosen: Sequence[int] | None = None,
+        **limits: int | None,
     ) -> Iterator[Found]:
         """Yield what is found of each example, in order, as soon as all before it are there.
 
         Args:
             answers: what it is, of all examples of a batch.
-            dataset, batch_size, max_tokens, chosen: see `batches`.
+            dataset, chosen, limits: see `batches`.
         """
-        batches = self.batches(dataset, batch_size, max_tokens, chosen)
+        batches = self.batches(dataset, chosen=chosen, **limits)
         found = (pair for one in batches for pair in zip(one["id"].tolist(), answers(one)))
         waiting: dict[int, Found] = {}
         for number in range(len(dataset)) if chosen is None else chosen:

@@ -47,24 +47,19 @@ def load(
     """Load a model, or an ensemble of several.
 
     Args:
-        path: run folder or checkpoint file; several as a list, or joined by ``:``.
-        data: the prepared folder (default: the one the first checkpoint was trained on).
-        checkpoint: the file to take from a run folder.
+        path, data, checkpoint, cpu: see `prediction.load`.
         ensemble: how several are one, of `ENSEMBLES`.
-        cpu: compute on the CPU even where there is a GPU.
         overrides: task options that replace those of the first checkpoint, e.g. ``n_best=5``,
             ``max_answer_length=10``, ``null_threshold=-1.5``, ``doc_stride=64``.
 
     Raises:
-        FileNotFoundError: a checkpoint or the prepared folder is not there.
-        ValueError: a checkpoint that is not one of ours for questions, damaged, or would run code;
-            checkpoints that do not fit each other or the folder; an unknown ensemble.
+        FileNotFoundError, ValueError: see `prediction.load`; a checkpoint that is not for
+            questions, or an unknown ensemble.
     """
     if ensemble not in ENSEMBLES:
         raise ValueError(f"ensemble {ensemble!r} is unknown; choices: {', '.join(ENSEMBLES)}")
-    return Reader(
-        load_predictor(path, data, checkpoint, wanted=(ANSWERING,), cpu=cpu, **overrides), ensemble
-    )
+    how = {"wanted": (ANSWERING,), "cpu": cpu, **overrides}
+    return Reader(load_predictor(path, data, checkpoint, **how), ensemble)
 
 
 @dataclass(frozen=True)
@@ -197,7 +192,7 @@ class Reader:
     ) -> Iterator[Reply]:
         """Answer questions of a dataset with texts, in the order of ``numbers`` (default: all)."""
         answers = partial(self._replies, most=batch_size)
-        return self.predictor.each(answers, dataset, batch_size, chosen=numbers)
+        return self.predictor.each(answers, dataset, numbers, batch_size=batch_size)
 
     def _replies(self, sample: dict[str, Any], most: int) -> Iterator[Reply]:
         logits = self._logits(sample, most)

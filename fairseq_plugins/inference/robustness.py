@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from tqdm import tqdm
 
@@ -61,15 +62,8 @@ class RobustnessOptions(ExampleOptions):
         check(self)
 
 
-@dataclass(frozen=True)
-class RobustnessTrial:
-    """What came of it.
-
-    Args:
-        manifest: of the first system's prepared folder.
-        sets: the perturbed sets.
-        systems: what each system answered.
-    """
+class RobustnessTrial(NamedTuple):
+    """The first system's manifest, the perturbed sets, and what each system answered."""
 
     manifest: Manifest
     sets: list[PerturbedExamples]
@@ -149,7 +143,9 @@ def _checked(path: str, data: str | None) -> tuple[Manifest, str]:
         The manifest of its prepared folder, and its architecture (empty for an ablation).
     """
     found = find_checkpoints(path)
-    first, *_ = [check_checkpoint(checkpoint, LABELLING) for checkpoint in found]
+    first = check_checkpoint(found[0], LABELLING)
+    for other in found[1:]:  # one after the other, as each holds its weights
+        check_checkpoint(other, LABELLING)
     manifest = Manifest.load(prepared_folder(found[0], first.task, data), TEXT)
     try:
         expected_of(manifest)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from squad_files import paragraph, question, write_squad
 
-from fairseq_plugins.evaluation.contrast import Criteria, agreement, differing
+from fairseq_plugins.evaluation.contrast import ContrastOptions, agreement, differing
 from fairseq_plugins.evaluation.contrast_kinds import answer_items
 from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
 from fairseq_plugins.evaluation.squad import exact_match
@@ -37,7 +37,7 @@ def items_of(gold, systems, names=None):
 
 
 def compare(gold, systems, **criteria):
-    return differing(items_of(gold, systems), Criteria(**criteria))
+    return differing(items_of(gold, systems), ContrastOptions(**criteria))
 
 
 def ids(*systems, **criteria):

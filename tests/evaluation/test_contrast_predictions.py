@@ -10,12 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.evaluation.contrast import Criteria, agreement, differing
-from fairseq_plugins.evaluation.contrast_files import (
-    ContrastOptions,
-    compare_files,
-    holds_answers,
-)
+from fairseq_plugins.evaluation.contrast import ContrastOptions, agreement, differing
+from fairseq_plugins.evaluation.contrast_files import compare_files, holds_answers
 from fairseq_plugins.evaluation.contrast_kinds import predicted_items
 from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
 from fairseq_plugins.evaluation.predictions import (
@@ -63,7 +59,7 @@ def compare(files, source=None, names=None, positive="", **criteria):
     systems = systems if source is None else with_texts(systems, source)
     names = names or [name for name, _ in systems]
     items = predicted_items("classes", systems, names=names, positive=positive)
-    return differing(items, Criteria(**criteria))
+    return differing(items, ContrastOptions(**criteria))
 
 
 def shown(found, names, style="text"):
@@ -257,7 +253,8 @@ def test_the_nearer_score_is_better(tmp_path):
     with pytest.raises(ValueError, match="line 1: nan is no number"):
         printed(files)
     systems = [(name, read_predictions(files[1], SCORE)) for name in "ab"]
-    assert not differing(predicted_items(SCORE, systems, names=("a", "b")), Criteria("any"))
+    items = predicted_items(SCORE, systems, names=("a", "b"))
+    assert not differing(items, ContrastOptions(better="any"))
 
 
 def test_the_row_of_labels_with_fewer_errors_is_better(tmp_path):

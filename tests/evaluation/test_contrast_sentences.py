@@ -12,12 +12,12 @@ from fairseq_plugins.evaluation.contrast import (
     HIT,
     MISS,
     SAME,
-    Criteria,
+    ContrastOptions,
     differing,
     mark_words,
     short_names,
 )
-from fairseq_plugins.evaluation.contrast_files import ContrastOptions, compare_files
+from fairseq_plugins.evaluation.contrast_files import compare_files
 from fairseq_plugins.evaluation.contrast_kinds import METRICS, scorer, sentence_items
 from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
 from fairseq_plugins.files import write_text
@@ -34,7 +34,7 @@ def compare(
     """Return the sentences of which one system is better."""
     metric = (metric, scorer(metric)) if isinstance(metric, str) else ("m", metric)
     items = sentence_items([first, second], gold, sources, names=names, metric=metric)
-    return differing(items, Criteria(**criteria))
+    return differing(items, ContrastOptions(**criteria))
 
 
 def test_better_chooses_the_side() -> None:

@@ -54,13 +54,9 @@ def test_entities_are_those_of_conlleval(row):
 
 @given(two_columns(IOBES))
 def test_entity_counts_are_those_of_conlleval(columns):
-    gold, predicted = ([conlleval_entities(row) for row in rows] for rows in columns)
-    counts = entity_counts(*columns)
-    for kind in "AB":
-        picked = [[{e for e in row if e[0] == kind} for row in rows] for rows in (gold, predicted)]
-        both = sum(len(g & p) for g, p in zip(*picked))
-        sizes = [sum(map(len, rows)) for rows in picked]
-        assert counts.get(kind, (0, 0, 0)) == (both, sizes[1], sizes[0])
+    gold, predicted = ([set(conlleval_entities(row)) for row in rows] for rows in columns)
+    both = sum(len(g & p) for g, p in zip(gold, predicted))
+    assert entity_counts(*columns) == (both, sum(map(len, predicted)), sum(map(len, gold)))
 
 
 @given(two_columns(IOB))
@@ -68,11 +64,9 @@ def test_entity_counts_are_the_strict_ones_of_nervaluate_on_iob(columns):
     nervaluate = pytest.importorskip("nervaluate")
     gold, predicted = ([list(row) for row in rows] for rows in columns)
     found = nervaluate.Evaluator(gold, predicted, tags=["A", "B"], loader="list").evaluate()
-    strict = {kind: item["strict"] for kind, item in found["entities"].items()}
-    assert entity_counts(*columns) == {
-        kind: (strict[kind].correct, strict[kind].actual, strict[kind].possible)
-        for kind in sorted(strict)
-    }
+    strict = [item["strict"] for item in found["entities"].values()]
+    each = [(one.correct, one.actual, one.possible) for one in strict]
+    assert entity_counts(*columns) == tuple(map(sum, zip((0, 0, 0), *each)))
 
 
 @pytest.mark.parametrize(
@@ -95,8 +89,8 @@ def test_entities_take_all_common_schemes(text, found):
 
 def test_entity_with_one_wrong_edge_or_type_is_wrong():
     gold = ["B-A I-A O B-B".split()]
-    assert entity_counts(gold, gold) == {"A": (1, 1, 1), "B": (1, 1, 1)}
-    assert entity_counts(gold, ["B-A O O B-A".split()]) == {"A": (0, 2, 1), "B": (0, 0, 1)}
+    assert entity_counts(gold, gold) == (2, 2, 2)
+    assert entity_counts(gold, ["B-A O O B-A".split()]) == (0, 2, 2)
 
 
 @given(two_columns(("c", "i")))
