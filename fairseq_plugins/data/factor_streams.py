@@ -14,7 +14,7 @@ from torch import Tensor
 from ..messages import named
 from ..syntax.labels import PAD_ID
 from ..syntax.layers import TREE, Layer
-from ..syntax.subword_tree import shortened_columns
+from ..syntax.tree import shortened_columns
 from .streams import (
     AGAIN,
     check_ids,

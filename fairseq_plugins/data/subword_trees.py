@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..syntax.subword_tree import NO_WORD
-from ..syntax.tree import check_heads, first_bad_sentence
+from ..syntax.tree import NO_WORD, check_heads, first_bad_sentence
 
 ROWS_AT_ONCE = 100_000
 
@@ -15,7 +14,7 @@ def check_trees(what: str, words: np.ndarray, heads: np.ndarray, sizes: np.ndarr
 
     Args:
         what: their place, for the message.
-        words: numbers of the words of all tokens, line after line (`syntax.subword_tree`), (N,).
+        words: numbers of the words of all tokens, line after line (`syntax.tree`), (N,).
         heads: numbers of their heads, (N,).
         sizes: tokens in each line, ``</s>`` included; they sum to N.
 

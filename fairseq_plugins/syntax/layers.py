@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .labels import CASES, SPECIAL_ID, SUBWORD_POSITIONS, UPOS, Inventory, upos_label
-from .subword_tree import COLUMNS, NO_WORD
 from .subwords import case_of, positions
-from .tree import project_heads
+from .tree import COLUMNS, NO_WORD, project_heads
 
 WORD, SUBWORD, WORD_PAIR = "word", "subword", "pair of words"  # what a layer belongs to
 COLUMN, TREE, TABLE = "column", "tree", "table"  # how it enters a batch

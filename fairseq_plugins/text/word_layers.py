@@ -14,8 +14,8 @@ from typing import Any
 
 from ..syntax.annotation import Annotation
 from ..syntax.layers import LAYERS, TREE, Spelt, layers_of
-from ..syntax.subword_tree import tree_columns
 from ..syntax.subwords import align, joined_spans, locate_words, spread
+from ..syntax.tree import tree_columns
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ...data.manifest import Manifest, tool_versions
 from ...data.streams import stream_layout, stream_values
 from ...files import sha256
 from ...syntax.layers import COLUMN, TREE, layers_of
-from ...syntax.subword_tree import NO_WORD
+from ...syntax.tree import NO_WORD
 from ...text import annotators
 from .. import engine
 from ..chunks import NO_BOUND, Chunk, EncodedChunk
