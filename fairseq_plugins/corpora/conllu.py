@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..messages import quoted
 from ..syntax.annotation import Annotation
-from ..syntax.layers import LAYERS, STANDARD_TAGS, Tagged, annotated_names, layers_of
+from ..syntax.layers import LAYERS, STANDARD_TAGS, TAGS, Layer, annotated_names, layers_of
 from ..syntax.tree import check_heads, project_heads
 
 Line = tuple[int, str]  # number from 1, text without its end
@@ -82,8 +82,8 @@ def parse_block(
         i = last
     found: dict[str, list[Any]] = {}
     for layer in layers_of(annotated_names(names)):
-        if isinstance(layer.source, Tagged):
-            tags = [_label(layer.source, fields, path, number) for number, fields in words]
+        if layer.source == TAGS:
+            tags = [_label(layer, fields, path, number) for number, fields in words]
             found[layer.name] = [tags[run.start] for run in runs]
         else:
             found[layer.name] = _heads_of_runs(_heads(words, path), runs)
@@ -98,9 +98,9 @@ def _heads_of_runs(heads: list[int], runs: Sequence[range]) -> list[int]:
     return project_heads(heads, tops)
 
 
-def _label(source: Tagged, fields: Sequence[str], path: Path, number: int) -> str:
+def _label(layer: Layer, fields: Sequence[str], path: Path, number: int) -> str:
     try:
-        return source.label(fields[source.column])
+        return layer.label(fields[layer.tag[1]])
     except ValueError as error:
         raise ValueError(f"{path}:{number}: {error}") from None
 
@@ -134,7 +134,7 @@ def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
         ValueError: see `parse_block`.
     """
     found = []
-    tag = LAYERS["pos"].source
+    tag = LAYERS["pos"]
     for line, fields in _checked_rows(block, path)[0]:
         _, form, lemma, _, _, feats, head, relation, *_ = fields
         upos = _label(tag, fields, path, line)

@@ -296,7 +296,7 @@ def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
 
 def derived_ids(layer: Layer, words: np.ndarray) -> np.ndarray:
     """Return the ids of a layer that follows from the words of S wordpieces, (S,)."""
-    return np.array(layer.inventory.ids(layer.source.labels(words.tolist())), dtype=np.int64)
+    return np.array(layer.inventory.ids(layer.label(words.tolist())), dtype=np.int64)
 
 
 _NO_WORD = np.array([-1])
