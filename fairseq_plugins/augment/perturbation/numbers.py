@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from random import Random
 
 from ..english_forms import in_case_of
-from .name_lists import MONTHS
-from .pairs import Change, Pair, Resources, one_exchanged
-from .sentences import Sentence
+from .names import MONTHS
+from .sentences import Change, Pair, Resources, TaggedSentence, one_exchanged
 
 WORDS = (
     tuple("two three four five six seven eight nine ten eleven twelve".split()),
@@ -41,7 +40,7 @@ def change_number(
     return one_exchanged(pair, places, random, lambda i: other_number(first, i, random))
 
 
-def other_number(sentence: Sentence, i: int, random: Random) -> str | None:
+def other_number(sentence: TaggedSentence, i: int, random: Random) -> str | None:
     """Return another number for word ``i``; None where it is none that can be changed.
 
     ``one`` and ``1`` stay, and are not made: the noun next to them would have to change.
@@ -64,7 +63,7 @@ def other_number(sentence: Sentence, i: int, random: Random) -> str | None:
     return _other_digit(word, random)
 
 
-def _next_to(sentence: Sentence, i: int) -> set[str]:
+def _next_to(sentence: TaggedSentence, i: int) -> set[str]:
     """Return the words next to word ``i``, without the full stop of an abbreviation."""
     return {sentence.lower(i + k).rstrip(".") for k in (-2, -1, 1)}
 

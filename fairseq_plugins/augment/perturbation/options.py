@@ -10,9 +10,8 @@ from ...corpora.readers.dataset import Dataset
 from ...messages import named
 from ...option_flags import check, option
 from ...prep.running import CORES
-from .labels import PairLabels, pair_labels
-from .pairs import NUMBERS
-from .transformations import ALL, TRANSFORMATIONS
+from .sentences import NUMBERS
+from .transformations import ALL, TRANSFORMATIONS, PairLabels, pair_labels
 
 DROP, KEEP = "drop", "keep"
 
