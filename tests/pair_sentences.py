@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 from hypothesis import strategies as st
 
@@ -85,12 +86,5 @@ def run(
     resources: Resources,
 ) -> Change | None:
     """Apply a transformation by name."""
-    return perturb_pair(
-        TRANSFORMATIONS[name],
-        pair,
-        label,
-        labels=labels,
-        seed=seed,
-        fields=fields,
-        resources=resources,
-    )
+    options = SimpleNamespace(labels=labels, seed=seed, fields=fields)
+    return perturb_pair(TRANSFORMATIONS[name], pair, label, options, resources)

@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..corpora.datasets import Dataset, find_splits, get_dataset, read_split
+from ..corpora.datasets import find_split, get_dataset, read_split
 from ..corpora.examples import Example
-from ..corpora.readers.expected import Expected, check_same_pairs, json_file, json_object
+from ..corpora.readers.expected import Expected, check_same_pairs, json_file, json_objects
 from ..corpora.readers.options import ReadOptions
 from ..messages import quoted
-from ..text_reading import numbered_lines
 from .perturbation.record import CHANGES, ORIGINAL, RECORD
 
 SHOWN = 200  # characters of a text in an error
@@ -68,14 +67,15 @@ def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> Pe
             f"{folder / RECORD}: dataset {dataset.name!r} has {GOLD[dataset.target]}, but the "
             f"model gives {GOLD[expected.target]}"
         )
-    after, before = (_split_file(dataset, split, place) for place in (folder, folder / ORIGINAL))
+    after, before = (find_split(dataset, split, place) for place in (folder, folder / ORIGINAL))
     perturbed, originals = ([*read_split(dataset, split, p, options)] for p in (after, before))
     check_same_pairs(originals, perturbed, (before, after))
     names = _check_changes(folder / CHANGES, (before, originals), (after, perturbed))
-    perturbed, originals = (
-        [_expected(example, expected, path, name) for example, name in zip(part, names)]
-        for part, path in ((perturbed, after), (originals, before))
-    )
+    for part, path in ((perturbed, after), (originals, before)):
+        for number, (example, name) in enumerate(zip(part, names)):
+            where = f"{path}:{example.line}"
+            expected.check_sentences(len(example.texts), where)
+            part[number] = replace(example, id=name, label=expected.label(example.label, where))
     expected.log_respelled(folder)
     source = record.get("source")
     digest = str(source.get("sha256", "")) if isinstance(source, dict) else ""
@@ -96,23 +96,6 @@ def _read_record(path: Path) -> dict[str, Any]:
         choices = ", ".join(splits)
         raise ValueError(f"{path}: unknown split {quoted(record['split'])}; choices: {choices}")
     return record
-
-
-def _split_file(dataset: Dataset, split: str, folder: Path) -> Path:
-    if not folder.is_dir():
-        raise FileNotFoundError(f"no folder {str(folder)!r}: run fairseq-plugins perturb again")
-    found = find_splits(dataset, folder)
-    if split not in found:
-        names = " or ".join(dataset.splits[split])
-        raise FileNotFoundError(f"{folder} holds no file of split {split!r}, expected {names}")
-    return found[split]
-
-
-def _expected(example: Example, expected: Expected, path: Path, name: str) -> Example:
-    """Check an example, and call its label as the model does."""
-    where = f"{path}:{example.line}"
-    expected.check_sentences(len(example.texts), where)
-    return replace(example, id=name, label=expected.label(example.label, where))
 
 
 def _check_changes(
@@ -165,12 +148,10 @@ def _read_changes(path: Path) -> list[tuple[int, dict[str, Any]]]:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file: run fairseq-plugins perturb again")
     changes = []
-    for number, line in numbered_lines(path):
-        if line.strip():
-            change = json_object(line, f"{path}:{number}")
-            for name, kind in CHANGE.items():
-                if not isinstance(change.get(name), kind):
-                    what = f"{name!r} is {quoted(change.get(name))}, expected {kind.__name__}"
-                    raise ValueError(f"{path}:{number}: {what}")
-            changes.append((number, change))
+    for number, change in json_objects(path):
+        for name, kind in CHANGE.items():
+            if not isinstance(change.get(name), kind):
+                what = f"{name!r} is {quoted(change.get(name))}, expected {kind.__name__}"
+                raise ValueError(f"{path}:{number}: {what}")
+        changes.append((number, change))
     return changes

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..corpora.readers.advglue import TASKS, read_advglue
 from ..corpora.readers.expected import Expected
-from ..corpora.readers.options import ReadOptions
-from ..corpora.readers.textflint import (
+from ..corpora.readers.foreign import (
+    TASKS,
     TRANSFORMED,
+    read_advglue,
     read_textflint,
     transformation_of,
     transformed_file,
 )
+from ..corpora.readers.options import ReadOptions
 from ..data.manifest import Manifest
 from .perturbation.record import RECORD
 from .perturbed_folders import PerturbedExamples, read_perturbed

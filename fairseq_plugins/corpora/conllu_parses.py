@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import sha256
-from ..syntax.annotation import Annotation
-from ..syntax.layers import LAYERS, TREE, annotated_names
+from ..syntax.layers import LAYERS, TREE, Annotation, annotated_names
 from ..text_reading import numbered_lines
 from .conllu import parse_block, read_blocks
 from .examples import Example

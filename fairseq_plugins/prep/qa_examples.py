@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..corpora import squad
-from ..corpora.squad import Answer
+from ..corpora.squad import GoldAnswer
 from ..data.folder_names import CONTEXTS, EXAMPLES
 from ..data.text_rows import Rows
 from ..messages import quoted
@@ -28,7 +28,7 @@ class Asked:
     """
 
     text: str
-    answers: tuple[Answer, ...]
+    answers: tuple[GoldAnswer, ...]
     context: str = ""
 
     @property
@@ -92,8 +92,8 @@ def _prepared(path: Path) -> dict[str, Asked]:
     return found
 
 
-def _answer(row: dict[str, Any]) -> Answer:
-    return Answer(_text(row["text"]), operator.index(row.get("answer_start", -1)))
+def _answer(row: dict[str, Any]) -> GoldAnswer:
+    return GoldAnswer(_text(row["text"]), operator.index(row.get("answer_start", -1)))
 
 
 def _text(value: Any) -> str:
@@ -103,7 +103,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _known(answers: tuple[Answer, ...] | None, name: str, path: Path) -> tuple[Answer, ...]:
+def _known(answers: tuple[GoldAnswer, ...] | None, name: str, path: Path) -> tuple[GoldAnswer, ...]:
     if answers is None:
         raise ValueError(f"{path}: question {name!r} has no gold answers to compare with")
     return answers

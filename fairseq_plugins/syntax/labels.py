@@ -51,10 +51,6 @@ class Inventory:
         """Number of ids, the two reserved ones included (the rows of an embedding table)."""
         return len(self.labels) + 2
 
-    def id(self, label: str) -> int:
-        """Return the id of ``label``; ValueError names the choices."""
-        return self.ids([label])[0]
-
     def ids(self, labels: Iterable[str]) -> list[int]:
         """Return the ids of ``labels``, in order; ValueError names an unknown one."""
         table = self._table

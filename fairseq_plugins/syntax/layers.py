@@ -142,6 +142,29 @@ class Layer:
         return heads
 
 
+@dataclass(frozen=True)
+class Annotation:
+    """One line's words as the annotator sees them.
+
+    Args:
+        words: W words.
+        layers: name of a layer -> W values: labels, or numbers of heads.
+        spans: W character spans in the line, when the annotator read the line itself.
+    """
+
+    words: list[str]
+    layers: dict[str, list[Any]]
+    spans: list[tuple[int, int]] | None = None
+
+
+def annotator_line(annotator: Any) -> str:
+    """``name version hash`` of an annotator; empty for None."""
+    if annotator is None:
+        return ""
+    identity = annotator.identity()
+    return " ".join(identity[key] for key in ("name", "version", "hash"))
+
+
 LAYERS: dict[str, Layer] = {
     layer.name: layer
     for layer in (

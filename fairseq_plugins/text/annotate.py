@@ -19,8 +19,7 @@ from spacy.tokens import Doc
 
 from ..messages import named
 from ..resources import english_pipeline_path
-from ..syntax.annotation import Annotation
-from ..syntax.layers import PARSE, STANDARD_TAGS, TAGS, annotated_names, layers_of
+from ..syntax.layers import PARSE, STANDARD_TAGS, TAGS, Annotation, annotated_names, layers_of
 from ..syntax.tree import project_heads
 from .raw_text import parts_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..syntax import layers
-from ..syntax.annotation import annotator_line
+from ..syntax.layers import annotator_line
 
 logger = logging.getLogger(__name__)
 

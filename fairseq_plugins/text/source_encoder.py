@@ -9,7 +9,7 @@ from typing import Any
 
 from ..data.manifest import Manifest
 from ..syntax import layers
-from ..syntax.annotation import Annotation, annotator_line
+from ..syntax.layers import Annotation, annotator_line
 from ..syntax.subwords import align, joined_spans, locate_words
 from .annotators import reopen_annotator, warn_of_other
 from .raw_text import detokenize, line_reader, unescape

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..corpora.squad import Answer, Question
+from ..corpora.squad import GoldAnswer, Question
 from ..data.text_windows import stride_windows
 
 UNKNOWN, UNANSWERABLE, ANSWERABLE = 0, 1, 2  # what is known of a question's answer
@@ -65,7 +65,7 @@ class Limits:
         return bool(((windows[:, 0] <= span[0]) & (span[1] < windows[:, 1])).any())
 
 
-def find_answer(context: str, answer: Answer, *, repair: bool) -> Answer | None:
+def find_answer(context: str, answer: GoldAnswer, *, repair: bool) -> GoldAnswer | None:
     """Return the answer where its text stands; None where it is passed over.
 
     Args:
@@ -83,7 +83,7 @@ def find_answer(context: str, answer: Answer, *, repair: bool) -> Answer | None:
     found = [place for place in (before, after) if place >= 0]
     if not found:
         return None
-    return Answer(answer.text, min(found, key=lambda place: abs(place - answer.start)))
+    return GoldAnswer(answer.text, min(found, key=lambda place: abs(place - answer.start)))
 
 
 def cover(offsets: np.ndarray, begin: int, end: int) -> tuple[int, int] | None:
@@ -114,7 +114,7 @@ class PlacedQuestion:
 
     state: int
     spans: tuple[tuple[int, int], ...]
-    answers: tuple[Answer, ...] | None
+    answers: tuple[GoldAnswer, ...] | None
     notes: tuple[dict[str, Any], ...] = ()
 
     @property
@@ -164,8 +164,8 @@ def place_question(
 
 def _remarks(
     context: str,
-    answer: Answer,
-    found: Answer | None,
+    answer: GoldAnswer,
+    found: GoldAnswer | None,
     span: tuple[int, int] | None,
     offsets: np.ndarray,
 ) -> Iterator[dict[str, Any]]:

@@ -13,8 +13,7 @@ from ..corpora.examples import Example
 from ..data.folder_names import VOCABULARY
 from ..data.manifest import Manifest
 from ..pretrained.vocabulary import Vocabulary
-from ..syntax.annotation import Annotation, annotator_line
-from ..syntax.layers import COLUMN, COMPARISON, LAYERS, layers_of
+from ..syntax.layers import COLUMN, COMPARISON, LAYERS, Annotation, annotator_line, layers_of
 from ..syntax.subwords import align, locate_words
 from ..text_reading import check_characters
 from .annotators import SPACY, needs_annotator, reopen_annotator, warn_of_other

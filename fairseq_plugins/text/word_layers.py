@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..syntax.annotation import Annotation
-from ..syntax.layers import LAYERS, SPELLING, TREE, layers_of
+from ..syntax.layers import LAYERS, SPELLING, TREE, Annotation, layers_of
 from ..syntax.subwords import align, joined_spans, locate_words, spread
 from ..syntax.tree import tree_columns
 

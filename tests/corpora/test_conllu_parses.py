@@ -16,8 +16,7 @@ from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
-from fairseq_plugins.syntax.annotation import Annotation
-from fairseq_plugins.syntax.layers import FEATURES
+from fairseq_plugins.syntax.layers import FEATURES, Annotation
 from fairseq_plugins.syntax.tree import check_heads
 from fairseq_plugins.text import text_encoder
 from fairseq_plugins.text.text_encoder import TextEncoder

@@ -17,7 +17,7 @@ from fairseq_plugins.augment.perturbation.record import (
     check_free,
     write_set,
 )
-from fairseq_plugins.augment.squad_augmentation_work import open_work
+from fairseq_plugins.augment.squad_augmentation import open_work
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
 from fairseq_plugins.data.products import record_products
 from fairseq_plugins.prep.shards import RECORD, SHARDS

@@ -17,7 +17,7 @@ def test_inventory_ids_are_a_bijection_after_the_reserved_two(inventory) -> None
     ids = inventory.ids(inventory.labels)
     assert sorted(ids) == list(range(2, len(inventory)))
     assert [inventory.symbols[i] for i in ids] == list(inventory.labels)
-    assert (inventory.id("<pad>"), inventory.id("<special>")) == (PAD_ID, SPECIAL_ID)
+    assert inventory.ids(["<pad>", "<special>"]) == [PAD_ID, SPECIAL_ID]
 
 
 def test_inventory_names_an_unknown_label_and_the_choices() -> None:

@@ -82,14 +82,10 @@ def swap_names(
     for name in sorted(own, key=lambda name: (-len(name), name)):
         if any(word in exchange for word in name) or len(set(name)) < len(name):
             continue  # part of a longer name: its other words stay
-        option = _other_name(names.others.get((len(name), name in names.places), ()), taken, random)
+        alike = names.others.get((len(name), name in names.places), ())
+        drawn = (random.choice(alike) for _ in range(TRIES if alike else 0))
+        option = next((other for other in drawn if taken.isdisjoint(other)), None)
         if option:
             exchange |= dict(zip(name, option))
             taken |= set(option)
     return changed(pair, {number: exchanging(pair[number], exchange.get) for number in numbers})
-
-
-def _other_name(options: Sequence[Name], taken: set[str], random: Random) -> Name | None:
-    """Draw a name of which no word is taken."""
-    drawn = (random.choice(options) for _ in range(TRIES if options else 0))
-    return next((name for name in drawn if taken.isdisjoint(name)), None)

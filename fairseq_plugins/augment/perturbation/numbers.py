@@ -50,10 +50,11 @@ def other_number(sentence: TaggedSentence, i: int, random: Random) -> str | None
     if word in CLASS_OF:
         known = CLASS_OF[word][:UNITS] if TENS.search(sentence.text[:first]) else CLASS_OF[word]
         return in_case_of(random.choice([other for other in known if other != word]), written)
+    beside = (sentence.lower(i + k).rstrip(".") for k in (-2, -1, 1))  # of "Jan." without its dot
     joined = JOINED_BEFORE.search(sentence.text[:first]) or JOINED_BEHIND.match(sentence.text, last)
     if not DIGITS.fullmatch(word) or not word.isascii() or joined:
         return None
-    if word.isdigit() and not MONTHS.isdisjoint(_next_to(sentence, i)):
+    if word.isdigit() and not MONTHS.isdisjoint(beside):
         if int(word) <= 31:
             options = [str(day) for day in range(2, LAST_DAY + 1) if day != int(word)]
             return random.choice(options)
@@ -61,11 +62,6 @@ def other_number(sentence: TaggedSentence, i: int, random: Random) -> str | None
         distance = random.choice([n for n in range(-BACK, AHEAD + 1) if n])
         return str(int(word) + distance)
     return _other_digit(word, random)
-
-
-def _next_to(sentence: TaggedSentence, i: int) -> set[str]:
-    """Return the words next to word ``i``, without the full stop of an abbreviation."""
-    return {sentence.lower(i + k).rstrip(".") for k in (-2, -1, 1)}
 
 
 def _other_digit(word: str, random: Random) -> str | None:

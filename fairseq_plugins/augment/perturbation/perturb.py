@@ -16,7 +16,7 @@ from ...corpora.datasets import read_split
 from ...corpora.examples import Example
 from ...files import sha256
 from ...prep.workers import run_jobs
-from ...syntax.annotation import Annotation, annotator_line
+from ...syntax.layers import Annotation, annotator_line
 from ...text.wordnet import open_wordnet
 from ..translators import Translate, chunks, run_command, translate_all
 from .names import collect_names
@@ -250,17 +250,10 @@ def _one(
 ) -> Outcome:
     """Apply one transformation to all pairs, and write its folder unless nothing changed."""
     started = time.process_time()
-    how = {"labels": options.labels, "seed": options.seed, "fields": options.fields}
-    made = [
-        perturb_pair(
-            item,
-            (sentences[pair.texts[0]], sentences[pair.texts[1]]),
-            pair.label or "",
-            **how,
-            resources=resources,
-        )
-        for pair in tqdm(pairs, desc=item.name, unit=" pairs", unit_scale=True)
-    ]
+    made = []
+    for pair in tqdm(pairs, desc=item.name, unit=" pairs", unit_scale=True):
+        both = sentences[pair.texts[0]], sentences[pair.texts[1]]
+        made.append(perturb_pair(item, both, pair.label or "", options, resources))
     seconds = time.process_time() - started
     changed = sum(done is not None for done in made)
     if changed:

@@ -64,17 +64,15 @@ class RawRows:
         body = row.rstrip("\r\n")
         cells = dict(zip(self.table.texts, texts))
         if label is not None:
-            cells[self._label_column(body)] = cell_of(self.table, label)
-        put = self._columns_edited if self.columns else members_edited
-        return (put(body, cells) + row[len(body) :]).encode()
-
-    def _label_column(self, body: str) -> str:
-        names = self.columns or json.loads(body)
-        return next(name for name in self.table.label if name in names)
-
-    def _columns_edited(self, body: str, cells: Mapping[str, str]) -> str:
-        old = body.split("\t")
-        return "\t".join(cells.get(name, cell) for name, cell in zip(self.columns, old))
+            names = self.columns or json.loads(body)
+            column = next(name for name in self.table.label if name in names)
+            cells[column] = cell_of(self.table, label)
+        if self.columns:
+            old = zip(self.columns, body.split("\t"))
+            put = "\t".join(cells.get(name, cell) for name, cell in old)
+        else:
+            put = members_edited(body, cells)
+        return (put + row[len(body) :]).encode()
 
 
 def open_rows(dataset: Dataset, path: Path) -> RawRows:

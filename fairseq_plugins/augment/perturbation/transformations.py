@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from ...corpora.datasets import DATASETS
 from ...corpora.readers.dataset import Dataset
@@ -211,14 +212,7 @@ def _check(
 
 
 def perturb_pair(
-    item: Transformation,
-    pair: Pair,
-    label: str,
-    *,
-    labels: PairLabels,
-    seed: int,
-    fields: str = "",
-    resources: Resources,
+    item: Transformation, pair: Pair, label: str, options: Any, resources: Resources
 ) -> Change | None:
     """Apply a transformation to one pair; what happens depends on seed and pair alone.
 
@@ -226,19 +220,18 @@ def perturb_pair(
         item: the transformation.
         pair: both sentences, annotated where it needs that.
         label: gold label.
-        labels: what labels say.
-        seed: of all choices.
-        fields: which sentences to change; empty for the transformation's own choice.
+        options: `PerturbOptions`, of which ``labels``, ``seed`` and ``fields`` count.
         resources: what it draws on.
 
     Returns:
         The pair as it is now, with its label, or None where nothing applies.
     """
-    if item.from_same and label != labels.same:
+    if item.from_same and label != options.labels.same:
         return None
-    random = random_for(seed, item.name, *(sentence.text for sentence in pair))
-    found = item.rule(pair, NUMBERS[fields_of(item, fields)], random, resources)
-    return found and found._replace(label=labels.different if item.differs else label)
+    random = random_for(options.seed, item.name, *(sentence.text for sentence in pair))
+    numbers = NUMBERS[fields_of(item, options.fields)]
+    found = item.rule(pair, numbers, random, resources)
+    return found and found._replace(label=options.labels.different if item.differs else label)
 
 
 def fields_of(item: Transformation, fields: str) -> str:

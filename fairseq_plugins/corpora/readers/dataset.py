@@ -9,7 +9,7 @@ from typing import Any
 
 from ..examples import Example
 from .split_file import SplitFile
-from .tables import Table, read_table
+from .tables import Table
 
 Files = Mapping[str, tuple[str, ...]]  # split -> paths below the raw folder that may hold it
 Reader = Callable[[SplitFile], Iterator[Example]]
@@ -49,14 +49,6 @@ class Dataset:
     def task(self) -> str:
         """``text_classification`` or ``sequence_labeling``."""
         return "sequence_labeling" if self.target == "word_labels" else "text_classification"
-
-    def read(self, file: SplitFile) -> Iterator[Example]:
-        """Read the examples of a file.
-
-        Raises:
-            ValueError: a row that is no example, with file and line.
-        """
-        return self.reader(file) if self.reader else read_table(file, self.tables)
 
 
 def official(*patterns: str, folder: str = "", **more: tuple[str, ...]) -> Files:

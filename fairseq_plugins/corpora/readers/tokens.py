@@ -1,4 +1,9 @@
-"""Files of one word a line with its label, and blank lines between sentences (CoNLL)."""
+"""Words with labels: one a line, with blank lines between sentences (CoNLL), and MSRA's corpus.
+
+MSRA's named entities (SIGHAN 2006) are labels of characters. The corpus is found as
+``character<TAB>label`` lines (``msra_train_bio.txt``) and as a line a sentence of ``word/tag`` with
+the tags o, nr (person), ns (place), nt (organisation).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,7 @@ from .options import SEPARATORS, ReadOptions
 from .split_file import SplitFile, tagged
 
 OUTSIDE = "O"
+MSRA_TAGS = {"o": "", "nr": "PER", "ns": "LOC", "nt": "ORG"}
 
 
 @dataclass(frozen=True)
@@ -106,3 +112,33 @@ def iob2(labels: Sequence[str]) -> list[str]:
         result.append(f"B-{kind}" if begins else label)
         before = kind
     return result
+
+
+def read_msra(file: SplitFile) -> Iterator[Example]:
+    """Read MSRA's corpus in either form; which one it is follows from the first line.
+
+    Raises:
+        ValueError: a line of another form, with file and line.
+    """
+    first = file.first_line()
+    if "\t" in first or "/" not in first:
+        return read_tokens(file, TokenLayout())
+    lines = enumerate(line for line in file.lines() if line[1].strip())
+    return file.examples(lines, lambda row: _tagged_line(file, row[0], *row[1]))
+
+
+def _tagged_line(file: SplitFile, number: int, line: int, text: str) -> Example:
+    characters: list[str] = []
+    labels: list[str] = []
+    for piece in text.split():
+        word, slash, tag = piece.rpartition("/")
+        kind = MSRA_TAGS.get(tag.lower())
+        if not slash or kind is None:
+            expected = f"word/tag with a tag of {', '.join(MSRA_TAGS)}"
+            raise file.malformed(line, f"expected {expected}, found {quoted(piece)}")
+        characters.extend(word)
+        inside = [f"I-{kind}"] * (len(word) - 1)
+        labels.extend([f"B-{kind}", *inside][: len(word)] if kind else [OUTSIDE] * len(word))
+    if not characters:
+        raise file.empty(line)
+    return tagged(characters, labels, str(number), line)

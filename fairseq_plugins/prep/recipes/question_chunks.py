@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ...corpora.squad import Answer, Paragraph, Question
+from ...corpora.squad import GoldAnswer, Paragraph, Question
 from ...data.folder_names import CONTEXTS, EXAMPLES, MISALIGNED
 from ...data.text_rows import Rows
 from ...text.squad_alignment import (
@@ -43,8 +43,8 @@ def _paragraph(row: dict[str, Any]) -> Paragraph:
     return Paragraph(row["title"], row["context"], tuple(asked), row["place"])
 
 
-def _answers(found: list[tuple[str, int]] | None) -> tuple[Answer, ...] | None:
-    return None if found is None else tuple(Answer(*pair) for pair in found)
+def _answers(found: list[tuple[str, int]] | None) -> tuple[GoldAnswer, ...] | None:
+    return None if found is None else tuple(GoldAnswer(*pair) for pair in found)
 
 
 def encode_chunk(encoder: TextEncoder, limits: Limits, repair: bool, chunk: Chunk) -> None:

@@ -17,7 +17,7 @@ from ...data.folder_names import EXAMPLES, LABELS, SCORES, VOCABULARY
 from ...data.manifest import TEXT, Manifest, tool_versions
 from ...data.text_rows import Rows
 from ...files import sha256, write_bytes, write_text
-from ...syntax.annotation import Annotation
+from ...syntax.layers import Annotation
 from ...text.annotators import load_annotator
 from ...text.text_encoder import TextEncoder
 from ...text.word_similarity import WordSimilarity

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ...corpora.datasets import collect_labels
 from ...corpora.examples import Example
-from ...corpora.readers.labels import known_label, log_respelled
+from ...corpora.readers.split_file import known_label, log_respelled
 from ...messages import named, quoted
 from .text_options import TextOptions
 from .text_scan import TextScan

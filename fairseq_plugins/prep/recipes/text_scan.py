@@ -17,7 +17,7 @@ from tqdm import tqdm
 from ...corpora.conllu_parses import ParseFile, Parses
 from ...corpora.datasets import read_split
 from ...corpora.examples import Example
-from ...corpora.readers.labels import Respelled
+from ...corpora.readers.split_file import Respelled
 from ...syntax.layers import OF_PAIRS
 from ...text_reading import check_characters
 from .text_options import TextOptions
@@ -36,7 +36,7 @@ class TextScan:
         labels: label -> line where it stands first.
         counts: label -> how often it is there.
         dropped: reason -> how many rows were passed over.
-        respelled: labels that stand for others, see `readers.labels`.
+        respelled: labels that stand for others, see `readers.split_file`.
     """
 
     path: Path

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_conllu, scan_text
+from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_file
 from ...data.manifest import Manifest, tool_versions
 from ...data.streams import stream_layout, stream_values
 from ...files import sha256
@@ -244,9 +244,9 @@ def scan_inputs(options: TranslationOptions, files: dict[str, dict[str, Path]]) 
     with tqdm(total=total, desc="check", unit=" bytes", unit_scale=True) as bar:
         scans = {
             split: {
-                side: scan_conllu(path, bar.update)
-                if side == "conllu"
-                else scan_text(path, options.max_characters, bar.update)
+                side: scan_file(
+                    path, None if side == "conllu" else options.max_characters, bar.update
+                )
                 for side, path in sides.items()
             }
             for split, sides in files.items()
