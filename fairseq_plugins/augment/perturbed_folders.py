@@ -1,8 +1,6 @@
 """A folder of the command ``perturb``: examples of one split after a transformation, and before.
 
-The split's own file in the dataset's own form, the same rows as they were in ``original/``, what
-was done to every example of the split in ``changes.jsonl``, and what all of it is in
-``perturbation.json``.
+`perturbation.record` says what lies there.
 """
 
 from __future__ import annotations
@@ -19,7 +17,6 @@ from ..messages import quoted
 from .perturbation.record import CHANGES, ORIGINAL, RECORD
 
 SHOWN = 200  # characters of a text in an error
-NEEDED = ("dataset", "split", "transformation")
 CHANGE = {"id": str, "changed": bool, "texts": list, "new_texts": list}
 GOLD = {"score": "scores", "classes": "classes", "word_labels": "labels of words"}
 
@@ -85,9 +82,7 @@ def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> Pe
 
 def _read_record(path: Path) -> dict[str, Any]:
     record = json_file(path)
-    for name in NEEDED:
-        if not isinstance(record.get(name), str):
-            raise ValueError(f"{path}: {name!r} is {quoted(record.get(name))}, expected a text")
+    _check_kinds(record, dict.fromkeys(("dataset", "split", "transformation"), str), path)
     try:
         splits = get_dataset(record["dataset"]).splits
     except ValueError as error:
@@ -96,6 +91,13 @@ def _read_record(path: Path) -> dict[str, Any]:
         choices = ", ".join(splits)
         raise ValueError(f"{path}: unknown split {quoted(record['split'])}; choices: {choices}")
     return record
+
+
+def _check_kinds(found: dict[str, Any], kinds: dict[str, type], where: object) -> None:
+    for name, kind in kinds.items():
+        if not isinstance(found.get(name), kind):
+            shown = quoted(found.get(name))
+            raise ValueError(f"{where}: {name!r} is {shown}, expected {kind.__name__}")
 
 
 def _check_changes(
@@ -119,22 +121,18 @@ def _check_changes(
         )
     written = kept if count == len(kept) else changes
     numbered = [example.id for example in after[1]] == [str(number) for number in range(count)]
-    names = ("text", "label") if numbered else ("text", "label", "id")
-    for (file, part), texts, label in (
-        (before, "texts", "label"),
-        (after, "new_texts", "new_label"),
-    ):
+    for (file, part), new in ((before, ""), (after, "new_")):
         for example, (number, change) in zip(part, written):
-            gold = change.get(label)
-            recorded = (change[texts], gold if gold is None else str(gold), change["id"])
-            where = f"{file}:{example.line}", f"{path}:{number}"
-            _check_same(example, dict(zip(names, recorded)), *where)
+            places = f"{file}:{example.line}", f"{path}:{number}"
+            found = {"text": list(example.texts), "label": example.label, "id": example.id}
+            gold = change.get(f"{new}label")
+            recorded = {"text": change[f"{new}texts"], "label": gold if gold is None else str(gold)}
+            _check_same(found, recorded if numbered else recorded | {"id": change["id"]}, *places)
     return [change["id"] for _, change in written]
 
 
-def _check_same(example: Example, recorded: dict[str, Any], place: str, other: str) -> None:
+def _check_same(found: dict[str, Any], recorded: dict[str, Any], place: str, other: str) -> None:
     """Refuse an example that is not what is recorded of it."""
-    found = {"text": list(example.texts), "label": example.label, "id": example.id}
     for name, value in recorded.items():
         if found[name] != value:
             raise ValueError(
@@ -147,11 +145,7 @@ def _read_changes(path: Path) -> list[tuple[int, dict[str, Any]]]:
     """Read the record of changes, with the number of each line."""
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file: run fairseq-plugins perturb again")
-    changes = []
-    for number, change in json_objects(path):
-        for name, kind in CHANGE.items():
-            if not isinstance(change.get(name), kind):
-                what = f"{name!r} is {quoted(change.get(name))}, expected {kind.__name__}"
-                raise ValueError(f"{path}:{number}: {what}")
-        changes.append((number, change))
+    changes = list(json_objects(path))
+    for number, change in changes:
+        _check_kinds(change, CHANGE, f"{path}:{number}")
     return changes

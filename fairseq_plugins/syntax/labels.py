@@ -3,9 +3,6 @@
 An inventory gives id 0 to padding, id 1 to ``<special>`` (``</s>`` and every other token that is
 no part of a word), and the following ids to its labels in a fixed order. On disk it is a text
 file of ``label count`` lines in id order, in the manner of fairseq's dictionaries.
-
-Source: Sundararaman et al. 2019, "Syntax-infused Transformer": part of speech of the word, case of
-its first character, and the position B/M/E/O of a subword within its word.
 """
 
 from __future__ import annotations
