@@ -80,17 +80,18 @@ def read_sets(paths: Sequence[str | Path], manifest: Manifest) -> list[Perturbed
 
 def _places(path: str | Path) -> Iterator[tuple[Path, str]]:
     """Yield the sets that a path stands for: folder or file, and a task of AdvGLUE."""
-    place, task = Path(path), ""
-    if not place.exists() and str(path).rpartition(":")[2] in TASKS:
-        name, _, task = str(path).rpartition(":")
+    place, (name, _, task) = Path(path), str(path).rpartition(":")
+    if not place.exists() and task in TASKS:
         place = Path(name)
+    else:
+        task = ""
     if place.is_dir() and not (place / RECORD).is_file():
-        inner = [_place(other) for other in sorted(place.iterdir()) if _is_set(other)]
+        inner = [transformed_file(one) or one for one in sorted(place.iterdir()) if _is_set(one)]
         if not inner:
             raise FileNotFoundError(f"{path} holds no perturbed set; expected {KINDS}")
-        yield from inner
+        yield from ((one, "") for one in inner)
     elif place.is_dir() or place.suffix == ".json":
-        yield _place(place)[0], task
+        yield transformed_file(place) or place, task
     elif place.exists():
         raise ValueError(f"{path} is no perturbed set; expected {KINDS}")
     else:
@@ -99,13 +100,8 @@ def _places(path: str | Path) -> Iterator[tuple[Path, str]]:
 
 def _is_set(path: Path) -> bool:
     """Whether it is a set; a hidden folder is what a killed run of `perturb` left."""
-    if path.name.startswith("."):
-        return False
-    return (path / RECORD).is_file() or (path.is_file() and transformed_file(path) is not None)
-
-
-def _place(path: Path) -> tuple[Path, str]:
-    return transformed_file(path) or path, ""
+    samples = path.is_file() and transformed_file(path) is not None
+    return not path.name.startswith(".") and (samples or (path / RECORD).is_file())
 
 
 def _read_options(manifest: Manifest) -> ReadOptions:

@@ -136,29 +136,20 @@ def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
         ValueError: see `parse_block`.
     """
     found = []
-    tag = LAYERS["pos"]
     for line, fields in _checked_rows(block, path)[0]:
         _, form, lemma, _, _, feats, head, relation, *_ = fields
-        upos = _label(tag, fields, path, line)
+        upos = _label(LAYERS["pos"], fields, path, line)
         pairs = (pair.partition("=") for pair in feats.split("|"))
-        found.append(
-            Word(
-                *(form, lemma, upos),
-                {name: value for name, _, value in pairs},
-                int(head) if head.isdecimal() else None,
-                relation.partition(":")[0],
-                line,
-            )
-        )
+        known = {name: value for name, _, value in pairs}
+        number = int(head) if head.isdecimal() else None
+        found.append(Word(form, lemma, upos, known, number, relation.partition(":")[0], line))
     return found
 
 
 def sentence_id(block: Sequence[Line]) -> str:
     """Return a sentence's ``sent_id``, or nothing."""
-    for _, line in block:
-        if line.startswith(SENTENCE_ID):
-            return line.removeprefix(SENTENCE_ID).strip()
-    return ""
+    names = (line for _, line in block if line.startswith(SENTENCE_ID))
+    return next(names, SENTENCE_ID).removeprefix(SENTENCE_ID).strip()
 
 
 def _checked_rows(

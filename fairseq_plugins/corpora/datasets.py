@@ -135,13 +135,9 @@ def read_split(
     return _not_none(examples, file, log=respelled is None)
 
 
-def collect_labels(examples: Iterable[Example]) -> tuple[str, ...]:
-    """Return the labels that occur, in the order of their ids: sorted, ``O`` first."""
-    found: set[str] = set()
-    for example in examples:
-        found.update(example.word_labels or ())
-        found.update([example.label] if example.label is not None else [])
-    return tuple(sorted(found, key=lambda label: (label != OUTSIDE, label)))
+def in_order_of_ids(labels: Iterable[str]) -> tuple[str, ...]:
+    """Return labels that occur, each once, in the order of their ids: sorted, ``O`` first."""
+    return tuple(sorted(set(labels), key=lambda label: (label != OUTSIDE, label)))
 
 
 def _not_none(examples: Iterator[Example], file: SplitFile, *, log: bool) -> Iterator[Example]:

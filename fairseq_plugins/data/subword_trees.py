@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..syntax.tree import NO_WORD, check_heads, first_bad_sentence
+from ..syntax.tree import NO_WORD, first_bad_sentence
 
 ROWS_AT_ONCE = 100_000
 
@@ -53,11 +53,6 @@ def _check_rows(
     roots = heads_of_words == words[firsts]
     numbers = np.where(roots, 0, heads_of_words)
     counts = np.bincount(line_of[firsts], minlength=len(sizes))
-    line = first_bad_sentence(numbers, counts)
-    if line is not None:
-        stop = int(counts[: line + 1].sum())
-        try:
-            check_heads(numbers[stop - counts[line] : stop].tolist())
-        except ValueError as error:
-            place = f"{what}, line {done + line + 1}"
-            raise ValueError(f"{place}: {error}; prepare the folder again") from None
+    if bad := first_bad_sentence(numbers, counts):
+        line, error = bad
+        raise ValueError(f"{what}, line {done + line + 1}: {error}; prepare the folder again")

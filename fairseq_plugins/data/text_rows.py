@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..syntax.tree import check_heads, first_bad_sentence
+from ..syntax.tree import first_bad_sentence
 from .streams import AGAIN, check_ids, stream_layout
 
 
@@ -99,12 +99,9 @@ def check_succession(what: str, words: Rows) -> None:
 
 def parents_of(what: str, heads: Rows, cure: str = AGAIN) -> Rows:
     """Return heads that count from 1 as indices from 0, a root's its own, if they form trees."""
-    at = first_bad_sentence(heads.values, heads.lengths)
-    if at is not None:
-        try:
-            check_heads(heads[at].tolist())
-        except ValueError as error:
-            raise ValueError(f"{what}: example {at + 1}: {error}; {cure}") from None
+    if bad := first_bad_sentence(heads.values, heads.lengths):
+        at, error = bad
+        raise ValueError(f"{what}: example {at + 1}: {error}; {cure}")
     values = heads.values.astype(np.int32) - 1  # (N,)
     roots = np.flatnonzero(values < 0)
     begins = np.repeat(heads.ends - heads.lengths, heads.lengths)  # (N,)

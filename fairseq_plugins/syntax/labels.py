@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 
 from ..files import write_text
-from ..messages import quoted
-from ..text_reading import read_text
+from ..messages import named
+from ..text_reading import read_lines
 
 PAD = "<pad>"
 SPECIAL = "<special>"
@@ -68,21 +68,15 @@ class Inventory:
         lines = [f"{symbol} {counts.get(symbol, 0)}\n" for symbol in self.symbols]
         write_text(path, "".join(lines))
 
-    @classmethod
-    def load(cls, name: str, path: Path) -> Inventory:
-        """Read an inventory written by `save`; ValueError names file and line of a bad row."""
-        symbols = []
-        text = read_text(path)
-        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
-            fields = line.rsplit(" ", 1)
-            if len(fields) != 2 or not fields[1].isdigit():
-                raise ValueError(f"{path}:{number}: expected 'label count', found {quoted(line)}")
-            symbols.append(fields[0])
-        if tuple(symbols[:2]) != (PAD, SPECIAL) or len(set(symbols)) != len(symbols):
+    def check_file(self, path: Path) -> None:
+        """Refuse a file that is none of `save`, or one of other labels; ValueError names these."""
+        rows = [line.rpartition(" ") for line in read_lines(path)]
+        found = tuple(symbol for symbol, _, count in rows if count.isdigit())
+        if found != self.symbols or len(found) != len(rows):
             raise ValueError(
-                f"{path}: a feature inventory starts with {PAD} and {SPECIAL} and repeats nothing"
+                f"{path} lists other labels than this release knows for {self.name!r}: found "
+                f"{named(symbol for symbol, *_ in rows[2:])}; expected {' '.join(self.labels)}"
             )
-        return cls(name, tuple(symbols[2:]))
 
 
 def upos_label(tag: str) -> str:

@@ -76,8 +76,8 @@ def _cycle(heads: Sequence[int]) -> list[int]:
     return []
 
 
-def first_bad_sentence(heads: np.ndarray, lengths: np.ndarray) -> int | None:
-    """Return the index of the first of many sentences whose heads `check_heads` refuses.
+def first_bad_sentence(heads: np.ndarray, lengths: np.ndarray) -> tuple[int, str] | None:
+    """Return the index of the first of many sentences that `check_heads` refuses, and its reason.
 
     All sentences are looked at together: every word points at its head, then at the head of its
     head and so on, each time twice as far; where there are trees, all come to point at roots.
@@ -97,8 +97,13 @@ def first_bad_sentence(heads: np.ndarray, lengths: np.ndarray) -> int | None:
     for _ in range(int(lengths.max(initial=0)).bit_length()):
         above = above[above]
     bad |= heads[above] != 0  # (N,) in a cycle, or below one or a bad word
-    wrong = np.flatnonzero(bad)
-    return int(np.searchsorted(ends, wrong[0], side="right")) if len(wrong) else None
+    for wrong in np.flatnonzero(bad)[:1]:
+        at = int(np.searchsorted(ends, wrong, side="right"))
+        try:
+            check_heads(heads[ends[at] - lengths[at] : ends[at]].tolist())
+        except ValueError as error:
+            return at, str(error)
+    return None
 
 
 def project_heads(heads: Sequence[int], token_of: Sequence[int]) -> list[int]:

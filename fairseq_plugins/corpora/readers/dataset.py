@@ -26,8 +26,8 @@ class Dataset:
         tables: columns that its files may have, where they are tables with fixed columns.
         reader: a split's file to examples, where they are not.
         target: ``classes``, ``score`` or ``word_labels``.
-        labels: closed set in id order; None: those of the training split, as `collect_labels`
-            orders them.
+        labels: closed set in id order; None: those of the training split, in the order
+            of `in_order_of_ids`.
         positive: the positive class, or the label of a wrong word; empty for none.
         metric: the headline metric, by its name in the logs.
         submission: split -> ``{"file": …, "labels": {ours: the server's}}``.

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from ...corpora.datasets import collect_labels
-from ...corpora.examples import Example
+from ...corpora.datasets import in_order_of_ids
 from ...corpora.readers.split_file import known_label, log_respelled
 from ...messages import named, quoted
 from .text_options import TextOptions
@@ -54,9 +53,7 @@ def _found(options: TextOptions, scans: dict[str, TextScan]) -> tuple[str, ...]:
         ValueError: too many for classes, unless the user says that they are.
     """
     train = {split: scan for split, scan in scans.items() if split == "train"} or scans
-    labels = collect_labels(
-        Example("", (), label=label) for scan in train.values() for label in scan.labels
-    )
+    labels = in_order_of_ids(label for scan in train.values() for label in scan.labels)
     if options.source.target == "classes" and len(labels) > FEW and not options.many_labels:
         paths = " and ".join(str(scan.path) for scan in train.values())
         raise ValueError(
