@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 
 from ..corpora.conllu import Word, read_blocks, sentence_id, treebank_words
-from ..corpora.readers.m2 import CORRECT, INCORRECT
+from ..corpora.readers.tokens import CORRECT, INCORRECT
 from ..files import write_text
 from ..messages import quoted
 from ..option_flags import check, option

@@ -263,11 +263,6 @@ def annotated_names(names: Iterable[str]) -> list[str]:
     return [layer.name for layer in found if layer.annotated]
 
 
-def needs_annotator(names: Iterable[str]) -> bool:
-    """Whether any of these layers comes from an annotator."""
-    return any(layer.annotated for layer in layers_of(names))
-
-
 def parse_features(text: str) -> tuple[str, ...]:
     """Split ``"pos,case"`` into names of layers that are columns, in the order given.
 

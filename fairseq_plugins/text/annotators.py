@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..syntax import layers
-from ..syntax.layers import annotator_line
+from ..syntax.layers import annotator_line, layers_of
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +21,7 @@ def needs_annotator(names: Iterable[str], tokenize: str = "") -> bool:
         names: of the layers that are wanted.
         tokenize: what words are.
     """
-    return tokenize == SPACY or layers.needs_annotator(names)
+    return tokenize == SPACY or any(one.annotated for one in layers_of(names))
 
 
 def load_annotator(names: Iterable[str], model: str = "", tokenize: str = "") -> Any:

@@ -266,13 +266,13 @@ RULE = {"name": "rule", "version": "1", "hash": "0"}
 def test_sentences_are_taken_as_the_texts_need_them(tmp_path) -> None:
     path = write_conllu(tmp_path / "a.conllu", [ROSE, DOG, ROSE, []])
     parses = ParseFile(path, tmp_path / "a.tsv", names=("pos", "heads"))
-    first, second = parses.take(Example("0", ("a rose\u00a0Thedog can", " a  rose ")))
+    given_ = [Example("0", ("a rose\u00a0Thedog can", " a  rose "))]
+    ((_, (first, second)),) = parses.beside(given_)
     assert first == Annotation(
         ["a", "rose", "The", "dog", "can"],
         {"pos": ["DET", "NOUN", "DET", "NOUN", "VERB"], "heads": [2, 0, 4, 5, 0]},
     )
     assert second.words == ["a", "rose"]
-    parses.close()
 
 
 def test_identity_follows_from_the_bytes(tmp_path) -> None:

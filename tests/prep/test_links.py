@@ -152,7 +152,7 @@ def test_augmentation_work_is_no_link(elsewhere, tmp_path) -> None:
 
 def test_perturbed_folders_replace_nothing_behind_a_link(elsewhere, tmp_path) -> None:
     record = {"transformation": "SwapAnt", "file": "precious.txt", "kept": False}
-    rows = RawRows(Path("x"), None, (), b"head\n", {})
+    rows = RawRows(None, (), b"head\n", {})
     out = tmp_path / "SwapAnt"
     write_set(out, record, rows, ())
     shutil.rmtree(out / ORIGINAL)

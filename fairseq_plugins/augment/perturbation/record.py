@@ -40,14 +40,12 @@ class RawRows:
     """The rows of a file that `corpora.datasets.read_split` can read.
 
     Args:
-        path: the file.
         table: what its columns are.
         columns: their names in order; none in JSON lines.
         head: the header with its end, or nothing.
         lines: all lines with their ends, by number from 1.
     """
 
-    path: Path
     table: Table
     columns: tuple[str, ...]
     head: bytes
@@ -80,11 +78,11 @@ def open_rows(dataset: Dataset, path: Path) -> RawRows:
     with open(path, "rb") as stream:
         lines = dict(enumerate(stream, 1))
     if path.suffix in JSON_SUFFIXES:
-        return RawRows(path, dataset.tables[0], (), b"", lines)
+        return RawRows(dataset.tables[0], (), b"", lines)
     header = lines[1].removeprefix(BYTE_ORDER_MARK).decode("utf-8").rstrip("\r\n").split("\t")
     table, has_header = table_for(dataset.tables, header)
     columns, head = (tuple(header), lines[1]) if has_header else (table.headerless, b"")
-    return RawRows(path, table, columns, head, lines)
+    return RawRows(table, columns, head, lines)
 
 
 def cell_of(table: Table, label: str) -> str:

@@ -47,18 +47,16 @@ TASKS: dict[str, tuple[Dataset, tuple[str, ...]]] = {  # GLUE's dataset, members
 }
 
 
-def transformed_file(path: Path) -> Path | None:
-    """Return the transformed samples that a file of TextFlint holds or belongs to, if it is one."""
+def transformed_file(path: Path) -> tuple[Path, str]:
+    """Return the transformed samples that a file belongs to, and the transformation's name.
+
+    This is empty, and the file itself returned, if it is none of TextFlint.
+    """
     found = NAME.fullmatch(path.name)
     if not found:
-        return None
-    return path.with_name(path.name.replace(found.group(1), TRANSFORMED, 1))
-
-
-def transformation_of(path: Path) -> str:
-    """Return the name of the transformation that stands in a file name."""
-    name = NAME.fullmatch(path.name).group(2)
-    return ALIASES.get(name, name)
+        return path, ""
+    mark, name, _ = found.groups()
+    return path.with_name(path.name.replace(mark, TRANSFORMED, 1)), ALIASES.get(name, name)
 
 
 def read_textflint(path: Path, expected: Expected) -> tuple[list[Example], list[Example]]:

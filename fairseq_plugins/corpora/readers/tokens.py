@@ -1,23 +1,31 @@
-"""Words with labels: one a line, with blank lines between sentences (CoNLL), and MSRA's corpus.
+"""Words with labels: one a line (CoNLL), MSRA's corpus, and M2 files of corrected sentences.
 
 MSRA's named entities (SIGHAN 2006) are labels of characters. The corpus is found as
 ``character<TAB>label`` lines (``msra_train_bio.txt``) and as a line a sentence of ``word/tag`` with
 the tags o, nr (person), ns (place), nt (organisation).
+
+M2 files give labels of right (``c``) and wrong (``i``) words: those that an edit replaces or
+deletes are wrong. An insertion has no words of its own: it marks the word that follows, as the
+published token files of FCE and Falko-MERLIN do, or the last one at the end of the sentence. Those
+of Falko-MERLIN leave out missing punctuation: edits of given types can be ignored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from ...messages import quoted
+from ...messages import named, quoted
 from ..conllu import Line, read_blocks
 from ..examples import Example
 from .options import SEPARATORS, ReadOptions
 from .split_file import SplitFile, tagged
 
 OUTSIDE = "O"
+CORRECT, INCORRECT = "c", "i"
+NO_EDIT = "noop"
 MSRA_TAGS = {"o": "", "nr": "PER", "ns": "LOC", "nt": "ORG"}
 
 
@@ -142,3 +150,62 @@ def _tagged_line(file: SplitFile, number: int, line: int, text: str) -> Example:
     if not characters:
         raise file.empty(line)
     return tagged(characters, labels, str(number), line)
+
+
+def read_m2(file: SplitFile, ignored: Collection[str] = ()) -> Iterator[Example]:
+    """Read an M2 file with the edits of one annotator.
+
+    Args:
+        file: what to read.
+        ignored: types of edits that mark nothing, in addition to those of the options.
+
+    Raises:
+        ValueError: lines that are no M2, an edit outside its sentence, an annotator who is not
+            in the file; with file and line.
+    """
+    seen: Counter[int] = Counter()
+    wanted, ignored = file.options.annotator, {*ignored, *file.options.ignored_edits.split(",")}
+
+    def make(row: tuple[int, list[Line]]) -> Example:
+        number, (sentence, *edits) = row
+        words = _words(file, *sentence)
+        labels = [CORRECT] * len(words)
+        for edit in edits:
+            first, last, annotator, kind = _edit(file, *edit, len(words))
+            seen[annotator] += 1
+            if annotator == wanted and kind not in {NO_EDIT, *ignored}:
+                if first == last:  # marks the following word, or else the last one
+                    first = min(first, len(words) - 1)
+                    last = first + 1
+                labels[first:last] = [INCORRECT] * (last - first)
+        return tagged(words, labels, str(number), sentence[0])
+
+    yield from file.examples(enumerate(read_blocks(file.lines())), make)
+    if seen and wanted not in seen:
+        there = named(sorted(seen))
+        raise ValueError(f"{file.path}: no edits of annotator {wanted}; those of {there} are there")
+
+
+def _words(file: SplitFile, number: int, line: str) -> list[str]:
+    letter, *words = line.split(" ")
+    if letter != "S":
+        raise file.malformed(number, f"expected a sentence 'S …', found {quoted(line)}")
+    if not "".join(words).strip():
+        raise file.empty(number)
+    return [file.word(word, number) for word in words]
+
+
+def _edit(file: SplitFile, number: int, text: str, words: int) -> tuple[int, int, int, str]:
+    """Read ``A first last|||type|||…|||annotator`` as (first, last, annotator, type)."""
+    try:
+        head, kind, *_, annotator = text.split("|||")
+        letter, first, last = head.split()
+        found = int(first), int(last), int(annotator), kind
+        if letter != "A":
+            raise ValueError
+    except ValueError:
+        what = f"expected an edit 'A first last|||type|||…|||annotator', found {quoted(text)}"
+        raise file.malformed(number, what) from None
+    if kind != NO_EDIT and not 0 <= found[0] <= found[1] <= words:
+        raise file.malformed(number, f"edit {found[0]} {found[1]} of a sentence of {words} words")
+    return found

@@ -112,9 +112,7 @@ def _parsed(
         return
     names = options.annotation_names
     parses = ParseFile(scan.conllu, scan.path, names=names, passed_over=dropped)
-    for example in examples:
-        yield example, parses.take(example)
-    parses.close()
+    yield from parses.beside(examples)
 
 
 def is_held_out(number: int, fraction: float, seed: int) -> bool:
