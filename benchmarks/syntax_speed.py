@@ -8,7 +8,7 @@ A step is forward, loss, backward, clipping, fused AdamW. The systems start from
 live in one process and take turns, batch by batch. Equal batches (B x S) have no padding and random
 trees of one word a token; prepared folders give batches in their own order with their own parses.
 Then the masks of one batch, made from its heads, against the training step of SLA and against the
-plain NumPy twin (`syntax.tree`, sentence by sentence) on the same trees.
+plain NumPy twin, sentence by sentence, on the same trees.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ from fairseq_plugins.nn.context import AttentionContext
 from fairseq_plugins.nn.heads import ClassificationHead
 from fairseq_plugins.nn.packing import Layout
 from fairseq_plugins.nn.tree_masks import TreeRule
-from fairseq_plugins.syntax import tree
 from fairseq_plugins.syntax.needs import Needs
 from fairseq_plugins.tasks.text_classification import (
     TextClassificationConfig,
@@ -153,11 +152,28 @@ def masks(batch: Batch, *, added: bool) -> None:
         context.additive_mask(RULE, block) if added else context.allowed(RULE, block)
 
 
+def tree_allowed(heads: Sequence[int]) -> np.ndarray:
+    """Return where `RULE` lets words of one tree look, in NumPy, (W, W)."""
+    words, numbers = np.arange(len(heads)), np.asarray(heads)
+    parents = np.where(numbers == 0, words, numbers - 1)  # (W,) a root's own for a root
+    above, ancestors = parents, np.eye(len(heads), dtype=bool)  # (W, W)
+    while not ancestors[words, above].all():
+        ancestors[words, above] = True
+        above = parents[above]
+    shared = ancestors.astype(np.float32)
+    depth, common = shared.sum(axis=1), shared @ shared.T  # of the lowest common ancestor
+    near = (common > 0) & (depth[:, None] + depth - 2 * common <= RULE.threshold)
+    allowed = near.copy()
+    allowed[1:] |= near[:-1]
+    allowed[:-1] |= near[1:]
+    return allowed
+
+
 def twin(batch: Batch) -> np.ndarray:
     """Make the same masks in NumPy, (B, S, S)."""
     found = np.ones((len(batch["trees"]), *[batch["net_input"]["src_tokens"].shape[1]] * 2), bool)
     for table, heads in zip(found, batch["trees"]):
-        table[1:-1, 1:-1] = tree.tree_allowed(heads, RULE.threshold, RULE.neighbours)
+        table[1:-1, 1:-1] = tree_allowed(heads)
     return found
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 from hypothesis import strategies as st
 
-from fairseq_plugins.augment.perturbation.labels import PairLabels
-from fairseq_plugins.augment.perturbation.name_lists import collect_names
-from fairseq_plugins.augment.perturbation.pairs import Change, Pair, Resources
-from fairseq_plugins.augment.perturbation.sentences import Sentence
-from fairseq_plugins.augment.perturbation.transformations import TRANSFORMATIONS, perturb_pair
+from fairseq_plugins.augment.perturbation.names import collect_names
+from fairseq_plugins.augment.perturbation.sentences import Change, Pair, Resources, TaggedSentence
+from fairseq_plugins.augment.perturbation.transformations import (
+    TRANSFORMATIONS,
+    PairLabels,
+    perturb_pair,
+)
 from fairseq_plugins.text.wordnet import open_wordnet
 from tests.small_wordnet import write_small_wordnet
 
@@ -24,15 +27,15 @@ WORDS = (
     *(("zxqv", "X"), ("caf\u00e9", "NOUN"), ("\u201c", "PUNCT"), (".", "PUNCT"), ("in", "ADP")),
 )
 BLANKS = st.sampled_from((" ", "  ", " ", "\u00a0"))
-PARAPHRASE = PairLabels("paraphrase", "1", "0")
+PARAPHRASE = PairLabels("1", "0")
 LABELS = {
     "paraphrase": PARAPHRASE,
-    "inference": PairLabels("inference", "entailment", "contradiction"),
+    "inference": PairLabels("entailment", "contradiction"),
 }
 
 
 @st.composite
-def sentences(draw) -> Sentence:
+def sentences(draw) -> TaggedSentence:
     """Draw a sentence of known words with blanks of all kinds between and around them."""
     chosen = draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=9))
     text, spans = draw(st.sampled_from(("", " "))), []
@@ -40,17 +43,17 @@ def sentences(draw) -> Sentence:
         spans.append((len(text), len(text) + len(word)))
         text += word + draw(BLANKS)
     text = text.rstrip() + draw(st.sampled_from(("", ".", " ?", " ")))
-    return Sentence(text, *zip(*chosen), tuple(spans))
+    return TaggedSentence(text, *zip(*chosen), tuple(spans))
 
 
-def made(*tagged: str) -> Sentence:
+def made(*tagged: str) -> TaggedSentence:
     """Make a sentence of ``word/TAG``, with single blanks."""
     words, tags = zip(*(part.rsplit("/", 1) for part in " ".join(tagged).split()))
     spans, place = [], 0
     for word in words:
         spans.append((place, place + len(word)))
         place += len(word) + 1
-    return Sentence(" ".join(words), words, tags, tuple(spans))
+    return TaggedSentence(" ".join(words), words, tags, tuple(spans))
 
 
 class Shouting(dict):
@@ -81,14 +84,7 @@ def run(
     seed: int = 1,
     fields: str = "",
     resources: Resources,
-) -> tuple[Change, str] | None:
+) -> Change | None:
     """Apply a transformation by name."""
-    return perturb_pair(
-        TRANSFORMATIONS[name],
-        pair,
-        label,
-        labels=labels,
-        seed=seed,
-        fields=fields,
-        resources=resources,
-    )
+    options = SimpleNamespace(labels=labels, seed=seed, fields=fields)
+    return perturb_pair(TRANSFORMATIONS[name], pair, label, options, resources)

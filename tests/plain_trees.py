@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
 from hypothesis import strategies as st
 
-from fairseq_plugins.syntax.tree import FAR
+FAR = 2**31 - 1  # from one tree to another there is no path
 
 
 def ancestors(heads: list[int], word: int) -> list[int]:
@@ -65,6 +68,56 @@ def steps(heads: list[int]) -> list[list[int]]:
     return found
 
 
-def pairs(heads: list[int]) -> list[tuple[int, int]]:
-    """Return all pairs of words."""
-    return [(i, j) for i in range(len(heads)) for j in range(len(heads))]
+def table(heads: list[int], holds: Callable[[int, int], bool]) -> np.ndarray:
+    """Return of which words i and j something holds, (W, W)."""
+    words = range(len(heads))
+    return np.array([[holds(i, j) for j in words] for i in words], dtype=bool)
+
+
+def near(heads: list[int], threshold: int, neighbours: str = "asymmetric") -> np.ndarray:
+    """Return where local attention may go (Li et al. 2020, section 3), from word to word.
+
+    D(i, j) = min over k in {i-1, i, i+1} of dis(k, j), allowed where D <= threshold.
+    """
+    dis, reach = steps(heads), 0 if neighbours == "none" else 1
+    found = table(
+        heads,
+        lambda i, j: min(row[j] for row in dis[max(i - reach, 0) : i + reach + 1]) <= threshold,
+    )
+    return found | found.T if neighbours == "symmetric" else found
+
+
+def related(heads: list[int], kind: str) -> np.ndarray:
+    """Tell of i and j whether j is i, or i's parent, child or sibling."""
+    tests = {
+        "parent": lambda i, j: heads[i] == j + 1,
+        "child": lambda i, j: heads[j] == i + 1,
+        "sibling": lambda i, j: heads[i] == heads[j] != 0,
+    }
+    return table(heads, lambda i, j: i == j or tests[kind](i, j))
+
+
+def above(heads: list[int]) -> np.ndarray:
+    """Tell of i and j whether j is i or an ancestor of i."""
+    return table(heads, lambda i, j: i == j or j in ancestors(heads, i))
+
+
+def hulls(heads: list[int]) -> np.ndarray:
+    """Tell of i and j whether i lies between the first and the last word of j's subtree."""
+    below = [np.flatnonzero(column) for column in above(heads).T]
+    return table(heads, lambda i, j: below[j].min() <= i <= below[j].max())
+
+
+def window(words: int, width: int) -> np.ndarray:
+    """Tell of i and j whether they are at most ``width`` apart."""
+    return table([0] * words, lambda i, j: abs(i - j) <= width)
+
+
+def is_projective(heads: list[int]) -> bool:
+    """Whether all words between a word and its head are below that head."""
+    return all(
+        head - 1 in ancestors(heads, between)
+        for word, head in enumerate(heads)
+        if head
+        for between in range(min(word, head - 1) + 1, max(word, head - 1))
+    )

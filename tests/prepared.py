@@ -21,7 +21,7 @@ from fairseq_plugins.models._config import SyntaxTransformerConfig
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 from fairseq_plugins.syntax.labels import SPECIAL_ID
 from fairseq_plugins.syntax.layers import FEATURES
-from fairseq_plugins.syntax.subword_tree import COLUMNS, tree_columns
+from fairseq_plugins.syntax.tree import COLUMNS, tree_columns
 from fairseq_plugins.tasks.syntax_translation import (
     SyntaxTranslationConfig,
     SyntaxTranslationTask,

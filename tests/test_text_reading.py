@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairseq_plugins.corpora.datasets import DATASETS, read_split
-from fairseq_plugins.corpora.parallel_text import scan_conllu, scan_text
-from fairseq_plugins.corpora.readers.advglue import read_advglue
+from fairseq_plugins.corpora.parallel_text import scan_file
 from fairseq_plugins.corpora.readers.expected import Expected
+from fairseq_plugins.corpora.readers.foreign import read_advglue
 from fairseq_plugins.corpora.squad import read as read_squad
 from fairseq_plugins.evaluation.squad_files import read_json
 from fairseq_plugins.lab.plan.grid import read_mapping
@@ -81,7 +81,7 @@ def test_carriage_returns_alone_are_refused_in_one_sentence(end, tmp_path) -> No
     path = tmp_path / "train.tsv"
     path.write_bytes(b"text\tlabel\r" + b"good film\t1\r" * 100 + b"bad film\t0" + end)
     message = r"train\.tsv: its lines end with a carriage return alone .*tr '\\r' '\\n'"
-    for read in (read_lines, lambda p: scan_text(p, 9), scan_conllu):
+    for read in (read_lines, lambda p: scan_file(p, 9), lambda p: scan_file(p, None)):
         with pytest.raises(ValueError, match=message) as caught:
             read(path)
     with pytest.raises(ValueError, match=message) as caught:

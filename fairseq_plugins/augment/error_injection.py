@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 
 from ..corpora.conllu import Word, read_blocks, sentence_id, treebank_words
-from ..corpora.readers.m2 import CORRECT, INCORRECT
+from ..corpora.readers.tokens import CORRECT, INCORRECT
 from ..files import write_text
 from ..messages import quoted
 from ..option_flags import check, option
@@ -93,7 +93,7 @@ def inject(words: Sequence[Word], name: str, injection: Injection) -> Injected:
     chosen: list[tuple[str, WordEdit]] = []
     if meant:
         count = max(1, sum(random.random() < injection.rate for _ in words))
-        chosen = _choose(ParsedSentence.of(words), own, count, injection.names, random)
+        chosen = _choose(ParsedSentence(words), own, count, injection.names, random)
     labels = [INCORRECT if i in own else CORRECT for i in range(len(words))]
     forms = [word.form for word in words]
     for _, (first, last, put, wrong) in sorted(chosen, key=lambda pair: pair[1], reverse=True):

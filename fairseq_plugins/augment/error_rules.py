@@ -9,7 +9,6 @@ word is wrong, and for a missing word the one that follows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
@@ -55,26 +54,19 @@ class WordEdit(NamedTuple):
 Edits = Iterator[WordEdit]
 
 
-@dataclass(frozen=True)
 class ParsedSentence:
     """A parsed sentence.
 
     Args:
         words: W words.
-        children: per word the words, from 0, that depend on it.
     """
 
-    words: Sequence[Word]
-    children: Sequence[Sequence[int]]
-
-    @classmethod
-    def of(cls, words: Sequence[Word]) -> ParsedSentence:
-        """Find every word's children."""
-        children: list[list[int]] = [[] for _ in words]
+    def __init__(self, words: Sequence[Word]) -> None:
+        self.words = words
+        self.children: list[list[int]] = [[] for _ in words]  # per word, from 0
         for i, word in enumerate(words):
             if word.head and word.head <= len(words):
-                children[word.head - 1].append(i)
-        return cls(words, children)
+                self.children[word.head - 1].append(i)
 
     def child(self, i: int, relation: str) -> int | None:
         """Return the first child of a word that has a relation to it."""

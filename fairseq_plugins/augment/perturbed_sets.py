@@ -7,26 +7,56 @@ become `PerturbedExamples`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from ..corpora.readers.advglue import TASKS, read_advglue
-from ..corpora.readers.expected import Expected
-from ..corpora.readers.options import ReadOptions
-from ..corpora.readers.textflint import (
+from ..corpora.datasets import find_split, get_dataset, read_split
+from ..corpora.examples import Example
+from ..corpora.readers.expected import Expected, check_same_pairs, json_file, json_objects
+from ..corpora.readers.foreign import (
+    TASKS,
     TRANSFORMED,
+    read_advglue,
     read_textflint,
-    transformation_of,
     transformed_file,
 )
+from ..corpora.readers.options import ReadOptions
 from ..data.manifest import Manifest
-from .perturbation.record import RECORD
-from .perturbed_folders import PerturbedExamples, read_perturbed
+from ..messages import quoted
+from .perturbation.record import CHANGES, ORIGINAL, RECORD
 
 WHOLE = "original"  # what is called so is before, not after
 KINDS = (
     f"a folder with {RECORD} (fairseq-plugins perturb), {TRANSFORMED}_NAME_N.json (TextFlint), or "
     "AdvGLUE's dev.json"
 )
+SHOWN = 200  # characters of a text in an error
+CHANGE = {"id": str, "changed": bool, "texts": list, "new_texts": list}
+GOLD = {"score": "scores", "classes": "classes", "word_labels": "labels of words"}
+
+
+@dataclass(frozen=True)
+class PerturbedExamples:
+    """Examples after a transformation, with those that they were made from where these are known.
+
+    Args:
+        name: of the transformation.
+        source: folder or file that it was read from.
+        perturbed: the examples; labels are called as the model calls them.
+        originals: as many, in the same order; None if they are not known.
+        dataset: whose examples they are; empty if unknown.
+        split: of the dataset; empty if unknown.
+        source_hash: SHA-256 of the split's whole file; empty if unknown.
+    """
+
+    name: str
+    source: Path
+    perturbed: list[Example]
+    originals: list[Example] | None = None
+    dataset: str = ""
+    split: str = ""
+    source_hash: str = ""
 
 
 def expected_of(manifest: Manifest) -> Expected:
@@ -63,9 +93,8 @@ def read_sets(paths: Sequence[str | Path], manifest: Manifest) -> list[Perturbed
     for (_, task), source in places.items():
         if source.is_dir():
             found.append(read_perturbed(source, expected, options))
-        elif transformed_file(source):
+        elif name := transformed_file(source)[1]:
             originals, perturbed = read_textflint(source, expected)
-            name = transformation_of(source)
             found.append(PerturbedExamples(name, source, perturbed, originals))
         else:
             parts = read_advglue(source, task, manifest.dataset, expected)
@@ -79,17 +108,18 @@ def read_sets(paths: Sequence[str | Path], manifest: Manifest) -> list[Perturbed
 
 def _places(path: str | Path) -> Iterator[tuple[Path, str]]:
     """Yield the sets that a path stands for: folder or file, and a task of AdvGLUE."""
-    place, task = Path(path), ""
-    if not place.exists() and str(path).rpartition(":")[2] in TASKS:
-        name, _, task = str(path).rpartition(":")
+    place, (name, _, task) = Path(path), str(path).rpartition(":")
+    if not place.exists() and task in TASKS:
         place = Path(name)
+    else:
+        task = ""
     if place.is_dir() and not (place / RECORD).is_file():
-        inner = [_place(other) for other in sorted(place.iterdir()) if _is_set(other)]
+        inner = [transformed_file(one)[0] for one in sorted(place.iterdir()) if _is_set(one)]
         if not inner:
             raise FileNotFoundError(f"{path} holds no perturbed set; expected {KINDS}")
-        yield from inner
+        yield from ((one, "") for one in inner)
     elif place.is_dir() or place.suffix == ".json":
-        yield _place(place)[0], task
+        yield transformed_file(place)[0], task
     elif place.exists():
         raise ValueError(f"{path} is no perturbed set; expected {KINDS}")
     else:
@@ -98,13 +128,8 @@ def _places(path: str | Path) -> Iterator[tuple[Path, str]]:
 
 def _is_set(path: Path) -> bool:
     """Whether it is a set; a hidden folder is what a killed run of `perturb` left."""
-    if path.name.startswith("."):
-        return False
-    return (path / RECORD).is_file() or (path.is_file() and transformed_file(path) is not None)
-
-
-def _place(path: Path) -> tuple[Path, str]:
-    return transformed_file(path) or path, ""
+    samples = path.is_file() and transformed_file(path)[1]
+    return not path.name.startswith(".") and bool(samples or (path / RECORD).is_file())
 
 
 def _read_options(manifest: Manifest) -> ReadOptions:
@@ -132,3 +157,110 @@ def _check_names(sets: Sequence[PerturbedExamples]) -> None:
         other = first.setdefault(one.name, one)
         if other is not one:
             raise ValueError(f"{other.source} and {one.source} are both {one.name}: name one")
+
+
+def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> PerturbedExamples:
+    """Read a folder and check its parts against each other.
+
+    Args:
+        folder: with ``perturbation.json``.
+        expected: what the model reads and answers.
+        options: how the user's own files are laid out.
+
+    Raises:
+        FileNotFoundError: a file is missing, the originals among them.
+        ValueError: a damaged file, another kind of dataset than the model's, a label that the
+            model does not know, or parts that contradict each other; with file and line.
+    """
+    record = _read_record(folder / RECORD)
+    dataset, split = get_dataset(record["dataset"]), record["split"]
+    if dataset.target != expected.target:
+        raise ValueError(
+            f"{folder / RECORD}: dataset {dataset.name!r} has {GOLD[dataset.target]}, but the "
+            f"model gives {GOLD[expected.target]}"
+        )
+    after, before = (find_split(dataset, split, place) for place in (folder, folder / ORIGINAL))
+    perturbed, originals = ([*read_split(dataset, split, p, options)] for p in (after, before))
+    check_same_pairs(originals, perturbed, (before, after))
+    names = _check_changes(folder / CHANGES, (before, originals), (after, perturbed))
+    for part, path in ((perturbed, after), (originals, before)):
+        for number, (example, name) in enumerate(zip(part, names)):
+            where = f"{path}:{example.line}"
+            expected.check_sentences(len(example.texts), where)
+            part[number] = replace(example, id=name, label=expected.label(example.label, where))
+    expected.log_respelled(folder)
+    source = record.get("source")
+    digest = str(source.get("sha256", "")) if isinstance(source, dict) else ""
+    name = record["transformation"]
+    return PerturbedExamples(name, folder, perturbed, originals, dataset.name, split, digest)
+
+
+def _read_record(path: Path) -> dict[str, Any]:
+    record = json_file(path)
+    _check_kinds(record, dict.fromkeys(("dataset", "split", "transformation"), str), path)
+    try:
+        splits = get_dataset(record["dataset"]).splits
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if record["split"] not in splits:
+        choices = ", ".join(splits)
+        raise ValueError(f"{path}: unknown split {quoted(record['split'])}; choices: {choices}")
+    return record
+
+
+def _check_kinds(found: dict[str, Any], kinds: dict[str, type], where: object) -> None:
+    for name, kind in kinds.items():
+        if not isinstance(found.get(name), kind):
+            shown = quoted(found.get(name))
+            raise ValueError(f"{where}: {name!r} is {shown}, expected {kind.__name__}")
+
+
+def _check_changes(
+    path: Path, before: tuple[Path, list[Example]], after: tuple[Path, list[Example]]
+) -> list[str]:
+    """Refuse examples that are not those of the record of changes.
+
+    The files hold either all examples of the split, or those alone that were changed.
+
+    Returns:
+        The examples' ids in the split's whole file: where rows have none of their own, they are
+        numbered anew in every file.
+    """
+    changes = _read_changes(path)
+    kept = [change for change in changes if change[1]["changed"]]
+    count = len(after[1])
+    if count not in (len(kept), len(changes)):
+        raise ValueError(
+            f"{after[0]} has {count} examples, but {path} tells of {len(kept)} changed ones among "
+            f"{len(changes)}"
+        )
+    written = kept if count == len(kept) else changes
+    numbered = [example.id for example in after[1]] == [str(number) for number in range(count)]
+    for (file, part), new in ((before, ""), (after, "new_")):
+        for example, (number, change) in zip(part, written):
+            places = f"{file}:{example.line}", f"{path}:{number}"
+            found = {"text": list(example.texts), "label": example.label, "id": example.id}
+            gold = change.get(f"{new}label")
+            recorded = {"text": change[f"{new}texts"], "label": gold if gold is None else str(gold)}
+            _check_same(found, recorded if numbered else recorded | {"id": change["id"]}, *places)
+    return [change["id"] for _, change in written]
+
+
+def _check_same(found: dict[str, Any], recorded: dict[str, Any], place: str, other: str) -> None:
+    """Refuse an example that is not what is recorded of it."""
+    for name, value in recorded.items():
+        if found[name] != value:
+            raise ValueError(
+                f"{place}: {name} {quoted(found[name], SHOWN)} contradicts {other}, where it is "
+                f"{quoted(value, SHOWN)}"
+            )
+
+
+def _read_changes(path: Path) -> list[tuple[int, dict[str, Any]]]:
+    """Read the record of changes, with the number of each line."""
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file: run fairseq-plugins perturb again")
+    changes = list(json_objects(path))
+    for number, change in changes:
+        _check_kinds(change, CHANGE, f"{path}:{number}")
+    return changes

@@ -8,24 +8,25 @@ stopped, and what comes out depends on the input and the options alone.
 from __future__ import annotations
 
 import json
+import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
-
-from tqdm import tqdm
+from typing import IO, Any
 
 from .. import __version__
 from ..corpora.squad import VERSION, Paragraph, Question, Squad, dump, read
-from ..files import sha256, write_text
+from ..files import open_own, sha256, try_lock, write_text
 from ..messages import quoted
-from .squad_augmentation_options import AugmentOptions, Step
+from .squad_augmentation_options import AugmentOptions, TranslationStep
 from .squad_augmentation_rules import REASONS, choose, clean, fault, folded
-from .squad_augmentation_work import open_work
-from .translators import Translate, chain, chunks, run_command, translate_chunk
+from .translators import Translate, chain, run_command, translate_all
 
-LoadTranslator = Callable[[Step, AugmentOptions], Translate]
+logger = logging.getLogger(__name__)
+
+LoadTranslator = Callable[[TranslationStep, AugmentOptions], Translate]
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,9 @@ def augment(options: AugmentOptions, load_translator: LoadTranslator) -> Augment
     fingerprint = json.dumps([source["sha256"], decisive, __version__], sort_keys=True)
     translate = chain(*(_translator(step, options, load_translator) for step in options.steps))
     with open_work(options.work, fingerprint) as (found, keep):
-        _translate([question.text for question in chosen], translate, found, keep, options.chunk)
+        texts, how = (question.text for question in chosen), {"size": options.chunk, "keep": keep}
+        bar = {"title": "paraphrase", "unit": " questions"}
+        translate_all(texts, translate, found=found, **how, **bar)
         judged = judge(squad.paragraphs, chosen, found, options)
         counts = Counter(done.dropped for done in judged.values())
         dropped = {reason: counts[reason] for reason in REASONS}
@@ -110,7 +113,7 @@ def _check_ids(known: set[str], chosen: Sequence[Question], options: AugmentOpti
             )
 
 
-def _translator(step: Step, options: AugmentOptions, load: LoadTranslator) -> Translate:
+def _translator(step: TranslationStep, options: AugmentOptions, load: LoadTranslator) -> Translate:
     if step.command:
         return run_command(step.command, step.flag)
     try:
@@ -121,22 +124,61 @@ def _translator(step: Step, options: AugmentOptions, load: LoadTranslator) -> Tr
         ) from None
 
 
-def _translate(
-    texts: Iterable[str],
-    translate: Translate,
-    found: dict[str, str],
-    keep: Callable[[dict[str, str]], None],
-    size: int,
-) -> None:
-    """Translate distinct texts, chunk by chunk, into ``found``; whole chunks in it are done."""
-    distinct = list(dict.fromkeys(texts))
-    with tqdm(total=len(distinct), desc="paraphrase", unit=" questions") as bar:
-        for chunk in chunks(distinct, size):
-            if any(text not in found for text in chunk):
-                became = translate_chunk(chunk, translate)
-                keep(became)
-                found |= became
-            bar.update(len(chunk))
+@contextmanager
+def open_work(
+    path: Path, fingerprint: str
+) -> Iterator[tuple[dict[str, str], Callable[[dict[str, str]], None]]]:
+    """Open the translations under way, made if missing; one process at a time.
+
+    The first line says what they belong to, then there is a line of JSON a chunk. A line that a
+    kill left unfinished is cut off, and its chunk translated again.
+
+    Args:
+        path: of the file; its folder is made.
+        fingerprint: of what decides the translations; work of another is thrown away.
+
+    Yields:
+        What was translated before, and a function that keeps another chunk.
+
+    Raises:
+        ValueError: another process works with the file, or it is a link.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open_own(path) as stream:
+        if not try_lock(stream, path):
+            raise ValueError(f"{path} is in use: another augmentation writes this output")
+        found = _read(stream, path, fingerprint)
+
+        def keep(chunk: dict[str, str]) -> None:
+            stream.write(_line(chunk))
+            stream.flush()
+
+        yield found, keep
+
+
+def _line(body: Any) -> bytes:
+    return (json.dumps(body, ensure_ascii=True) + "\n").encode()
+
+
+def _read(stream: IO[bytes], path: Path, fingerprint: str) -> dict[str, str]:
+    """Read the whole lines of our own work; cut the file after them, or begin it again."""
+    stream.seek(0)
+    lines = stream.read().split(b"\n")[:-1]
+    found: dict[str, str] = {}
+    head = _line(fingerprint)
+    if not lines or lines[0] + b"\n" != head:
+        if lines:
+            logger.warning("%s is of another augmentation: beginning anew", path)
+        stream.truncate(0)
+        stream.write(head)
+        stream.flush()
+        return found
+    stream.truncate(sum(len(line) + 1 for line in lines))
+    for line in lines[1:]:
+        found |= json.loads(line)
+    if found:
+        logger.info("going on: %d questions are translated", len(found))
+    return found
 
 
 def judge(

@@ -15,7 +15,7 @@ BEST = "checkpoint_best.pt"  # what is taken from the folder of a run
 DECISIVE = "rate seed beam sampling chunk max_ratio max_characters suffix".split()
 
 
-class Step(NamedTuple):
+class TranslationStep(NamedTuple):
     """What translates one way: a checkpoint, or a command.
 
     Args:
@@ -93,12 +93,6 @@ class AugmentOptions:
             raise ValueError(
                 f"--suffix {self.suffix!r}: must be some characters, none of them blank"
             )
-        self._check_files()
-        for step in self.steps:
-            if step.checkpoint and not Path(step.checkpoint).is_file():
-                raise FileNotFoundError(f"{step.flag}: no file {step.checkpoint!r}")
-
-    def _check_files(self) -> None:
         if not Path(self.input).is_file():
             raise FileNotFoundError(f"no file {self.input!r}")
         for path in self.results:
@@ -110,9 +104,12 @@ class AugmentOptions:
                 raise ValueError(f"{path} is a folder: name a file for the output")
         if Path(self.output).exists() and not self.overwrite:
             raise ValueError(f"{self.output} is there already: name another or give --overwrite")
+        for step in self.steps:
+            if step.checkpoint and not Path(step.checkpoint).is_file():
+                raise FileNotFoundError(f"{step.flag}: no file {step.checkpoint!r}")
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[TranslationStep]:
         """What translates, one after the other.
 
         Raises:
@@ -122,18 +119,19 @@ class AugmentOptions:
         ways += [("--backward", self.backward, self.backward_data, self.backward_command)]
         given = [bool(checkpoint) + bool(command) for _, checkpoint, _, command in ways]
         if self.command and not any(given):
-            return [Step("--command", command=self.command)]
+            return [TranslationStep("--command", command=self.command)]
         if self.command or given != [1, 1]:
             raise ValueError(
                 "what translates is either --command, or one for each way: --forward or "
                 "--forward-command, and --backward or --backward-command"
             )
-        return [
-            Step(flag, _file_of(checkpoint), data)
-            if checkpoint
-            else Step(f"{flag}-command", command=command)
-            for flag, checkpoint, data, command in ways
-        ]
+        steps = []
+        for flag, checkpoint, data, command in ways:
+            path = Path(checkpoint) / BEST if Path(checkpoint).is_dir() else Path(checkpoint)
+            model = TranslationStep(flag, str(path), data)
+            told = TranslationStep(f"{flag}-command", command=command)
+            steps.append(model if checkpoint else told)
+        return steps
 
     @property
     def results(self) -> tuple[Path, Path, Path]:
@@ -150,8 +148,3 @@ class AugmentOptions:
         """What decides the outcome, the input apart."""
         translation = [step.described() for step in self.steps]
         return {name: getattr(self, name) for name in DECISIVE} | {"translation": translation}
-
-
-def _file_of(checkpoint: str) -> str:
-    """Return a checkpoint's file; a folder stands for its best one."""
-    return str(Path(checkpoint) / BEST if Path(checkpoint).is_dir() else Path(checkpoint))

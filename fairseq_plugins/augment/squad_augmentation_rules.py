@@ -18,17 +18,12 @@ MARKS = "?\uff1f\u061f\u037e"  # what a question ends with: Latin, Chinese, Arab
 OTHER_ENDS = ".,;:!\u3002 "
 UNKNOWN = ("<unk>", "⁇")  # what models write for subwords they do not know
 
-EMPTY = "empty"
-UNCHANGED = "unchanged"
-DUPLICATE = "duplicate"
-LENGTH = "length"
-UNKNOWN_WORDS = "unknown_words"
 REASONS = {
-    EMPTY: "nothing came back",
-    UNCHANGED: "equal to the question, but for case, spaces and punctuation",
-    DUPLICATE: "equal in that way to another question of its paragraph",
-    LENGTH: "too long, or much longer or shorter than the question",
-    UNKNOWN_WORDS: "holds words that the model does not know",
+    "empty": "nothing came back",
+    "unchanged": "equal to the question, but for case, spaces and punctuation",
+    "duplicate": "equal in that way to another question of its paragraph",
+    "length": "too long, or much longer or shorter than the question",
+    "unknown_words": "holds words that the model does not know",
 }
 
 
@@ -78,16 +73,16 @@ def fault(
     """
     new, old = folded(paraphrase), folded(question)
     if not new:
-        return EMPTY
+        return "empty"
     if any(sign in paraphrase and sign not in question for sign in UNKNOWN):
-        return UNKNOWN_WORDS
+        return "unknown_words"
     if new == old:
-        return UNCHANGED
+        return "unchanged"
     if new in others:
-        return DUPLICATE
+        return "duplicate"
     words, characters = (
         sorted((count(paraphrase), count(question)))
         for count in (lambda text: len(text.split()), len)
     )
     odd = max_ratio and any(most > max_ratio * least for least, most in (words, characters))
-    return LENGTH if odd or characters[1] > max_characters else None
+    return "length" if odd or characters[1] > max_characters else None

@@ -7,7 +7,9 @@ one sentence a line on its standard input and writes as many lines.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from tqdm import tqdm
 
 Translate = Callable[[Sequence[str]], Sequence[str]]
 CHUNK = 256  # sentences at a time
@@ -40,6 +42,43 @@ def translate_chunk(texts: Sequence[str], translate: Translate) -> dict[str, str
             "the same order"
         )
     return {text: one_line(new) for text, new in zip(texts, back)}
+
+
+def translate_all(
+    texts: Iterable[str],
+    translate: Translate,
+    *,
+    title: str,
+    unit: str,
+    size: int = CHUNK,
+    found: dict[str, str] | None = None,
+    keep: Callable[[dict[str, str]], None] = lambda chunk: None,
+) -> dict[str, str]:
+    """Translate distinct texts, chunk by chunk, with a progress bar.
+
+    Args:
+        texts: any, in any order.
+        translate: what does it.
+        title, unit: of the bar.
+        size: texts at a time.
+        found: what was translated before; grows. Chunks that are in it as a whole are done.
+        keep: takes every chunk that was translated now.
+
+    Returns:
+        Each text with what it became, which may be empty.
+
+    Raises:
+        ValueError: another number of sentences came back.
+    """
+    found, distinct = {} if found is None else found, list(dict.fromkeys(texts))
+    with tqdm(total=len(distinct), desc=title, unit=unit) as bar:
+        for chunk in chunks(distinct, size):
+            if any(text not in found for text in chunk):
+                became = translate_chunk(chunk, translate)
+                keep(became)
+                found |= became
+            bar.update(len(chunk))
+    return found
 
 
 def chain(*steps: Translate) -> Translate:

@@ -21,7 +21,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..augment.squad_augmentation_options import AugmentOptions, Step
+from ..augment.squad_augmentation_options import AugmentOptions, TranslationStep
 from ..option_flags import add_flags
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
     show(augment(options, load_translator), options)
 
 
-def load_translator(step: Step, options: AugmentOptions) -> Any:
+def load_translator(step: TranslationStep, options: AugmentOptions) -> Any:
     """Load a checkpoint of this project; fairseq is imported here, for commands do not need it."""
     from ..inference import back_translation
 

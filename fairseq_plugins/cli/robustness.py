@@ -23,7 +23,7 @@ from ..option_flags import add_flags
 from . import command
 
 if TYPE_CHECKING:
-    from ..augment.perturbed_folders import PerturbedExamples
+    from ..augment.perturbed_sets import PerturbedExamples
     from ..lab.results.robustness_table import PerturbedSet
 
 PLACES = ("output",)

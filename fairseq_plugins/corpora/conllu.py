@@ -7,8 +7,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..messages import quoted
-from ..syntax.annotation import Annotation
-from ..syntax.layers import LAYERS, STANDARD_TAGS, Tagged, annotated_names, layers_of
+from ..syntax.layers import (
+    LAYERS,
+    STANDARD_TAGS,
+    TAGS,
+    Annotation,
+    Layer,
+    annotated_names,
+    layers_of,
+)
 from ..syntax.tree import check_heads, project_heads
 
 Line = tuple[int, str]  # number from 1, text without its end
@@ -82,31 +89,23 @@ def parse_block(
         i = last
     found: dict[str, list[Any]] = {}
     for layer in layers_of(annotated_names(names)):
-        if isinstance(layer.source, Tagged):
-            tags = [_label(layer.source, fields, path, number) for number, fields in words]
+        if layer.source == TAGS:
+            tags = [_label(layer, fields, path, number) for number, fields in words]
             found[layer.name] = [tags[run.start] for run in runs]
         else:
-            found[layer.name] = _heads_of_runs(_heads(words, path), runs)
+            found[layer.name] = _heads(words, runs, path)
     return Annotation(kept, found)
 
 
-def _heads_of_runs(heads: list[int], runs: Sequence[range]) -> list[int]:
-    """Return the heads of words that are runs of parts; a run stands where its top part stands."""
-    if len(runs) == len(heads):
-        return heads
-    tops = [next(k for k in run if not run.start < heads[k] <= run.stop) for run in runs]
-    return project_heads(heads, tops)
-
-
-def _label(source: Tagged, fields: Sequence[str], path: Path, number: int) -> str:
+def _label(layer: Layer, fields: Sequence[str], path: Path, number: int) -> str:
     try:
-        return source.label(fields[source.column])
+        return layer.label(fields[layer.tag[1]])
     except ValueError as error:
         raise ValueError(f"{path}:{number}: {error}") from None
 
 
-def _heads(words: Sequence[Row], path: Path) -> list[int]:
-    """Return the heads of a block's words.
+def _heads(words: Sequence[Row], runs: Sequence[range], path: Path) -> list[int]:
+    """Return the heads of runs of a block's words; a run stands where its top part stands.
 
     Raises:
         ValueError: they form no tree; with file and line.
@@ -122,7 +121,10 @@ def _heads(words: Sequence[Row], path: Path) -> list[int]:
         check_heads(heads, [fields[1] for _, fields in words], one_root=bool(words))
     except ValueError as error:
         raise ValueError(f"{path}:{words[0][0]}: {error}") from None
-    return heads
+    if len(runs) == len(heads):
+        return heads
+    tops = [next(k for k in run if not run.start < heads[k] <= run.stop) for run in runs]
+    return project_heads(heads, tops)
 
 
 def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
@@ -134,29 +136,20 @@ def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
         ValueError: see `parse_block`.
     """
     found = []
-    tag = LAYERS["pos"].source
     for line, fields in _checked_rows(block, path)[0]:
         _, form, lemma, _, _, feats, head, relation, *_ = fields
-        upos = _label(tag, fields, path, line)
+        upos = _label(LAYERS["pos"], fields, path, line)
         pairs = (pair.partition("=") for pair in feats.split("|"))
-        found.append(
-            Word(
-                *(form, lemma, upos),
-                {name: value for name, _, value in pairs},
-                int(head) if head.isdecimal() else None,
-                relation.partition(":")[0],
-                line,
-            )
-        )
+        known = {name: value for name, _, value in pairs}
+        number = int(head) if head.isdecimal() else None
+        found.append(Word(form, lemma, upos, known, number, relation.partition(":")[0], line))
     return found
 
 
 def sentence_id(block: Sequence[Line]) -> str:
     """Return a sentence's ``sent_id``, or nothing."""
-    for _, line in block:
-        if line.startswith(SENTENCE_ID):
-            return line.removeprefix(SENTENCE_ID).strip()
-    return ""
+    names = (line for _, line in block if line.startswith(SENTENCE_ID))
+    return next(names, SENTENCE_ID).removeprefix(SENTENCE_ID).strip()
 
 
 def _checked_rows(

@@ -9,15 +9,14 @@ forest.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
 from ..files import sha256
-from ..syntax.annotation import Annotation
-from ..syntax.layers import LAYERS, TREE, annotated_names
+from ..syntax.layers import LAYERS, TREE, Annotation, annotated_names
 from ..text_reading import numbered_lines
 from .conllu import parse_block, read_blocks
 from .examples import Example
@@ -70,21 +69,15 @@ class ParseFile:
         self._blocks = read_blocks(numbered_lines(path))
         self._last = 0  # line
 
-    def take(self, example: Example) -> Parses:
-        """Return the parses of an example's texts, which must come in the file's order.
+    def beside(self, examples: Iterable[Example]) -> Iterator[tuple[Example, Parses]]:
+        """Yield examples, all of them and in the file's order, with the parses of their texts.
 
         Raises:
-            ValueError: sentences of other words, too few of them, or no CoNLL-U; with the lines of
-                both files.
+            ValueError: sentences of other words, too few or too many of them, or no CoNLL-U; with
+                the lines of both files.
         """
-        return tuple(self._take(text, example) for text in example.texts)
-
-    def close(self) -> None:
-        """Refuse sentences that belong to no example.
-
-        Raises:
-            ValueError: there is one; with its line.
-        """
+        for example in examples:
+            yield example, tuple(self._take(text, example) for text in example.texts)
         for block in self._blocks:
             if words := parse_block(block, self.path).words:
                 raise ValueError(

@@ -1,4 +1,4 @@
-"""The datasets of understanding tasks: what there is, where its files lie, what they hold."""
+"""The datasets of understanding tasks, also the user's own: where files lie, what they hold."""
 
 from __future__ import annotations
 
@@ -6,16 +6,40 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from ..messages import named
 from .examples import Example
-from .readers.dataset import Dataset
+from .readers.dataset import Dataset, Files
 from .readers.glue import GLUE
-from .readers.labels import Respelled, log_respelled
 from .readers.matching import MATCHING
 from .readers.options import ReadOptions
-from .readers.own import OWN
-from .readers.split_file import SplitFile
-from .readers.tagging import TAGGING
-from .readers.tokens import OUTSIDE
+from .readers.split_file import Respelled, SplitFile, log_respelled
+from .readers.tables import read_plain, read_table
+from .readers.tagging import TAGGING, error_dataset, read_errors
+from .readers.tokens import OUTSIDE, read_tokens
+
+
+def _files(*suffixes: str) -> Files:
+    names = {"train": ("train",), "valid": ("valid", "dev"), "test": ("test",)}
+    return {
+        split: tuple(f"{stem}.{suffix}" for stem in stems for suffix in suffixes)
+        for split, stems in names.items()
+    }
+
+
+TABLES = _files("tsv", "jsonl")
+
+OWN = (
+    Dataset("plain", TABLES, reader=read_plain),
+    Dataset("plain_scores", TABLES, reader=read_plain, target="score", metric="pearson"),
+    Dataset(
+        "tokens",
+        _files("conll", "tsv", "txt"),
+        reader=read_tokens,
+        target="word_labels",
+        metric="entity_f1",
+    ),
+    error_dataset("token_errors", _files("m2", "tsv", "txt"), read_errors),
+)
 
 DATASETS = {dataset.name: dataset for dataset in (*GLUE, *MATCHING, *TAGGING, *OWN)}
 
@@ -56,6 +80,21 @@ def find_splits(dataset: Dataset, raw_dir: str | Path) -> dict[str, Path]:
     return found
 
 
+def find_split(dataset: Dataset, split: str, raw_dir: str | Path) -> Path:
+    """Find the official file of one split.
+
+    Raises:
+        FileNotFoundError: see `find_splits`; or that split has none.
+    """
+    found = find_splits(dataset, raw_dir)
+    if split not in found:
+        raise FileNotFoundError(
+            f"{raw_dir} holds no file of split {split!r} ({' or '.join(dataset.splits[split])}); "
+            f"it has {named(found)}"
+        )
+    return found[split]
+
+
 def input_files(dataset: Dataset, path: Path) -> list[Path]:
     """Return all files that are read with a split's file: itself, and the truth file of CGED."""
     companion = dataset.companion(path)
@@ -92,16 +131,13 @@ def read_split(
     counts = Counter() if dropped is None else dropped
     others = Counter() if respelled is None else respelled
     file = SplitFile(path, split, options, dataset.target, labels, counts, others)
-    return _not_none(dataset.read(file), file, log=respelled is None)
+    examples = dataset.reader(file) if dataset.reader else read_table(file, dataset.tables)
+    return _not_none(examples, file, log=respelled is None)
 
 
-def collect_labels(examples: Iterable[Example]) -> tuple[str, ...]:
-    """Return the labels that occur, in the order of their ids: sorted, ``O`` first."""
-    found: set[str] = set()
-    for example in examples:
-        found.update(example.word_labels or ())
-        found.update([example.label] if example.label is not None else [])
-    return tuple(sorted(found, key=lambda label: (label != OUTSIDE, label)))
+def in_order_of_ids(labels: Iterable[str]) -> tuple[str, ...]:
+    """Return labels that occur, each once, in the order of their ids: sorted, ``O`` first."""
+    return tuple(sorted(set(labels), key=lambda label: (label != OUTSIDE, label)))
 
 
 def _not_none(examples: Iterator[Example], file: SplitFile, *, log: bool) -> Iterator[Example]:

@@ -75,20 +75,17 @@ def log_unread(
     places = {Path(name).parent for names in expected.values() for name in names}
     folders = [Path(raw_dir) / place for place in sorted(places) if ".." not in place.parts]
     known = {path.resolve() for path in read.values()}
-    unread = [path for folder in folders for path in _data(folder) if path.resolve() not in known]
+    unread = [
+        path
+        for folder in folders
+        for path in sorted(folder.iterdir() if folder.is_dir() else ())
+        if path.suffix.lower() in DATA
+        and not path.name.lower().startswith((".", *ABOUT))
+        and path.is_file()
+        and path.resolve() not in known
+    ]
     if unread:
         lacking = [f"{s} as {named(n, 3)}" for s, n in expected.items() if s not in read]
         looked = f"; looked for: {named(lacking, between='; ')}" if lacking else ""
         names = named(path.relative_to(raw_dir) for path in unread)
         logger.info("%s: there, but not read: %s%s", raw_dir, names, looked)
-
-
-def _data(folder: Path) -> list[Path]:
-    """Return the files of a folder that look like data."""
-    return sorted(
-        path
-        for path in (folder.iterdir() if folder.is_dir() else ())
-        if path.suffix.lower() in DATA
-        and not path.name.lower().startswith((".", *ABOUT))
-        and path.is_file()
-    )

@@ -42,51 +42,41 @@ class Scan:
     escaped: int = 0
 
 
-def scan_text(
-    path: Path, max_characters: int, tick: Callable[[int], None] = lambda n: None
+def scan_file(
+    path: Path, max_characters: int | None, tick: Callable[[int], None] = lambda n: None
 ) -> Scan:
-    """Check one text file.
+    """Check one file.
 
     Args:
         path: the file.
-        max_characters: longer lines are remembered in `Scan.overlong`.
+        max_characters: longer lines are remembered in `Scan.overlong`; None for CoNLL-U, whose
+            lines are its sentences: runs of lines between blank ones.
         tick: called with the number of bytes read.
 
     Raises:
-        FileNotFoundError: no such file.
-        ValueError: bytes that are no UTF-8, with file, line and byte.
+        FileNotFoundError, ValueError: no such file; bytes that are no UTF-8 (with line and byte).
     """
-    return _scan(path, tick, max_characters)
-
-
-def scan_conllu(path: Path, tick: Callable[[int], None] = lambda n: None) -> Scan:
-    """Check one CoNLL-U file; its lines are its sentences. See `scan_text`."""
-    return _scan(path, tick, None)
-
-
-def _scan(path: Path, tick: Callable[[int], None], max_characters: int | None) -> Scan:
-    """Check a file of lines, or without ``max_characters`` of runs of lines between blank ones."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"no file {str(path)!r}")
-    scan, digest, offset, blank = Scan(Path(path)), hashlib.sha256(), 0, True
+    found, digest, offset, blank = Scan(Path(path)), hashlib.sha256(), 0, True
     with open(path, "rb") as stream:
         for number, raw in enumerate(stream, 1):
             line = decode_line(raw, path, number)
             if max_characters is not None or (blank and line.strip()):
-                if scan.lines % CHUNK_LINES == 0:
-                    scan.offsets.append(offset)
-                    scan.line_numbers.append(number)
-                scan.lines += 1
+                if found.lines % CHUNK_LINES == 0:
+                    found.offsets.append(offset)
+                    found.line_numbers.append(number)
+                found.lines += 1
             if max_characters is not None:
-                if len(line) > max_characters and scan.overlong is None:
-                    scan.overlong = (number, len(line))
-                scan.escaped += any(entity in raw for entity in MOSES_ENTITIES)
+                if len(line) > max_characters:
+                    found.overlong = found.overlong or (number, len(line))
+                found.escaped += any(entity in raw for entity in MOSES_ENTITIES)
             blank = not line.strip()
             offset += len(raw)
             digest.update(raw)
             tick(len(raw))
-    scan.sha256 = digest.hexdigest()
-    return scan
+    found.sha256 = digest.hexdigest()
+    return found
 
 
 def read_chunk(path: Path, offset: int, number: int, count: int) -> list[str]:

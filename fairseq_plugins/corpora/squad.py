@@ -23,11 +23,11 @@ from ..text_reading import check_characters, read_text
 VERSION = "v2.0"
 NO_VERDICT = "1"  # versions that begin so do not say "is_impossible"
 
-_KINDS = {str: "a text", list: "a list", dict: "an object", int: "a whole number", bool: "a truth"}
+_KINDS = {str: "a text", list: "a list", int: "a whole number", bool: "a truth"}
 
 
 @dataclass(frozen=True)
-class Answer:
+class GoldAnswer:
     """A gold answer.
 
     Args:
@@ -59,7 +59,7 @@ class Question:
 
     id: str
     text: str
-    answers: tuple[Answer, ...] | None = None
+    answers: tuple[GoldAnswer, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def read(path: str | Path) -> Squad:
             seen[question.id] = place.removeprefix(f"{path}: ")
     if not seen:
         raise ValueError(f"{path} holds no question")
-    return Squad(_optional(body, "version", str, str(path), ""), paragraphs)
+    return Squad(_take(body, "version", str, str(path), ""), paragraphs)
 
 
 def dump(path: str | Path, paragraphs: Iterable[Paragraph], version: str = VERSION) -> None:
@@ -133,26 +133,20 @@ def dump(path: str | Path, paragraphs: Iterable[Paragraph], version: str = VERSI
         paragraphs: neighbours of one title become one article.
         version: as it will say; 1.1 says nothing of impossible questions.
     """
+
+    def body_of(question: Question) -> dict[str, Any]:
+        body: dict[str, Any] = {"question": question.text, "id": question.id}
+        if question.answers is not None:
+            body["answers"] = [answer.as_json() for answer in question.answers]
+            if not version.removeprefix("v").startswith(NO_VERDICT):
+                body["is_impossible"] = not question.answers
+        return body
+
     data = []
     for title, group in groupby(paragraphs, key=lambda paragraph: paragraph.title):
-        found = [
-            {
-                "context": paragraph.context,
-                "qas": [_question_body(question, version) for question in paragraph.questions],
-            }
-            for paragraph in group
-        ]
+        found = [{"context": one.context, "qas": [*map(body_of, one.questions)]} for one in group]
         data.append({"title": title, "paragraphs": found})
     write_text(Path(path), json.dumps({"version": version, "data": data}, ensure_ascii=False))
-
-
-def _question_body(question: Question, version: str) -> dict[str, Any]:
-    body: dict[str, Any] = {"question": question.text, "id": question.id}
-    if question.answers is not None:
-        body["answers"] = [answer.as_json() for answer in question.answers]
-        if not version.removeprefix("v").startswith(NO_VERDICT):
-            body["is_impossible"] = not question.answers
-    return body
 
 
 def _parsed(path: Path) -> dict[str, Any]:
@@ -173,15 +167,15 @@ def _parsed(path: Path) -> dict[str, Any]:
 
 
 def _paragraphs(body: dict[str, Any], path: Path) -> Iterator[Paragraph]:
-    for i, article in enumerate(_required(body, "data", list, f"{path}: the file")):
+    for i, article in enumerate(_take(body, "data", list, f"{path}: the file")):
         place = f"{path}: data[{i}]"
-        found = _required(article, "paragraphs", list, place)
-        title = _optional(article, "title", str, place, "")
+        found = _take(article, "paragraphs", list, place)
+        title = _take(article, "title", str, place, "")
         check_characters(title, place)
         for k, paragraph in enumerate(found):
             where = f"{place}.paragraphs[{k}]"
             context = _text(paragraph, "context", where)
-            bodies = enumerate(_required(paragraph, "qas", list, where))
+            bodies = enumerate(_take(paragraph, "qas", list, where))
             questions = tuple(_question(question, f"{where}.qas[{n}]") for n, question in bodies)
             yield Paragraph(title, context, questions, where)
 
@@ -190,8 +184,8 @@ def _question(body: Any, place: str) -> Question:
     name = _text(body, "id", place)
     place = f"{place} (id {name!r})"
     text = _text(body, "question", place)
-    impossible = _optional(body, "is_impossible", bool, place, None)
-    found = _optional(body, "answers", list, place, [] if impossible else None)
+    impossible = _take(body, "is_impossible", bool, place, None)
+    found = _take(body, "answers", list, place, [] if impossible else None)
     if impossible is not None and impossible != (not found):
         raise ValueError(
             f"{place}: 'is_impossible' is {json.dumps(impossible)}, but it has "
@@ -203,34 +197,29 @@ def _question(body: Any, place: str) -> Question:
     for k, answer in enumerate(found):
         where = f"{place}: answers[{k}]"
         marked = _text(answer, "text", where)
-        answers.append(Answer(marked, _required(answer, "answer_start", int, where)))
+        answers.append(GoldAnswer(marked, _take(answer, "answer_start", int, where)))
     return Question(name, text, tuple(answers))
 
 
 def _text(body: Any, key: str, place: str) -> str:
     """Take a text that says something."""
-    found = _required(body, key, str, place)
+    found = _take(body, key, str, place)
     if not found.strip():
         raise ValueError(f"{place}: {key!r} is empty")
     check_characters(found, place)
     return found
 
 
-def _required(body: Any, key: str, kind: type, place: str) -> Any:
+def _take(body: Any, key: str, kind: type, place: str, default: Any = ...) -> Any:
+    """Take a value of a kind; without a default it must be there."""
     if not isinstance(body, dict):
-        raise ValueError(f"{place} is {_shown(body)}, expected {_KINDS[dict]}")
-    if key not in body:
+        raise ValueError(f"{place} is {shortened(json.dumps(body), 40)}, expected an object")
+    found = body.get(key, default)
+    if found is ...:
         raise ValueError(
             f"{place} has no {key!r}; it has {named(map(quoted, body), none='nothing')}"
         )
-    if type(body[key]) is not kind:
-        raise ValueError(f"{place}: {key!r} is {_shown(body[key])}, expected {_KINDS[kind]}")
-    return body[key]
-
-
-def _optional(body: dict[str, Any], key: str, kind: type, place: str, default: Any) -> Any:
-    return _required(body, key, kind, place) if key in body else default
-
-
-def _shown(value: Any) -> str:
-    return shortened(json.dumps(value), 40)
+    if key in body and type(found) is not kind:
+        shown = shortened(json.dumps(found), 40)
+        raise ValueError(f"{place}: {key!r} is {shown}, expected {_KINDS[kind]}")
+    return found

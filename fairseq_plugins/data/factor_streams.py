@@ -19,8 +19,7 @@ from torch import Tensor
 from ..messages import named
 from ..syntax.labels import PAD_ID
 from ..syntax.layers import TREE, Layer
-from ..syntax.subword_tree import NO_WORD, shortened_columns
-from ..syntax.tree import check_heads, first_bad_sentence
+from ..syntax.tree import NO_WORD, first_bad_sentence, shortened_columns
 from .streams import (
     AGAIN,
     check_ids,
@@ -235,11 +234,6 @@ def _check_lines(
     roots = heads_of_words == words[firsts]
     numbers = np.where(roots, 0, heads_of_words)
     counts = np.bincount(line_of[firsts], minlength=len(sizes))
-    line = first_bad_sentence(numbers, counts)
-    if line is not None:
-        stop = int(counts[: line + 1].sum())
-        try:
-            check_heads(numbers[stop - counts[line] : stop].tolist())
-        except ValueError as error:
-            place = f"{what}, line {done + line + 1}"
-            raise ValueError(f"{place}: {error}; {AGAIN}") from None
+    if bad := first_bad_sentence(numbers, counts):
+        line, error = bad
+        raise ValueError(f"{what}, line {done + line + 1}: {error}; {AGAIN}")

@@ -25,7 +25,7 @@ from fairseq.data.indexed_dataset import (
 )
 
 from ..files import new_file, publish
-from ..syntax.tree import check_heads, first_bad_sentence
+from ..syntax.tree import first_bad_sentence
 
 AGAIN = "prepare the folder again"
 AT_ONCE = 1 << 22  # numbers looked at together
@@ -263,12 +263,9 @@ def check_succession(what: object, words: Rows, cure: str = AGAIN) -> None:
 
 def parents_of(what: object, heads: Rows, cure: str = AGAIN) -> Rows:
     """Return heads that count from 1 as indices from 0, a root's its own, if they form trees."""
-    at = first_bad_sentence(heads.values, heads.lengths)
-    if at is not None:
-        try:
-            check_heads(heads[at].tolist())
-        except ValueError as error:
-            raise ValueError(f"{what}: example {at + 1}: {error}; {cure}") from None
+    if bad := first_bad_sentence(heads.values, heads.lengths):
+        at, error = bad
+        raise ValueError(f"{what}: example {at + 1}: {error}; {cure}")
     values = heads.values.astype(np.int32) - 1  # (N,)
     roots = np.flatnonzero(values < 0)
     begins = np.repeat(heads.ends - heads.lengths, heads.lengths)  # (N,)

@@ -252,7 +252,7 @@ class TextItems:
         columns = []
         for layer in self.columns:
             if layer.derived:  # from the words of the wordpieces
-                columns.append(layer.inventory.ids(layer.source.labels(words.tolist())))
+                columns.append(layer.inventory.ids(layer.label(words.tolist())))
             else:
                 columns.append(column.layers[layer.name][index][words])
         return np.stack(columns, axis=1)  # (S, F)

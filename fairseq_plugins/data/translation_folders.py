@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
-from ..messages import named
-from ..syntax.labels import Inventory
 from ..syntax.layers import COLUMN, FEATURES, Layer, layers_of
 from ..text_reading import read_text
 from .manifest import TRANSLATION, Manifest
@@ -94,10 +92,5 @@ def load_layers(folders: Sequence[str], manifest: Manifest) -> list[Layer]:
         path = Path(folder) / f"dict.{manifest.source_lang}.{layer.name}.txt"
         if not path.is_file():
             raise FileNotFoundError(f"{path} is missing; {AGAIN}")
-        found = Inventory.load(layer.name, path)
-        if found.symbols != layer.inventory.symbols:
-            raise ValueError(
-                f"{path} lists other labels than this release knows for {layer.name!r}: found "
-                f"{named(found.labels)}; expected {' '.join(layer.inventory.labels)}"
-            )
+        layer.inventory.check_file(path)
     return layers

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ..corpora.conllu import Line, read_blocks
 from ..corpora.examples import Example
-from ..corpora.readers.labels import known_label
+from ..corpora.readers.split_file import known_label
 from ..messages import named, quoted
 from ..text_reading import numbered_lines
 

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from ..augment.perturbed_folders import PerturbedExamples
-from ..augment.perturbed_sets import expected_of, read_sets
+from ..augment.perturbed_sets import PerturbedExamples, expected_of, read_sets
 from ..corpora.examples import Example
 from ..data.manifest import TEXT, Manifest
 from ..evaluation.contrast import short_names

@@ -13,8 +13,7 @@ Words are counted over the whole row of a batch; a sentence pair leaves one numb
 sentences unused, so that no neighbour lies in the other sentence. Every subword has its word's row
 and column. Special tokens belong to no word, word -1: they see all and are seen by all, and the two
 sentences of a pair see each other whole; by SGNet's rule words see neither special tokens nor, if
-it is not asked for, the other sentence. Nothing here waits for the device. `syntax.tree` says the
-same about one sentence, in plain NumPy.
+it is not asked for, the other sentence. Nothing here waits for the device.
 
 Letters: n sentences of l tokens, W words.
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..corpora import squad
-from ..corpora.squad import Answer
+from ..corpora.squad import GoldAnswer
 from ..data.folder_names import CONTEXTS, EXAMPLES
 from ..data.passages import read_texts
 from ..data.streams import Rows, stream_exists
@@ -23,7 +23,7 @@ class Asked:
     """A question."""
 
     text: str  # what is asked
-    answers: tuple[Answer, ...]  # its gold answers; none if it has no answer
+    answers: tuple[GoldAnswer, ...]  # its gold answers; none if it has no answer
     context: str = ""  # the text that it is asked about; empty if unknown
 
     @property
@@ -86,8 +86,8 @@ def _prepared(path: Path) -> dict[str, Asked]:
     return found
 
 
-def _answer(row: dict[str, Any]) -> Answer:
-    return Answer(_text(row["text"]), operator.index(row.get("answer_start", -1)))
+def _answer(row: dict[str, Any]) -> GoldAnswer:
+    return GoldAnswer(_text(row["text"]), operator.index(row.get("answer_start", -1)))
 
 
 def _text(value: Any) -> str:
@@ -97,7 +97,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _known(answers: tuple[Answer, ...] | None, name: str, path: Path) -> tuple[Answer, ...]:
+def _known(answers: tuple[GoldAnswer, ...] | None, name: str, path: Path) -> tuple[GoldAnswer, ...]:
     if answers is None:
         raise ValueError(f"{path}: question {name!r} has no gold answers to compare with")
     return answers

@@ -3,9 +3,6 @@
 An inventory gives id 0 to padding, id 1 to ``<special>`` (``</s>`` and every other token that is
 no part of a word), and the following ids to its labels in a fixed order. On disk it is a text
 file of ``label count`` lines in id order, in the manner of fairseq's dictionaries.
-
-Source: Sundararaman et al. 2019, "Syntax-infused Transformer": part of speech of the word, case of
-its first character, and the position B/M/E/O of a subword within its word.
 """
 
 from __future__ import annotations
@@ -16,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 
 from ..files import write_text
-from ..messages import quoted
-from ..text_reading import read_text
+from ..messages import named
+from ..text_reading import read_lines
 
 PAD = "<pad>"
 SPECIAL = "<special>"
@@ -51,10 +48,6 @@ class Inventory:
         """Number of ids, the two reserved ones included (the rows of an embedding table)."""
         return len(self.labels) + 2
 
-    def id(self, label: str) -> int:
-        """Return the id of ``label``; ValueError names the choices."""
-        return self.ids([label])[0]
-
     def ids(self, labels: Iterable[str]) -> list[int]:
         """Return the ids of ``labels``, in order; ValueError names an unknown one."""
         table = self._table
@@ -75,21 +68,15 @@ class Inventory:
         lines = [f"{symbol} {counts.get(symbol, 0)}\n" for symbol in self.symbols]
         write_text(path, "".join(lines))
 
-    @classmethod
-    def load(cls, name: str, path: Path) -> Inventory:
-        """Read an inventory written by `save`; ValueError names file and line of a bad row."""
-        symbols = []
-        text = read_text(path)
-        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
-            fields = line.rsplit(" ", 1)
-            if len(fields) != 2 or not fields[1].isdigit():
-                raise ValueError(f"{path}:{number}: expected 'label count', found {quoted(line)}")
-            symbols.append(fields[0])
-        if tuple(symbols[:2]) != (PAD, SPECIAL) or len(set(symbols)) != len(symbols):
+    def check_file(self, path: Path) -> None:
+        """Refuse a file that is none of `save`, or one of other labels; ValueError names these."""
+        rows = [line.rpartition(" ") for line in read_lines(path)]
+        found = tuple(symbol for symbol, _, count in rows if count.isdigit())
+        if found != self.symbols or len(found) != len(rows):
             raise ValueError(
-                f"{path}: a feature inventory starts with {PAD} and {SPECIAL} and repeats nothing"
+                f"{path} lists other labels than this release knows for {self.name!r}: found "
+                f"{named(symbol for symbol, *_ in rows[2:])}; expected {' '.join(self.labels)}"
             )
-        return cls(name, tuple(symbols[2:]))
 
 
 def upos_label(tag: str) -> str:

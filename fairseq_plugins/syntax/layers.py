@@ -15,81 +15,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from .labels import CASES, SPECIAL_ID, SUBWORD_POSITIONS, UPOS, Inventory, upos_label
-from .subword_tree import COLUMNS, NO_WORD
 from .subwords import case_of, positions
-from .tree import project_heads
+from .tree import COLUMNS, NO_WORD, project_heads
 
 WORD, SUBWORD, WORD_PAIR = "word", "subword", "pair of words"  # what a layer belongs to
 COLUMN, TREE, TABLE = "column", "tree", "table"  # how it enters a batch
-
-
-@dataclass(frozen=True)
-class Tree:
-    """Values that are the number of each word's head, from 1; 0 at a root."""
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """Values that are whole numbers from 0.
-
-    Args:
-        count: how many there are.
-    """
-
-    count: int
-
-    def __len__(self) -> int:
-        """Return the number of values."""
-        return self.count
-
-
-@dataclass(frozen=True)
-class Tagged:
-    """Values that an annotator gives each word.
-
-    Args:
-        attribute: of a spaCy token.
-        column: of CoNLL-U, from 0.
-        label: what stands there -> the label; ValueError for what is none.
-        unknown: label of a word of which no annotation is known.
-    """
-
-    attribute: str
-    column: int
-    label: Callable[[str], str]
-    unknown: str
-
-
-@dataclass(frozen=True)
-class Parsed:
-    """Values that an annotator's parse gives each word: its head."""
-
-
-@dataclass(frozen=True)
-class Spelt:
-    """Values that follow from a word as it is written.
-
-    Args:
-        label: word -> label.
-    """
-
-    label: Callable[[str], str]
-
-
-@dataclass(frozen=True)
-class Aligned:
-    """Values that follow from the words of the subwords.
-
-    Args:
-        labels: word indices of S subwords -> S labels.
-    """
-
-    labels: Callable[[Sequence[int]], list[str]]
-
-
-@dataclass(frozen=True)
-class Compared:
-    """Values that follow from comparing each word of a text with each of another."""
+# where its values come from: an annotator's tags, or its parse; each word as it is written; the
+# words of the subwords; comparing each word of a text with each of another
+TAGS, PARSE, SPELLING, ALIGNMENT, COMPARISON = (
+    "tags",
+    "parse",
+    "spelling",
+    "alignment",
+    "comparison",
+)
 
 
 @dataclass(frozen=True)
@@ -99,9 +38,13 @@ class Layer:
     Args:
         name: in options, manifests and file names.
         unit: what has a value: `WORD`, `SUBWORD` or `WORD_PAIR`.
-        values: a closed inventory of labels, a tree, or numbers.
-        source: where the values come from.
+        values: a closed inventory of labels; a range of numbers; or, of a tree (None), the number
+            of each word's head, from 1, and 0 at a root.
+        source: where the values come from: `TAGS`, `PARSE`, `SPELLING`, `ALIGNMENT`, `COMPARISON`.
         about: what a model with the layer reads, for messages.
+        label: what makes labels: of a tag (ValueError for what is none); of a word as it is
+            written; of the word indices of S subwords, S of them.
+        tag: attribute of a spaCy token, and column of CoNLL-U, from 0, that hold the tags.
         standard: whether every prepared folder of texts holds it, without being asked.
         requires: what annotating needs, for messages; empty for nothing.
         lacking: what is said of a text without the layer.
@@ -109,9 +52,11 @@ class Layer:
 
     name: str
     unit: str
-    values: Inventory | Tree | Numbers
-    source: Tagged | Parsed | Spelt | Aligned | Compared
+    values: Inventory | range | None
+    source: str
     about: str
+    label: Callable[[Any], Any] = str
+    tag: tuple[str, int] = ("", 0)
     standard: bool = False
     requires: str = ""
     lacking: str = "was not annotated"
@@ -119,13 +64,14 @@ class Layer:
     @property
     def enters(self) -> str:
         """How the layer enters a batch: `COLUMN` of ``src_factors``, `TREE` or `TABLE`."""
-        kinds = {Inventory: COLUMN, Tree: TREE, Numbers: TABLE}
-        return kinds[type(self.values)]
+        if self.values is None:
+            return TREE
+        return COLUMN if isinstance(self.values, Inventory) else TABLE
 
     @property
     def annotated(self) -> bool:
         """Whether an annotator (a spaCy pipeline, or CoNLL-U) gives the values."""
-        return isinstance(self.source, (Tagged, Parsed))
+        return self.source in (TAGS, PARSE)
 
     @property
     def derived(self) -> bool:
@@ -133,12 +79,12 @@ class Layer:
 
         Folders of texts, which store those words, do not store such a layer.
         """
-        return isinstance(self.source, Aligned)
+        return self.source == ALIGNMENT
 
     @property
     def asked_with(self) -> list[str]:
         """What a preparation is asked for, to have it: the standard tags first, for a parse."""
-        first = STANDARD_TAGS if isinstance(self.source, Parsed) else ()
+        first = STANDARD_TAGS if self.source == PARSE else ()
         return [*first, self.name]
 
     @property
@@ -176,7 +122,7 @@ class Layer:
         Args:
             words: most words of a text.
         """
-        return words + 1 if isinstance(self.values, Tree) else len(self.values)
+        return words + 1 if self.values is None else len(self.values)
 
     def carried(self, values: Sequence[Any], tokens: Sequence[int]) -> list[Any]:
         """Give words the values of the annotator's tokens that they belong to.
@@ -186,14 +132,37 @@ class Layer:
             tokens: for each of W words the index of its token, in order; -1 for a word of which
                 nothing is known, which becomes unknown, or a root.
         """
-        if isinstance(self.source, Tagged):
-            return [values[i] if i >= 0 else self.source.unknown for i in tokens]
+        if self.source == TAGS:
+            return [values[i] if i >= 0 else self.label("") for i in tokens]
         known = [word for word, token in enumerate(tokens) if token >= 0]
         heads = [0] * len(tokens)
         kept = project_heads(values, [tokens[word] for word in known])
         for word, head in zip(known, kept):
             heads[word] = known[head - 1] + 1 if head else 0
         return heads
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """One line's words as the annotator sees them.
+
+    Args:
+        words: W words.
+        layers: name of a layer -> W values: labels, or numbers of heads.
+        spans: W character spans in the line, when the annotator read the line itself.
+    """
+
+    words: list[str]
+    layers: dict[str, list[Any]]
+    spans: list[tuple[int, int]] | None = None
+
+
+def annotator_line(annotator: Any) -> str:
+    """``name version hash`` of an annotator; empty for None."""
+    if annotator is None:
+        return ""
+    identity = annotator.identity()
+    return " ".join(identity[key] for key in ("name", "version", "hash"))
 
 
 LAYERS: dict[str, Layer] = {
@@ -203,29 +172,33 @@ LAYERS: dict[str, Layer] = {
             "pos",
             WORD,
             Inventory("pos", tuple(UPOS)),
-            Tagged("pos_", 3, upos_label, unknown=upos_label("")),
+            TAGS,
             "part-of-speech features",
+            upos_label,
+            ("pos_", 3),
         ),
         Layer(
             "case",
             WORD,
             Inventory("case", CASES),
-            Spelt(case_of),
+            SPELLING,
             "the case of words",
+            case_of,
             standard=True,
         ),
         Layer(
             "subword",
             SUBWORD,
             Inventory("subword", SUBWORD_POSITIONS),
-            Aligned(positions),
+            ALIGNMENT,
             "the places of subwords in their words",
+            positions,
         ),
         Layer(
             "heads",
             WORD,
-            Tree(),
-            Parsed(),
+            None,
+            PARSE,
             "parse trees",
             requires="a spaCy pipeline that parses",
             lacking="was not parsed",
@@ -233,8 +206,8 @@ LAYERS: dict[str, Layer] = {
         Layer(
             "similarity",
             WORD_PAIR,
-            Numbers(256),
-            Compared(),
+            range(256),
+            COMPARISON,
             "the similarity of words",
             requires="WordNet",
             lacking="was not compared",
@@ -251,20 +224,13 @@ OF_TEXTS = tuple(name for name in ON_REQUEST if name not in OF_PAIRS)  # those o
 STANDARD_TAGS = ("pos",)  # what every annotator and CoNLL-U file must give
 
 
-def layer_of(name: str) -> Layer:
-    """Return the layer of this name.
-
-    Raises:
-        ValueError: there is none; names the choices.
-    """
-    if name not in LAYERS:
-        raise ValueError(f"unknown layer {name!r}; choices: {', '.join(LAYERS)}")
-    return LAYERS[name]
-
-
 def layers_of(names: Iterable[str]) -> list[Layer]:
     """Return the layers of these names; ValueError names an unknown one and the choices."""
-    return [layer_of(name) for name in names]
+    names = list(names)
+    for name in names:
+        if name not in LAYERS:
+            raise ValueError(f"unknown layer {name!r}; choices: {', '.join(LAYERS)}")
+    return [LAYERS[name] for name in names]
 
 
 def held_layers(features: Iterable[str], parsed: bool) -> list[str]:
@@ -295,11 +261,6 @@ def annotated_names(names: Iterable[str]) -> list[str]:
     """Return the layers that an annotator gives: those that it always must, and of these names."""
     found = layers_of(dict.fromkeys((*STANDARD_TAGS, *names)))
     return [layer.name for layer in found if layer.annotated]
-
-
-def needs_annotator(names: Iterable[str]) -> bool:
-    """Whether any of these layers comes from an annotator."""
-    return any(layer.annotated for layer in layers_of(names))
 
 
 def parse_features(text: str) -> tuple[str, ...]:

@@ -1,10 +1,10 @@
-"""Dependency trees as lists of heads: word i's head is a number from 1, and 0 at a root.
+"""Dependency trees: checked, carried over to other words, and as two numbers a subword.
 
-Checks of heads, heads for other words, and what a tree lets attention see: the masks of
-syntax-aware local attention (Li et al. 2020, section 3: D(i, j) = min over k in {i-1, i, i+1} of
-dis(k, j), allowed where D <= m), of SG-Net (Zhang et al. 2020: a word sees itself and its
-ancestors) and of Syntax-BERT (Bai et al. 2021: parents, children, siblings). One sentence at a
-time, in NumPy; `nn.tree_masks` does the same for a batch on the device. A sentence may be a forest.
+A tree is a list of heads: word i's head is a number from 1, and 0 at a root. A sentence may be a
+forest. Beside its subwords it travels as two columns, the number of each one's word and that of the
+head of this word. There words are counted from 1, and only those that have a subword; 0 stands
+where there is no word, and a root is its own head. `nn.tree_masks` says what a tree lets attention
+see.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ import numpy as np
 
 from ..messages import named, quoted
 
-FAR = int(np.iinfo(np.int32).max)  # from one tree to another there is no path
-NEIGHBOURS = ("asymmetric", "symmetric", "none")
-RELATIONS = ("parent", "child", "sibling")
+NO_WORD = 0
+COLUMNS = ("words", "heads")
 
 
 def check_heads(
@@ -77,8 +76,8 @@ def _cycle(heads: Sequence[int]) -> list[int]:
     return []
 
 
-def first_bad_sentence(heads: np.ndarray, lengths: np.ndarray) -> int | None:
-    """Return the index of the first of many sentences whose heads `check_heads` refuses.
+def first_bad_sentence(heads: np.ndarray, lengths: np.ndarray) -> tuple[int, str] | None:
+    """Return the index of the first of many sentences that `check_heads` refuses, and its reason.
 
     All sentences are looked at together: every word points at its head, then at the head of its
     head and so on, each time twice as far; where there are trees, all come to point at roots.
@@ -98,110 +97,13 @@ def first_bad_sentence(heads: np.ndarray, lengths: np.ndarray) -> int | None:
     for _ in range(int(lengths.max(initial=0)).bit_length()):
         above = above[above]
     bad |= heads[above] != 0  # (N,) in a cycle, or below one or a bad word
-    wrong = np.flatnonzero(bad)
-    return int(np.searchsorted(ends, wrong[0], side="right")) if len(wrong) else None
-
-
-def parents(heads: Sequence[int]) -> np.ndarray:
-    """Return the index from 0 of each word's head, a root's own for a root, (W,)."""
-    numbers = np.asarray(heads, dtype=np.int64)
-    return np.where(numbers == 0, np.arange(len(numbers)), numbers - 1)
-
-
-def ancestors(heads: Sequence[int]) -> np.ndarray:
-    """Tell of words i and j whether j is i or an ancestor of i, (W, W)."""
-    above = parents_of = parents(heads)  # (W,)
-    words = np.arange(len(above))
-    found = np.eye(len(above), dtype=bool)
-    while not found[words, above].all():
-        found[words, above] = True
-        above = parents_of[above]
-    return found
-
-
-def hulls(heads: Sequence[int]) -> np.ndarray:
-    """Tell of i and j whether i lies between the first and the last word of j's subtree, (W, W).
-
-    The spans of SG-Net's released code. Where subtrees have no gaps they say what `ancestors` says.
-    """
-    below = ancestors(heads)  # (W, W) column j holds the subtree of j
-    return np.maximum.accumulate(below) & np.maximum.accumulate(below[::-1])[::-1]
-
-
-def is_projective(heads: Sequence[int]) -> bool:
-    """Whether no two arcs cross when drawn above the words, those from 0 to the roots included."""
-    numbers, words = np.asarray(heads, dtype=np.int64), np.arange(1, len(heads) + 1)
-    left, right = np.minimum(numbers, words), np.maximum(numbers, words)  # (W,) ends of the arcs
-    inside = (left[:, None] < left) & (left < right[:, None])  # (W, W) arc j begins within arc i
-    return not (inside & (right > right[:, None])).any()
-
-
-def distances(heads: Sequence[int]) -> np.ndarray:
-    """Return the number of steps between words along their tree, `FAR` without a way, (W, W)."""
-    above = ancestors(heads).astype(np.float32)  # (W, W); its products are whole and exact
-    depth = above.sum(axis=1)  # (W,) from 1 at a root
-    common = above @ above.T  # (W, W) depth of the lowest common ancestor, 0 without one
-    steps = (depth[:, None] + depth - 2 * common).astype(np.int64)
-    return np.where(common > 0, steps, FAR)
-
-
-def tree_allowed(
-    heads: Sequence[int], threshold: int, neighbours: str = "asymmetric"
-) -> np.ndarray:
-    """Return where syntax-aware local attention may go: from word i to word j, (W, W).
-
-    Args:
-        heads: of one sentence.
-        threshold: m, the largest distance allowed.
-        neighbours: ``asymmetric``: i sees what is near i or a word beside i, as the paper's D has
-            it; ``symmetric``: so does j see i; ``none``: only what is near i itself.
-
-    Raises:
-        ValueError: a threshold below 0, or other neighbours.
-    """
-    if threshold < 0:
-        raise ValueError(f"the tree threshold is {threshold}; it must be at least 0")
-    if neighbours not in NEIGHBOURS:
-        raise ValueError(f"no neighbours {neighbours!r}; choices: {', '.join(NEIGHBOURS)}")
-    near = distances(heads) <= min(threshold, FAR - 1)  # (W, W)
-    if neighbours == "none":
-        return near
-    allowed = near.copy()
-    allowed[1:] |= near[:-1]
-    allowed[:-1] |= near[1:]
-    return allowed | allowed.T if neighbours == "symmetric" else allowed
-
-
-def relation(heads: Sequence[int], kind: str) -> np.ndarray:
-    """Tell of i and j whether j is i, or i's parent, child or sibling, (W, W).
-
-    Roots have no parent, hence no siblings.
-
-    Raises:
-        ValueError: another relation.
-    """
-    if kind not in RELATIONS:
-        raise ValueError(f"no relation {kind!r}; choices: {', '.join(RELATIONS)}")
-    above, words = parents(heads), np.arange(len(heads))
-    if kind == "sibling":
-        below = above != words  # (W,)
-        related = (above[:, None] == above) & below[:, None] & below
-    else:
-        related = above[:, None] == words
-        related = related.T if kind == "child" else related
-    return related | np.eye(len(words), dtype=bool)
-
-
-def window_allowed(words: int, width: int) -> np.ndarray:
-    """Tell of positions i and j whether they are at most ``width`` apart, (W, W).
-
-    Raises:
-        ValueError: a width below 0.
-    """
-    if width < 0:
-        raise ValueError(f"the window is {width}; it must be at least 0")
-    places = np.arange(words)
-    return np.abs(places[:, None] - places) <= width
+    for wrong in np.flatnonzero(bad)[:1]:
+        at = int(np.searchsorted(ends, wrong, side="right"))
+        try:
+            check_heads(heads[ends[at] - lengths[at] : ends[at]].tolist())
+        except ValueError as error:
+            return at, str(error)
+    return None
 
 
 def project_heads(heads: Sequence[int], token_of: Sequence[int]) -> list[int]:
@@ -237,3 +139,38 @@ def project_heads(heads: Sequence[int], token_of: Sequence[int]) -> list[int]:
             leader = risen.setdefault(token, word)
             found.append(0 if leader == word else leader + 1)
     return found
+
+
+def tree_columns(heads: Sequence[int], word_of: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Number the words of subwords, and their heads.
+
+    A word without a subword (a piece can cover two words) is passed over, as `project_heads` does.
+
+    Args:
+        heads: W heads, from 1; 0 at roots.
+        word_of: S word indices from 0, -1 where a subword has no word.
+
+    Returns:
+        S numbers of words, and S numbers of their heads.
+    """
+    held = sorted({word for word in word_of if word >= 0})
+    numbers = {word: number for number, word in enumerate(held, 1)}
+    kept = project_heads(heads, held)
+    words = [numbers.get(word, NO_WORD) for word in word_of]
+    return words, [kept[word - 1] or word if word else NO_WORD for word in words]
+
+
+def heads_of(words: Sequence[int], heads: Sequence[int]) -> list[int]:
+    """Return the W heads, 0 at roots, that the two columns of a sentence tell of."""
+    found = dict(zip(words, heads))
+    return [0 if found[word] == word else found[word] for word in sorted(found) if word != NO_WORD]
+
+
+def shortened_columns(
+    words: Sequence[int], heads: Sequence[int], length: int
+) -> tuple[list[int], list[int]]:
+    """Return the two columns of a sentence of which only the first ``length`` subwords are left.
+
+    What depended on a word that is gone depends on that word's head; see `project_heads`.
+    """
+    return tree_columns(heads_of(words, heads), [word - 1 for word in words[:length]])

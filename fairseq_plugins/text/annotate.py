@@ -19,8 +19,7 @@ from spacy.tokens import Doc
 
 from ..messages import named
 from ..resources import english_pipeline_path
-from ..syntax.annotation import Annotation
-from ..syntax.layers import STANDARD_TAGS, Parsed, Tagged, annotated_names, layers_of
+from ..syntax.layers import PARSE, STANDARD_TAGS, TAGS, Annotation, annotated_names, layers_of
 from ..syntax.tree import project_heads
 from .raw_text import parts_of
 
@@ -44,8 +43,8 @@ class Annotator:
 
     def __init__(self, model: str = BUNDLED, names: Sequence[str] = STANDARD_TAGS) -> None:
         found = layers_of(annotated_names(names))
-        self._tags = {one.name: one.source for one in found if isinstance(one.source, Tagged)}
-        self._trees = [one.name for one in found if isinstance(one.source, Parsed)]
+        self._tags = {one.name: one for one in found if one.source == TAGS}
+        self._trees = [one.name for one in found if one.source == PARSE]
         self.model, self.parse = model, bool(self._trees)
         self.nlp = load_pipeline(model, (*NEVER_NEEDED, *(() if self.parse else (PARSER,))))
         self.nlp.max_length = 10**9
@@ -107,9 +106,9 @@ class Annotator:
 
     def _layers(self, doc, tokens) -> dict[str, list]:
         found = {}
-        for name, source in self._tags.items():
-            read = attrgetter(source.attribute)
-            found[name] = [source.label(read(token)) for token in tokens]
+        for name, layer in self._tags.items():
+            read = attrgetter(layer.tag[0])
+            found[name] = [layer.label(read(token)) for token in tokens]
         if self._trees:
             heads = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
             kept = project_heads(heads, [token.i for token in tokens])

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..syntax import layers
-from ..syntax.annotation import annotator_line
+from ..syntax.layers import annotator_line, layers_of
 
 logger = logging.getLogger(__name__)
 
@@ -17,7 +16,7 @@ SPACY = "spacy"  # words are those that the pipeline finds
 
 def needs_annotator(names: Iterable[str], tokenize: str = "") -> bool:
     """Whether a spaCy pipeline has work to do, for layers of these names or for what words are."""
-    return tokenize == SPACY or layers.needs_annotator(names)
+    return tokenize == SPACY or any(one.annotated for one in layers_of(names))
 
 
 def load_annotator(names: Iterable[str], model: str = "", tokenize: str = "") -> Any:

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ..data.manifest import Manifest
-from ..syntax import layers
-from ..syntax.annotation import Annotation, annotator_line
+from ..syntax.layers import Annotation, annotator_line, layers_of
 from ..syntax.subwords import align, joined_spans, locate_words
-from .annotators import reopen_annotator, warn_of_other
+from .annotators import needs_annotator, reopen_annotator, warn_of_other
 from .raw_text import detokenize, line_reader, unescape
 from .segment import Segmenter, load_segmenter, read_vocabulary
 from .word_layers import carried, match_alike, match_words, subword_columns, word_values
@@ -121,7 +120,7 @@ class SourceEncoder:
         names: Sequence[str],
         annotator: Any = None,
     ) -> None:
-        for layer in layers.layers_of(names):
+        for layer in layers_of(names):
             if layer.annotated and annotator is None:
                 raise ValueError(f"feature {layer.name!r} needs a spaCy pipeline")
         self.read = line_reader(tokenizer, normalizer, lang)
@@ -212,7 +211,7 @@ def folder_annotator(folder: Path, manifest: Manifest, named: str | None = None)
         FileNotFoundError, ValueError: see `SourceEncoder.from_folder`.
     """
     known = manifest.annotator.get("model") or named or manifest.source_lang == "en"
-    if layers.needs_annotator(manifest.layers) and not known:
+    if needs_annotator(manifest.layers) and not known:
         raise ValueError(
             f"the source ({manifest.source_lang}) was annotated outside and no pipeline is known "
             "for raw text: prepare the folder with --spacy-model, or translate a prepared folder"

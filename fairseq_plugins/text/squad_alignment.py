@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..corpora.squad import Answer, Question
+from ..corpora.squad import GoldAnswer, Question
 from ..data.folder_names import ANSWERABLE, UNANSWERABLE, UNKNOWN
 from ..data.text_windows import stride_windows
 
@@ -52,7 +52,7 @@ class Limits:
         return bool(((windows[:, 0] <= span[0]) & (span[1] < windows[:, 1])).any())
 
 
-def find_answer(context: str, answer: Answer, *, repair: bool) -> Answer | None:
+def find_answer(context: str, answer: GoldAnswer, *, repair: bool) -> GoldAnswer | None:
     """Return the answer where its text stands; None where it is passed over.
 
     With ``repair`` the nearest occurrence may take its place; the earlier of two.
@@ -67,7 +67,7 @@ def find_answer(context: str, answer: Answer, *, repair: bool) -> Answer | None:
     found = [place for place in (before, after) if place >= 0]
     if not found:
         return None
-    return Answer(answer.text, min(found, key=lambda place: abs(place - answer.start)))
+    return GoldAnswer(answer.text, min(found, key=lambda place: abs(place - answer.start)))
 
 
 def cover(offsets: np.ndarray, begin: int, end: int) -> tuple[int, int] | None:
@@ -87,7 +87,7 @@ class PlacedQuestion:
     # first and last wordpiece of each answer that wordpieces cover, in order
     spans: tuple[tuple[int, int], ...]
     # all answers, with their starts set right where that was possible; None: unknown
-    answers: tuple[Answer, ...] | None
+    answers: tuple[GoldAnswer, ...] | None
     # what was unusual: an answer's text and start as the file has them, the reason (of `COUNTED`),
     # and what became of it
     notes: tuple[dict[str, Any], ...] = ()
@@ -137,8 +137,8 @@ def place_question(
 
 def _remarks(
     context: str,
-    answer: Answer,
-    found: Answer | None,
+    answer: GoldAnswer,
+    found: GoldAnswer | None,
     span: tuple[int, int] | None,
     offsets: np.ndarray,
 ) -> Iterator[dict[str, Any]]:

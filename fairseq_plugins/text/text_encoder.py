@@ -13,8 +13,7 @@ from ..corpora.examples import Example
 from ..data.folder_names import VOCABULARY
 from ..data.manifest import Manifest
 from ..pretrained.tokenizer import Vocabulary
-from ..syntax.annotation import Annotation
-from ..syntax.layers import COLUMN, LAYERS, Compared, layers_of
+from ..syntax.layers import COLUMN, COMPARISON, LAYERS, Annotation, layers_of
 from ..syntax.subwords import align, locate_words
 from ..text_reading import check_characters
 from .annotators import SPACY, needs_annotator, reopen_annotator, warn_of_other
@@ -65,7 +64,7 @@ class TextEncoder:
         if annotator is None and needs_annotator(annotations, tokenize):
             raise ValueError(f"{', '.join(annotations) or tokenize} needs a spaCy pipeline")
         for layer in layers_of(annotations):
-            if similarity is None and isinstance(layer.source, Compared):
+            if similarity is None and layer.source == COMPARISON:
                 raise ValueError(f"{layer.name} needs {layer.requires}")
         self.wordpieces, self.tokenize = wordpieces, tokenize
         self.names = tuple(n for n, one in LAYERS.items() if one.standard or n in annotations)
@@ -129,7 +128,7 @@ class TextEncoder:
     def _compared(self, sentences: list[EncodedSentence]) -> tuple[EncodedSentence, ...]:
         if self.similarity is not None and len(sentences) == 2:
             table = self.similarity.table(*(sentence.words for sentence in sentences))
-            names = [name for name in LAYERS if isinstance(LAYERS[name].source, Compared)]
+            names = [name for name in LAYERS if LAYERS[name].source == COMPARISON]
             compared = dict.fromkeys(names, table)
             sentences[1] = replace(sentences[1], layers=sentences[1].layers | compared)
         return tuple(sentences)

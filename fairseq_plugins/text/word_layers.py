@@ -12,10 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..syntax.annotation import Annotation
-from ..syntax.layers import LAYERS, TREE, Spelt, layers_of
-from ..syntax.subword_tree import tree_columns
+from ..syntax.layers import LAYERS, SPELLING, TREE, Annotation, layers_of
 from ..syntax.subwords import align, joined_spans, locate_words, spread
+from ..syntax.tree import tree_columns
 
 
 @dataclass(frozen=True)
@@ -66,8 +65,8 @@ def word_values(
     """
     found = {}
     for layer in layers_of(names):
-        if isinstance(layer.source, Spelt):
-            found[layer.name] = [layer.source.label(word) for word in words]
+        if layer.source == SPELLING:
+            found[layer.name] = [layer.label(word) for word in words]
         elif layer.annotated:
             if layer.name not in known:
                 raise ValueError(f"nothing annotated the words {words[:5]} with {layer.name!r}")
@@ -92,7 +91,7 @@ def subword_columns(
         if layer.enters == TREE:
             columns |= zip(layer.columns, tree_columns(values[layer.name], word_of))
             continue
-        of_words = layer.source.labels(word_of) if layer.derived else None
+        of_words = layer.label(word_of) if layer.derived else None
         labels = spread(values[layer.name], word_of) if of_words is None else of_words
         columns[layer.name] = layer.inventory.ids(labels)
     return columns

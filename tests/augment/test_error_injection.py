@@ -80,7 +80,7 @@ def edits(kind: str, name: str) -> set[str]:
     """Return what a kind may make of a sentence, over several seeds; wrong words in brackets."""
     found, words = set(), words_of(name)
     for seed in range(30):
-        for edit in edits_of(kind, ParsedSentence.of(words), random.Random(seed)):
+        for edit in edits_of(kind, ParsedSentence(words), random.Random(seed)):
             put = [f"[{w}]" if i < edit.wrong else w for i, w in enumerate(edit.words)]
             forms = [word.form for word in words]
             forms[edit.first : edit.last] = put
@@ -130,7 +130,7 @@ def test_nothing_is_wrong_that_a_kind_cannot_know() -> None:
 def test_every_edit_changes_words_and_marks_one(kind, name) -> None:
     words = words_of(name)
     for seed in range(20):
-        for edit in edits_of(kind, ParsedSentence.of(words), random.Random(seed)):
+        for edit in edits_of(kind, ParsedSentence(words), random.Random(seed)):
             old = tuple(word.form for word in words[edit.first : edit.last])
             assert 0 <= edit.first < edit.last <= len(words)
             assert edit.words != old

@@ -13,10 +13,15 @@ from raw_datasets import find_splits_of, write_raw
 from raw_formats import TABLES
 
 from fairseq_plugins.augment.perturbation import perturb as running
-from fairseq_plugins.augment.perturbation.labels import pair_datasets, pair_labels
 from fairseq_plugins.augment.perturbation.options import PerturbOptions
 from fairseq_plugins.augment.perturbation.perturb import perturb
-from fairseq_plugins.augment.perturbation.rows import cell_of, file_name, members_edited, open_rows
+from fairseq_plugins.augment.perturbation.record import (
+    cell_of,
+    file_name,
+    members_edited,
+    open_rows,
+)
+from fairseq_plugins.augment.perturbation.transformations import pair_datasets, pair_labels
 from fairseq_plugins.corpora.datasets import DATASETS, find_splits, read_split
 
 PAIRS = pair_datasets()
@@ -247,7 +252,7 @@ class Tagger:
         return {"name": "tagger", "version": "1", "hash": "0"}
 
     def annotate_text(self, lines):
-        from fairseq_plugins.syntax.annotation import Annotation
+        from fairseq_plugins.syntax.layers import Annotation
 
         self.seen.update(lines)
         notes = []

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from perturbed_corpora import INFERENCE, edit, model, pairs, refusal, swapped, write_folder
 from raw_datasets import write_raw
 
-from fairseq_plugins.augment.perturbation.labels import pair_datasets
 from fairseq_plugins.augment.perturbation.options import PerturbOptions
 from fairseq_plugins.augment.perturbation.perturb import perturb
+from fairseq_plugins.augment.perturbation.transformations import pair_datasets
 from fairseq_plugins.augment.perturbed_sets import read_sets
 from fairseq_plugins.corpora.datasets import DATASETS, find_splits
 from fairseq_plugins.corpora.readers.expected import MEANINGS, Expected

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from squad_files import paragraph, question, toy_squad, write_squad
 
-from fairseq_plugins.augment.squad_augmentation import augment
-from fairseq_plugins.augment.squad_augmentation_options import AugmentOptions, Step
+from fairseq_plugins.augment.squad_augmentation import augment, open_work
+from fairseq_plugins.augment.squad_augmentation_options import AugmentOptions, TranslationStep
 from fairseq_plugins.augment.squad_augmentation_rules import (
     MARKS,
     REASONS,
@@ -23,7 +23,6 @@ from fairseq_plugins.augment.squad_augmentation_rules import (
     fault,
     folded,
 )
-from fairseq_plugins.augment.squad_augmentation_work import open_work
 from fairseq_plugins.corpora import squad
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
@@ -112,7 +111,7 @@ def test_ratio_and_length_are_options() -> None:
     assert fault("Who?", "Who, then?", (), max_ratio=0, max_characters=8) == "length"
 
 
-def politely(step: Step, options: AugmentOptions):
+def politely(step: TranslationStep, options: AugmentOptions):
     """Stand for a model: asks politely on the way there; the way back loses the mark."""
     if step.flag == "--forward":
         return lambda texts: [f"Please say {text[0].lower()}{text[1:]}" for text in texts]

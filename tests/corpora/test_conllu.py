@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fairseq_plugins.corpora.conllu import parse_block, read_blocks, sentence_id, treebank_words
-from fairseq_plugins.corpora.parallel_text import scan_conllu
+from fairseq_plugins.corpora.parallel_text import scan_file
 from fairseq_plugins.text_reading import numbered_lines
 
 FILE = Path("a.conllu")
@@ -103,9 +103,9 @@ def test_sentences_are_counted_as_they_are_read(end, mark, gap, tmp_path, monkey
     text = end * 2 + (end * (gap + 1)).join(end.join(lines) for lines in sentences)
     path = tmp_path / "a.conllu"
     path.write_bytes((mark + text.lstrip() + end).encode())
-    scan = scan_conllu(path)
-    assert (scan.lines, len(scan.offsets)) == (5, 3)
-    for k, (offset, number) in enumerate(zip(scan.offsets, scan.line_numbers)):
+    found = scan_file(path, None)
+    assert (found.lines, len(found.offsets)) == (5, 3)
+    for k, (offset, number) in enumerate(zip(found.offsets, found.line_numbers)):
         blocks = list(read_blocks(numbered_lines(path, offset, number)))
         assert len(blocks) == 5 - 2 * k
         assert parse_block(blocks[0], path).words == [f"w{2 * k}"]

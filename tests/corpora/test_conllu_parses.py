@@ -16,8 +16,7 @@ from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
-from fairseq_plugins.syntax.annotation import Annotation
-from fairseq_plugins.syntax.layers import FEATURES
+from fairseq_plugins.syntax.layers import FEATURES, Annotation
 from fairseq_plugins.syntax.tree import check_heads
 from fairseq_plugins.text import text_encoder
 from fairseq_plugins.text.text_encoder import TextEncoder
@@ -267,13 +266,13 @@ RULE = {"name": "rule", "version": "1", "hash": "0"}
 def test_sentences_are_taken_as_the_texts_need_them(tmp_path) -> None:
     path = write_conllu(tmp_path / "a.conllu", [ROSE, DOG, ROSE, []])
     parses = ParseFile(path, tmp_path / "a.tsv", names=("pos", "heads"))
-    first, second = parses.take(Example("0", ("a rose\u00a0Thedog can", " a  rose ")))
+    given_ = [Example("0", ("a rose\u00a0Thedog can", " a  rose "))]
+    ((_, (first, second)),) = parses.beside(given_)
     assert first == Annotation(
         ["a", "rose", "The", "dog", "can"],
         {"pos": ["DET", "NOUN", "DET", "NOUN", "VERB"], "heads": [2, 0, 4, 5, 0]},
     )
     assert second.words == ["a", "rose"]
-    parses.close()
 
 
 def test_identity_follows_from_the_bytes(tmp_path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from squad_files import paragraph, question, toy_squad, write_squad
 
-from fairseq_plugins.corpora.squad import Answer, Paragraph, Question, dump, read
+from fairseq_plugins.corpora.squad import GoldAnswer, Paragraph, Question, dump, read
 
 CONTEXT = "Mara built a mill in Lund. Otto sold it."
 KNOWN = question("q1", "Who built it?", "Mara", ("Otto", 27))
@@ -33,7 +33,7 @@ def test_file_is_read_as_it_says(tmp_path) -> None:
             "Mills",
             CONTEXT,
             (
-                Question("q1", "Who built it?", (Answer("Mara", 0), Answer("Otto", 27))),
+                Question("q1", "Who built it?", (GoldAnswer("Mara", 0), GoldAnswer("Otto", 27))),
                 Question("q2", "When?", ()),
                 Question("q3", "Why?", None),
             ),
@@ -137,7 +137,9 @@ def test_missing_file_is_named(tmp_path) -> None:
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
-ANSWERS = st.none() | st.lists(st.builds(Answer, TEXT, st.integers(-9, 99)), max_size=2).map(tuple)
+ANSWERS = st.none() | st.lists(st.builds(GoldAnswer, TEXT, st.integers(-9, 99)), max_size=2).map(
+    tuple
+)
 
 
 @given(st.lists(st.lists(st.tuples(TEXT, ANSWERS), min_size=1, max_size=3), min_size=1, max_size=3))

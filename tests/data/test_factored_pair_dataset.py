@@ -42,7 +42,7 @@ def expected(task, token):
     if token == task.src_dict.eos():
         return [SPECIAL_ID] * 3
     tags = features_of([task.src_dict[token]])
-    return [FEATURES[name].inventory.id(tags[name][0]) for name in FEATURES]
+    return [FEATURES[name].inventory.ids([tags[name][0]])[0] for name in FEATURES]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from fairseq_plugins.data.factor_streams import (
 from fairseq_plugins.data.streams import stream_prefix, write_stream
 from fairseq_plugins.syntax.labels import SPECIAL_ID
 from fairseq_plugins.syntax.layers import layers_of
-from fairseq_plugins.syntax.subword_tree import shortened_columns
+from fairseq_plugins.syntax.tree import shortened_columns
 
 WORDS = [[1, 2, 2, 3, 0], [0], [1, 2, 0]]
 HEADS = [[2, 2, 2, 2, 0], [0], [1, 1, 0]]

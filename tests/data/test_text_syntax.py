@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_trees import FORESTS
+from plain_trees import FORESTS, above, hulls, near, related, window
 from prepared_text import WORDS, encode, examples, prepare
 
 from fairseq_plugins.data.streams import Rows, write_stream
@@ -17,7 +17,6 @@ from fairseq_plugins.data.text_columns import SentenceColumns
 from fairseq_plugins.data.text_dataset import TextDataset
 from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, InputFormat
 from fairseq_plugins.nn.tree_masks import AncestorRule, RelationRule, TreeRule, WindowRule
-from fairseq_plugins.syntax import tree
 
 PAD = 7
 
@@ -107,12 +106,12 @@ def test_pair_is_two_singles_with_a_gap(given):
 
 
 RULES = {
-    TreeRule(2): lambda heads: tree.tree_allowed(heads, 2),
-    TreeRule(1, "symmetric"): lambda heads: tree.tree_allowed(heads, 1, "symmetric"),
-    RelationRule("sibling"): lambda heads: tree.relation(heads, "sibling"),
-    AncestorRule(): tree.ancestors,
-    AncestorRule(span=True): tree.hulls,
-    WindowRule(1, "words"): lambda heads: tree.window_allowed(len(heads), 1),
+    TreeRule(2): lambda heads: near(heads, 2),
+    TreeRule(1, "symmetric"): lambda heads: near(heads, 1, "symmetric"),
+    RelationRule("sibling"): lambda heads: related(heads, "sibling"),
+    AncestorRule(): above,
+    AncestorRule(span=True): hulls,
+    WindowRule(1, "words"): lambda heads: window(len(heads), 1),
 }
 
 

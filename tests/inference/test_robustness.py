@@ -17,7 +17,7 @@ from perturbed_corpora import (
     write_json_lines,
 )
 
-from fairseq_plugins.augment.perturbed_folders import PerturbedExamples
+from fairseq_plugins.augment.perturbed_sets import PerturbedExamples
 from fairseq_plugins.inference import robustness
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.inference.robustness import RobustnessOptions, System, parse_systems

@@ -10,7 +10,7 @@ import pytest
 from raw_corpora import contents, invented_pairs, make_options, write_lines, write_pairs
 
 from fairseq_plugins.corpora import parallel_text as corpus_files
-from fairseq_plugins.corpora.parallel_text import read_chunk, scan_text
+from fairseq_plugins.corpora.parallel_text import read_chunk, scan_file
 from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes.translation import prepare
@@ -213,11 +213,11 @@ def test_full_disk_is_an_error_and_the_rerun_finishes(tmp_path, rule_tagger) -> 
 
 def test_file_that_shrinks_under_way_is_noticed(tmp_path) -> None:
     path = write_lines(tmp_path / "t", ["a", "b", "c"])
-    scan = scan_text(path, 100)
-    assert read_chunk(path, scan.offsets[0], 1, 3) == ["a", "b", "c"]
+    whole = scan_file(path, 100)
+    assert read_chunk(path, whole.offsets[0], 1, 3) == ["a", "b", "c"]
     write_lines(path, ["a"])
     with pytest.raises(ValueError, match="changed while it was read"):
-        read_chunk(path, scan.offsets[0], 1, 3)
+        read_chunk(path, whole.offsets[0], 1, 3)
 
 
 @pytest.mark.parametrize("lines", [1, 2, 3, 4, 9])
@@ -225,11 +225,11 @@ def test_chunks_together_are_the_file(lines, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(corpus_files, "CHUNK_LINES", 3)
     wanted = [f"{i} \u2028\u00e9{'x' * i}" for i in range(lines)]
     path = write_lines(tmp_path / "t", wanted)
-    scan = scan_text(path, 5)
-    starts = list(zip(scan.offsets, scan.line_numbers))
+    whole = scan_file(path, 5)
+    starts = list(zip(whole.offsets, whole.line_numbers))
     counts = [min(3, lines - 3 * k) for k in range(len(starts))]
     found = [read_chunk(path, *start, n) for start, n in zip(starts, counts)]
     assert [line for chunk in found for line in chunk] == wanted
     over = [(n, len(line)) for n, line in enumerate(wanted, 1) if len(line) > 5]
-    assert scan.overlong == (over[0] if over else None)
-    assert scan.lines == lines
+    assert whole.overlong == (over[0] if over else None)
+    assert whole.lines == lines

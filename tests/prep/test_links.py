@@ -13,12 +13,11 @@ from raw_corpora import contents
 
 from fairseq_plugins.augment.perturbation.record import (
     ORIGINAL,
-    PerturbationRecord,
+    RawRows,
     check_free,
     write_set,
 )
-from fairseq_plugins.augment.perturbation.rows import RawRows
-from fairseq_plugins.augment.squad_augmentation_work import open_work
+from fairseq_plugins.augment.squad_augmentation import open_work
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
 from fairseq_plugins.data.products import record_products
 from fairseq_plugins.prep.shards import RECORD, SHARDS
@@ -152,10 +151,8 @@ def test_augmentation_work_is_no_link(elsewhere, tmp_path) -> None:
 
 
 def test_perturbed_folders_replace_nothing_behind_a_link(elsewhere, tmp_path) -> None:
-    record = PerturbationRecord(
-        *("toy", "test", "SwapAnt", "Ant", 1, "precious.txt", {}, "both", 0, False, "kept")
-    )
-    rows = RawRows(Path("x"), None, (), b"head\n", {})
+    record = {"transformation": "SwapAnt", "file": "precious.txt", "kept": False}
+    rows = RawRows(None, (), b"head\n", {})
     out = tmp_path / "SwapAnt"
     write_set(out, record, rows, ())
     shutil.rmtree(out / ORIGINAL)

@@ -160,7 +160,10 @@ def test_annotations_are_written_as_asked_for(raw) -> None:
         assert manifest.annotations == names
         assert bool(manifest.annotator) == bool(names)
         check_counts(raw / given, manifest)
-    assert read_stream(raw / "none" / "train.case0")[1][0] == FEATURES["case"].inventory.id("upper")
+    assert (
+        read_stream(raw / "none" / "train.case0")[1][0]
+        == FEATURES["case"].inventory.ids(["upper"])[0]
+    )
 
 
 def test_labels_are_those_of_training_in_sorted_order_or_the_users(raw) -> None:

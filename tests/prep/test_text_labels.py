@@ -14,7 +14,7 @@ from raw_text import examples_of, rows_of, text_options, write_pretrained, write
 
 from fairseq_plugins.augment.perturbed_sets import read_sets
 from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split
-from fairseq_plugins.corpora.readers.labels import known_label
+from fairseq_plugins.corpora.readers.split_file import known_label
 from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.inference.prediction_inputs import Wanted, read_examples
 from fairseq_plugins.prep.recipes.text import prepare

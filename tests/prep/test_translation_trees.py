@@ -15,7 +15,7 @@ from fairseq_plugins.prep.recipes import translation_chunks as chunks
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.subset import choose_lines, write_subset
 from fairseq_plugins.syntax.layers import layers_of
-from fairseq_plugins.syntax.subword_tree import COLUMNS, heads_of
+from fairseq_plugins.syntax.tree import COLUMNS, heads_of
 from fairseq_plugins.text import annotate, source_encoder
 from fairseq_plugins.text.source_encoder import SourceEncoder
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID, UPOS, Inventory, upos_label
+from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID, UPOS, upos_label
 from fairseq_plugins.syntax.layers import FEATURES, parse_features
 
 INVENTORIES = [layer.inventory for layer in FEATURES.values()]
@@ -17,7 +17,7 @@ def test_inventory_ids_are_a_bijection_after_the_reserved_two(inventory) -> None
     ids = inventory.ids(inventory.labels)
     assert sorted(ids) == list(range(2, len(inventory)))
     assert [inventory.symbols[i] for i in ids] == list(inventory.labels)
-    assert (inventory.id("<pad>"), inventory.id("<special>")) == (PAD_ID, SPECIAL_ID)
+    assert inventory.ids(["<pad>", "<special>"]) == [PAD_ID, SPECIAL_ID]
 
 
 def test_inventory_names_an_unknown_label_and_the_choices() -> None:
@@ -26,27 +26,27 @@ def test_inventory_names_an_unknown_label_and_the_choices() -> None:
 
 
 @pytest.mark.parametrize("inventory", INVENTORIES, ids=lambda i: i.name)
-def test_inventory_file_gives_the_inventory_back(inventory, tmp_path) -> None:
+def test_inventory_file_is_known_again(inventory, tmp_path) -> None:
     inventory.save(tmp_path / "dict.txt", {inventory.labels[0]: 7})
     lines = (tmp_path / "dict.txt").read_text().splitlines()
     assert lines[2] == f"{inventory.labels[0]} 7"
     assert len(lines) == len(inventory)
-    assert Inventory.load(inventory.name, tmp_path / "dict.txt") == inventory
+    inventory.check_file(tmp_path / "dict.txt")
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "found"),
     [
-        ("<pad> 0\n<special> 0\nlower\n", r"dict.txt:3: expected 'label count', found 'lower'"),
-        ("<pad> 0\n<special> 0\nlower x\n", r"dict.txt:3: "),
-        ("lower 0\nupper 0\n", "starts with <pad> and <special>"),
-        ("<pad> 0\n<special> 0\na 1\na 1\n", "repeats nothing"),
+        ("<pad> 0\n<special> 0\nlower\nupper 1\n", ""),
+        ("<pad> 0\n<special> 0\nlower x\nupper 1\n", "lower, upper"),
+        ("lower 0\nupper 0\n", "none"),
+        ("<pad> 0\n<special> 0\nlower 1\nlower 1\n", "lower, lower"),
     ],
 )
-def test_inventory_file_that_is_none_is_refused(text, message, tmp_path) -> None:
+def test_inventory_file_of_other_labels_is_refused(text, found, tmp_path) -> None:
     (tmp_path / "dict.txt").write_text(text)
-    with pytest.raises(ValueError, match=message):
-        Inventory.load("case", tmp_path / "dict.txt")
+    with pytest.raises(ValueError, match=f"dict.txt lists other .* found .*{found}; expect"):
+        FEATURES["case"].inventory.check_file(tmp_path / "dict.txt")
 
 
 def test_features_keep_the_order_given() -> None:

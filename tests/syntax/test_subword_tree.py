@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain_trees import steps
 
-from fairseq_plugins.syntax.subword_tree import heads_of, shortened_columns, tree_columns
-from fairseq_plugins.syntax.tree import check_heads, distances
+from fairseq_plugins.syntax.tree import (
+    check_heads,
+    heads_of,
+    shortened_columns,
+    tree_columns,
+)
 
 BOX = [2, 0, 2, 3]  # the word 2 is the root
 
@@ -68,7 +74,7 @@ def test_shortened_columns_are_those_of_the_words_left(sentence, length) -> None
     words, above = shortened_columns(*columns, length)
     assert words == columns[0][:length]
     check_heads(heads_of(words, above))
-    whole, left = distances(heads_of(*columns)), distances(heads_of(words, above))
+    whole, left = (np.array(steps(heads_of(*tree)), ndmin=2) for tree in (columns, (words, above)))
     assert (left <= whole[: len(left), : len(left)]).all()  # a step over a lost word is saved
     if length >= len(columns[0]):
         assert (words, above) == columns

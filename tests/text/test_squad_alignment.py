@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.corpora.squad import Answer, Question
+from fairseq_plugins.corpora.squad import GoldAnswer, Question
 from fairseq_plugins.text.squad_alignment import (
     BESIDE_WORDPIECES,
     INSIDE_WORDPIECE,
@@ -25,7 +25,9 @@ CONTEXT = "the mill, the mill"
 OFFSETS = np.array([(0, 3), (4, 6), (6, 8), (8, 9), (10, 13), (14, 18)])  # the mi ll , the mill
 
 
-def placed(*answers: Answer, repair: bool = True, limits: Limits | None = None, pieces: int = 5):
+def placed(
+    *answers: GoldAnswer, repair: bool = True, limits: Limits | None = None, pieces: int = 5
+):
     """Place answers in `CONTEXT`."""
     return place_question(
         Question("q", "Where?", answers),
@@ -52,10 +54,10 @@ def placed(*answers: Answer, repair: bool = True, limits: Limits | None = None, 
     ],
 )
 def test_nearest_occurrence_takes_the_place(text, start, found) -> None:
-    answer = find_answer(CONTEXT, Answer(text, start), repair=True)
+    answer = find_answer(CONTEXT, GoldAnswer(text, start), repair=True)
     assert (answer and answer.start) == found
-    kept = find_answer(CONTEXT, Answer(text, start), repair=False)
-    assert kept == (Answer(text, start) if found == start else None)
+    kept = find_answer(CONTEXT, GoldAnswer(text, start), repair=False)
+    assert kept == (GoldAnswer(text, start) if found == start else None)
 
 
 @given(st.text("ab", min_size=1, max_size=12), st.data())
@@ -64,12 +66,12 @@ def test_nearest_occurrence_as_a_loop_finds_it(context, data) -> None:
     start = data.draw(st.integers(-3, 15))
     places = [i for i in range(len(context)) if context.startswith(text, i)]
     wanted = min(places, key=lambda place: (abs(place - start), place), default=None)
-    found = find_answer(context, Answer(text, start), repair=True)
+    found = find_answer(context, GoldAnswer(text, start), repair=True)
     assert (found and found.start) == wanted
 
 
 def test_answers_become_first_and_last_wordpiece() -> None:
-    found = placed(Answer("mill", 4), Answer("the mill", 10))
+    found = placed(GoldAnswer("mill", 4), GoldAnswer("the mill", 10))
     assert found.row() == [2, 1, 2, 4, 5]
     assert found.notes == ()
     assert placed().row() == [1]
@@ -80,37 +82,37 @@ def test_answers_become_first_and_last_wordpiece() -> None:
 
 
 def test_answer_inside_a_wordpiece_is_widened_and_listed() -> None:
-    found = placed(Answer("ill", 15))
+    found = placed(GoldAnswer("ill", 15))
     assert found.row() == [2, 5, 5]
     said = {"text": "ill", "answer_start": 15, "reason": INSIDE_WORDPIECE, "covered": "mill"}
     assert found.notes == (said,)
 
 
 def test_answer_with_blanks_around_is_trimmed_and_listed_as_such() -> None:
-    found = placed(Answer(" mill", 3))
+    found = placed(GoldAnswer(" mill", 3))
     assert found.row() == [2, 1, 2]
     said = {"text": " mill", "answer_start": 3, "reason": BESIDE_WORDPIECES, "covered": "mill"}
     assert found.notes == (said,)
-    (note,) = placed(Answer(" mil", 3)).notes  # too short at one end, too long at the other
+    (note,) = placed(GoldAnswer(" mil", 3)).notes  # too short at one end, too long at the other
     assert (note["reason"], note["covered"]) == (INSIDE_WORDPIECE, "mill")
 
 
 def test_answer_elsewhere_is_moved_or_passed_over() -> None:
-    found = placed(Answer("mill", 5), Answer("mill", 14))
+    found = placed(GoldAnswer("mill", 5), GoldAnswer("mill", 14))
     assert found.row() == [2, 1, 2, 5, 5]
-    assert found.answers == (Answer("mill", 4), Answer("mill", 14))
+    assert found.answers == (GoldAnswer("mill", 4), GoldAnswer("mill", 14))
     said = {"text": "mill", "answer_start": 5, "reason": MOVED, "moved_to": 4}
     assert found.notes == (said,)
-    found = placed(Answer("mill", 5), Answer("mill", 14), repair=False)
+    found = placed(GoldAnswer("mill", 5), GoldAnswer("mill", 14), repair=False)
     assert found.row() == [2, 5, 5]
-    assert found.answers == (Answer("mill", 5), Answer("mill", 14))  # still what is right
+    assert found.answers == (GoldAnswer("mill", 5), GoldAnswer("mill", 14))  # still what is right
     assert [note["reason"] for note in found.notes] == [NOT_FOUND]
-    found = placed(Answer("boat", 5))
+    found = placed(GoldAnswer("boat", 5))
     assert (found.row(), found.unplaced) == ([2], True)
 
 
 def test_answer_that_bert_does_not_see_is_listed() -> None:
-    found = placed(Answer(" ", 3))
+    found = placed(GoldAnswer(" ", 3))
     assert (found.row(), found.unplaced) == ([2], True)
     assert [note["reason"] for note in found.notes] == [NO_WORDPIECE]
 
@@ -118,11 +120,11 @@ def test_answer_that_bert_does_not_see_is_listed() -> None:
 def test_answer_in_no_window_is_listed() -> None:
     limits = Limits(max_positions=10, doc_stride=2, max_query_length=4)  # three of the context
     assert limits.room(9) == limits.room(4) == 3
-    found = placed(Answer("mill,", 4), Answer("the mill, the", 0), limits=limits)
+    found = placed(GoldAnswer("mill,", 4), GoldAnswer("the mill, the", 0), limits=limits)
     assert found.row() == [2, 1, 3, 0, 4]
     reasons = [(note["text"], note["reason"]) for note in found.notes]
     assert reasons == [("mill,", NO_WINDOW), ("the mill, the", NO_WINDOW)]
-    assert placed(Answer("mill,", 4), limits=limits, pieces=3).notes == ()  # one more fits
+    assert placed(GoldAnswer("mill,", 4), limits=limits, pieces=3).notes == ()  # one more fits
 
 
 @given(st.integers(1, 9), st.integers(1, 30), st.integers(1, 5), st.data())

@@ -9,7 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from raw_text import CASED, SETTINGS, RuleParser, word_pieces
 
-from fairseq_plugins.corpora.squad import Answer, Paragraph, Question
+from fairseq_plugins.corpora.squad import GoldAnswer, Paragraph, Question
 from fairseq_plugins.text.squad_alignment import (
     BESIDE_WORDPIECES,
     INSIDE_WORDPIECE,
@@ -69,7 +69,7 @@ def test_answers_at_the_borders_of_wordpieces_round_trip(text, data) -> None:
     first = data.draw(st.integers(0, len(offsets) - 1))
     last = data.draw(st.integers(first, len(offsets) - 1))
     begin, end = offsets[first, 0], offsets[last, 1]
-    answer = Answer(text[begin:end], int(begin))
+    answer = GoldAnswer(text[begin:end], int(begin))
     [(b, e)], notes = _place(text, answer, offsets)
     assert text[offsets[b, 0] : offsets[e, 1]] == answer.text
     assert notes == ()
@@ -81,7 +81,7 @@ def test_answers_elsewhere_are_held_whole_or_listed(text, data) -> None:
     _, offsets = encoded(text)
     begin = data.draw(st.integers(0, len(text) - 1))
     end = data.draw(st.integers(begin + 1, len(text)))
-    answer = Answer(text[begin:end], begin)
+    answer = GoldAnswer(text[begin:end], begin)
     spans, notes = _place(text, answer, offsets)
     for b, e in spans:
         wider = offsets[b, 0] < begin or end < offsets[e, 1]

@@ -11,8 +11,7 @@ from raw_corpora import NASTY, tag
 from raw_text import CASED, SETTINGS, RuleParser, word_pieces, write_pretrained
 
 from fairseq_plugins.corpora.examples import Example
-from fairseq_plugins.syntax.annotation import Annotation
-from fairseq_plugins.syntax.layers import FEATURES
+from fairseq_plugins.syntax.layers import FEATURES, Annotation
 from fairseq_plugins.text.annotate import Annotator
 from fairseq_plugins.text.text_encoder import EncodedSentence, TextEncoder
 

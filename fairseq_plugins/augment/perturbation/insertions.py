@@ -10,8 +10,7 @@ import re
 import string
 from random import Random
 
-from .pairs import Rewriting, exchanging
-from .sentences import Edit, Sentence, appending, as_written, inserting
+from .sentences import Edit, TaggedSentence, appending, as_written, exchanging
 
 TAUTOLOGIES = (
     "A circle is round and a square is not.",
@@ -67,17 +66,16 @@ NO_SUBJECT = frozenset("ADJ ADP ADV DET NUM PUNCT SYM X".split())
 CHARACTERS = string.ascii_letters + string.digits
 
 
-def add_sentence(sentence: Sentence, random: Random) -> Rewriting:
+def add_sentence(sentence: TaggedSentence, random: Random) -> list[Edit]:
     """Append a sentence that is always true.
 
     TextFlint's AddSent always adds the same one, by its description to the premise, in its code to
     the hypothesis.
     """
-    added = random.choice(TAUTOLOGIES)
-    return Rewriting([appending(sentence.text, added)], [f"+ {added}"])
+    return [appending(sentence.text, random.choice(TAUTOLOGIES))]
 
 
-def add_irrelevant(sentence: Sentence, random: Random) -> Rewriting:
+def add_irrelevant(sentence: TaggedSentence, random: Random) -> list[Edit]:
     """Begin with a phrase and end with a saying, neither of which has to do with the sentence."""
     opening, saying = random.choice(OPENINGS), random.choice(SAYINGS)
     start = len(sentence.text) - len(sentence.text.lstrip())
@@ -85,25 +83,23 @@ def add_irrelevant(sentence: Sentence, random: Random) -> Rewriting:
     first = sentence.words[0] if sentence.words else ""
     if sentence.part(0) in LOWERED and first[:1].isupper() and first not in ("I", "I'm"):
         put, last = put + first[0].lower(), start + 1
-    edits = [Edit(start, last, put), appending(sentence.text, saying)]
-    return Rewriting(edits, [f"+ {opening}", f"+ {saying}"])
+    return [Edit(start, last, put, f"+ {opening}"), appending(sentence.text, saying)]
 
 
-def add_adverbs(sentence: Sentence, random: Random) -> Rewriting | None:
+def add_adverbs(sentence: TaggedSentence, random: Random) -> list[Edit]:
     """Put an adverb before every verb that says something of a subject.
 
     TextFlint takes all forms of verbs, auxiliaries among them.
     """
-    edits, what = [], []
-    for i in range(len(sentence.words)):
+    edits = []
+    for i, (first, _) in enumerate(sentence.spans):
         if is_predicate(sentence, i):
             adverb = random.choice(ADVERBS)
-            edits.append(inserting(sentence, i, adverb))
-            what.append(f"+ {adverb} {sentence.words[i]}")
-    return Rewriting(edits, what) if edits else None
+            edits.append(Edit(first, first, f"{adverb} ", f"+ {adverb} {sentence.words[i]}"))
+    return edits
 
 
-def is_predicate(sentence: Sentence, i: int) -> bool:
+def is_predicate(sentence: TaggedSentence, i: int) -> bool:
     """Whether a word is a verb before which an adverb can stand: not at the start, not a modifier.
 
     A form in ``-ing`` needs an auxiliary before it; behind another adverb or ``not``, which an
@@ -120,33 +116,30 @@ def is_predicate(sentence: Sentence, i: int) -> bool:
     return auxiliary or not sentence.lower(i).endswith("ing")
 
 
-def add_punctuation(sentence: Sentence, random: Random) -> Rewriting:
+def add_punctuation(sentence: TaggedSentence, random: Random) -> list[Edit]:
     """Close the sentence with another mark, and put brackets or quotation marks around it."""
     text, (left, right), mark = sentence.text, random.choice(BRACKETS), random.choice(MARKS)
     start = len(text) - len(text.lstrip())
     end = max(start, len(text.rstrip().rstrip(CLOSING).rstrip()))
     blank = " " if as_written(".", text) != "." else ""
-    edits = [
-        Edit(start, start, left + blank),
+    return [
+        Edit(start, start, left + blank, f"{left} … {mark} {right}"),
         Edit(end, len(text.rstrip()) if text.strip() else end, blank + mark + blank + right),
     ]
-    return Rewriting(edits, [f"{left} … {mark} {right}"])
 
 
-def add_twitter(sentence: Sentence, random: Random) -> Rewriting:
+def add_twitter(sentence: TaggedSentence, random: Random) -> list[Edit]:
     """Shorten words as in short messages, and add a mention, an address or a hashtag."""
-    lower = map(str.lower, sentence.words)
-    short = exchanging(sentence, {i: SHORT[word] for i, word in enumerate(lower) if word in SHORT})
-    added = _tag(sentence, random)
-    text = sentence.text
+    edits = exchanging(sentence, lambda word: SHORT.get(word.lower()))
+    added, text = _tag(sentence, random), sentence.text
     if random.random() < 0.5:
         place, put = len(text) - len(text.lstrip()), f"{added} "
     else:
         place, put = len(text.rstrip()), f" {added}"
-    return Rewriting([*short.edits, Edit(place, place, put)], [*short.what, f"+ {added}"])
+    return [*edits, Edit(place, place, put, f"+ {added}")]
 
 
-def _tag(sentence: Sentence, random: Random) -> str:
+def _tag(sentence: TaggedSentence, random: Random) -> str:
     """Make a mention, an address that leads nowhere, or a hashtag of one of the nouns."""
     nouns = [
         word

@@ -1,20 +1,74 @@
 """SwapNamedEnt: names exchanged for other names of the file.
 
-TextFlint takes entities of the same kind from lists. Here a name is exchanged for any other of as
-many words, a place for a place. Within a pair, a word of a name always becomes the same word, in
-both sentences and in parts of the name, so that what the sentences say of each other stays.
+TextFlint takes entities of the same kind from lists. Here a name is a run of proper nouns, for a
+pipeline without entities knows no others, and is exchanged for any other of as many words, a place
+for a place. Within a pair, a word of a name always becomes the same word, in both sentences and in
+parts of the name, so that what the sentences say of each other stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from random import Random
 
-from .name_lists import Name, runs
-from .pairs import Change, Pair, Resources, Rewriting, changed, exchanging
-from .sentences import Sentence
+from .sentences import Change, Name, Names, Pair, Resources, TaggedSentence, changed, exchanging
 
+MONTHS = frozenset(
+    "january february march april may june july august september october november december "
+    "jan feb mar apr jun jul aug sep sept oct nov dec".split()
+)
+DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
+LOCATIVE = ("in", "near")
 TRIES = 10  # to find a name that does not stand in the pair
+
+
+def collect_names(sentences: Iterable[TaggedSentence]) -> Names:
+    """Collect the names of a file, whatever the order of its sentences."""
+    sentences = list(sentences)
+    words = _name_words(sentences)
+    seen: Counter[Name] = Counter()
+    placed: Counter[Name] = Counter()
+    for sentence in sentences:
+        for start, name in runs(sentence, words):
+            seen[name] += 1
+            placed[name] += sentence.lower(start - 1) in LOCATIVE
+    places = frozenset(name for name in seen if 2 * placed[name] >= seen[name])
+    others: dict[tuple[int, bool], list[Name]] = {}
+    for name in sorted(name for name in seen if len(set(name)) == len(name)):
+        others.setdefault((len(name), name in places), []).append(name)
+    return Names(words, places, others)
+
+
+def _name_words(sentences: Sequence[TaggedSentence]) -> frozenset[str]:
+    """Collect words that are proper nouns more often than not, and never written small."""
+    total = Counter(word for sentence in sentences for word in sentence.words)
+    proper = Counter(
+        word
+        for sentence in sentences
+        for word, part in zip(sentence.words, sentence.upos)
+        if part == "PROPN" and is_name(word)
+    )
+    return frozenset(
+        word for word, n in proper.items() if 2 * n > total[word] and word.lower() not in total
+    )
+
+
+def is_name(word: str) -> bool:
+    """Whether a proper noun has a capital, no digits, and is no month or day."""
+    known = word.lower().rstrip(".") in MONTHS or word.lower() in DAYS
+    return word[:1].isupper() and len(word) > 1 and word.replace(".", "").isalpha() and not known
+
+
+def runs(sentence: TaggedSentence, words: Collection[str]) -> Iterator[tuple[int, Name]]:
+    """Yield the runs of proper nouns among ``words``: number of the first word, and the name."""
+    run: list[str] = []
+    for i, (word, part) in enumerate(zip((*sentence.words, ""), (*sentence.upos, ""))):
+        if part == "PROPN" and word in words:
+            run.append(word)
+        elif run:
+            yield i - len(run), tuple(run)
+            run = []
 
 
 def swap_names(
@@ -28,20 +82,10 @@ def swap_names(
     for name in sorted(own, key=lambda name: (-len(name), name)):
         if any(word in exchange for word in name) or len(set(name)) < len(name):
             continue  # part of a longer name: its other words stay
-        option = _other_name(names.like(name), taken, random)
+        alike = names.others.get((len(name), name in names.places), ())
+        drawn = (random.choice(alike) for _ in range(TRIES if alike else 0))
+        option = next((other for other in drawn if taken.isdisjoint(other)), None)
         if option:
             exchange |= dict(zip(name, option))
             taken |= set(option)
-    return changed(pair, {number: _renamed(pair[number], exchange) for number in numbers})
-
-
-def _other_name(options: Sequence[Name], taken: set[str], random: Random) -> Name | None:
-    """Draw a name of which no word is taken."""
-    drawn = (random.choice(options) for _ in range(TRIES if options else 0))
-    return next((name for name in drawn if taken.isdisjoint(name)), None)
-
-
-def _renamed(sentence: Sentence, exchange: dict[str, str]) -> Rewriting | None:
-    """Exchange words wherever they stand, however they are tagged there."""
-    new = {i: exchange[word] for i, word in enumerate(sentence.words) if word in exchange}
-    return exchanging(sentence, new) if new else None
+    return changed(pair, {number: exchanging(pair[number], exchange.get) for number in numbers})

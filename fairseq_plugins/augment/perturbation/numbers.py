@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from random import Random
 
 from ..english_forms import in_case_of
-from .name_lists import MONTHS
-from .pairs import Change, Pair, Resources, one_exchanged
-from .sentences import Sentence
+from .names import MONTHS
+from .sentences import Change, Pair, Resources, TaggedSentence, one_exchanged
 
 WORDS = (
     tuple("two three four five six seven eight nine ten eleven twelve".split()),
@@ -41,7 +40,7 @@ def change_number(
     return one_exchanged(pair, places, random, lambda i: other_number(first, i, random))
 
 
-def other_number(sentence: Sentence, i: int, random: Random) -> str | None:
+def other_number(sentence: TaggedSentence, i: int, random: Random) -> str | None:
     """Return another number for word ``i``; None where it is none that can be changed.
 
     ``one`` and ``1`` stay, and are not made: the noun next to them would have to change.
@@ -51,10 +50,11 @@ def other_number(sentence: Sentence, i: int, random: Random) -> str | None:
     if word in CLASS_OF:
         known = CLASS_OF[word][:UNITS] if TENS.search(sentence.text[:first]) else CLASS_OF[word]
         return in_case_of(random.choice([other for other in known if other != word]), written)
+    beside = (sentence.lower(i + k).rstrip(".") for k in (-2, -1, 1))  # of "Jan." without its dot
     joined = JOINED_BEFORE.search(sentence.text[:first]) or JOINED_BEHIND.match(sentence.text, last)
     if not DIGITS.fullmatch(word) or not word.isascii() or joined:
         return None
-    if word.isdigit() and not MONTHS.isdisjoint(_next_to(sentence, i)):
+    if word.isdigit() and not MONTHS.isdisjoint(beside):
         if int(word) <= 31:
             options = [str(day) for day in range(2, LAST_DAY + 1) if day != int(word)]
             return random.choice(options)
@@ -62,11 +62,6 @@ def other_number(sentence: Sentence, i: int, random: Random) -> str | None:
         distance = random.choice([n for n in range(-BACK, AHEAD + 1) if n])
         return str(int(word) + distance)
     return _other_digit(word, random)
-
-
-def _next_to(sentence: Sentence, i: int) -> set[str]:
-    """Return the words next to word ``i``, without the full stop of an abbreviation."""
-    return {sentence.lower(i + k).rstrip(".") for k in (-2, -1, 1)}
 
 
 def _other_digit(word: str, random: Random) -> str | None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from ...corpora.datasets import find_splits, get_dataset
+from ...corpora.datasets import find_split, get_dataset
 from ...corpora.readers.dataset import Dataset
-from ...messages import named
 from ...option_flags import check, option
 from ...prep.running import CORES
-from .labels import PairLabels, pair_labels
-from .pairs import NUMBERS
-from .transformations import ALL, TRANSFORMATIONS
+from .sentences import NUMBERS
+from .transformations import ALL, TRANSFORMATIONS, PairLabels, pair_labels
 
 DROP, KEEP = "drop", "keep"
 
@@ -73,7 +72,7 @@ class PerturbOptions:
         """The dataset in its official form."""
         return get_dataset(self.dataset)
 
-    @property
+    @cached_property
     def labels(self) -> PairLabels:
         """What its labels say."""
         return pair_labels(self.source)
@@ -86,11 +85,4 @@ class PerturbOptions:
     @property
     def path(self) -> Path:
         """The split's file."""
-        found = find_splits(self.source, self.raw_dir)
-        if self.split not in found:
-            names = " or ".join(self.source.splits[self.split])
-            raise FileNotFoundError(
-                f"{self.raw_dir} holds no file of split {self.split!r} ({names}); it has "
-                f"{named(found)}"
-            )
-        return found[self.split]
+        return find_split(self.source, self.split, self.raw_dir)

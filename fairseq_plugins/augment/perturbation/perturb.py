@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,14 @@ from tqdm import tqdm
 from ...corpora.datasets import read_split
 from ...corpora.examples import Example
 from ...files import sha256
-from ...syntax.annotation import annotator_line
-from ...text.wordnet import WordNet, open_wordnet
-from ..translators import Translate, run_command
-from .annotations import annotate_texts
-from .back_translation import translate_all
-from .name_lists import Names, collect_names
+from ...prep.workers import run_jobs
+from ...syntax.layers import Annotation, annotator_line
+from ...text.wordnet import open_wordnet
+from ..translators import Translate, chunks, run_command, translate_all
+from .names import collect_names
 from .options import KEEP, PerturbOptions
-from .pairs import NUMBERS, Change, Resources
-from .record import PerturbationRecord, check_free, write_set
-from .rows import file_name, open_rows
-from .sentences import Sentence
+from .record import check_free, file_name, open_rows, write_set
+from .sentences import NUMBERS, Resources, TaggedSentence
 from .transformations import (
     NAMES,
     TRANSLATION,
@@ -36,6 +34,7 @@ from .transformations import (
     perturb_pair,
 )
 
+CHUNK = 512  # sentences that a process annotates at a time
 STALE = "columns other than the sentences and the label are those of the original pairs"
 LoadTranslator = Callable[[str, str], Translate]
 
@@ -76,13 +75,10 @@ class PerturbReport:
     translation: float
 
 
-@dataclass(frozen=True)
-class Tools:
-    """What the transformations work with, loaded before any long work."""
+class WorkerTools:
+    """What a process needs in addition to its jobs."""
 
     annotator: Any
-    wordnet: WordNet | None
-    translate: Translate | None
 
 
 def perturb(
@@ -101,21 +97,24 @@ def perturb(
     """
     there = {"wordnet": options.wordnet, "translates": options.translates}
     chosen, left_out = choose(options.transformations, options.dataset, options.labels, **there)
+    needs = {need for item in chosen for need in item.needs}
     pairs = read_pairs(options)
-    tools = load_tools(options, chosen, load_translator)
-    records = [record_of(options, item, tools) for item in chosen]
-    for record in records:
-        check_free(Path(options.output) / record.transformation, record)
+    resources, annotator, translate = load_tools(options, needs, load_translator)
+    jobs = [(item, job_of(options, item, resources, annotator)) for item in chosen]
+    for item, job in jobs:
+        check_free(Path(options.output) / item.name, job)
     times = [time.perf_counter()]
-    sentences = annotate_texts(
-        (t for pair in pairs for t in pair.texts), tools.annotator, options.workers
-    )
+    texts = (text for pair in pairs for text in pair.texts)
+    sentences = annotate_texts(texts, annotator, options.workers)
     times.append(time.perf_counter())
-    resources = _resources(pairs, sentences, chosen, tools, options)
+    if NAMES in needs:
+        resources = replace(resources, names=collect_names(sentences.values()))
+    if translate is not None:
+        resources = replace(resources, translated=_translated(pairs, translate, options))
     times.append(time.perf_counter())
     read = {"pairs": pairs, "sentences": sentences, "resources": resources}
-    outcomes = [_one(options, *both, **read) for both in zip(chosen, records)]
-    count, (start, annotated, translated) = len(sentences) if tools.annotator else 0, times
+    outcomes = [_one(options, item, job, **read) for item, job in jobs]
+    count, (start, annotated, translated) = len(sentences) if annotator else 0, times
     return PerturbReport(outcomes, left_out, count, annotated - start, translated - annotated)
 
 
@@ -143,100 +142,121 @@ def read_pairs(options: PerturbOptions) -> list[Example]:
 
 
 def load_tools(
-    options: PerturbOptions,
-    chosen: Sequence[Transformation],
-    load_translator: LoadTranslator | None,
-) -> Tools:
-    """Load what the transformations need, and nothing else.
+    options: PerturbOptions, needs: Collection[str], load_translator: LoadTranslator | None
+) -> tuple[Resources, Any, Translate | None]:
+    """Load what the transformations need, and nothing else, before any long work.
+
+    Returns:
+        Resources, so far with WordNet alone; what annotates; what translates.
 
     Raises:
         ValueError, FileNotFoundError: something is not there, or not what it should be.
     """
-    needs = {need for item in chosen for need in item.needs}
     wordnet = open_wordnet(options.wordnet or None) if WORDNET in needs else None
     if wordnet:
         wordnet.read_lists()
     translate, annotator = None, None
     if TRANSLATION in needs and options.back_translate:
         translate = run_command(options.back_translate, "--back-translate")
-    elif TRANSLATION in needs:
-        translate = load_translator(options.forward, options.backward) if load_translator else None
+    elif TRANSLATION in needs and load_translator:
+        translate = load_translator(options.forward, options.backward)
     if WORDS in needs:
         from ...text.annotate import BUNDLED, Annotator
 
         annotator = Annotator(options.spacy_model or BUNDLED)
-    return Tools(annotator, wordnet, translate)
+    return Resources(wordnet), annotator, translate
 
 
-def record_of(options: PerturbOptions, item: Transformation, tools: Tools) -> PerturbationRecord:
-    """Say what a transformation is about to do; the counts come later."""
-    path, needs = options.path, item.needs
+def job_of(
+    options: PerturbOptions, item: Transformation, resources: Resources, annotator: Any
+) -> dict[str, Any]:
+    """Say what a transformation is about to do, as ``perturbation.json`` has it."""
+    path, wordnet = options.path, resources.wordnet
     how = options.back_translate or f"{options.forward} {options.backward}"
     with open(path, "rb") as stream:
         source = {"file": path.name, "lines": sum(1 for _ in stream), "sha256": sha256(path)}
-    return PerturbationRecord(
-        dataset=options.dataset,
-        split=options.split,
-        transformation=item.name,
-        short=item.short,
-        seed=options.seed,
-        file=file_name(options.source, options.split, path),
-        source=source,
-        fields=fields_of(item, options.fields),
-        max_pairs=options.max_pairs,
-        kept=options.untouched == KEEP,
-        labels=options.labels.different if item.differs else "kept",
-        wordnet=tools.wordnet.version if tools.wordnet and WORDNET in needs else None,
-        annotator=annotator_line(tools.annotator) if WORDS in needs else None,
-        translation=how if TRANSLATION in needs else None,
-        note="; ".join(filter(None, (item.note, STALE))),
-    )
+    return {
+        "dataset": options.dataset,
+        "split": options.split,
+        "transformation": item.name,
+        "short": item.short,  # its name in the paper's Table 3
+        "seed": options.seed,
+        "file": file_name(options.source, options.split, path),  # that is written
+        "source": source,
+        "fields": fields_of(item, options.fields),
+        "max_pairs": options.max_pairs,
+        "kept": options.untouched == KEEP,  # whether pairs to which nothing applied are written
+        "labels": options.labels.different if item.differs else "kept",  # of all changed pairs
+        "wordnet": wordnet.version if wordnet and WORDNET in item.needs else None,
+        "annotator": annotator_line(annotator) if WORDS in item.needs else None,
+        "translation": how if TRANSLATION in item.needs else None,
+        "note": "; ".join(filter(None, (item.note, STALE))),
+    }
 
 
-def _resources(
-    pairs: Sequence[Example],
-    sentences: dict[str, Sentence],
-    chosen: Sequence[Transformation],
-    tools: Tools,
-    options: PerturbOptions,
-) -> Resources:
-    """Collect the names and translations that the transformations draw on."""
-    named = any(NAMES in item.needs for item in chosen)
-    names = collect_names(sentences.values()) if named else Names()
-    if tools.translate is None:
-        return Resources(tools.wordnet, names)
+def annotate_texts(texts: Iterable[str], annotator: Any, workers: int) -> dict[str, TaggedSentence]:
+    """Annotate distinct texts.
+
+    Args:
+        texts: any texts, in any order.
+        annotator: `text.annotate.Annotator`, or what annotates raw text like it; None for
+            sentences without words.
+        workers: processes.
+
+    Returns:
+        Text -> the sentence with its words.
+    """
+    distinct = list(dict.fromkeys(texts))
+    if annotator is None:
+        return {text: TaggedSentence(text) for text in distinct}
+    jobs = list(chunks(distinct, CHUNK))
+    how = {"title": "annotate", "sizes": [len(job) for job in jobs], "unit": "sentences"}
+    done = run_jobs(_annotate, jobs, workers, partial(_start, annotator), **how)
+    notes = (note for chunk in done for note in chunk)
+    return {
+        text: TaggedSentence(
+            text, tuple(note.words), tuple(note.layers["pos"]), tuple(note.spans or ())
+        )
+        for text, note in zip(distinct, notes)
+    }
+
+
+def _start(annotator: Any) -> None:
+    WorkerTools.annotator = annotator
+
+
+def _annotate(texts: Sequence[str]) -> list[Annotation]:
+    return WorkerTools.annotator.annotate_text(texts)
+
+
+def _translated(
+    pairs: Sequence[Example], translate: Translate, options: PerturbOptions
+) -> dict[str, str]:
+    """Translate the sentences that are to be changed there and back."""
     numbers = NUMBERS[options.fields or "both"]
-    texts = dict.fromkeys(pair.texts[number] for pair in pairs for number in numbers)
-    return Resources(tools.wordnet, names, translate_all(list(texts), tools.translate))
+    texts = (pair.texts[number] for pair in pairs for number in numbers)
+    how = {"title": "translate there and back", "unit": " sentences"}
+    return translate_all(texts, translate, **how)
 
 
 def _one(
     options: PerturbOptions,
     item: Transformation,
-    record: PerturbationRecord,
+    job: dict[str, Any],
     *,
     pairs: Sequence[Example],
-    sentences: dict[str, Sentence],
+    sentences: dict[str, TaggedSentence],
     resources: Resources,
 ) -> Outcome:
     """Apply one transformation to all pairs, and write its folder unless nothing changed."""
-    started, labels = time.process_time(), options.labels
-    made: list[tuple[Change, str] | None] = [
-        perturb_pair(
-            item,
-            (sentences[pair.texts[0]], sentences[pair.texts[1]]),
-            pair.label or "",
-            labels=labels,
-            seed=options.seed,
-            fields=options.fields,
-            resources=resources,
-        )
-        for pair in tqdm(pairs, desc=item.name, unit=" pairs", unit_scale=True)
-    ]
+    started = time.process_time()
+    made = []
+    for pair in tqdm(pairs, desc=item.name, unit=" pairs", unit_scale=True):
+        both = sentences[pair.texts[0]], sentences[pair.texts[1]]
+        made.append(perturb_pair(item, both, pair.label or "", options, resources))
     seconds = time.process_time() - started
     changed = sum(done is not None for done in made)
     if changed:
-        record = replace(record, pairs=len(pairs), changed=changed, untouched=len(pairs) - changed)
         rows = open_rows(options.source, options.path)
-        write_set(Path(options.output) / item.name, record, rows, list(zip(pairs, made)))
+        write_set(Path(options.output) / item.name, job, rows, list(zip(pairs, made)))
     return Outcome(item.name, len(pairs), changed, seconds)

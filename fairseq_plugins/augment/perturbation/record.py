@@ -5,81 +5,127 @@
     OUTPUT/SwapAnt/changes.jsonl         a line for every pair of the input, changed or not
     OUTPUT/SwapAnt/perturbation.json     from what and how
 
-A folder appears under its name when it is complete.
+A folder appears under its name when it is complete. Rows have other sentences and another label;
+cells of other columns stay as they are, byte for byte, even where they speak of the sentences as
+they were (the parses of SNLI and MNLI, the second label of SICK).
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...corpora.examples import Example
+from ...corpora.readers.dataset import Dataset
+from ...corpora.readers.tables import JSON_SUFFIXES, Table, table_for
 from ...files import new_folder, own_folder, refuse_link, sync
 from ...messages import named, quoted
-from .pairs import Change
-from .rows import RawRows
+from .sentences import Change
 
 RECORD, CHANGES, ORIGINAL = "perturbation.json", "changes.jsonl", "original"
-PerturbedPair = tuple[Example, tuple[Change, str] | None]
+PerturbedPair = tuple[Example, Change | None]
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BLANKS = re.compile(r"[ \t\r\n]*")
 COUNTS = ("pairs", "changed", "untouched")  # what the rest of a record leads to
 
 
 @dataclass(frozen=True)
-class PerturbationRecord:
-    """What ``perturbation.json`` says.
+class RawRows:
+    """The rows of a file that `corpora.datasets.read_split` can read.
 
     Args:
-        dataset: its name.
-        split: its name.
-        transformation: its name.
-        short: its name in the paper's Table 3.
-        seed: of all choices.
-        file: name of the perturbed file.
-        source: name, lines and SHA-256 of the file that was perturbed.
-        fields: ``first``, ``second`` or ``both``: which sentences were to be changed.
-        max_pairs: size of the sample, 0 for all.
-        kept: whether pairs to which nothing applied are in the file.
-        labels: ``kept``, or the label that all changed pairs have now.
-        wordnet: version of the database; None where none was read.
-        annotator: name, version and hash of the pipeline; None where none was used.
-        translation: what translated there and back; None where nothing did.
-        note: what a reader of figures should know.
-        pairs: how many pairs were read.
-        changed: how many were changed.
-        untouched: to how many nothing applied.
+        table: what its columns are.
+        columns: their names in order; none in JSON lines.
+        head: the header with its end, or nothing.
+        lines: all lines with their ends, by number from 1.
     """
 
-    dataset: str
-    split: str
-    transformation: str
-    short: str
-    seed: int
-    file: str
-    source: dict[str, Any]
-    fields: str
-    max_pairs: int
-    kept: bool
-    labels: str
-    wordnet: str | None = None
-    annotator: str | None = None
-    translation: str | None = None
-    note: str = ""
-    pairs: int = 0
-    changed: int = 0
-    untouched: int = 0
+    table: Table
+    columns: tuple[str, ...]
+    head: bytes
+    lines: Mapping[int, bytes]
 
-    def job(self) -> dict[str, Any]:
-        """All but the counts: what decides the folder's content."""
-        return {name: value for name, value in asdict(self).items() if name not in COUNTS}
+    def row(self, line: int) -> bytes:
+        """Return a row as it stands there, its end made sure of."""
+        raw = self.lines[line].removeprefix(BYTE_ORDER_MARK if line == 1 else b"")
+        return raw if raw.endswith(b"\n") else raw + b"\n"
+
+    def edited(self, line: int, texts: Sequence[str], label: str | None) -> bytes:
+        """Return a row with other sentences, and another label unless it is None."""
+        row = self.row(line).decode("utf-8")
+        body = row.rstrip("\r\n")
+        cells = dict(zip(self.table.texts, texts))
+        if label is not None:
+            names = self.columns or json.loads(body)
+            column = next(name for name in self.table.label if name in names)
+            cells[column] = cell_of(self.table, label)
+        if self.columns:
+            old = zip(self.columns, body.split("\t"))
+            put = "\t".join(cells.get(name, cell) for name, cell in old)
+        else:
+            put = members_edited(body, cells)
+        return (put + row[len(body) :]).encode()
 
 
-def check_free(folder: Path, record: PerturbationRecord) -> None:
+def open_rows(dataset: Dataset, path: Path) -> RawRows:
+    """Read the rows of a file; which table it is follows from its first line."""
+    with open(path, "rb") as stream:
+        lines = dict(enumerate(stream, 1))
+    if path.suffix in JSON_SUFFIXES:
+        return RawRows(dataset.tables[0], (), b"", lines)
+    header = lines[1].removeprefix(BYTE_ORDER_MARK).decode("utf-8").rstrip("\r\n").split("\t")
+    table, has_header = table_for(dataset.tables, header)
+    columns, head = (tuple(header), lines[1]) if has_header else (table.headerless, b"")
+    return RawRows(table, columns, head, lines)
+
+
+def cell_of(table: Table, label: str) -> str:
+    """Return what stands for a label in a table's column."""
+    cell = table.cells.get(label, label)
+    if not table.to_label(cell) == label:
+        raise ValueError(f"no cell of column {table.label[0]!r} says {label!r}")
+    return cell
+
+
+def members_edited(body: str, cells: Mapping[str, str]) -> str:
+    """Exchange members of a JSON object for texts; all other characters stay."""
+    found: dict[str, tuple[int, int]] = {}
+    decoder, place = json.JSONDecoder(), BLANKS.match(body).end() + 1  # behind "{"
+    while True:
+        name, place = decoder.raw_decode(body, BLANKS.match(body, place).end())
+        start = BLANKS.match(body, BLANKS.match(body, place).end() + 1).end()  # behind ":"
+        _, end = decoder.raw_decode(body, start)
+        found[name] = start, end  # of members with one name the last counts
+        place = BLANKS.match(body, end).end()
+        if body[place] != ",":
+            break
+        place += 1
+    for name, (start, end) in sorted(found.items(), key=lambda item: -item[1][0]):
+        if name in cells:
+            value = json.dumps(cells[name], ensure_ascii=body.isascii())
+            body = body[:start] + value + body[end:]
+    return body
+
+
+def file_name(dataset: Dataset, split: str, path: Path) -> str:
+    """Return the name to write a split under: not that of a file that holds all splits (SICK)."""
+    others = {name for other, names in dataset.splits.items() if other != split for name in names}
+    own = [name for name in dataset.splits[split] if name not in others and "/" not in name]
+    return path.name if path.name in own or not own else own[0]
+
+
+def check_free(folder: Path, job: Mapping[str, Any]) -> None:
     """Refuse a folder that holds anything but the result of the same job.
+
+    Args:
+        folder: of the set.
+        job: what ``perturbation.json`` is to say, but for `COUNTS`.
 
     Raises:
         ValueError: it does, or its folder of originals is a link.
@@ -94,7 +140,6 @@ def check_free(folder: Path, record: PerturbationRecord) -> None:
         raise ValueError(
             f"{folder} is there and holds no {RECORD}: choose another --output"
         ) from None
-    job = record.job()
     other = sorted(name for name in {*job, *found} if job.get(name) != found.get(name))
     if other:
         said = named(
@@ -106,28 +151,30 @@ def check_free(folder: Path, record: PerturbationRecord) -> None:
 
 
 def write_set(
-    folder: Path, record: PerturbationRecord, rows: RawRows, pairs: Sequence[PerturbedPair]
+    folder: Path, job: dict[str, Any], rows: RawRows, pairs: Sequence[PerturbedPair]
 ) -> None:
     """Write the set's folder; every file of it is complete when it appears.
 
     Args:
         folder: where to.
-        record: from what and how.
+        job: from what and how; see `check_free`.
         rows: the split's file.
         pairs: its examples; for each the change and the new label, or None.
     """
     work = new_folder(folder)
     (work / ORIGINAL).mkdir()
     try:
-        shown = [(pair, done) for pair, done in pairs if done or record.kept]
+        shown = [(pair, done) for pair, done in pairs if done or job["kept"]]
         before = [rows.row(pair.line) for pair, _ in shown]
         now = [_row(rows, pair, done) for pair, done in shown]
         changes = (json.dumps(_described(*pair), ensure_ascii=False) + "\n" for pair in pairs)
+        changed = sum(done is not None for _, done in pairs)
+        record = job | dict(zip(COUNTS, (len(pairs), changed, len(pairs) - changed)))
         contents = {
-            f"{ORIGINAL}/{record.file}": rows.head + b"".join(before),
-            record.file: rows.head + b"".join(now),
+            f"{ORIGINAL}/{job['file']}": rows.head + b"".join(before),
+            job["file"]: rows.head + b"".join(now),
             CHANGES: "".join(changes).encode(),
-            RECORD: (json.dumps(asdict(record), indent=2, ensure_ascii=False) + "\n").encode(),
+            RECORD: (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode(),
         }
         for name, content in contents.items():
             (work / name).write_bytes(content)
@@ -149,23 +196,22 @@ def _appear(work: Path, folder: Path, names: Iterable[str]) -> None:
         os.replace(work / name, folder / name)
 
 
-def _row(rows: RawRows, pair: Example, done: tuple[Change, str] | None) -> bytes:
+def _row(rows: RawRows, pair: Example, done: Change | None) -> bytes:
     if done is None:
         return rows.row(pair.line)
-    change, label = done
-    return rows.edited(pair.line, change.texts, None if label == pair.label else label)
+    return rows.edited(pair.line, done.texts, None if done.label == pair.label else done.label)
 
 
-def _described(pair: Example, done: tuple[Change, str] | None) -> dict[str, Any]:
+def _described(pair: Example, done: Change | None) -> dict[str, Any]:
     """Describe what was done to a pair."""
-    change, label = done or (Change((pair.texts[0], pair.texts[1]), ()), pair.label)
+    now = done or Change((pair.texts[0], pair.texts[1]), (), pair.label or "")
     return {
         "id": pair.id,
         "line": pair.line,
         "changed": done is not None,
         "texts": pair.texts,
-        "new_texts": change.texts,
+        "new_texts": now.texts,
         "label": pair.label,
-        "new_label": label,
-        "what": change.what,
+        "new_label": now.label,
+        "what": now.what,
     }

@@ -7,18 +7,23 @@ ones, each for itself; here names and synonyms agree between the two.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from random import Random
+from typing import Any
 
+from ...corpora.datasets import DATASETS
+from ...corpora.readers.dataset import Dataset
 from ...text.wordnet import find_wordnet
 from ..seeded_random import random_for
-from .back_translation import swap_translation
+from ..translators import one_line
 from .insertions import add_adverbs, add_irrelevant, add_punctuation, add_sentence, add_twitter
-from .labels import SCORE, PairLabels
 from .meanings import swap_antonym, swap_synonyms
 from .names import swap_names
 from .numbers import change_number
-from .pairs import NUMBERS, Change, Pair, Resources, Rule, each
+from .sentences import NUMBERS, Change, Edit, Pair, Resources, Rule, changed, each
 
+QUESTION_FIRST = ("question", "sentence")  # columns of which the second is no question
 WORDS, WORDNET, NAMES, TRANSLATION = "words", "wordnet", "names", "translation"
 ALL = "all"
 TRANSLATORS = (
@@ -54,6 +59,63 @@ class Transformation:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class PairLabels:
+    """What the labels of a dataset of pairs say.
+
+    Args:
+        same: the label of a paraphrase, or of an entailed sentence; empty for scores.
+        different: the label of sentences that cannot both be meant; empty for scores.
+        alike: whether one sentence could stand in the place of the other.
+    """
+
+    same: str = ""
+    different: str = ""
+    alike: bool = True
+
+
+def pair_datasets() -> list[str]:
+    """Name the datasets of pairs of sentences in official files."""
+    return [
+        name
+        for name, dataset in DATASETS.items()
+        if dataset.tables and all(len(table.texts) == 2 for table in dataset.tables)
+    ]
+
+
+def pair_labels(dataset: Dataset) -> PairLabels:
+    """Say what a dataset's labels mean; this follows from the labels themselves.
+
+    Raises:
+        ValueError: it has single sentences, or no fixed columns; names the choices.
+    """
+    if dataset.name not in pair_datasets():
+        raise ValueError(
+            f"dataset {dataset.name!r} has no pairs of sentences in official columns; choices: "
+            f"{', '.join(pair_datasets())}"
+        )
+    if dataset.target == "score":
+        return PairLabels()
+    labels = dataset.labels or ()
+    same = dataset.positive or next(name for name in labels if name.lower().startswith("entail"))
+    opposed = [label for label in labels if label.lower() == "contradiction"]
+    different = opposed[0] if opposed else next(label for label in labels if label != same)
+    return PairLabels(same, different, dataset.tables[0].texts != QUESTION_FIRST)
+
+
+def swap_translation(
+    pair: Pair, numbers: Sequence[int], random: Random, resources: Resources
+) -> Change | None:
+    """Exchange sentences for what came back; one that came back as it was is not changed."""
+    edits = {}
+    for number in numbers:
+        old = pair[number].text
+        new = resources.translated[old]
+        if new and new != one_line(old):
+            edits[number] = [Edit(0, len(old), new, "translated")]
+    return changed(pair, edits)
+
+
 ADDING = ("AddSent", "AppendIrr")  # which put in whole sentences
 NO_ENTITIES = "names are runs of PROPN: the pipeline has no entities"
 TRANSFORMATIONS = {
@@ -82,20 +144,6 @@ TRANSFORMATIONS = {
         Transformation("AddPunc", "AP", each(add_punctuation), ()),
     )
 }
-
-
-def why_not(item: Transformation, dataset: str, labels: PairLabels) -> str:
-    """Say why a transformation cannot be applied to a dataset; empty where it can."""
-    if labels.kind == SCORE and item.differs:
-        return (
-            f"it makes pairs that mean different things, for which {dataset} has no label but a "
-            "score, and nothing tells how low"
-        )
-    if labels.kind == SCORE and item.name in ADDING:
-        return f"it keeps labels, and a further sentence may change a score of {dataset}"
-    if item.differs and not labels.alike:
-        return f"it sets one sentence to the other, and one of {dataset}'s is a question"
-    return ""
 
 
 def choose(
@@ -145,7 +193,16 @@ def _check(
     translates: bool,
 ) -> None:
     """Refuse a transformation that a dataset rules out, or that needs what is not here."""
-    reason = why_not(item, dataset, labels)
+    reason = ""
+    if not labels.same and item.differs:
+        reason = (
+            f"it makes pairs that mean different things, for which {dataset} has no label but a "
+            "score, and nothing tells how low"
+        )
+    elif not labels.same and item.name in ADDING:
+        reason = f"it keeps labels, and a further sentence may change a score of {dataset}"
+    elif item.differs and not labels.alike:
+        reason = f"it sets one sentence to the other, and one of {dataset}'s is a question"
     if reason:
         raise ValueError(f"{name} does not apply to {dataset}: {reason}" if name else reason)
     if WORDNET in item.needs:
@@ -155,34 +212,26 @@ def _check(
 
 
 def perturb_pair(
-    item: Transformation,
-    pair: Pair,
-    label: str,
-    *,
-    labels: PairLabels,
-    seed: int,
-    fields: str = "",
-    resources: Resources,
-) -> tuple[Change, str] | None:
+    item: Transformation, pair: Pair, label: str, options: Any, resources: Resources
+) -> Change | None:
     """Apply a transformation to one pair; what happens depends on seed and pair alone.
 
     Args:
         item: the transformation.
         pair: both sentences, annotated where it needs that.
         label: gold label.
-        labels: what labels say.
-        seed: of all choices.
-        fields: which sentences to change; empty for the transformation's own choice.
+        options: `PerturbOptions`, of which ``labels``, ``seed`` and ``fields`` count.
         resources: what it draws on.
 
     Returns:
-        The pair as it is now with its label, or None where nothing applies.
+        The pair as it is now, with its label, or None where nothing applies.
     """
-    if item.from_same and label != labels.same:
+    if item.from_same and label != options.labels.same:
         return None
-    random = random_for(seed, item.name, *(sentence.text for sentence in pair))
-    found = item.rule(pair, NUMBERS[fields_of(item, fields)], random, resources)
-    return found and (found, labels.different if item.differs else label)
+    random = random_for(options.seed, item.name, *(sentence.text for sentence in pair))
+    numbers = NUMBERS[fields_of(item, options.fields)]
+    found = item.rule(pair, numbers, random, resources)
+    return found and found._replace(label=options.labels.different if item.differs else label)
 
 
 def fields_of(item: Transformation, fields: str) -> str:

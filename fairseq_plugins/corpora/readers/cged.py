@@ -18,8 +18,8 @@ from ...messages import quoted
 from ...text_reading import numbered_lines
 from ..conllu import Line
 from ..examples import Example
-from .m2 import CORRECT, INCORRECT
 from .split_file import MALFORMED, UNLABELLED, SplitFile, Unusable, tagged
+from .tokens import CORRECT, INCORRECT
 
 Error = tuple[int, int, int, str]  # line, first and last character, type
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..examples import Example
 from .split_file import SplitFile
-from .tables import Table, read_table
+from .tables import Table
 
 Files = Mapping[str, tuple[str, ...]]  # split -> paths below the raw folder that may hold it
 Reader = Callable[[SplitFile], Iterator[Example]]
@@ -26,8 +26,8 @@ class Dataset:
         tables: columns that its files may have, where they are tables with fixed columns.
         reader: a split's file to examples, where they are not.
         target: ``classes``, ``score`` or ``word_labels``.
-        labels: closed set in id order; None: those of the training split, as `collect_labels`
-            orders them.
+        labels: closed set in id order; None: those of the training split, in the order
+            of `in_order_of_ids`.
         positive: the positive class, or the label of a wrong word; empty for none.
         metric: the headline metric, by its name in the logs.
         submission: split -> ``{"file": …, "labels": {ours: the server's}}``.
@@ -49,14 +49,6 @@ class Dataset:
     def task(self) -> str:
         """``text_classification`` or ``sequence_labeling``."""
         return "sequence_labeling" if self.target == "word_labels" else "text_classification"
-
-    def read(self, file: SplitFile) -> Iterator[Example]:
-        """Read the examples of a file.
-
-        Raises:
-            ValueError: a row that is no example, with file and line.
-        """
-        return self.reader(file) if self.reader else read_table(file, self.tables)
 
 
 def official(*patterns: str, folder: str = "", **more: tuple[str, ...]) -> Files:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ...messages import named, quoted
-from ...text_reading import read_text
+from ...text_reading import numbered_lines, read_text
 from ..examples import Example
-from .labels import Respelled, checked_score, known_label, log_respelled
+from .split_file import Respelled, checked_score, known_label, log_respelled
 
 ENTAILMENT = "entailment"
 MEANINGS = {
@@ -129,6 +130,17 @@ def json_object(text: str, where: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError(f"{where}: expected a JSON object, found {quoted(text.strip())}")
     return found
+
+
+def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a file of JSON lines with their line numbers; blank lines are none.
+
+    Raises:
+        ValueError: see `json_object`.
+    """
+    for number, line in numbered_lines(path):
+        if line.strip():
+            yield number, json_object(line, f"{path}:{number}")
 
 
 def json_file(path: Path) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class ReadOptions:
     separator: str = option(
         "own token files: what separates columns", "tab", choices=tuple(SEPARATORS)
     )
-    annotator: int = option("M2 files: whose edits count", 0)
+    annotator: int = option("M2 files: whose edits count", 0, least=0)
     ignored_edits: str = option("M2 files: comma-separated types of edits that mark no word", "")
     no_header: bool = option(
         "own TSV without a line of column names: columns are given by number, from 1", False
@@ -51,8 +51,6 @@ class ReadOptions:
             if getattr(self, name) == 0:
                 hint = "columns count from 1, or from -1 at the end"
                 raise ValueError(f"{flag_of(name)} 0: {hint}")
-        if self.annotator < 0:
-            raise ValueError(f"--annotator {self.annotator}: annotators count from 0")
         if not self.text_column:
             raise ValueError("--text-column must name a column")
         for name in COLUMNS if self.no_header else ():

@@ -2,12 +2,18 @@
 
 A row that cannot be used raises `Unusable`, which names file and line. It ends the reading, unless
 the options or the dataset's own rules skip rows of its kind; those are counted.
+
+The same class is ``ENTAILMENT`` in SICK and ``entailment`` in SNLI: a label that is none of the
+known ones is that one of them from which it differs by case alone. Known labels that differ from
+each other by case alone (``US``, ``us``) stay two.
 """
 
 from __future__ import annotations
 
+import logging
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -16,10 +22,12 @@ from ...messages import named, quoted
 from ...text_reading import is_cell, numbered_lines
 from ..conllu import Line
 from ..examples import Example
-from .labels import Respelled, checked_score, known_label
 from .options import ReadOptions
 
+logger = logging.getLogger(__name__)
+
 Row = TypeVar("Row")
+Respelled = Counter[tuple[str, str]]  # (as written, as it is called) -> how often
 
 EMPTY = "empty sentences"
 MALFORMED = "malformed rows"
@@ -152,3 +160,36 @@ def tagged(
     """Make the example of given words."""
     given = None if labels is None else tuple(labels)
     return Example(identifier, (" ".join(words),), tuple(words), None, given, number)
+
+
+def known_label(written: str, labels: Collection[str]) -> str | None:
+    """Return the label that a text stands for; None if it is none of them, or could be several."""
+    if written in labels:
+        return written
+    alike = [label for label in labels if label.casefold() == written.casefold()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def checked_score(text: str) -> str:
+    """Return a score as it is written.
+
+    Raises:
+        ValueError: no finite number.
+    """
+    try:
+        finite = math.isfinite(float(text)) and "_" not in text
+    except ValueError:
+        finite = False
+    if not finite:
+        raise ValueError(f"score {quoted(text)} is no finite number")
+    return text
+
+
+def log_respelled(path: Path, respelled: Respelled) -> None:
+    """Log which labels of a file were taken for others, and how often."""
+    if respelled:
+        taken = (
+            f"{quoted(written)} as {quoted(label)} ({count:,})"
+            for (written, label), count in sorted(respelled.items())
+        )
+        logger.info("%s: labels are taken for known ones: %s", path, named(taken))

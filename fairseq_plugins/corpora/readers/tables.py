@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-from typing import Any
 
 from ...messages import named, quoted
 from ...text_reading import is_cell
@@ -107,6 +106,19 @@ def read_table(file: SplitFile, tables: Sequence[Table]) -> Iterator[Example]:
     yield from file.examples(enumerate(lines), make, also)
 
 
+def read_plain(file: SplitFile) -> Iterator[Example]:
+    """Read the user's own TSV or JSON lines, with the columns that the options name.
+
+    Raises:
+        ValueError: a column that is not there, or a row that is no example, with file and line.
+    """
+    options = file.options
+    names = ((options.text_column, options.text2_column), (options.label_column,))
+    texts, label, identifier = (tuple(filter(None, n)) for n in (*names, (options.id_column,)))
+    how = {"strict_id": bool(identifier), "numbered": options.no_header}
+    return read_table(file, (Table(texts, label, identifier, **how),))
+
+
 def _example(
     file: SplitFile, table: Table, cells: dict[str, str], number: int, line: int
 ) -> Example:
@@ -153,12 +165,11 @@ def _members(file: SplitFile, table: Table, line: Line) -> dict[str, str]:
     for name in table.texts:
         if not isinstance(record[name], str):
             raise file.malformed(number, f"{name!r} is no text: {quoted(record[name])}")
-    return {name: _written(record[name]) for name in table.columns() if name in record}
-
-
-def _written(value: Any) -> str:
-    """Return a JSON value as it would stand in a table."""
-    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+    found = {name: record[name] for name in table.columns() if name in record}
+    return {
+        name: "" if value is None else value if isinstance(value, str) else json.dumps(value)
+        for name, value in found.items()
+    }
 
 
 def _check_columns(file: SplitFile, table: Table, names: Sequence[str], number: int) -> None:

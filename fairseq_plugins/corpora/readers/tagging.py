@@ -9,10 +9,8 @@ from typing import Any
 from ..examples import Example
 from .cged import read_cged, truth_file
 from .dataset import Dataset, Files, Reader, official
-from .m2 import CORRECT, INCORRECT, read_m2
-from .msra import read_msra
 from .split_file import SplitFile
-from .tokens import OUTSIDE, TokenLayout, read_tokens
+from .tokens import CORRECT, INCORRECT, OUTSIDE, TokenLayout, read_m2, read_msra, read_tokens
 
 CONLL_LAYOUT = TokenLayout(separator=None, iob1=True, ends=("-DOCSTART-",))
 

@@ -1,18 +1,32 @@
-"""Files of one word a line with its label, and blank lines between sentences (CoNLL)."""
+"""Words with labels: one a line (CoNLL), MSRA's corpus, and M2 files of corrected sentences.
+
+MSRA's named entities (SIGHAN 2006) are labels of characters. The corpus is found as
+``character<TAB>label`` lines (``msra_train_bio.txt``) and as a line a sentence of ``word/tag`` with
+the tags o, nr (person), ns (place), nt (organisation).
+
+M2 files give labels of right (``c``) and wrong (``i``) words: those that an edit replaces or
+deletes are wrong. An insertion has no words of its own: it marks the word that follows, as the
+published token files of FCE and Falko-MERLIN do, or the last one at the end of the sentence. Those
+of Falko-MERLIN leave out missing punctuation: edits of given types can be ignored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from ...messages import quoted
+from ...messages import named, quoted
 from ..conllu import Line, read_blocks
 from ..examples import Example
 from .options import SEPARATORS, ReadOptions
 from .split_file import SplitFile, tagged
 
 OUTSIDE = "O"
+CORRECT, INCORRECT = "c", "i"
+NO_EDIT = "noop"
+MSRA_TAGS = {"o": "", "nr": "PER", "ns": "LOC", "nt": "ORG"}
 
 
 @dataclass(frozen=True)
@@ -106,3 +120,92 @@ def iob2(labels: Sequence[str]) -> list[str]:
         result.append(f"B-{kind}" if begins else label)
         before = kind
     return result
+
+
+def read_msra(file: SplitFile) -> Iterator[Example]:
+    """Read MSRA's corpus in either form; which one it is follows from the first line.
+
+    Raises:
+        ValueError: a line of another form, with file and line.
+    """
+    first = file.first_line()
+    if "\t" in first or "/" not in first:
+        return read_tokens(file, TokenLayout())
+    lines = enumerate(line for line in file.lines() if line[1].strip())
+    return file.examples(lines, lambda row: _tagged_line(file, row[0], *row[1]))
+
+
+def _tagged_line(file: SplitFile, number: int, line: int, text: str) -> Example:
+    characters: list[str] = []
+    labels: list[str] = []
+    for piece in text.split():
+        word, slash, tag = piece.rpartition("/")
+        kind = MSRA_TAGS.get(tag.lower())
+        if not slash or kind is None:
+            expected = f"word/tag with a tag of {', '.join(MSRA_TAGS)}"
+            raise file.malformed(line, f"expected {expected}, found {quoted(piece)}")
+        characters.extend(word)
+        inside = [f"I-{kind}"] * (len(word) - 1)
+        labels.extend([f"B-{kind}", *inside][: len(word)] if kind else [OUTSIDE] * len(word))
+    if not characters:
+        raise file.empty(line)
+    return tagged(characters, labels, str(number), line)
+
+
+def read_m2(file: SplitFile, ignored: Collection[str] = ()) -> Iterator[Example]:
+    """Read an M2 file with the edits of one annotator.
+
+    Args:
+        file: what to read.
+        ignored: types of edits that mark nothing, in addition to those of the options.
+
+    Raises:
+        ValueError: lines that are no M2, an edit outside its sentence, an annotator who is not
+            in the file; with file and line.
+    """
+    seen: Counter[int] = Counter()
+    wanted, ignored = file.options.annotator, {*ignored, *file.options.ignored_edits.split(",")}
+
+    def make(row: tuple[int, list[Line]]) -> Example:
+        number, (sentence, *edits) = row
+        words = _words(file, *sentence)
+        labels = [CORRECT] * len(words)
+        for edit in edits:
+            first, last, annotator, kind = _edit(file, *edit, len(words))
+            seen[annotator] += 1
+            if annotator == wanted and kind not in {NO_EDIT, *ignored}:
+                if first == last:  # marks the following word, or else the last one
+                    first = min(first, len(words) - 1)
+                    last = first + 1
+                labels[first:last] = [INCORRECT] * (last - first)
+        return tagged(words, labels, str(number), sentence[0])
+
+    yield from file.examples(enumerate(read_blocks(file.lines())), make)
+    if seen and wanted not in seen:
+        there = named(sorted(seen))
+        raise ValueError(f"{file.path}: no edits of annotator {wanted}; those of {there} are there")
+
+
+def _words(file: SplitFile, number: int, line: str) -> list[str]:
+    letter, *words = line.split(" ")
+    if letter != "S":
+        raise file.malformed(number, f"expected a sentence 'S …', found {quoted(line)}")
+    if not "".join(words).strip():
+        raise file.empty(number)
+    return [file.word(word, number) for word in words]
+
+
+def _edit(file: SplitFile, number: int, text: str, words: int) -> tuple[int, int, int, str]:
+    """Read ``A first last|||type|||…|||annotator`` as (first, last, annotator, type)."""
+    try:
+        head, kind, *_, annotator = text.split("|||")
+        letter, first, last = head.split()
+        found = int(first), int(last), int(annotator), kind
+        if letter != "A":
+            raise ValueError
+    except ValueError:
+        what = f"expected an edit 'A first last|||type|||…|||annotator', found {quoted(text)}"
+        raise file.malformed(number, what) from None
+    if kind != NO_EDIT and not 0 <= found[0] <= found[1] <= words:
+        raise file.malformed(number, f"edit {found[0]} {found[1]} of a sentence of {words} words")
+    return found

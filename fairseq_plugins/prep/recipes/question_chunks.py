@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ...corpora.squad import Answer, Paragraph, Question
+from ...corpora.squad import GoldAnswer, Paragraph, Question
 from ...data.folder_names import ANSWERABLE, CONTEXTS, EXAMPLES, MISALIGNED, UNKNOWN
 from ...data.streams import Rows
 from ...text.squad_alignment import COUNTED, Limits, PlacedQuestion, place_question
@@ -30,7 +30,7 @@ def _paragraph(row: dict[str, Any]) -> Paragraph:
     asked = []
     for one in row["questions"]:
         answers = one["answers"]
-        answers = None if answers is None else tuple(Answer(**answer) for answer in answers)
+        answers = None if answers is None else tuple(GoldAnswer(**answer) for answer in answers)
         asked.append(Question(one["id"], one["text"], answers))
     return Paragraph(row["title"], row["context"], tuple(asked), row["place"])
 

@@ -16,7 +16,7 @@ from ...data.folder_names import EXAMPLES, LABELS, SCORES
 from ...data.manifest import Manifest
 from ...data.streams import Rows
 from ...files import write_text
-from ...syntax.annotation import Annotation
+from ...syntax.layers import Annotation
 from ...text.annotators import load_annotator
 from ...text.text_encoder import TextEncoder
 from ...text.word_similarity import WordSimilarity

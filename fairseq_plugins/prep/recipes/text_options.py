@@ -11,7 +11,7 @@ from typing import Any
 from ...corpora.datasets import DATASETS, Dataset, find_splits
 from ...corpora.own_files import OWN_FILES, check_some, listed, own_files
 from ...corpora.readers.options import ReadOptions
-from ...corpora.readers.own import read_plain
+from ...corpora.readers.tables import read_plain
 from ...data.folder_names import TOKENIZE
 from ...messages import named
 from ...option_flags import add_flags, check, flag_of, option

@@ -16,9 +16,9 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ...corpora.conllu_parses import ParseFile, Parses
-from ...corpora.datasets import collect_labels, read_split
+from ...corpora.datasets import in_order_of_ids, read_split
 from ...corpora.examples import Example
-from ...corpora.readers.labels import Respelled, known_label, log_respelled
+from ...corpora.readers.split_file import Respelled, known_label, log_respelled
 from ...messages import named, quoted
 from ...syntax.layers import OF_PAIRS
 from ...text_reading import check_characters
@@ -42,7 +42,7 @@ class TextScan:
     counts: Counter[str] = field(default_factory=Counter)  # label -> how often it is there
     # reason -> how many rows were passed over
     dropped: Counter[str] = field(default_factory=Counter)
-    # labels that stand for others, see `readers.labels`
+    # labels that stand for others, see `readers.split_file`
     respelled: Respelled = field(default_factory=Counter)
 
     def add(self, example: Example) -> None:
@@ -108,9 +108,7 @@ def _parsed(
         return
     names = options.annotation_names
     parses = ParseFile(scan.conllu, scan.path, names=names, passed_over=dropped)
-    for example in examples:
-        yield example, parses.take(example)
-    parses.close()
+    yield from parses.beside(examples)
 
 
 def is_held_out(number: int, fraction: float, seed: int) -> bool:
@@ -190,9 +188,7 @@ def _found(options: TextOptions, scans: dict[str, TextScan]) -> tuple[str, ...]:
         ValueError: too many for classes, unless the user says that they are.
     """
     train = {split: scan for split, scan in scans.items() if split == "train"} or scans
-    labels = collect_labels(
-        Example("", (), label=label) for scan in train.values() for label in scan.labels
-    )
+    labels = in_order_of_ids(label for scan in train.values() for label in scan.labels)
     if options.source.target == "classes" and len(labels) > FEW and not options.many_labels:
         paths = " and ".join(str(scan.path) for scan in train.values())
         raise ValueError(

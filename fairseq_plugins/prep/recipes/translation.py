@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_conllu, scan_text
+from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_file
 from ...data.manifest import Manifest, tool_versions
 from ...data.streams import Rows, stream_layout
 from ...files import sha256
 from ...syntax.layers import COLUMN, TREE, layers_of
-from ...syntax.subword_tree import NO_WORD
+from ...syntax.tree import NO_WORD
 from ...text import annotators
 from .. import engine
 from ..chunks import NO_BOUND, Chunk, EncodedChunk
@@ -234,9 +234,9 @@ def scan_inputs(options: TranslationOptions, files: dict[str, dict[str, Path]]) 
     with tqdm(total=total, desc="check", unit=" bytes", unit_scale=True) as bar:
         scans = {
             split: {
-                side: scan_conllu(path, bar.update)
-                if side == "conllu"
-                else scan_text(path, options.max_characters, bar.update)
+                side: scan_file(
+                    path, None if side == "conllu" else options.max_characters, bar.update
+                )
                 for side, path in sides.items()
             }
             for split, sides in files.items()

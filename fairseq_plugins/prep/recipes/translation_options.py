@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ...option_flags import check, flag_of, option
-from ...syntax.layers import held_layers, needs_annotator, parse_features
+from ...syntax.layers import held_layers, parse_features
+from ...text.annotators import needs_annotator
 from ...text.raw_text import NORMALIZERS, TOKENIZERS
 from ...text.segment import SUBWORDS
 from ...text.source_encoder import MISALIGNMENTS

@@ -1,0 +1,189 @@
+"""Perturbed examples as others publish them: TextFlint's samples, and AdvGLUE.
+
+TextFlint (Gui et al., 2021) writes ``ori_NAME_N.json`` and ``trans_NAME_N.json``, one JSON object a
+line: sentence matching ``sentence1 sentence2 y`` with y ``0`` or ``1``, inference ``premise
+hypothesis y``, single texts ``x y``. ``sample_id`` says which original a transformed sample was
+made from: there may be several.
+
+AdvGLUE (Wang et al., 2021) is one ``dev.json`` with a list of examples for each of six tasks:
+``{"qqp": [{"idx", "label", "question1", "question2"}, ...], "mnli": ..., "mnli-mm": ...,
+"qnli": ..., "rte": ..., "sst2": ...}``. Labels are numbers in the order of GLUE's classes. The file
+does not say what the examples were before they were changed.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from ...messages import named, quoted
+from ..examples import Example
+from .dataset import Dataset
+from .expected import Expected, check_same_pairs, json_file, json_objects
+from .glue import GLUE
+
+TRANSFORMED, ORIGINAL = "trans", "ori"
+FIELDS = (("sentence1", "sentence2"), ("premise", "hypothesis"), ("x",))
+NAME = re.compile(rf"({TRANSFORMED}|{ORIGINAL})_(.+?)(_\d+)?\.json")
+ALIASES = {  # TextFlint's name -> that of the same transformation elsewhere
+    "SwapWord": "SwapAnt",  # of sentence matching, as is the next
+    "SwapNum": "NumWord",
+    "SwapSynWordNet": "SwapSyn",
+    "SwapSyn-WordNet": "SwapSyn",
+    "Punctuation": "AddPunc",
+    "TwitterType_random": "TwitterType",  # what it adds is part of the name
+    "TwitterType_at": "TwitterType",
+    "TwitterType_url": "TwitterType",
+}
+_GLUE = {dataset.name: dataset for dataset in GLUE}
+TASKS: dict[str, tuple[Dataset, tuple[str, ...]]] = {  # GLUE's dataset, members with the sentences
+    "sst2": (_GLUE["sst2"], ("sentence",)),
+    "qqp": (_GLUE["qqp"], ("question1", "question2")),
+    "mnli": (_GLUE["mnli"], ("premise", "hypothesis")),
+    "mnli-mm": (_GLUE["mnli"], ("premise", "hypothesis")),
+    "qnli": (_GLUE["qnli"], ("question", "sentence")),
+    "rte": (_GLUE["rte"], ("sentence1", "sentence2")),
+}
+
+
+def transformed_file(path: Path) -> tuple[Path, str]:
+    """Return the transformed samples that a file belongs to, and the transformation's name.
+
+    This is empty, and the file itself returned, if it is none of TextFlint.
+    """
+    found = NAME.fullmatch(path.name)
+    if not found:
+        return path, ""
+    mark, name, _ = found.groups()
+    return path.with_name(path.name.replace(mark, TRANSFORMED, 1)), ALIASES.get(name, name)
+
+
+def read_textflint(path: Path, expected: Expected) -> tuple[list[Example], list[Example]]:
+    """Read transformed samples and the original of each.
+
+    Args:
+        path: ``trans_….json``; its originals lie in the same folder.
+        expected: what the model reads and answers.
+
+    Returns:
+        Originals and transformed samples, equally many.
+
+    Raises:
+        FileNotFoundError: one of the two files is missing.
+        ValueError: a line that is no sample, a label that the model does not know, or a sample
+            without its original; with file and line.
+    """
+    before = path.with_name(path.name.replace(TRANSFORMED, ORIGINAL, 1))
+    for needed, what in ((path, "transformed"), (before, "original")):
+        if not needed.is_file():
+            raise FileNotFoundError(f"{needed}: no such file of {what} samples")
+    (originals, known), (perturbed, all_known) = _read(before, expected), _read(path, expected)
+    if known and all_known:
+        originals = _joined(originals, perturbed, (before, path))
+    else:
+        check_same_pairs(originals, perturbed, (before, path))
+    return originals, perturbed
+
+
+def _read(path: Path, expected: Expected) -> tuple[list[Example], bool]:
+    """Read samples, and whether each has an id of its own."""
+    found, known = [], True
+    for number, sample in json_objects(path):
+        where = f"{path}:{number}"
+        fields = next((names for names in FIELDS if {*names, "y"} <= sample.keys()), None)
+        if fields is None:
+            choices = "; ".join(", ".join(names) for names in FIELDS)
+            raise ValueError(
+                f"{where}: no sample: found {named(sample, none='nothing')}, expected y and one "
+                f"of: {choices}"
+            )
+        identifier = sample.get("sample_id")
+        known = known and identifier is not None
+        name = str(len(found)) if identifier is None else str(identifier)
+        row = name, tuple(sample[field] for field in fields), sample["y"]
+        found.append(expected.example(row, where, number))
+    if not found:
+        raise ValueError(f"{path}: no samples")
+    expected.log_respelled(path)
+    return found, known
+
+
+def _joined(
+    originals: list[Example], perturbed: list[Example], paths: tuple[Path, Path]
+) -> list[Example]:
+    """Return the original of every transformed sample."""
+    before, after = paths
+    by_id: dict[str, Example] = {}
+    for sample in originals:
+        known = by_id.setdefault(sample.id, sample)
+        if known is not sample:
+            what = f"sample_id {sample.id} is that of line {known.line}, too"
+            raise ValueError(f"{before}:{sample.line}: {what}")
+    ours = {sample.id for sample in perturbed}
+    for samples, ids, path, other in (
+        (perturbed, by_id.keys(), after, before),
+        (originals, ours, before, after),
+    ):
+        for sample in samples:
+            if sample.id not in ids:
+                what = f"sample_id {sample.id} is in no line of {other}"
+                raise ValueError(f"{path}:{sample.line}: {what}")
+    return [by_id[sample.id] for sample in perturbed]
+
+
+def read_advglue(
+    path: Path, task: str, dataset: str, expected: Expected
+) -> dict[str, list[Example]]:
+    """Read the tasks of a file that are for a model.
+
+    Args:
+        path: ``dev.json``.
+        task: a key of `TASKS`; empty for those of the model's dataset.
+        dataset: that the model was trained on.
+        expected: what the model reads and answers.
+
+    Returns:
+        Task -> examples.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: no JSON, no such task, an item that is no example of it, or a label that the
+            model does not know; with the item.
+    """
+    found = json_file(path)
+    there = [name for name in TASKS if isinstance(found.get(name), list)]
+    wanted = [task] if task else [name for name in TASKS if TASKS[name][0].name == dataset]
+    read = {
+        name: _task_examples(path, name, found[name], expected) for name in there if name in wanted
+    }
+    if not read:
+        missing = f"no task {task!r}" if task else f"no task of dataset {dataset!r}"
+        raise ValueError(
+            f"{path}: {missing}; those there, to be given as {path.name}:TASK, are "
+            f"{', '.join(there) or 'none of AdvGLUE'}"
+        )
+    expected.log_respelled(path)
+    return read
+
+
+def _task_examples(path: Path, task: str, items: list[Any], expected: Expected) -> list[Example]:
+    if not items:
+        raise ValueError(f"{path}: task {task!r} has no examples")
+    made, (dataset, texts) = [], TASKS[task]
+    for number, item in enumerate(items, start=1):
+        where = f"{path}, item {number} of {task!r}"
+        if not isinstance(item, dict) or not item.keys() >= {*texts, "label"}:
+            raise ValueError(f"{where}: no example, which has {', '.join((*texts, 'label'))}")
+        label = _class(item["label"], dataset.labels or (), where)
+        row = str(item.get("idx", number - 1)), tuple(item[name] for name in texts), label
+        made.append(expected.example(row, where))
+    return made
+
+
+def _class(number: Any, labels: tuple[str, ...], where: str) -> str:
+    """Return the class that a label's number stands for."""
+    if type(number) is not int or not 0 <= number < len(labels):
+        choices = ", ".join(f"{i} ({label})" for i, label in enumerate(labels))
+        raise ValueError(f"{where}: label {quoted(number)}; choices: {choices}")
+    return labels[number]
