@@ -22,6 +22,7 @@ import numpy as np
 
 from ..corpora.examples import Example
 from ..models import _bert_config, _dual_options
+from ..models._options import NONE
 from .attention_tables import DIFFERENCE, select_tables
 from .prediction import Predictor
 from .prediction_inputs import kept_examples
@@ -75,15 +76,11 @@ def check_difference(path: Path) -> None:
     """
     check_checkpoint(path, LABELLING)
     options = recorded_options(path)["model"]
-    layers = options.get("dual_layers") or _dual_options.NO_LAYERS
-    if layers != _dual_options.NO_LAYERS and options.get("ablate") != _dual_options.WITHOUT:
+    layers = options.get("dual_layers") or NONE
+    if layers != NONE and options.get("ablate") != _dual_options.WITHOUT:
         return
-    why = "--dual-layers none" if layers == _dual_options.NO_LAYERS else "--ablate difference"
-    kinds = [
-        kind
-        for kind, values in _bert_config.KINDS.items()
-        if values["dual_layers"] != _dual_options.NO_LAYERS
-    ]
+    why = "--dual-layers none" if layers == NONE else "--ablate difference"
+    kinds = [kind for kind, values in _bert_config.KINDS.items() if values["dual_layers"] != NONE]
     raise ValueError(
         f"{path} is of architecture {options['_name']!r} and has no difference attention ({why}); "
         f"those with dual attention have: {', '.join(kinds)}"
