@@ -20,7 +20,6 @@ import platform
 import random
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from functools import partial
 from types import SimpleNamespace
 
@@ -30,10 +29,10 @@ from paired_steps import LEAST_REPEATS, Batch, System, measure, now
 from torch import Tensor, nn
 
 from fairseq_plugins.models._bert_config import KINDS, SIZES, BertConfig
-from fairseq_plugins.models._syntax_plan import read_syntax
+from fairseq_plugins.models._syntax_plan import attention, top
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
 from fairseq_plugins.nn.context import AttentionContext
-from fairseq_plugins.nn.heads import ClassificationHead
+from fairseq_plugins.nn.heads import LabelHead
 from fairseq_plugins.nn.packing import Layout
 from fairseq_plugins.nn.tree_masks import TreeRule
 from fairseq_plugins.syntax.needs import Needs
@@ -62,11 +61,9 @@ class Classifier(nn.Module):
 
     def __init__(self, shape: BertShape, system: str) -> None:
         super().__init__()
-        known = {spec.name: spec.default for spec in fields(BertConfig)}
-        known |= {**KINDS[SYSTEMS[system]], "num_hidden_layers": shape.layers}
-        plan = read_syntax(argparse.Namespace(**known))
-        self.encoder = BertEncoder(shape, plan.attention(shape), top=plan.top(shape))
-        self.head = ClassificationHead(shape.hidden, CLASSES, shape.dropout)
+        options = BertConfig(**KINDS[SYSTEMS[system]], num_hidden_layers=shape.layers)
+        self.encoder = BertEncoder(shape, attention(options, shape), top=top(options, shape))
+        self.head = LabelHead(shape.hidden, CLASSES, shape.dropout)
 
     def forward(self, batch: Batch) -> Tensor:
         """Return logits; LISA's loss joins them so that its gradient is computed."""
@@ -78,7 +75,7 @@ class Classifier(nn.Module):
             words=inputs["word_of"],
             heads=inputs["heads"],
         )
-        logits = self.head(self.encoder, output)
+        logits = self.head(self.encoder.pool(output))
         if output.outputs.parent_losses:
             logits = logits + torch.stack(output.outputs.parent_losses).mean()
         return logits

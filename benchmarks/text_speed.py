@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from fairseq_plugins.models._bert_config import SIZES
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
-from fairseq_plugins.nn.heads import ClassificationHead
+from fairseq_plugins.nn.heads import LabelHead
 from fairseq_plugins.pretrained import names
 from fairseq_plugins.tasks.text_classification import (
     TextClassificationConfig,
@@ -57,7 +57,7 @@ class Ours(nn.Module):
     def __init__(self, shape: BertShape, theirs: HuggingFace) -> None:
         super().__init__()
         self.encoder = BertEncoder(shape)
-        self.head = ClassificationHead(shape.hidden, theirs.out.out_features, shape.dropout)
+        self.head = LabelHead(shape.hidden, theirs.out.out_features, shape.dropout)
         self.encoder.load_state_dict(names.to_ours(theirs.bert.state_dict(), shape))
         self.head.out.load_state_dict(theirs.out.state_dict())
 
@@ -65,7 +65,7 @@ class Ours(nn.Module):
         """Return logits."""
         inputs = batch["net_input"]
         output = self.encoder(inputs["src_tokens"], inputs["segments"], inputs["token_positions"])
-        return self.head(self.encoder, output)
+        return self.head(self.encoder.pool(output))
 
 
 def build(size: str, args: argparse.Namespace) -> list[System]:

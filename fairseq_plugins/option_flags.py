@@ -15,8 +15,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import MISSING, field, fields
-from typing import Any
+from dataclasses import MISSING, Field, field, fields
+from enum import Enum
+from math import inf
+from typing import Any, get_args
 
 _KINDS = {"int": int, "float": float}
 
@@ -97,22 +99,34 @@ def add_flags(
         parser.add_argument(*names, **settings, help=text)
 
 
-def check(record: Any) -> None:
-    """Refuse values of a record that are no choice or too small; None is no value.
+def check(record: Any, declared: type | None = None) -> None:
+    """Refuse values of a record that are no choice, too small or not finite; None is no value.
+
+    Args:
+        record: has the options.
+        declared: dataclass of them, if the record is of another type.
 
     Raises:
         ValueError: names the flag, the value, and the choices or the limit.
     """
-    for spec in fields(record):
-        value = getattr(record, spec.name)
-        if value is None:  # not given
-            continue
-        choices, least = spec.metadata.get("choices"), spec.metadata.get("least")
+    for spec in fields(declared or record):
+        choices, least = _choices(spec), spec.metadata.get("least")
         most = spec.metadata.get("most")
+        value = getattr(record, spec.name, None) if choices or least is not None else None
+        if value is None:  # not given, or not limited
+            continue
         if choices and value not in choices:
             known = ", ".join(filter(None, choices))
             raise ValueError(f"{flag_of(spec.name)} {value!r}: choices are {known}")
         if most is not None and not least <= value <= most:
             raise ValueError(f"{flag_of(spec.name)} {value}: must be from {least} to {most}")
-        if least is not None and not value >= least:
-            raise ValueError(f"{flag_of(spec.name)} {value}: must be at least {least}")
+        if least is not None and not least <= value < inf:
+            finite = "" if value < least else ", and finite"
+            raise ValueError(f"{flag_of(spec.name)} {value}: must be at least {least}{finite}")
+
+
+def _choices(spec: Field) -> Collection[str]:
+    """Return an option's choices, which an enumeration holds itself."""
+    kinds = [one for one in (spec.type, *get_args(spec.type)) if isinstance(one, type)]
+    held = [one.value for kind in kinds if issubclass(kind, Enum) for one in kind]
+    return spec.metadata.get("choices") or held

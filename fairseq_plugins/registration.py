@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import logging
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -34,22 +35,14 @@ def register() -> None:
         raise ModuleNotFoundError(FAIRSEQ_MISSING, name="fairseq")
     _done = True  # the rooms call this function as well, while they are imported
     try:
-        _allow_options_in_checkpoints()
+        # torch is to load fairseq's options, a Namespace, with ``weights_only=True``
+        importlib.import_module("torch").serialization.add_safe_globals([Namespace])
         with _logging_unchanged():
             for room in ROOMS:
                 importlib.import_module(f"{__package__}.{room}")
     except BaseException:
         _done = False
         raise
-
-
-def _allow_options_in_checkpoints() -> None:
-    """Let torch load fairseq's options, a Namespace, with ``weights_only=True``."""
-    import argparse
-
-    import torch
-
-    torch.serialization.add_safe_globals([argparse.Namespace])
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from trees import context_of
 from fairseq_plugins.data.dictionaries import BertDictionary
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.pretrained.tokenizer import Vocabulary
-from fairseq_plugins.tasks._text_checks import check_needs
+from fairseq_plugins.tasks._checks import check_needs
 
 VOCABULARY = "".join(f"{w}\n" for w in ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]).encode()
 QUIET = {"dropout": 0.0, "attention_dropout": 0.0}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from fairseq_plugins.nn.context import AttentionContext
+from fairseq_plugins.nn.context import AttentionContext, LayerOutputs
 from fairseq_plugins.nn.packing import Layout
 
 
@@ -67,6 +69,14 @@ def context_of(rows: Sequence[Row], *, left: bool = False, extra: int = 0) -> At
     found = {name: torch.tensor(value) for name, value in table.items()}
     layout = Layout.of(found["mask"])
     return AttentionContext(layout, found["segments"], found["words"], found["heads"])
+
+
+def run(
+    module: Any, rows: Tensor, context: AttentionContext, need_weights: bool = True
+) -> tuple[Tensor, list[Tensor]]:
+    """Return a layer's new states, and the attention weights that are told if they are wanted."""
+    asked = replace(context, need_weights=need_weights, outputs=LayerOutputs())
+    return module(rows, asked), asked.outputs.weights
 
 
 def on_an_accelerator(monkeypatch: Any) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 from ..corpora.examples import Example
 from ..evaluation.highlights import Case, SentenceStrengths
 from ..models import _dual_options
+from ..models._options import NONE
 from .attention import select_tables
 from .options import DIFFERENCE
 from .prediction import Predictor, mean_answer
@@ -40,13 +41,13 @@ def check_difference(path: Path) -> None:
         FileNotFoundError: there is no such file.
         ValueError: a model without; names those that have it. Or one that is none of ours.
     """
-    options, none = check_checkpoint(path, LABELLING).model, _dual_options.NO_LAYERS
-    layers = options.get("dual_layers") or none
-    if layers != none and options.get("ablate") != _dual_options.WITHOUT:
+    options = check_checkpoint(path, LABELLING).model
+    layers = options.get("dual_layers") or NONE
+    if layers != NONE and options.get("ablate") != _dual_options.WITHOUT:
         return
-    why = "--dual-layers none" if layers == none else "--ablate difference"
+    why = "--dual-layers none" if layers == NONE else "--ablate difference"
     what, feature = f"difference attention ({why})", "dual attention"
-    raise lacking(path, options["_name"], what, feature, lambda kind: kind["dual_layers"] != none)
+    raise lacking(path, options["_name"], what, feature, lambda kind: kind["dual_layers"] != NONE)
 
 
 def study_examples(

@@ -5,8 +5,7 @@ it presets are ``Optional`` with default None, "as the architecture says"; `reso
 Base presets must never change: checkpoints may rely on them.
 """
 
-import argparse
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Optional
 
 from fairseq.dataclass import ChoiceEnum
@@ -15,50 +14,31 @@ from ..nn.ancestor_attention import MIXES
 from ..nn.bert import ACTIVATIONS
 from ..nn.infusion import INITS, MERGES
 from ..nn.tree_masks import ANCESTOR_PAIRS
-from ._dual_options import NO_LAYERS, DualOptions
-from ._local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, NO_LOCAL, LocalOptions
-from ._options import NO_FEATURES, architecture, preset, write
+from ..option_flags import option
+from ._dual_options import DualOptions
+from ._local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, LocalOptions
+from ._options import NONE, architecture, preset, write, written
 from ._span_options import SpanOptions
 
 FAMILY = "bert_plain"  # the registered model whose values all others are
-NO_CHECKPOINT = "none"
 
+_SIZES = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
 SIZES: dict[str, dict[str, Any]] = {
-    "tiny": {
-        "hidden_size": 128,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 2,
-        "intermediate_size": 512,
-    },
-    "minilm": {
-        "hidden_size": 384,
-        "num_hidden_layers": 6,
-        "num_attention_heads": 12,
-        "intermediate_size": 1536,
-    },
-    "base": {
-        "hidden_size": 768,
-        "num_hidden_layers": 12,
-        "num_attention_heads": 12,
-        "intermediate_size": 3072,
-    },
-    "large": {
-        "hidden_size": 1024,
-        "num_hidden_layers": 24,
-        "num_attention_heads": 16,
-        "intermediate_size": 4096,
-    },
+    "tiny": dict(zip(_SIZES, (128, 2, 2, 512))),
+    "minilm": dict(zip(_SIZES, (384, 6, 12, 1536))),
+    "base": dict(zip(_SIZES, (768, 12, 12, 3072))),
+    "large": dict(zip(_SIZES, (1024, 24, 16, 4096))),
 }
 PLAIN: dict[str, Any] = {
-    "features": NO_FEATURES,
-    "local_attention": NO_LOCAL,
+    "features": NONE,
+    "local_attention": NONE,
     "parent_loss_weight": 0.0,
     "ancestor_layers": 0,
-    "dual_layers": NO_LAYERS,
+    "dual_layers": NONE,
     "difference": "l1",
     "guide": "additive",
     "fusion_output": "add",
-    "similarity_layers": NO_LAYERS,
+    "similarity_layers": NONE,
     "coattention_blocks": 0,
     "coattention": "query",
     "coattention_skip": "simple",
@@ -86,12 +66,9 @@ KINDS: dict[str, dict[str, Any]] = {
     "bertqa_literal": {**COATTENTION, "coattention": "literal"},
 }
 ARCHITECTURES: dict[str, dict[str, Any]] = {
-    **{kind: {**SIZES["base"], **values} for kind, values in KINDS.items()},
-    **{
-        f"{kind}_{size}": {**sizes, **values}
-        for kind, values in KINDS.items()
-        for size, sizes in SIZES.items()
-    },
+    kind + size: {**sizes, **values}
+    for kind, values in KINDS.items()
+    for size, sizes in {"": SIZES["base"], **{f"_{k}": v for k, v in SIZES.items()}}.items()
 }
 
 # What a checkpoint means that was made before there was an option, where that is not its default.
@@ -99,63 +76,53 @@ BEFORE: dict[str, Any] = {"ancestor_pairs": "open"}
 
 
 def _given(text: str) -> Any:
-    return field(default=None, metadata={"help": f"{text} (default: the checkpoint's, or BERT's)"})
+    return option(f"{text} (default: the checkpoint's, or BERT's)", None)
 
 
 @dataclass
 class BertConfig(LocalOptions, DualOptions, SpanOptions):
     """Options of BERT with a task on top."""
 
-    pretrained: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "Hugging Face BERT directory to start from, or all-MiniLM-L6-v2; 'none' starts "
-            "from random weights (default: the one the data folder was prepared for)"
-        },
+    pretrained: Optional[str] = option(
+        "Hugging Face BERT directory to start from, or all-MiniLM-L6-v2; 'none' starts "
+        "from random weights (default: the one the data folder was prepared for)",
+        None,
     )
     features: Optional[str] = preset(
         "token features that join the word embedding: pos,case or none"
     )
-    feature_merge: ChoiceEnum(MERGES) = field(
-        default="add",
-        metadata={
-            "help": "how features meet the word embedding: added to it, or set beside it and "
-            "mapped back to its width (affine)"
-        },
+    feature_merge: ChoiceEnum(MERGES) = option(
+        "how features meet the word embedding: added to it, or set beside it and "
+        "mapped back to its width (affine)",
+        "add",
     )
-    feature_embed_dim: int = field(
-        default=20, metadata={"help": "width of the features with --feature-merge affine"}
-    )
-    feature_init: ChoiceEnum(INITS) = field(
-        default="normal",
-        metadata={"help": "start of the features: N(0, 0.02), or zero (exactly BERT at step 0)"},
+    feature_embed_dim: int = option("width of the features with --feature-merge affine", 20)
+    feature_init: ChoiceEnum(INITS) = option(
+        "start of the features: N(0, 0.02), or zero (exactly BERT at step 0)", "normal"
     )
     local_attention: Optional[str] = preset(LOCAL_HELP)
-    local_layers: str = field(default=ALL_LAYERS, metadata={"help": LAYERS_HELP})
+    local_layers: str = option(LAYERS_HELP, ALL_LAYERS)
     parent_loss_weight: Optional[float] = preset(
         "LISA: weight of the loss that teaches every layer's last head to attend to each word's "
-        "parent; 0 for none"
+        "parent; 0 for none",
+        least=0,
     )
     ancestor_layers: Optional[int] = preset(
-        "SGNet: further layers on top in which words see only their ancestors in the tree"
+        "SGNet: further layers on top in which words see only their ancestors in the tree",
+        least=0,
     )
-    ancestor_mask: ChoiceEnum(["exact", "span"]) = field(
-        default="exact",
-        metadata={
-            "help": "SGNet: ancestors by the tree, or by the first and last word of subtrees as in "
-            "its own program (the same unless branches cross)"
-        },
+    ancestor_mask: ChoiceEnum(["exact", "span"]) = option(
+        "SGNet: ancestors by the tree, or by the first and last word of subtrees as in "
+        "its own program (the same unless branches cross)",
+        "exact",
     )
-    ancestor_pairs: ChoiceEnum(list(ANCESTOR_PAIRS)) = field(
-        default="closed",
-        metadata={
-            "help": "SGNet: whether words of a pair see the words of the other sentence (open), or "
-            "as in its own program not (closed)"
-        },
+    ancestor_pairs: ChoiceEnum(list(ANCESTOR_PAIRS)) = option(
+        "SGNet: whether words of a pair see the words of the other sentence (open), or "
+        "as in its own program not (closed)",
+        "closed",
     )
-    ancestor_mix: ChoiceEnum(list(MIXES)) = field(
-        default="scalar",
-        metadata={"help": "SGNet: weights of both outputs learnt (scalar), or half each (fixed)"},
+    ancestor_mix: ChoiceEnum(list(MIXES)) = option(
+        "SGNet: weights of both outputs learnt (scalar), or half each (fixed)", "scalar"
     )
     hidden_size: Optional[int] = preset("width of the encoder")
     num_hidden_layers: Optional[int] = preset("number of layers")
@@ -167,22 +134,18 @@ class BertConfig(LocalOptions, DualOptions, SpanOptions):
     layer_norm_eps: Optional[float] = _given("epsilon of layer normalisation")
     dropout: Optional[float] = _given("dropout on embeddings and block outputs")
     attention_dropout: Optional[float] = _given("dropout on attention weights")
-    classifier_dropout: Optional[float] = field(
-        default=None, metadata={"help": "dropout before the output layer (default: --dropout)"}
+    classifier_dropout: Optional[float] = option(
+        "dropout before the output layer (default: --dropout)", None
     )
-    freeze_layers: int = field(
-        default=0,
-        metadata={
-            "help": "keep the embeddings and the first N layers as they are; their features, gates "
-            "and dual attention, which are new, learn"
-        },
+    freeze_layers: int = option(
+        "keep the embeddings and the first N layers as they are; their features, gates "
+        "and dual attention, which are new, learn",
+        0,
     )
     # Written by the task: what the model was trained for.
-    target: Optional[str] = field(default=None, metadata={"help": argparse.SUPPRESS})
-    labels: Optional[str] = field(
-        default=None, metadata={"help": argparse.SUPPRESS, "longest": 10_000_000}
-    )
-    annotator: Optional[str] = field(default=None, metadata={"help": argparse.SUPPRESS})
+    target: Optional[str] = written()
+    labels: Optional[str] = written(longest=10_000_000)
+    annotator: Optional[str] = written()
 
 
 def resolve(cfg: Any) -> None:

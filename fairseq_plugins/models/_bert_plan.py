@@ -1,12 +1,11 @@
 """From the options of a BERT model to sizes, with the checks."""
 
-from argparse import Namespace
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Optional
 
 from ..nn.bert import BertEncoder, BertShape
-from ._bert_config import SIZES
+from ..option_flags import flag_of
+from ._bert_config import SIZES, BertConfig
 from ._span_options import SPANS
 
 # option -> field of BertShape
@@ -27,73 +26,50 @@ FOLLOWING = {
 TUNABLE = ("dropout", "attention_dropout")  # may differ from the checkpoint's
 
 
-def check_segments(segments: int, sentences: int) -> None:
-    """Refuse pairs of sentences that the model could not tell apart.
-
-    Raises:
-        ValueError: there are fewer segment embeddings than sentences.
-    """
-    if segments < sentences:
-        raise ValueError(
-            f"the data folder has examples of {sentences} sentences, but the model only "
-            f"--type-vocab-size {segments}: it could not tell them apart"
-        )
-
-
-def constants(args: Namespace, checkpoint: Optional[BertShape]) -> dict[str, Any]:
+def constants(args: BertConfig, checkpoint: Optional[BertShape], sentences: int) -> dict[str, Any]:
     """Return the options that the checkpoint decides, as given, as it says, or as BERT has them.
 
     Raises:
-        ValueError: options that contradict the checkpoint.
+        ValueError: options that contradict the checkpoint, or fewer segment embeddings than an
+            example has sentences.
     """
-    model = checkpoint or _unsized()
+    model = checkpoint or BertShape(vocabulary=1, hidden=1, layers=1, heads=1, intermediate=1)
     wrong = [
-        f"--{name.replace('_', '-')} {getattr(args, name)} (checkpoint: {getattr(model, part)})"
+        f"{flag_of(name)} {getattr(args, name)} (checkpoint: {getattr(model, part)})"
         for name, part in {**PRESET, **FOLLOWING}.items()
         if checkpoint is not None
         and name not in TUNABLE
-        and getattr(args, name) is not None
-        and _plain(getattr(args, name)) != getattr(model, part)
+        and getattr(args, name) not in (None, getattr(model, part))
     ]
     if wrong:
         raise ValueError(
             f"--pretrained {args.pretrained} is of another shape than the model: "
             f"{', '.join(wrong)}; {_advice(model)}"
         )
-    return {
+    found = {
         name: getattr(model, part) if getattr(args, name) is None else getattr(args, name)
         for name, part in FOLLOWING.items()
     }
-
-
-def _unsized() -> BertShape:
-    return BertShape(vocabulary=1, hidden=1, layers=1, heads=1, intermediate=1)
-
-
-def _plain(value: Any) -> Any:
-    """Return an enumeration's value as text, anything else as it is."""
-    return str(value) if not isinstance(value, (int, float)) else value
+    if found["type_vocab_size"] < sentences:
+        raise ValueError(
+            f"the data folder has examples of {sentences} sentences, but the model only "
+            f"--type-vocab-size {found['type_vocab_size']}: it could not tell them apart"
+        )
+    return found
 
 
 def _advice(shape: BertShape) -> str:
     for size, options in SIZES.items():
         if all(getattr(shape, PRESET[name]) == value for name, value in options.items()):
             return f"take an architecture of size _{size}, or --pretrained none"
-    options = " ".join(f"--{k.replace('_', '-')} {getattr(shape, v)}" for k, v in PRESET.items())
+    options = " ".join(f"{flag_of(name)} {getattr(shape, v)}" for name, v in PRESET.items())
     return f"give {options}, or --pretrained none"
 
 
-def shape_of(args: Namespace, dictionary: Any) -> BertShape:
-    """Return the encoder's shape.
-
-    Args:
-        args: completed options.
-        dictionary: the data folder's vocabulary.
-    """
+def shape_of(args: BertConfig, dictionary: Any) -> BertShape:
+    """Return the encoder's shape, of completed options and the data folder's vocabulary."""
     values = {part: getattr(args, name) for name, part in {**PRESET, **FOLLOWING}.items()}
     given = {part: value for part, value in values.items() if value is not None}
-    if "activation" in given:
-        given["activation"] = str(given["activation"])
     return BertShape(
         vocabulary=len(dictionary),
         padding=dictionary.pad(),
@@ -145,22 +121,3 @@ def freeze(encoder: BertEncoder, layers: int) -> None:
     for layer in encoder.layers[:layers]:
         for name, parameter in layer.named_parameters():
             parameter.requires_grad = name.startswith(("attention.mixer.", "attention.dual."))
-
-
-def fill_new_parts(
-    state: dict[str, Any], own: Mapping[str, Any], parts: Mapping[str, str]
-) -> list[str]:
-    """Give a state the parts that it lacks altogether, as they are in the model; names them.
-
-    Args:
-        state: parameters of a checkpoint; changed in place. Parts of which it has some stay.
-        own: the model's parameters.
-        parts: name of a part -> what the names of its parameters contain.
-    """
-    filled = []
-    for part, mark in parts.items():
-        new = {name: value for name, value in own.items() if mark in name}
-        if new and not any(mark in name for name in state):
-            state.update(new)
-            filled.append(part)
-    return filled

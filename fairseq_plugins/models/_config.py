@@ -6,7 +6,6 @@ A field that an architecture may preset is ``Optional`` with default None, "as t
 says", and `resolve` fills it by asking fairseq's own architecture functions.
 """
 
-import argparse
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
@@ -22,8 +21,9 @@ from fairseq.models.transformer.transformer_config import (
 )
 
 from ..nn.factors import COMBINATIONS, INITS, MERGES
-from ._local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, NO_LOCAL, LocalOptions
-from ._options import architecture, merged, write
+from ..option_flags import option
+from ._local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, LocalOptions
+from ._options import NONE, architecture, merged, write, written
 
 # Architecture -> fairseq's function for the architecture of the same body.
 BODIES: dict[str, Callable[[Namespace], None]] = {
@@ -34,24 +34,16 @@ BODIES: dict[str, Callable[[Namespace], None]] = {
     "syntax_transformer_wmt_en_de_big": bodies.transformer_wmt_en_de_big,
 }
 
-_SIDE = {
-    "embed_dim": Optional[int],
-    "ffn_embed_dim": Optional[int],
-    "layers": Optional[int],
-    "attention_heads": Optional[int],
-}
+_SIZES = ("embed_dim", "ffn_embed_dim", "layers", "attention_heads")
+_WIDTHS = ("decoder_input_dim", "decoder_output_dim")
+_RATES = ("dropout", "attention_dropout", "activation_dropout")
 PRESET_FIELDS: dict[str, Any] = {
-    **{f"{side}_{name}": kind for side in ("encoder", "decoder") for name, kind in _SIDE.items()},
-    "decoder_input_dim": Optional[int],
-    "decoder_output_dim": Optional[int],
-    "dropout": Optional[float],
-    "attention_dropout": Optional[float],
-    "activation_dropout": Optional[float],
+    **{f"{side}_{name}": Optional[int] for side in ("encoder", "decoder") for name in _SIZES},
+    **dict.fromkeys(_WIDTHS, Optional[int]),
+    **dict.fromkeys(_RATES, Optional[float]),
 }
-_NESTED = {
-    "encoder": EncDecBaseConfig,
-    "decoder": EncDecBaseConfig,
-    "quant_noise": QuantNoiseConfig,
+_NESTED = dict.fromkeys(("encoder", "decoder"), EncDecBaseConfig) | {
+    "quant_noise": QuantNoiseConfig
 }
 # Only fairseq's own code fills it, and it evaluates strings: not an option here.
 _LEFT_OUT = {"_name", "xformers_att_config"}
@@ -77,9 +69,9 @@ def _flat_fields() -> list[tuple[str, Any, Any]]:
             kind = Optional[str]  # fairseq's model splits it as text
         assert default is not MISSING, name
         flat.append((name, kind, field(default=default, metadata=dict(spec.metadata))))
-    for name in ("decoder_input_dim", "decoder_output_dim"):
-        about = {"help": f"{name.replace('_', ' ')} (default: --decoder-embed-dim)"}
-        flat.append((name, Optional[int], field(default=None, metadata=about)))
+    for name in _WIDTHS:
+        about = option(f"{name.replace('_', ' ')} (default: --decoder-embed-dim)", None)
+        flat.append((name, Optional[int], about))
     return flat
 
 
@@ -93,67 +85,48 @@ FlatTransformerConfig.__module__ = __name__
 class SyntaxTransformerConfig(LocalOptions, FlatTransformerConfig):
     """fairseq's transformer options and those of the source features and of local attention."""
 
-    features: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "source features the encoder reads, e.g. pos,case,subword; 'none' for a plain "
-            "transformer (default: all that the data folder holds)"
-        },
+    features: Optional[str] = option(
+        "source features the encoder reads, e.g. pos,case,subword; 'none' for a plain "
+        "transformer (default: all that the data folder holds)",
+        None,
     )
-    feature_combine: ChoiceEnum(COMBINATIONS) = field(
-        default="sum", metadata={"help": "add the features' embeddings up or set them side by side"}
+    feature_combine: ChoiceEnum(COMBINATIONS) = option(
+        "add the features' embeddings up or set them side by side", "sum"
     )
-    feature_merge: ChoiceEnum(MERGES) = field(
-        default="concat",
-        metadata={
-            "help": "how features meet the word embedding: beside it (concat), in place of the "
-            "last dimensions of a full-width one (overlay), or added to it (add)"
-        },
+    feature_merge: ChoiceEnum(MERGES) = option(
+        "how features meet the word embedding: beside it (concat), in place of the "
+        "last dimensions of a full-width one (overlay), or added to it (add)",
+        "concat",
     )
-    feature_embed_dim: Optional[int] = field(
-        default=None,
-        metadata={
-            "help": "width of the summed features (default: 20; with --feature-merge add the "
-            "encoder's width)"
-        },
+    feature_embed_dim: Optional[int] = option(
+        "width of the summed features (default: 20; with --feature-merge add the encoder's width)",
+        None,
     )
-    feature_embed_dims: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "with --feature-combine concat: width of each feature, in the order of "
-            "--features, e.g. 12,4,4"
-        },
+    feature_embed_dims: Optional[str] = option(
+        "with --feature-combine concat: width of each feature, in the order of "
+        "--features, e.g. 12,4,4",
+        None,
     )
-    word_embed_dim: Optional[int] = field(
-        default=None,
-        metadata={
-            "help": "width of the word embedding; if given, it must fill up --encoder-embed-dim "
-            "together with the features"
-        },
+    word_embed_dim: Optional[int] = option(
+        "width of the word embedding; if given, it must fill up --encoder-embed-dim "
+        "together with the features",
+        None,
     )
-    feature_init: Optional[ChoiceEnum(INITS)] = field(
-        default=None,
-        metadata={
-            "help": "start of the feature tables (default: normal, as high as the words; glorot "
-            "with --param-init glorot)"
-        },
+    feature_init: Optional[ChoiceEnum(INITS)] = option(
+        "start of the feature tables (default: normal, as high as the words; glorot "
+        "with --param-init glorot)",
+        None,
     )
-    feature_scale: float = field(
-        default=1.0, metadata={"help": "further factor on the feature vector"}
+    feature_scale: float = option("further factor on the feature vector", 1.0)
+    param_init: ChoiceEnum(["fairseq", "glorot"]) = option(
+        "start of all matrices: as fairseq's transformer, or Glorot-uniform throughout "
+        "(as OpenNMT-py, the paper's toolkit)",
+        "fairseq",
     )
-    param_init: ChoiceEnum(["fairseq", "glorot"]) = field(
-        default="fairseq",
-        metadata={
-            "help": "start of all matrices: as fairseq's transformer, or Glorot-uniform throughout "
-            "(as OpenNMT-py, the paper's toolkit)"
-        },
-    )
-    encoder_attention: str = field(
-        default=NO_LOCAL, metadata={"help": f"the encoder's {LOCAL_HELP}"}
-    )
-    encoder_attention_layers: str = field(default=ALL_LAYERS, metadata={"help": LAYERS_HELP})
+    encoder_attention: str = option(f"the encoder's {LOCAL_HELP}", NONE)
+    encoder_attention_layers: str = option(LAYERS_HELP, ALL_LAYERS)
     # Written by the task: name, version and hash of what annotated the training data.
-    annotator: Optional[str] = field(default=None, metadata={"help": argparse.SUPPRESS})
+    annotator: Optional[str] = written()
 
 
 def resolve(cfg: Any) -> None:
@@ -175,7 +148,7 @@ def as_namespace(cfg: Any) -> Namespace:
     Options this release does not know are left out, missing ones (of older checkpoints) get their
     defaults, presets are resolved, and no text is left that fairseq would evaluate as Python.
     """
-    args = merged(cfg, SyntaxTransformerConfig)
+    args = Namespace(**vars(merged(cfg, SyntaxTransformerConfig)))
     resolve(args)
     if isinstance(args.adaptive_softmax_cutoff, str):
         args.adaptive_softmax_cutoff = eval_str_list(args.adaptive_softmax_cutoff, int)

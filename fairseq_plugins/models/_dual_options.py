@@ -3,19 +3,18 @@
 Wang et al. 2022, "DABERT"; Xia et al. 2021, "UER-BERT" (similarities on the scores).
 """
 
-from argparse import Namespace
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from ..nn.checks import check_choice
+from ..nn.bert import BertShape
 from ..nn.dual_attention import DIFFERENCES, SCOPES, DifferenceMixer, DualAttention
 from ..nn.fusion import ABLATIONS, GUIDES, INITS, OUTPUTS, AdaptiveFusion
+from ..option_flags import flag_of, option
 from ._local_options import read_layers
-from ._options import preset
+from ._options import NONE, preset
 
-NO_LAYERS = "none"
 WITHOUT = "difference"  # the ablation that leaves a plain layer
 LAYERS = "none, all, or their numbers from 0, e.g. 0,2"
 
@@ -32,35 +31,29 @@ class DualOptions(FairseqDataclass):
         "squared Euclidean, or the plain sum of differences as printed, by which all queries "
         "attend alike (signed)"
     )
-    difference_scope: ChoiceEnum(list(SCOPES)) = field(
-        default="all",
-        metadata={
-            "help": "DABERT: what difference attention sees: all tokens, or those of the other "
-            "sentence and special ones (cross)"
-        },
+    difference_scope: ChoiceEnum(list(SCOPES)) = option(
+        "DABERT: what difference attention sees: all tokens, or those of the other "
+        "sentence and special ones (cross)",
+        "all",
     )
     guide: Optional[ChoiceEnum(list(GUIDES))] = preset(
         "DABERT: how affinity guides the choice among differences: a sum before the tanh "
         "(additive), or a concatenation as printed, in which the guide cancels (concat)"
     )
-    guide_dim: int = field(default=128, metadata={"help": "DABERT: width of the guide attentions"})
+    guide_dim: int = option("DABERT: width of the guide attentions", 128, least=1)
     fusion_output: Optional[ChoiceEnum(list(OUTPUTS))] = preset(
         "DABERT: what is fused is added to the layer's own attention, or replaces it"
     )
-    fusion_init: ChoiceEnum(list(INITS)) = field(
-        default="normal",
-        metadata={
-            "help": "DABERT: start of the last map of the fusion: N(0, 0.02), or zero (exactly "
-            "BERT at step 0 where it is added)"
-        },
+    fusion_init: ChoiceEnum(list(INITS)) = option(
+        "DABERT: start of the last map of the fusion: N(0, 0.02), or zero (exactly "
+        "BERT at step 0 where it is added)",
+        "normal",
     )
-    ablate: ChoiceEnum(list(ABLATIONS)) = field(
-        default="none",
-        metadata={
-            "help": "DABERT: part to leave out (the paper's Table 5): affinity attention, "
-            "difference attention (plain BERT), guide attentions, fusion gate (the mean instead), "
-            "filter gate, or the whole regulation (the mean of both attentions instead)"
-        },
+    ablate: ChoiceEnum(list(ABLATIONS)) = option(
+        "DABERT: part to leave out (the paper's Table 5): affinity attention, "
+        "difference attention (plain BERT), guide attentions, fusion gate (the mean instead), "
+        "filter gate, or the whole regulation (the mean of both attentions instead)",
+        "none",
     )
     similarity_layers: Optional[str] = preset(
         "UER-BERT: layers whose attention scores are multiplied by the similarity of words in "
@@ -68,92 +61,26 @@ class DualOptions(FairseqDataclass):
     )
 
 
-@dataclass(frozen=True)
-class DualPlan:
-    """Where and how differences and similarities join attention.
-
-    Args:
-        layers: numbers of the layers with dual attention; empty for none.
-        difference: of `nn.dual_attention.DIFFERENCES`.
-        scope: of `nn.dual_attention.SCOPES`.
-        fusion: keywords of `nn.fusion.AdaptiveFusion`.
-        similar_layers: numbers of the layers that read word similarities.
-    """
-
-    layers: tuple[int, ...]
-    difference: str
-    scope: str
-    fusion: dict[str, Any]
-    similar_layers: tuple[int, ...]
-
-    @property
-    def reads_similarity(self) -> bool:
-        """Whether the model needs the similarity of words."""
-        return bool(self.similar_layers)
-
-    @property
-    def needs_pairs(self) -> bool:
-        """Whether there must be two sentences to compare."""
-        return bool(self.layers or self.similar_layers)
-
-    @property
-    def reads_affinity(self) -> bool:
-        """Whether layers with dual attention read their own attention."""
-        return self.fusion["ablate"] != "affinity"
-
-    @property
-    def reads_words(self) -> bool:
-        """Whether the model needs to know the word of each token."""
-        return self.reads_similarity or (bool(self.layers) and self.scope == "cross")
-
-    def dual(self, hidden: int, dropout: float, layer: int) -> Optional[DualAttention]:
-        """Return the dual attention of a layer, or None."""
-        if layer not in self.layers:
-            return None
-        difference = DifferenceMixer(self.difference, self.scope, dropout)
-        return DualAttention(difference, AdaptiveFusion(hidden, **self.fusion), layer)
-
-
-def read_dual(args: Namespace) -> DualPlan:
-    """Read the plan off resolved options.
+def dual_layers(args: Any) -> tuple[int, ...]:
+    """Return the numbers of the layers with dual attention; see `read_layers`.
 
     Raises:
-        ValueError: a value that does not fit; names its option and the choices.
+        ValueError: also for an ablation without dual attention.
     """
-    for name, choices in (
-        ("difference", DIFFERENCES),
-        ("difference_scope", SCOPES),
-        ("guide", GUIDES),
-        ("fusion_output", OUTPUTS),
-        ("fusion_init", INITS),
-        ("ablate", ABLATIONS),
-    ):
-        check_choice(f"--{name.replace('_', '-')}", str(getattr(args, name)), choices)
-    if args.guide_dim < 1:
-        raise ValueError(f"--guide-dim {args.guide_dim}: must be at least 1")
     layers = _layers(args, "dual_layers")
-    ablate = str(args.ablate)
-    if ablate != "none" and not layers:
-        raise ValueError(f"--ablate {ablate}: there is no dual attention (--dual-layers none)")
-    return DualPlan(
-        layers=() if ablate == WITHOUT else layers,
-        difference=str(args.difference),
-        scope=str(args.difference_scope),
-        fusion={
-            "guide": str(args.guide),
-            "guide_dim": args.guide_dim,
-            "output": str(args.fusion_output),
-            "init": str(args.fusion_init),
-            "ablate": ablate,
-        },
-        similar_layers=_similarity_layers(args, layers),
-    )
+    if args.ablate != NONE and not layers:
+        raise ValueError(f"--ablate {args.ablate}: there is no dual attention (--dual-layers none)")
+    return () if args.ablate == WITHOUT else layers
 
 
-def _similarity_layers(args: Namespace, dual: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the layers that read similarities; ``dual`` are those with dual attention."""
+def similarity_layers(args: Any) -> tuple[int, ...]:
+    """Return the numbers of the layers that read word similarities; see `read_layers`.
+
+    Raises:
+        ValueError: also for layers without affinity attention, whose scores they multiply.
+    """
     found = _layers(args, "similarity_layers")
-    if found and str(args.ablate) == "affinity" and set(found) <= set(dual):
+    if found and args.ablate == "affinity" and set(found) <= set(_layers(args, "dual_layers")):
         raise ValueError(
             f"--similarity-layers {args.similarity_layers}: --ablate affinity leaves these layers "
             "no scores to multiply"
@@ -161,8 +88,22 @@ def _similarity_layers(args: Namespace, dual: tuple[int, ...]) -> tuple[int, ...
     return found
 
 
-def _layers(args: Namespace, name: str) -> tuple[int, ...]:
+def _layers(args: Any, name: str) -> tuple[int, ...]:
     text = getattr(args, name)
-    if text is None or text.strip() == NO_LAYERS:
+    if text is None or text.strip() == NONE:
         return ()
-    return read_layers(text, args.num_hidden_layers, f"--{name.replace('_', '-')}")
+    return read_layers(text, args.num_hidden_layers, flag_of(name))
+
+
+def dual_attention(args: Any, shape: BertShape, layer: int) -> DualAttention:
+    """Make the dual attention of a layer."""
+    fusion = AdaptiveFusion(
+        shape.hidden,
+        guide=args.guide,
+        guide_dim=args.guide_dim,
+        output=args.fusion_output,
+        init=args.fusion_init,
+        ablate=args.ablate,
+    )
+    difference = DifferenceMixer(args.difference, args.difference_scope, shape.attention_dropout)
+    return DualAttention(difference, fusion, layer)

@@ -16,9 +16,10 @@ from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
 from torch import Tensor
 
 from ..nn.local_attention import Gate, mixed_weights
+from ..nn.masks import allowed_keys
 from ..nn.tree_masks import Rule
 from ..syntax.layers import Layer, column_places
-from ._local_options import read_layers, read_local, reads_words, rules
+from ._local_options import LocalOptions, read_layers, read_rules
 
 OPTION = "--encoder-attention"
 
@@ -39,20 +40,15 @@ class LocalPlan:
     gate_bias: float = 0.0
     columns: tuple[int, ...] = ()
 
-    @property
-    def reads_heads(self) -> bool:
-        """Whether the words' heads are needed."""
-        return any(rule.needs_heads for rule in self.rules)
 
-
-def read_tree(args: Any) -> tuple[str, ...]:
+def read_tree(args: LocalOptions) -> tuple[str, ...]:
     """Return the layers that the options' local attention reads: heads, or none.
 
     Raises:
         ValueError: an option that does not fit.
     """
-    names = read_local(args.encoder_attention, OPTION)
-    return ("heads",) if reads_words(names, str(args.window_unit)) else ()
+    rules = read_rules(args.encoder_attention, args, OPTION)
+    return ("heads",) if any(rule.needs_words for rule in rules) else ()
 
 
 def plan_local(args: Namespace, held: Sequence[Layer]) -> LocalPlan:
@@ -65,33 +61,18 @@ def plan_local(args: Namespace, held: Sequence[Layer]) -> LocalPlan:
     Raises:
         ValueError: options that do not fit.
     """
-    names = read_local(args.encoder_attention, OPTION)
+    rules = read_rules(args.encoder_attention, args, OPTION)
     layers = read_layers(args.encoder_attention_layers, args.encoder_layers, f"{OPTION}-layers")
-    unit = str(args.window_unit)
-    found = rules(names, args.tree_threshold, str(args.tree_neighbours), args.window, unit)
-    if not names:
+    if not rules:
         return LocalPlan()
     places = column_places(held)
     columns = tuple(column for name in read_tree(args) for column in places[name])
-    return LocalPlan(found, layers, float(args.gate_bias_init), columns)
-
-
-@dataclass(frozen=True)
-class Openings:
-    """Who may see whom in a batch.
-
-    Args:
-        keys: which keys are no padding, (B, 1, 1, S).
-        parts: for each local attention its own openings, padding not looked at, (B, 1, S, S).
-    """
-
-    keys: Tensor
-    parts: tuple[Tensor, ...]
+    return LocalPlan(rules, layers, float(args.gate_bias_init), columns)
 
 
 def openings(
     plan: LocalPlan, special: Tensor, padding_mask: Tensor, src_factors: Optional[Tensor]
-) -> Openings:
+) -> tuple[Tensor, ...]:
     """Find out who may see whom, without waiting for the device.
 
     Args:
@@ -99,14 +80,18 @@ def openings(
         special: True at ``</s>`` and padding, (B, S).
         padding_mask: True at padding, (B, S).
         src_factors: (B, S, F), or None where the plan reads no columns of it.
+
+    Returns:
+        For global attention (B, 1, 1, S), and for each local one (B, 1, S, S).
     """
     words, heads = special.long().neg(), None  # (B, S)
     if plan.columns:
         numbers, above = (src_factors[..., column] for column in plan.columns)  # (B, S) each
         words = numbers - 1
-        heads = heads_of_words(numbers, above) if plan.reads_heads else None
-    parts = tuple(rule(words, None, heads)[:, None] for rule in plan.rules)  # (B, 1, S, S) each
-    return Openings(~padding_mask[:, None, None, :], parts)
+        if any(rule.needs_heads for rule in plan.rules):
+            heads = heads_of_words(numbers, above)
+    keys = allowed_keys(padding_mask)  # (B, 1, 1, S)
+    return (keys, *(rule(words, None, heads)[:, None] & keys for rule in plan.rules))
 
 
 def heads_of_words(words: Tensor, heads: Tensor) -> Tensor:
@@ -139,20 +124,16 @@ class LocalSelfAttention(MultiheadAttention):
         self.gate = Gate(width, len(plan.rules), plan.gate_bias)
 
     def forward(
-        self, query: Tensor, *, key_padding_mask: Openings, **unused: Any
+        self, query: Tensor, *, key_padding_mask: tuple[Tensor, ...], **unused: Any
     ) -> tuple[Tensor, None]:
-        """Attend.
+        """Attend with hidden states (S, B, D); keys and values are they, weights not returned.
 
-        Args:
-            query: hidden states, (S, B, D).
-            key_padding_mask: where fairseq's layer hands on what the encoder gave it.
-            unused: ``key`` and ``value`` are the query; weights are not returned.
+        As ``key_padding_mask`` fairseq's layer hands on what the encoder gave it: `openings`.
         """
         parts = (self.q_proj(query) * self.scaling, self.k_proj(query), self.v_proj(query))
         q, k, v = (part.unflatten(-1, (self.num_heads, -1)).permute(1, 2, 0, 3) for part in parts)
         shares = self.gate(query.transpose(0, 1))  # (B, S, 1 + C)
-        masks = key_padding_mask
-        weights = mixed_weights(q @ k.mT, masks.parts, shares, masks.keys)  # (B, H, S, S)
+        weights = mixed_weights(q @ k.mT, key_padding_mask, shares)  # (B, H, S, S)
         mixed = self.dropout_module(weights) @ v  # (B, H, S, K)
         return self.out_proj(mixed.permute(2, 0, 1, 3).flatten(2)), None
 
@@ -165,7 +146,7 @@ class LocalSelfAttention(MultiheadAttention):
 
 
 class LocalEncoderLayer(TransformerEncoderLayerBase):
-    """fairseq's encoder layer; in place of a padding mask it is given `Openings`.
+    """fairseq's encoder layer; in place of a padding mask it is given `openings`.
 
     Args:
         cfg: fairseq's options.

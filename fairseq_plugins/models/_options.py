@@ -1,45 +1,44 @@
 """Options of a model, however they come: parsed, out of a checkpoint, or from Hydra."""
 
-from argparse import Namespace
+from argparse import SUPPRESS
 from contextlib import nullcontext
 from dataclasses import field, fields
+from enum import Enum
 from typing import Any, Optional
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from ..option_flags import check, option
 from ..syntax.layers import parse_features
 
-NO_FEATURES = "none"  # what --features says for a model that reads none
+NONE = "none"  # what options that name features, attentions or layers say for no such thing
 
 
-def read_features(text: Optional[str]) -> tuple[str, ...]:
-    """Return the feature names of ``--features``; ``none`` gives none.
-
-    Raises:
-        ValueError: an unknown or repeated name.
-    """
-    return () if text in (None, NO_FEATURES) else parse_features(text)
-
-
-def preset(text: str) -> Any:
+def preset(text: str, **limits: float) -> Any:
     """Make an option that an architecture presets: None until it is resolved."""
-    return field(default=None, metadata={"help": f"{text} (default: as the architecture says)"})
+    return option(f"{text} (default: as the architecture says)", None, **limits)
 
 
-def merged(cfg: Any, config_class: type) -> Namespace:
+def written(**metadata: Any) -> Any:
+    """Make an option that the task writes; no help shows it."""
+    return field(default=None, metadata={"help": SUPPRESS, **metadata})
+
+
+def merged(cfg: Any, config_class: type) -> Any:
     """Return the options of ``config_class`` as ``cfg`` gives them, defaults elsewhere.
 
     Options this release does not know are left out, missing ones (of older checkpoints) get their
     defaults. ``_name`` holds the architecture.
+
+    Raises:
+        ValueError: a value that is no choice or out of its limits; names its option.
     """
-    if OmegaConf.is_config(cfg):
-        given = OmegaConf.to_container(cfg, resolve=True, enum_to_str=True)
-    else:
-        given = dict(vars(cfg))
-    known = {spec.name: spec.default for spec in fields(config_class)}
-    known.update({key: value for key, value in given.items() if key in known})
-    known["_name"] = architecture(cfg)
-    return Namespace(**known)
+    given = OmegaConf.to_container(cfg, resolve=True) if OmegaConf.is_config(cfg) else vars(cfg)
+    known = {spec.name: given.get(spec.name, spec.default) for spec in fields(config_class)}
+    known = {key: str(value) if isinstance(value, Enum) else value for key, value in known.items()}
+    found = config_class(**{**known, "_name": architecture(cfg)})
+    check(found)
+    return found
 
 
 def architecture(cfg: Any) -> str:
@@ -52,3 +51,45 @@ def write(cfg: Any, **values: Any) -> None:
     with open_dict(cfg) if isinstance(cfg, DictConfig) else nullcontext():
         for key, value in values.items():
             setattr(cfg, key, value)
+
+
+def read_features(text: Optional[str]) -> tuple[str, ...]:
+    """Return the feature names of ``--features``; ``none`` gives none.
+
+    Raises:
+        ValueError: an unknown or repeated name.
+    """
+    return () if text in (None, NONE) else parse_features(text)
+
+
+def read_names(
+    text: Optional[str],
+    choices: tuple[str, ...],
+    flag: str,
+    *,
+    plain: str,
+    unknown: str = "{!r}: choices are",
+) -> tuple[str, ...]:
+    """Return the names that an option joins by commas; ``none`` gives none.
+
+    Args:
+        text: the option.
+        choices: names that it may hold.
+        flag: the option's name, for messages.
+        plain: what ``none`` stands for, likewise.
+        unknown: what is said of a name that is no choice.
+
+    Raises:
+        ValueError: empty text, an unknown or a repeated name.
+    """
+    if text is None or text.strip() == NONE:
+        return ()
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise ValueError(f"{flag} is empty; say '{flag} {NONE}' for {plain}")
+    for name in names:
+        if name not in choices:
+            raise ValueError(f"{flag} {unknown.format(name)} {', '.join([*choices, NONE])}")
+        if names.count(name) > 1:
+            raise ValueError(f"{flag} names {name!r} twice")
+    return names

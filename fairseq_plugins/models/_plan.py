@@ -6,8 +6,9 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..option_flags import flag_of
 from ..syntax.layers import COLUMN, Layer, column_places
-from ._options import NO_FEATURES
+from ._options import NONE, read_names
 
 DEFAULT_FEATURE_DIM = 20
 
@@ -39,22 +40,9 @@ def resolve_features(option: str | None, available: Sequence[str]) -> tuple[str,
     """
     if option is None:
         return tuple(available)
-    if option.strip() == NO_FEATURES:
-        return ()
-    names = tuple(name.strip() for name in option.split(",") if name.strip())
-    if not names:
-        raise ValueError(
-            f"--features is empty; say '--features {NO_FEATURES}' for a plain transformer"
-        )
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"--features names {name!r} twice")
-        if name not in available:
-            raise ValueError(
-                f"--features asks for {name!r}, which the data folder lacks; "
-                f"choices: {', '.join([*available, NO_FEATURES])}"
-            )
-    return names
+    unknown = "asks for {!r}, which the data folder lacks; choices:"
+    how = {"plain": "a plain transformer", "unknown": unknown}
+    return read_names(option, available, "--features", **how)
 
 
 def plan_factors(args: Namespace, layers: Sequence[Layer]) -> FactorPlan:
@@ -118,7 +106,7 @@ def _explicit_dims(text: str | None, names: Sequence[str]) -> tuple[int, ...]:
 
 
 def _word_dim(args: Namespace, names: Sequence[str], width: int, d: int) -> int:
-    merge = args.feature_merge if names else NO_FEATURES
+    merge = args.feature_merge if names else NONE
     if merge == "add" and d != width:
         raise ValueError(
             f"--feature-merge add: the features are {d} wide, but --encoder-embed-dim is {width}; "
@@ -145,6 +133,6 @@ def _check_sharing(args: Namespace, names: Sequence[str]) -> None:
     for option in ("share_all_embeddings", "merge_src_tgt_embed"):
         if getattr(args, option, False):
             raise ValueError(
-                f"--{option.replace('_', '-')} needs a word table of full width, which "
+                f"{flag_of(option)} needs a word table of full width, which "
                 "--feature-merge concat does not have; use --feature-merge overlay or add"
             )

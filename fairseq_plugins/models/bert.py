@@ -9,7 +9,6 @@ options become its parts, and a Hugging Face checkpoint its weights.
 
 import json
 import logging
-from argparse import Namespace
 from dataclasses import replace
 from typing import Any, Optional
 
@@ -19,22 +18,20 @@ from torch import Tensor
 
 from ..checkpoints.records import read_list
 from ..nn.bert import BertEncoder, BertShape
-from ..nn.heads import ClassificationHead, TaggingHead
+from ..nn.heads import LabelHead
 from ..nn.infusion import FeatureInfusion
 from ..nn.span_heads import SpanReader
 from ..pretrained import huggingface
 from ..pretrained.directory import read_vocabulary, resolve_directory
 from ..syntax.layers import OF_PAIRS, layers_of
 from ..syntax.needs import Needs
-from . import _bert_plan
-from ._bert_config import ARCHITECTURES, BEFORE, FAMILY, NO_CHECKPOINT, BertConfig, resolve
-from ._options import merged, read_features, write
-from ._span_options import SPANS, check_target, read_spans
-from ._syntax_plan import read_syntax
+from . import _bert_plan, _syntax_plan
+from ._bert_config import ARCHITECTURES, BEFORE, FAMILY, BertConfig, resolve
+from ._options import NONE, merged, write
+from ._span_options import SPANS, check_spans, span_reader
 
 logger = logging.getLogger(__name__)
 
-WORD_LABELS = "word_labels"
 # What a model may have beside a plain one, and how its parameters are recognised.
 NEW_PARTS = {
     "features": "embeddings.features.",
@@ -53,6 +50,7 @@ class BertModel(BaseFairseqModel):
         encoder: BERT.
         head: what makes logits of its states.
         needs: what it reads; nothing but tokens for a plain one.
+        args: resolved options, of which the weights of losses are taken.
 
     Attributes:
         takes_text: marks models that the text tasks accept.
@@ -67,17 +65,13 @@ class BertModel(BaseFairseqModel):
     before = BEFORE
     resolve = staticmethod(resolve)
 
-    def __init__(
-        self,
-        encoder: BertEncoder,
-        head: Any,
-        needs: Optional[Needs] = None,
-    ) -> None:
+    def __init__(self, encoder: BertEncoder, head: Any, needs: Needs, args: BertConfig) -> None:
         super().__init__()
         self.encoder = encoder
         self.head = head
-        self.needs = needs or Needs()
-        self.parent_weight = self.answerability_weight = 0.0
+        self.needs = needs
+        self.parent_weight = args.parent_loss_weight
+        self.answerability_weight = args.answerability_loss_weight
 
     @classmethod
     def needs_of(cls, cfg: Any) -> Needs:
@@ -87,8 +81,7 @@ class BertModel(BaseFairseqModel):
             ValueError: an option that does not fit.
         """
         resolve(cfg)
-        args = merged(cfg, BertConfig)
-        return read_syntax(args).needs(read_features(args.features))
+        return _syntax_plan.needs_of(merged(cfg, BertConfig))
 
     @classmethod
     def complete_config(cls, cfg: Any, manifest: Any) -> None:
@@ -103,11 +96,10 @@ class BertModel(BaseFairseqModel):
             ValueError: options of attention that do not fit, or a checkpoint of other sizes or
                 segments.
         """
-        resolve(cfg)
-        args = merged(cfg, BertConfig)
         described = {*cls.needs_of(cfg).reads(training=True)} - {*OF_PAIRS}  # words are
-        check_target(read_spans(args), manifest.target, args.classifier_dropout)
-        checkpoint = args.pretrained or manifest.options.get("pretrained") or NO_CHECKPOINT
+        args = merged(cfg, BertConfig)
+        check_spans(args, manifest.target)
+        checkpoint = args.pretrained or manifest.options.get("pretrained") or NONE
         write(
             cfg,
             pretrained=checkpoint,
@@ -116,9 +108,10 @@ class BertModel(BaseFairseqModel):
             annotator=manifest.annotator_id if described else None,
         )
         args = merged(cfg, BertConfig)
-        constants = _bert_plan.constants(args, _pretrained_shape(args))
-        _bert_plan.check_segments(constants["type_vocab_size"], manifest.sentences)
-        write(cfg, **constants)
+        shape = None
+        if args.pretrained != NONE:
+            shape = huggingface.read_config(resolve_directory(args.pretrained))
+        write(cfg, **_bert_plan.constants(args, shape, manifest.sentences))
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "BertModel":
@@ -127,17 +120,14 @@ class BertModel(BaseFairseqModel):
         Raises:
             ValueError: options, vocabulary or checkpoint that do not fit together.
         """
-        resolve(cfg)
-        args = merged(cfg, BertConfig)
         needs = cls.needs_of(cfg)
+        args = merged(cfg, BertConfig)
         shape = _bert_plan.shape_of(args, task.source_dictionary)
-        plan = read_syntax(args)
         infusion = _infusion(args, needs.features)
-        encoder = BertEncoder(shape, plan.attention(shape), infusion, plan.top(shape))
-        model = cls(encoder, _head(args, shape), needs)
-        model.parent_weight = plan.parent_weight
-        model.answerability_weight = args.answerability_loss_weight
-        if args.pretrained not in (None, NO_CHECKPOINT):
+        attention, top = (make(args, shape) for make in (_syntax_plan.attention, _syntax_plan.top))
+        encoder = BertEncoder(shape, attention, infusion, top)
+        model = cls(encoder, _head(args, shape), needs, args)
+        if args.pretrained not in (None, NONE):
             model.load_pretrained(args.pretrained, task.source_dictionary)
         _bert_plan.freeze(encoder, args.freeze_layers)
         model.log_parameters()
@@ -157,7 +147,12 @@ class BertModel(BaseFairseqModel):
     def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> None:
         """Let a plainer model's weights in (``--finetune-from-model``); what it lacks is new."""
         super().upgrade_state_dict_named(state_dict, name)
-        filled = _bert_plan.fill_new_parts(state_dict, self.state_dict(), NEW_PARTS)
+        filled = []
+        for part, mark in NEW_PARTS.items():
+            new = {key: value for key, value in self.state_dict().items() if mark in key}
+            if new and not any(mark in key for key in state_dict):
+                state_dict.update(new)
+                filled.append(part)
         if filled:
             logger.warning("the checkpoint has no %s: they start anew", " and no ".join(filled))
 
@@ -236,17 +231,17 @@ class BertModel(BaseFairseqModel):
         extra: dict[str, Any] = {}
         if isinstance(self.head, SpanReader):
             logits, extra = self.head(output, segments, need_weights=need_weights)  # (B, S, 2)
-        elif isinstance(self.head, TaggingHead):
-            logits = self.head(output, word_rows)  # (W, C)
+        elif self.encoder.pooler is None:
+            logits = self.head(output.rows.index_select(0, word_rows))  # (W, C)
         else:
-            logits = self.head(self.encoder, output)  # (B, C)
+            logits = self.head(self.encoder.pool(output))  # (B, C)
         outputs = output.outputs
         return logits, extra | {
             "losses": self._losses(outputs.parent_losses),
             "gates": outputs.gates,
             "fusion": outputs.fusions,
             "difference": outputs.differences,
-            "attention": output.weights,
+            "attention": outputs.weights,
         }
 
     def _losses(self, parents: list[Tensor]) -> dict[str, Tensor]:
@@ -259,31 +254,24 @@ def _size(*modules: Any) -> int:
     return sum(p.numel() for part in modules if part is not None for p in part.parameters())
 
 
-def _pretrained_shape(args: Namespace) -> Optional[BertShape]:
-    if args.pretrained == NO_CHECKPOINT:
-        return None
-    return huggingface.read_config(resolve_directory(args.pretrained))
-
-
-def _infusion(args: Namespace, features: tuple[str, ...]) -> Optional[FeatureInfusion]:
+def _infusion(args: BertConfig, features: tuple[str, ...]) -> Optional[FeatureInfusion]:
     if not features:
         return None
     return FeatureInfusion(
         args.hidden_size,
         {layer.name: len(layer.inventory) for layer in layers_of(features)},
-        merge=str(args.feature_merge),
+        merge=args.feature_merge,
         dim=args.feature_embed_dim,
-        init=str(args.feature_init),
+        init=args.feature_init,
     )
 
 
-def _head(args: Namespace, shape: BertShape) -> Any:
+def _head(args: BertConfig, shape: BertShape) -> Any:
     if args.target == SPANS:
-        return read_spans(args).reader(shape)
+        return span_reader(args, shape)
     dropout = args.dropout if args.classifier_dropout is None else args.classifier_dropout
     classes = max(1, len(read_list(args.labels, "labels")))
-    kind = TaggingHead if args.target == WORD_LABELS else ClassificationHead
-    return kind(args.hidden_size, classes, dropout)
+    return LabelHead(args.hidden_size, classes, dropout)
 
 
 for _arch in ARCHITECTURES:

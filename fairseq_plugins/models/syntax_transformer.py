@@ -21,7 +21,7 @@ from ..syntax.needs import Needs
 from . import _config, _options
 from ._encoder import SyntaxEncoder
 from ._local_encoder import OPTION, LocalPlan, plan_local, read_tree
-from ._options import NO_FEATURES
+from ._options import NONE
 from ._plan import FactorPlan, plan_factors, resolve_features
 
 logger = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class SyntaxTransformerModel(TransformerModel):
         """Write into ``cfg`` what the checkpoint must know: sizes, features and their annotator."""
         _config.resolve(cfg)
         names = resolve_features(cfg.features, available)
-        _options.write(cfg, features=",".join(names) or NO_FEATURES)
+        _options.write(cfg, features=",".join(names) or NONE)
         needs = cls.needs_of(cfg)
         annotated = needs.reads(training=True) and annotator
         _options.write(cfg, annotator=annotator if annotated else None)
@@ -148,9 +148,7 @@ class SyntaxTransformerModel(TransformerModel):
         if not self.encoder.local.rules:
             sizes.pop("gates")
         counts = ", ".join(f"{name} {count:,}" for name, count in sizes.items())
-        logger.info(
-            "features: %s; parameters: %s", ",".join(self.needs.features) or NO_FEATURES, counts
-        )
+        logger.info("features: %s; parameters: %s", ",".join(self.needs.features) or NONE, counts)
 
     def forward(
         self,

@@ -46,9 +46,6 @@ class SyntaxLayers(nn.Module):
         layers: how many.
         span, pairs: see `AncestorRule`.
         mix: ``scalar`` or ``fixed``.
-
-    Raises:
-        ValueError: no layers, or another mix or another value of ``pairs``.
     """
 
     def __init__(
@@ -61,34 +58,20 @@ class SyntaxLayers(nn.Module):
         pairs: str = "closed",
     ) -> None:
         super().__init__()
-        if layers < 1:
-            raise ValueError(f"{layers} syntax-guided layers: must be at least 1")
-        if mix not in MIXES:
-            raise ValueError(f"mixture {mix!r}: choices are {', '.join(MIXES)}")
-        rule = AncestorRule(span, pairs)
-        self.layers = nn.ModuleList(
-            BertLayer(
-                shape,
-                SelfAttention(
-                    shape.hidden,
-                    shape.heads,
-                    LocalMixer((rule,), dropout=shape.attention_dropout),
-                ),
-            )
+        mixers = [
+            LocalMixer((AncestorRule(span, pairs),), dropout=shape.attention_dropout)
             for _ in range(layers)
+        ]
+        self.layers = nn.ModuleList(
+            BertLayer(shape, SelfAttention(shape.hidden, shape.heads, mixer)) for mixer in mixers
         )
         self.mix = ScalarMix() if mix == "scalar" else None
         for part in self.layers.modules():
             draw(part)
 
-    def forward(
-        self, rows: Tensor, context: AttentionContext, *, need_weights: bool = False
-    ) -> tuple[Tensor, list[Tensor | None]]:
-        """Return new states (N, D) of BERT's, and each layer's attention weights or None."""
-        above, tables = rows, []
+    def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
+        """Return new states of BERT's, (N, D) each."""
+        above = rows
         for layer in self.layers:
-            above, table = layer(above, context, need_weights=need_weights)
-            tables.append(table)
-        if self.mix is None:
-            return 0.5 * (rows + above), tables
-        return self.mix(rows, above), tables
+            above = layer(above, context)
+        return 0.5 * (rows + above) if self.mix is None else self.mix(rows, above)

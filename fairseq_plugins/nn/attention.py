@@ -8,15 +8,13 @@ n sentences of length l form a block.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from .context import AttentionContext
 from .dropout import Dropout
-from .masks import masked_softmax
+from .masks import AdditiveMask, masked_softmax
 from .packed_attention import PackedAttention
 from .packing import Block, Layout
 from .parent_attention import ParentSupervision
@@ -45,13 +43,7 @@ class Mixer(nn.Module):
         return self.dropout.p if self.training else 0.0
 
     def forward(
-        self,
-        qkv: Tensor,
-        heads: int,
-        rows: Tensor,
-        context: AttentionContext,
-        *,
-        need_weights: bool = False,
+        self, qkv: Tensor, heads: int, rows: Tensor, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
         """Mix values.
 
@@ -60,27 +52,34 @@ class Mixer(nn.Module):
             heads: number of heads H.
             rows: (N, D) hidden states they were made of.
             context: of the batch.
-            need_weights: whether to return the weights.
 
         Returns:
-            Mixed values (N, D); weights before dropout (B, H, T, S), zero at padding, or None.
+            Mixed values (N, D); if they are asked for, weights before dropout (B, H, T, S), zero at
+            padding.
         """
-        mixed, weights, extras = [], [], self.extras(rows, context)
-        for block in context.layout.blocks:
-            query, key, value = (
-                block.take(qkv).unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4)
-            )  # (n, H, l, K) each
+        blocks, extras = context.layout.blocks, self.extras(rows, context)
+        if self.packs(context):
+            masks = [self.additive_masks(block, context) for block in blocks]
+            return PackedAttention.apply(qkv, extras, blocks, masks, heads, self.drop), None
+        mixed, weights = [], []
+        for block in blocks:
+            parts = block.take(qkv).unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4)
             own = None if extras is None else block.take(extras)  # (n, l, E)
-            found, table = self.mix(
-                query, key, value, own, block, context, need_weights=need_weights
-            )  # (n, H, l, K), (n, H, l, l)
+            found, table = self.mix(parts, own, block, context)  # (n, H, l, K), (n, H, l, l)
             mixed.append(block.give(found.transpose(1, 2)).flatten(1))  # (., D)
             weights.append(table)
-        return torch.cat(mixed), _joined(weights, context.layout) if need_weights else None
+        shown = _joined(weights, context.layout) if context.need_weights else None
+        return torch.cat(mixed), shown
 
-    def packs(self, context: AttentionContext, need_weights: bool) -> bool:
+    def packs(self, context: AttentionContext) -> bool:
         """Whether `nn.packed_attention` does the work; it makes plain scores and shows none."""
-        return context.layout.by_length and not need_weights and not self.similar
+        return context.layout.by_length and not context.need_weights and not self.similar
+
+    def additive_masks(
+        self, block: Block, context: AttentionContext
+    ) -> tuple[AdditiveMask | None, ...]:
+        """Return who may see whom in each softmax of `nn.packed_attention`; None: all is open."""
+        return (None,)
 
     def scores(self, query: Tensor, key: Tensor, block: Block, context: AttentionContext) -> Tensor:
         """Return Q K' / sqrt(K) of one block, (n, H, l, l), by similarity where that is wanted."""
@@ -92,29 +91,18 @@ class Mixer(nn.Module):
         return None
 
     def mix(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        extras: Tensor | None,
-        block: Block,
-        context: AttentionContext,
-        *,
-        need_weights: bool,
+        self, qkv: Tensor, extras: Tensor | None, block: Block, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
         """Mix the values of one block.
 
         Args:
-            query: (n, H, l, K), as ``key`` and ``value``.
-            key: see ``query``.
-            value: see ``query``.
+            qkv: queries, keys and values, (3, n, H, l, K).
             extras: see the method `extras`, (n, l, E).
             block: which sentences these are.
             context: of the batch.
-            need_weights: whether to return the weights.
 
         Returns:
-            (n, H, l, K); weights before dropout (n, H, l, l) or None.
+            (n, H, l, K); weights before dropout (n, H, l, l), or None where nobody asks for them.
         """
         raise NotImplementedError
 
@@ -122,41 +110,21 @@ class Mixer(nn.Module):
 class GlobalMixer(Mixer):
     """Plain attention: every token attends to every real token."""
 
-    def forward(
-        self,
-        qkv: Tensor,
-        heads: int,
-        rows: Tensor,
-        context: AttentionContext,
-        *,
-        need_weights: bool = False,
-    ) -> tuple[Tensor, Tensor | None]:
-        """Mix values; see `Mixer`."""
-        if not self.drop or not self.packs(context, need_weights):
-            return super().forward(qkv, heads, rows, context, need_weights=need_weights)
-        blocks = context.layout.blocks
-        plain = [(None,)] * len(blocks)
-        return PackedAttention.apply(qkv, None, blocks, plain, heads, self.drop), None
+    def packs(self, context: AttentionContext) -> bool:
+        """Leave attention without dropout to torch's fused kernel; see `Mixer`."""
+        return self.drop > 0 and super().packs(context)
 
     def mix(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        extras: Tensor | None,
-        block: Block,
-        context: AttentionContext,
-        *,
-        need_weights: bool,
+        self, qkv: Tensor, extras: Tensor | None, block: Block, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
         """Mix one block by the fused kernel, or openly when weights are asked for."""
-        if not need_weights and not self.similar:
+        query, key, value = qkv
+        if not context.need_weights and not self.similar:
             mixed = functional.scaled_dot_product_attention(
                 query, key, value, block.allowed, dropout_p=self.drop
             )
             return mixed, None
-        scores = self.scores(query, key, block, context)  # (n, H, l, l)
-        weights = masked_softmax(scores, block.allowed)  # (n, H, l, l)
+        weights = masked_softmax(self.scores(query, key, block, context), block.allowed)
         return self.dropout(weights) @ value, weights
 
 
@@ -192,38 +160,26 @@ class SelfAttention(nn.Module):
         self.supervision = supervision
         self.dual = dual
 
-    def forward(
-        self, rows: Tensor, context: AttentionContext, *, need_weights: bool = False
-    ) -> tuple[Tensor, Tensor | None]:
-        """Attend.
-
-        Args:
-            rows: hidden states, (N, D).
-            context: of the batch.
-            need_weights: whether to return the attention weights.
-
-        Returns:
-            New states (N, D); weights (B, H, T, S) or None.
-        """
+    def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
+        """Return new states, (N, D) each; tell the attention weights if they are asked for."""
         qkv = self.qkv(rows)  # (N, 3 D)
         if self.supervision is not None and context.heads is not None:
             context.outputs.parent_losses.append(self.supervision(qkv, self.heads, context))
-        mixed = weights = None
-        if self.dual is None or self.dual.reads_affinity or need_weights:
-            mixed, weights = self.mixer(qkv, self.heads, rows, context, need_weights=need_weights)
+        reads_affinity = self.dual is None or self.dual.reads_affinity
+        mixed = None
+        if reads_affinity or context.need_weights:
+            mixed, weights = self.mixer(qkv, self.heads, rows, context)
+            context.outputs.weights += [] if weights is None else [weights]
         if self.dual is not None:
-            mixed = mixed if self.dual.reads_affinity else None
-            mixed = self.dual(mixed, qkv, self.heads, rows, context, need_weights=need_weights)
-        return self.out(mixed), weights
+            mixed = mixed if reads_affinity else None
+            mixed = self.dual(mixed, qkv, self.heads, rows, context)
+        return self.out(mixed)
 
 
 def check_heads(hidden: int, heads: int) -> None:
     """Refuse heads that do not divide the width; ValueError."""
     if hidden % heads:
         raise ValueError(f"{heads} attention heads do not divide a hidden size of {hidden}")
-
-
-AttentionFactory = Callable[[int], SelfAttention]
 
 
 def _joined(tables: list[Tensor], layout: Layout) -> Tensor:

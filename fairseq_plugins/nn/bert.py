@@ -12,6 +12,7 @@ Letters: B batch, S length, N real tokens of the batch, D width, F features, L l
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -19,9 +20,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from .attention import AttentionFactory, GlobalMixer, SelfAttention
+from .attention import GlobalMixer, SelfAttention
 from .context import AttentionContext, LayerOutputs
 from .dropout import Dropout
+from .factors import clear_padding
 from .packing import Layout
 
 ACTIVATIONS = {
@@ -66,11 +68,6 @@ class BertShape:
     padding: int = 0
     pooler: bool = True
 
-    def __post_init__(self) -> None:
-        """Refuse an activation that BERT does not have."""
-        if self.activation not in ACTIVATIONS:
-            raise ValueError(f"activation {self.activation!r}; choices: {', '.join(ACTIVATIONS)}")
-
 
 @dataclass(frozen=True)
 class BertOutput:
@@ -79,14 +76,12 @@ class BertOutput:
     Args:
         rows: last hidden states of the real tokens, (N, D).
         layout: where they stand in the batch.
-        weights: attention weights of every layer, (B, H, T, S) each; empty unless asked for.
         layers: hidden states (N, D) before the first and after every layer; empty unless asked for.
         outputs: what the layers told.
     """
 
     rows: Tensor
     layout: Layout
-    weights: list[Tensor] = field(default_factory=list)
     layers: list[Tensor] = field(default_factory=list)
     outputs: LayerOutputs = field(default_factory=LayerOutputs)
 
@@ -125,16 +120,7 @@ class BertEmbeddings(nn.Module):
     def forward(
         self, tokens: Tensor, segments: Tensor | None, layout: Layout, factors: Tensor | None
     ) -> Tensor:
-        """Embed a batch.
-
-        Args:
-            tokens: (B, S).
-            segments: (B, S), or None for a single sentence.
-            layout: of the batch.
-            factors: feature ids (B, S, F), for an encoder with features.
-
-        Returns:
-            States of the real tokens, (N, D).
+        """Embed a batch as states of its real tokens, (N, D); see `BertEncoder.forward`.
 
         Raises:
             ValueError: features are wanted and not given.
@@ -170,12 +156,9 @@ class BertLayer(nn.Module):
         self.activation = ACTIVATIONS[shape.activation]
         self.dropout = Dropout(shape.dropout)
 
-    def forward(
-        self, rows: Tensor, context: AttentionContext, *, need_weights: bool = False
-    ) -> tuple[Tensor, Tensor | None]:
-        """Return new states (N, D), and attention weights (B, H, T, S) when asked for."""
-        attended, weights = self.attention(rows, context, need_weights=need_weights)
-        return self.join(rows, attended), weights
+    def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
+        """Return new states, (N, D) each."""
+        return self.join(rows, self.attention(rows, context))
 
     def join(self, rows: Tensor, attended: Tensor) -> Tensor:
         """Return new states (N, D) of the old ones and of what attention gave, (N, D) each."""
@@ -191,14 +174,14 @@ class BertEncoder(nn.Module):
         shape: sizes.
         attention: makes the self-attention of layer i (default: plain attention everywhere).
         features: joins features to the word embedding; see `BertEmbeddings`.
-        top: further layers: ``top(rows, context, need_weights=...)`` returns new states (N, D) and
-            a list of weights; see `nn.ancestor_attention`.
+        top: further layers: ``top(rows, context)`` returns new states (N, D); see
+            `nn.ancestor_attention`.
     """
 
     def __init__(
         self,
         shape: BertShape,
-        attention: AttentionFactory | None = None,
+        attention: Callable[[int], SelfAttention] | None = None,
         features: nn.Module | None = None,
         top: nn.Module | None = None,
     ) -> None:
@@ -241,24 +224,11 @@ class BertEncoder(nn.Module):
             need_layers: whether to return the states of all layers.
         """
         layout = Layout.of(tokens.eq(self.shape.padding), token_positions)
-        context = AttentionContext(layout, segments, words, heads, similarity)
-        rows = self.embeddings(tokens, segments, layout, factors)  # (N, D)
-        weights, states = [], [rows]
-        for layer in self.layers:
-            rows, found = layer(rows, context, need_weights=need_weights)
-            weights.append(found)
-            states.append(rows)
-        if self.top is not None:
-            rows, found = self.top(rows, context, need_weights=need_weights)
-            weights += found
-            states.append(rows)
-        return BertOutput(
-            rows,
-            layout,
-            weights if need_weights else [],
-            states if need_layers else [],
-            context.outputs,
-        )
+        context = AttentionContext(layout, segments, words, heads, similarity, need_weights)
+        states = [self.embeddings(tokens, segments, layout, factors)]  # (N, D) each
+        for layer in self.layers if self.top is None else [*self.layers, self.top]:
+            states.append(layer(states[-1], context))
+        return BertOutput(states[-1], layout, states if need_layers else [], context.outputs)
 
     def pool(self, output: BertOutput) -> Tensor:
         """Return one vector a sentence, (B, D): tanh of a linear map of the first token's state.
@@ -282,6 +252,4 @@ def draw(module: nn.Module | None) -> None:
         nn.init.normal_(module.weight, std=INIT_STD)
         if isinstance(module, nn.Linear) and module.bias is not None:
             nn.init.zeros_(module.bias)
-        if isinstance(module, nn.Embedding) and module.padding_idx is not None:
-            with torch.no_grad():
-                module.weight[module.padding_idx].zero_()
+        clear_padding(module)

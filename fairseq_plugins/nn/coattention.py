@@ -15,11 +15,12 @@ context's rows attend to the question's and are added to what attended, and the 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor, nn
 
 from .bert import ACTIVATIONS, BertLayer, BertShape, draw, plain_attention
-from .checks import check_choice, check_least
 from .context import AttentionContext
 from .convolution import ConvolutionStack
 from .cross_attention import CrossAttention
@@ -67,17 +68,16 @@ class CoattentionBlock(nn.Module):
             (N, D); and the weights.
         """
         streams = (
-            (self.context, context, sides.context, question, sides.question),
-            (self.question, question, sides.question, context, sides.context),
+            _Stream(self.context, context, sides.context, question, sides.question),
+            _Stream(self.question, question, sides.question, context, sides.context),
         )
         if self.wiring == "query":
-            found = [_by_query(*stream, local, show=show) for stream in streams]
-            (context, c2q), (question, q2c) = found
+            (context, c2q), (question, q2c) = (_by_query(one, local, show=show) for one in streams)
             return context, question, (c2q, q2c) if show else None
         if not self.last and not show:
-            context, question = (_within(*stream[:3], local) for stream in streams)
+            context, question = (_within(one, local) for one in streams)
             return context, question, None
-        found = [_by_memory(*stream, sides.layout, local, show=show) for stream in streams]
+        found = [_by_memory(one, sides.layout, local, show=show) for one in streams]
         (context, q2c), (question, c2q) = found  # from all rows, (B, H, S, .)
         if not self.last:
             context, question = sides.context.take(context), sides.question.take(question)
@@ -94,51 +94,40 @@ def _cross_layer(shape: BertShape) -> BertLayer:
     return layer
 
 
-def _by_query(
-    layer: BertLayer,
-    own: Tensor,
-    side: Side,
-    other: Tensor,
-    other_side: Side,
-    local: Tensor | None,
-    *,
-    show: bool,
-) -> tuple[Tensor, Tensor | None]:
+class _Stream(NamedTuple):
+    """A side's layer and rows, (n, D), and the rows of the other side, (m, D)."""
+
+    layer: BertLayer
+    own: Tensor
+    side: Side
+    other: Tensor
+    other_side: Side
+
+
+def _by_query(one: _Stream, local: Tensor | None, *, show: bool) -> tuple[Tensor, Tensor | None]:
     """Let a side attend to the other; its own states are the residual."""
-    attended, weights = layer.attention(
-        own, side.layout, other, other_side.layout, need_weights=show
+    attended, weights = one.layer.attention(
+        one.own, one.side.layout, one.other, one.other_side.layout, need_weights=show
     )
-    if local is not None:
-        attended = attended + side.take(local)
-    return layer.join(own, attended), weights
+    return one.layer.join(one.own, _plus(attended, local, one.side)), weights
 
 
-def _within(layer: BertLayer, own: Tensor, side: Side, local: Tensor | None) -> Tensor:
+def _within(one: _Stream, local: Tensor | None) -> Tensor:
     """Return what the published wiring leaves of a stream before it is masked again.
 
     At the stream's own rows the query is the map of a masked row, the same everywhere: one query a
     sentence (and one draw of dropout on its weights) serves them all.
     """
-    batch = side.layout.shape[0]
-    masked = own.new_zeros(batch, own.shape[1])  # (B, D)
-    one = Layout.of(torch.zeros(batch, 1, dtype=torch.bool, device=own.device))
-    attended, _ = layer.attention(masked, one, own, side.layout)  # (B, D)
-    attended = attended.index_select(0, side.layout.sentences)  # (n, D)
-    if local is not None:
-        attended = attended + side.take(local)
-    return layer.join(own, attended)
+    batch, layout = one.side.layout.shape[0], one.side.layout
+    masked = one.own.new_zeros(batch, one.own.shape[1])  # (B, D)
+    single = Layout.of(torch.zeros(batch, 1, dtype=torch.bool, device=masked.device))
+    attended, _ = one.layer.attention(masked, single, one.own, layout)  # (B, D)
+    attended = attended.index_select(0, layout.sentences)  # (n, D)
+    return one.layer.join(one.own, _plus(attended, local, one.side))
 
 
 def _by_memory(
-    layer: BertLayer,
-    own: Tensor,
-    side: Side,
-    other: Tensor,
-    other_side: Side,
-    layout: Layout,
-    local: Tensor | None,
-    *,
-    show: bool,
+    one: _Stream, layout: Layout, local: Tensor | None, *, show: bool
 ) -> tuple[Tensor, Tensor | None]:
     """Do as published: all rows attend from the other side's stream, masked, to the own one.
 
@@ -146,11 +135,18 @@ def _by_memory(
         All rows of the stream, (N, D), and the weights of all rows, (B, H, S, own length).
     """
     count = len(layout.token_positions)
-    queries = other_side.spread(other, count)  # (N, D), zero at the own side
-    attended, weights = layer.attention(queries, layout, own, side.layout, need_weights=show)
-    if local is not None:
-        attended = attended + local
-    return layer.join(side.spread(own, count), attended), weights
+    queries = one.other_side.spread(one.other, count)  # (N, D), zero at the own side
+    attended, weights = one.layer.attention(
+        queries, layout, one.own, one.side.layout, need_weights=show
+    )
+    return one.layer.join(one.side.spread(one.own, count), _plus(attended, local)), weights
+
+
+def _plus(attended: Tensor, local: Tensor | None, side: Side | None = None) -> Tensor:
+    """Add what convolutions made of all rows, (N, D), or of those of a side."""
+    if local is None:
+        return attended
+    return attended + (local if side is None else side.take(local))
 
 
 def _rows_of(side: Side, weights: Tensor, sides: Sides) -> Tensor:
@@ -172,9 +168,6 @@ class DirectedCoattention(nn.Module):
         local: convolutions on E that are added to attention (section 3.2): ``none``, the same for
             all blocks (``shared``), or ``per-block``.
         merge_activation: between the merging convolutions, of ``nn.bert.ACTIVATIONS``, or "none".
-
-    Raises:
-        ValueError: a value that does not fit.
     """
 
     def __init__(
@@ -187,10 +180,6 @@ class DirectedCoattention(nn.Module):
         merge_activation: str = "none",
     ) -> None:
         super().__init__()
-        check_least("coattention blocks", blocks, 1)
-        check_choice("coattention", wiring, WIRINGS)
-        check_choice("skip", skip, SKIPS)
-        check_choice("local convolutions", local, LOCAL)
         hidden, self.skip = shape.hidden, skip
         self.parted = wiring == "query"  # streams have the rows of their sides alone
         self.blocks = nn.ModuleList(
@@ -259,5 +248,5 @@ class DirectedCoattention(nn.Module):
             share = torch.sigmoid(self.gate(rows))  # (N, D)
             return torch.lerp(rows, merged.to(rows), share.to(rows))  # autocast halves products
         if self.skip == "transformer":
-            rows, _ = self.path(rows, context)
+            rows = self.path(rows, context)
         return self.norm(merged + rows)

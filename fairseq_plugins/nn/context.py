@@ -28,12 +28,15 @@ class LayerOutputs:
             weights were asked for.
         fusions: layer number -> fusion gate and filter gate of its dual attention, (N, 2), without
             gradient.
+        weights: of each layer's attention before dropout, (B, H, T, S), zero at padding, where they
+            were asked for.
     """
 
     gates: dict[int, Tensor] = field(default_factory=dict)
     parent_losses: list[Tensor] = field(default_factory=list)
     differences: dict[int, Tensor] = field(default_factory=dict)
     fusions: dict[int, Tensor] = field(default_factory=dict)
+    weights: list[Tensor] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class AttentionContext:
             `nn.tree_masks`.
         heads: (B, W), head of each word; roots and unused numbers are their own.
         similarity: (B, W, W), how alike words are, from 0 to 1.
+        need_weights: whether layers are to tell their attention weights.
         outputs: what layers tell.
     """
 
@@ -55,17 +59,12 @@ class AttentionContext:
     words: Tensor | None = None
     heads: Tensor | None = None
     similarity: Tensor | None = None
+    need_weights: bool = False
     outputs: LayerOutputs = field(default_factory=LayerOutputs)
     _made: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def once(self, name: Any, block: Block, make: Callable[[], Any]) -> Any:
-        """Return what serves all layers, made for a block when the first one asks.
-
-        Args:
-            name: of the thing.
-            block: for which sentences.
-            make: makes it.
-        """
+        """Return what serves all layers by its name, made for a block when the first asks."""
         key = (name, block.rows.start)
         if key not in self._made:
             self._made[key] = make()
@@ -113,17 +112,17 @@ class AttentionContext:
 
     def allowed(self, rule: Rule, block: Block) -> Tensor:
         """Return who may see whom in a block by a rule, (n, l, l); padding is not looked at."""
-        return self.once(rule, block, lambda: self._apply(rule, block))
+
+        def make() -> Tensor:
+            segments = self.segments
+            if segments is not None:
+                segments = block.take(self.layout.pack(segments))  # (n, l)
+            heads = self.heads_of(block) if rule.needs_heads else None
+            return rule(self.words_of(block), segments, heads)
+
+        return self.once(rule, block, make)
 
     def additive_mask(self, rule: Rule, block: Block) -> AdditiveMask:
         """Return `allowed` as what is added to scores."""
-        return self.once(
-            ("additive_mask", rule), block, lambda: AdditiveMask.of(self.allowed(rule, block))
-        )
-
-    def _apply(self, rule: Rule, block: Block) -> Tensor:
-        segments = self.segments
-        if segments is not None:
-            segments = block.take(self.layout.pack(segments))  # (n, l)
-        heads = self.heads_of(block) if rule.needs_heads else None
-        return rule(self.words_of(block), segments, heads)
+        name = ("additive_mask", rule)
+        return self.once(name, block, lambda: AdditiveMask.of(self.allowed(rule, block)))

@@ -19,7 +19,6 @@ import torch
 from torch import Tensor, nn
 
 from .attention import Mixer
-from .checks import check_choice
 from .context import AttentionContext
 from .fusion import AdaptiveFusion
 from .masks import masked_softmax
@@ -28,40 +27,29 @@ from .tree_masks import CrossRule
 
 SIGNED = "signed"
 DIFFERENCES = ("l1", "l2", "squared", SIGNED)
+POWERS = {"l1": 1.0, "l2": 2.0}
 SCOPES = ("all", "cross")
 BUFFER = 2**27  # numbers that an accelerator may hold at once while it derives distances
 
 
 def distances(query: Tensor, key: Tensor, difference: str) -> Tensor:
-    """Return how far apart queries and keys are.
-
-    Args:
-        query: (n, H, T, K).
-        key: (n, H, S, K).
-        difference: one of `DIFFERENCES`.
+    """Return how far apart queries (n, H, T, K) and keys (n, H, S, K) are, by one of `DIFFERENCES`.
 
     Returns:
         (n, H, T, S), in single precision at least, under autocast as well. No tensor with T, S and
         K axes is kept.
     """
     wide = torch.promote_types(query.dtype, torch.float32)
+    query, key = query.to(wide), key.to(wide)
     with torch.autocast(query.device.type, enabled=False):
-        return _distances(query.to(wide), key.to(wide), difference)
-
-
-def _distances(query: Tensor, key: Tensor, difference: str) -> Tensor:
-    if difference == SIGNED:
-        return query.sum(-1)[..., :, None] - key.sum(-1)[..., None, :]
-    if difference == "squared":
-        lengths = query.square().sum(-1)[..., :, None] + key.square().sum(-1)[..., None, :]
-        return lengths - 2 * query @ key.mT
-    power = 1.0 if difference == "l1" else 2.0
-    return torch.cat([_minkowski(part, key, power) for part in _portions(query, key)], -2)
-
-
-def _minkowski(query: Tensor, key: Tensor, power: float) -> Tensor:
-    exact = "donot_use_mm_for_euclid_dist"
-    return torch.cdist(query, key.contiguous(), p=power, compute_mode=exact)
+        if difference == SIGNED:
+            return query.sum(-1)[..., :, None] - key.sum(-1)[..., None, :]
+        if difference == "squared":
+            lengths = query.square().sum(-1)[..., :, None] + key.square().sum(-1)[..., None, :]
+            return lengths - 2 * query @ key.mT
+        how = {"p": POWERS[difference], "compute_mode": "donot_use_mm_for_euclid_dist"}
+        key = key.contiguous()
+        return torch.cat([torch.cdist(part, key, **how) for part in _portions(query, key)], -2)
 
 
 def _portions(query: Tensor, key: Tensor) -> tuple[Tensor, ...]:
@@ -79,35 +67,27 @@ class DifferenceMixer(Mixer):
         difference: one of `DIFFERENCES`.
         scope: one of `SCOPES`.
         dropout: on the attention weights, in training.
-
-    Raises:
-        ValueError: another difference or scope.
     """
 
     def __init__(self, difference: str = "l1", scope: str = "all", dropout: float = 0.0) -> None:
         super().__init__(dropout)
-        check_choice("difference", difference, DIFFERENCES)
-        check_choice("scope of differences", scope, SCOPES)
         self.difference = difference
         self.rule = CrossRule() if scope == "cross" else None
 
+    def packs(self, context: AttentionContext) -> bool:
+        """Not: its scores are no products."""
+        return False
+
     def mix(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        extras: Tensor | None,
-        block: Block,
-        context: AttentionContext,
-        *,
-        need_weights: bool,
+        self, qkv: Tensor, extras: Tensor | None, block: Block, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
         """Mix one block; see `Mixer`."""
+        query, key, value = qkv
         allowed = block.allowed  # (n, 1, 1, l)
         if self.rule is not None:
             crossing = context.allowed(self.rule, block)[:, None]  # (n, 1, l, l)
             allowed = crossing if allowed is None else crossing & allowed
-        if self.difference == SIGNED and self.rule is None and not need_weights:
+        if self.difference == SIGNED and self.rule is None and not context.need_weights:
             # All queries attend alike: one row, with one draw of dropout, serves them all, O(S D).
             query = query[:, :, :1]
         scores = distances(query, key, self.difference) * query.shape[-1] ** -0.5  # (n, H, T, S)
@@ -143,23 +123,13 @@ class DualAttention(nn.Module):
         heads: int,
         rows: Tensor,
         context: AttentionContext,
-        *,
-        need_weights: bool = False,
     ) -> Tensor:
-        """Join the layer's own attention with the difference attention.
+        """Join values mixed by the layer's own attention (N, D) with the difference attention.
 
-        Args:
-            affinity: values mixed by the layer's own attention, (N, D); None where not read.
-            qkv: queries, keys and values side by side, (N, 3 D).
-            heads: H.
-            rows: hidden states they were made of, (N, D).
-            context: of the batch.
-            need_weights: whether to tell the weights of the difference attention.
-
-        Returns:
-            (N, D), before the output map.
+        ``affinity`` is None where it is not read; for the rest see `Mixer.forward`. Weights and
+        gates are told. What is returned, (N, D), is yet to pass the output map.
         """
-        found, weights = self.difference(qkv, heads, rows, context, need_weights=need_weights)
+        found, weights = self.difference(qkv, heads, rows, context)
         if weights is not None:
             context.outputs.differences[self.layer] = weights
         fused, gates = self.fusion(affinity, found, context)

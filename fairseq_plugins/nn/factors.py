@@ -21,8 +21,6 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from .checks import check_choice
-
 COMBINATIONS = ("sum", "concat")
 MERGES = ("concat", "overlay", "add")
 INITS = ("normal", "glorot", "zero")
@@ -39,10 +37,6 @@ class FactorEmbedding(nn.Module):
         columns: which column of the input belongs to each table (default: the first K, in order).
         combine: ``sum`` or ``concat``.
         scale: further factor on the result.
-
-    Raises:
-        ValueError: widths or columns that do not fit the number of features, or unequal widths
-            that are to be summed.
     """
 
     def __init__(
@@ -56,21 +50,9 @@ class FactorEmbedding(nn.Module):
     ) -> None:
         super().__init__()
         columns = tuple(range(len(sizes)) if columns is None else columns)
-        check_choice("combine", combine, COMBINATIONS)
-        if not len(sizes) == len(dims) == len(columns):
-            raise ValueError(
-                f"{len(sizes)} features, {len(dims)} widths and {len(columns)} columns: "
-                "there must be as many of each"
-            )
-        if combine == "sum" and len(set(dims)) != 1:
-            raise ValueError(
-                f"tables that are summed have one width, not {', '.join(map(str, dims))}"
-            )
         self.tables = nn.ModuleDict(
-            {
-                name: nn.Embedding(size, dim, padding_idx=PAD_ID)
-                for (name, size), dim in zip(sizes.items(), dims)
-            }
+            (name, nn.Embedding(size, dim, padding_idx=PAD_ID))
+            for (name, size), dim in zip(sizes.items(), dims, strict=True)
         )
         self.columns = columns
         self.combine = combine
@@ -78,28 +60,18 @@ class FactorEmbedding(nn.Module):
         self.embedding_dim = dims[0] if combine == "sum" else sum(dims)
 
     def reset_parameters(self, how: str, std: float) -> None:
-        """Draw all tables anew.
+        """Draw all tables anew; see `init_table`.
 
-        Args:
-            how: ``normal``, ``glorot`` (uniform) or ``zero``.
-            std: standard deviation of the whole feature vector before ``scale``; summed tables
-                share it, each starting at ``std / sqrt(K)``. Used by ``normal`` alone.
+        ``std`` is that of the whole feature vector before ``scale``; summed tables share it, each
+        starting at ``std / sqrt(K)``.
         """
-        check_choice("how", how, INITS)
         if self.combine == "sum":
             std = std / math.sqrt(len(self.tables))
         for table in self.tables.values():
             init_table(table, how, std)
 
     def forward(self, factors: Tensor) -> Tensor:
-        """Look the features up.
-
-        Args:
-            factors: feature ids, (B, S, F).
-
-        Returns:
-            Feature vectors, (B, S, d).
-        """
+        """Look feature ids (B, S, F) up, as vectors (B, S, d)."""
         vectors = [
             table(factors[..., column])  # (B, S, d_k)
             for column, table in zip(self.columns, self.tables.values())
@@ -117,22 +89,14 @@ class FactoredEmbedding(nn.Module):
     Args:
         words: the word table; D - d wide for ``concat``, else D wide.
         factors: the feature tables.
-        merge: ``concat``, ``overlay`` or ``add``.
-
-    Raises:
-        ValueError: ``add`` with unequal widths, ``overlay`` with no dimension left for words.
+        merge: ``concat``, ``overlay`` (features narrower than words) or ``add`` (equally wide).
     """
 
     def __init__(
         self, words: nn.Embedding, factors: FactorEmbedding, merge: str = "concat"
     ) -> None:
         super().__init__()
-        check_choice("merge", merge, MERGES)
         width, d = words.embedding_dim, factors.embedding_dim
-        if merge == "add" and width != d:
-            raise ValueError(f"add: words are {width} wide and features {d}; they must agree")
-        if merge == "overlay" and d >= width:
-            raise ValueError(f"overlay: features of width {d} leave nothing of {width} to the word")
         self.words = words
         self.factors = factors
         self.merge = merge
@@ -140,15 +104,7 @@ class FactoredEmbedding(nn.Module):
         self.padding_idx = words.padding_idx
 
     def forward(self, tokens: Tensor, factors: Tensor) -> Tensor:
-        """Embed tokens with their features.
-
-        Args:
-            tokens: word ids, (B, S).
-            factors: feature ids, (B, S, F).
-
-        Returns:
-            Embeddings, (B, S, D).
-        """
+        """Embed word ids (B, S) with their feature ids (B, S, F), as (B, S, D)."""
         word, feature = self.words(tokens), self.factors(factors)  # (B, S, .), (B, S, d)
         if self.merge == "add":
             return word + feature  # (B, S, D)
@@ -158,16 +114,14 @@ class FactoredEmbedding(nn.Module):
 
 
 def init_table(table: nn.Embedding, how: str, std: float) -> None:
-    """Draw one table anew (``normal``, ``glorot`` or ``zero``); its padding row becomes zero."""
+    """Draw one table anew: ``normal`` by ``std``, ``glorot`` (uniform) or ``zero``; padding 0."""
     if how == "normal":
         nn.init.normal_(table.weight, std=std)
     elif how == "glorot":
         nn.init.xavier_uniform_(table.weight)
     else:
         nn.init.zeros_(table.weight)
-    if table.padding_idx is not None:
-        with torch.no_grad():
-            table.weight[table.padding_idx].zero_()
+    clear_padding(table)
 
 
 def glorot_(module: nn.Module) -> None:
@@ -176,6 +130,11 @@ def glorot_(module: nn.Module) -> None:
         if parameter.dim() > 1:
             nn.init.xavier_uniform_(parameter)
     for part in module.modules():
-        if isinstance(part, nn.Embedding) and part.padding_idx is not None:
-            with torch.no_grad():
-                part.weight[part.padding_idx].zero_()
+        clear_padding(part)
+
+
+def clear_padding(module: nn.Module) -> None:
+    """Set the padding row of an embedding to zero."""
+    if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+        with torch.no_grad():
+            module.weight[module.padding_idx].zero_()

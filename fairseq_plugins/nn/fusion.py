@@ -28,7 +28,6 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from .checks import check_choice, check_least
 from .context import AttentionContext
 from .masks import masked_softmax
 
@@ -107,37 +106,22 @@ class Guide(nn.Module):
         hidden: width D of both.
         dim: width P in which they meet.
         kind: ``additive``, or ``concat``, in which the guiding signal cancels.
-
-    Raises:
-        ValueError: another kind, or no width.
     """
 
     def __init__(self, hidden: int, dim: int = 128, kind: str = "additive") -> None:
         super().__init__()
-        check_choice("guide", kind, GUIDES)
-        check_least("guide width", dim, 1)
         self.values = nn.Linear(hidden, dim, bias=False)
         self.guide = nn.Linear(hidden, dim) if kind == "additive" else None
         self.weight = nn.Parameter(torch.empty(dim).normal_(std=INIT_STD))
 
     def forward(self, values: Tensor, guide: Tensor, context: AttentionContext) -> Tensor:
-        """Return for each token the rows of ``values`` that its row of ``guide`` asks for.
-
-        Args:
-            values: (N, D).
-            guide: (N, D).
-            context: of the batch.
-
-        Returns:
-            (N, D).
-        """
+        """Return for each token what its row of ``guide`` asks of ``values``; all are (N, D)."""
         found = []
         keys = self.values(values)  # (N, P)
         queries = None if self.guide is None else self.guide(guide)  # (N, P)
         for block in context.layout.blocks:
-            scores = self._scores(
-                block.take(keys), None if queries is None else block.take(queries)
-            )
+            asked = None if queries is None else block.take(queries)
+            scores = self._scores(block.take(keys), asked)
             allowed = None if block.allowed is None else block.allowed[:, 0]  # (n, 1, l)
             own = block.take(values)  # (n, l, D)
             mixed = masked_softmax(scores, allowed).to(own.dtype) @ own  # (n, l or 1, D)
@@ -164,9 +148,6 @@ class AdaptiveFusion(nn.Module):
         output: one of `OUTPUTS`.
         init: ``normal``, or ``zero``: l starts as 0, and with ``add`` the layer as plain attention.
         ablate: one of `ABLATIONS` but ``difference``, which needs no fusion.
-
-    Raises:
-        ValueError: another value.
     """
 
     def __init__(
@@ -179,10 +160,6 @@ class AdaptiveFusion(nn.Module):
         ablate: str = "none",
     ) -> None:
         super().__init__()
-        check_choice("guide", guide, GUIDES)
-        check_choice("output of the fusion", output, OUTPUTS)
-        check_choice("start of the fusion", init, INITS)
-        check_choice("ablation", ablate, tuple(name for name in ABLATIONS if name != "difference"))
         self.ablate = ablate
         self.adds = output == "add" and self.reads_affinity
         if ablate == "regulation":
@@ -212,12 +189,7 @@ class AdaptiveFusion(nn.Module):
     def forward(
         self, affinity: Tensor | None, difference: Tensor, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
-        """Fuse.
-
-        Args:
-            affinity: (N, D); None where it is not read.
-            difference: (N, D).
-            context: of the batch.
+        """Fuse rows (N, D) of each, ``affinity`` None where it is not read.
 
         Returns:
             (N, D); g and f of each token (N, 2), or None without fusion.
@@ -227,11 +199,7 @@ class AdaptiveFusion(nn.Module):
         values, share = self._fuse(affinity, difference, context)  # (N, D), (N, 1)
         passed = torch.ones_like(share)  # (N, 1)
         if self.ablate != "filter-gate":
-            seen = (
-                [self.filter_map(values)]
-                if affinity is None
-                else [affinity, self.filter_map(values)]
-            )
+            seen = [*(() if affinity is None else (affinity,)), self.filter_map(values)]
             passed = self.filter_gate(torch.cat(seen, -1)).sigmoid()
         found = passed * functional.linear(values, self.last_weight, self.last_bias).tanh()
         return (affinity + found if self.adds else found), torch.cat([share, passed], -1)

@@ -10,7 +10,7 @@ the encoder is exactly BERT; so it is with ``affine``, whose A then starts as id
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
@@ -31,10 +31,6 @@ class FeatureInfusion(nn.Module):
         merge: ``add`` | ``affine``.
         dim: width d of the feature tables for ``affine`` (they are D wide for ``add``).
         init: ``normal`` | ``zero``.
-        columns: columns of the feature ids that belong to the tables (default: the first ones).
-
-    Raises:
-        ValueError: an unknown value.
     """
 
     def __init__(
@@ -45,14 +41,10 @@ class FeatureInfusion(nn.Module):
         merge: str = "add",
         dim: int = 20,
         init: str = "normal",
-        columns: Sequence[int] | None = None,
     ) -> None:
         super().__init__()
-        for name, value, choices in (("merge", merge, MERGES), ("init", init, INITS)):
-            if value not in choices:
-                raise ValueError(f"{name} is {value!r}; choices: {', '.join(choices)}")
         width = hidden if merge == "add" else dim
-        self.factors = FactorEmbedding(sizes, [width] * len(sizes), columns=columns)
+        self.factors = FactorEmbedding(sizes, [width] * len(sizes))
         self.affine = nn.Linear(hidden + dim, hidden) if merge == "affine" else None
         # Zero tables under a zero map would never learn: with ``affine`` the map alone is zero.
         tables = "zero" if init == "zero" and merge == "add" else "normal"

@@ -26,8 +26,7 @@ from torch.nn import functional
 
 from .attention import Mixer
 from .context import AttentionContext
-from .masks import masked_softmax
-from .packed_attention import PackedAttention
+from .masks import AdditiveMask, masked_softmax
 from .packing import Block
 from .tree_masks import Rule
 
@@ -87,25 +86,12 @@ class LocalMixer(Mixer):
         self.gate = gate
         self.layer = layer
 
-    def forward(
-        self,
-        qkv: Tensor,
-        heads: int,
-        rows: Tensor,
-        context: AttentionContext,
-        *,
-        need_weights: bool = False,
-    ) -> tuple[Tensor, Tensor | None]:
-        """Mix values; see `Mixer`."""
-        if not self.packs(context, need_weights):
-            return super().forward(qkv, heads, rows, context, need_weights=need_weights)
-        blocks, shares = context.layout.blocks, self.extras(rows, context)
-        first = () if self.gate is None else (None,)
-        additive = [
-            (*first, *(context.additive_mask(rule, block) for rule in self.rules))
-            for block in blocks
-        ]
-        return PackedAttention.apply(qkv, shares, blocks, additive, heads, self.drop), None
+    def additive_masks(
+        self, block: Block, context: AttentionContext
+    ) -> tuple[AdditiveMask | None, ...]:
+        """Return the masks of global attention, where there is a gate, and of each rule."""
+        limited = [context.additive_mask(rule, block) for rule in self.rules]
+        return (*(() if self.gate is None else (None,)), *limited)
 
     def extras(self, rows: Tensor, context: AttentionContext) -> Tensor | None:
         """Return the shares of global and local attention, (N, 1 + C), and tell the local ones."""
@@ -116,42 +102,35 @@ class LocalMixer(Mixer):
         return shares
 
     def mix(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        extras: Tensor | None,
-        block: Block,
-        context: AttentionContext,
-        *,
-        need_weights: bool,
+        self, qkv: Tensor, extras: Tensor | None, block: Block, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
         """Mix one block openly."""
+        query, key, value = qkv
         scores = self.scores(query, key, block, context)  # (n, H, l, l)
+        keys = block.allowed
         allowed = [context.allowed(rule, block)[:, None] for rule in self.rules]
-        weights = mixed_weights(scores, allowed, extras, keys=block.allowed)
+        if keys is not None:
+            allowed = [part & keys for part in allowed]
+        weights = mixed_weights(scores, allowed if extras is None else [keys, *allowed], extras)
         return self.dropout(weights) @ value, weights
 
 
 def mixed_weights(
-    scores: Tensor, allowed: Sequence[Tensor], shares: Tensor | None, keys: Tensor | None = None
+    scores: Tensor, allowed: Sequence[Tensor | None], shares: Tensor | None
 ) -> Tensor:
-    """Mix global and local attention.
+    """Mix attentions of the same scores.
 
     Args:
         scores: (n, H, l, l).
-        allowed: for each local attention who may see whom, broadcastable to ``scores``.
-        shares: of global attention and of each local one, (n, l, 1 + C); None: there is one local
-            attention and nothing else.
-        keys: which keys are no padding, (n, 1, 1, l); None: all.
+        allowed: for each attention, the global one first, who may see whom, broadcastable to
+            ``scores``; None: all see all.
+        shares: of each attention, (n, l, 1 + C); None: there is a single one.
 
     Returns:
         Weights (n, H, l, l).
     """
-    if keys is not None:
-        allowed = [part & keys for part in allowed]
+    tables = [masked_softmax(scores, part) for part in allowed]
     if shares is None:
-        return masked_softmax(scores, allowed[0])
-    tables = [masked_softmax(scores, part) for part in (keys, *allowed)]
+        return tables[0]
     parts = shares.unbind(-1)  # 1 + C of (n, l)
     return sum(table * part[:, None, :, None] for table, part in zip(tables, parts))

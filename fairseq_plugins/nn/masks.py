@@ -45,11 +45,7 @@ class AdditiveMask:
 
 
 def masked_softmax(scores: Tensor, allowed: Tensor | None) -> Tensor:
-    """Softmax over the keys that are allowed.
-
-    Args:
-        scores: (..., T, S).
-        allowed: True where attention may go, broadcastable to ``scores``; None: everywhere.
+    """Softmax of scores (..., T, S) over the keys that are allowed; None allows all.
 
     Returns:
         Weights (..., T, S): each row sums to one, or is zero when nothing is allowed.

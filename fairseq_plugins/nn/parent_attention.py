@@ -14,11 +14,12 @@ Letters: n sentences of l tokens in a block, H heads of size K, D = H K, W words
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from torch import Tensor, nn
 
 from .context import AttentionContext
-from .packing import Block
 
 
 class ParentSupervision(nn.Module):
@@ -27,17 +28,15 @@ class ParentSupervision(nn.Module):
     def forward(self, qkv: Tensor, heads: int, context: AttentionContext) -> Tensor:
         """Return the mean loss over the words of a batch, 0 if there is none.
 
-        Args:
-            qkv: queries, keys and values side by side, (N, 3 D).
-            heads: H.
-            context: of the batch; must have words and heads.
+        Queries, keys and values (N, 3 D) stand side by side; the batch must have words and heads.
         """
         width = qkv.shape[1] // 3
         size = width // heads
         total = qkv.new_zeros((), dtype=_wide(qkv))
         count = qkv.new_zeros((), dtype=torch.int64)  # half precision cannot count a batch's words
         for block in context.layout.blocks:
-            targets, taught = context.once("parents", block, lambda b=block: _parents(context, b))
+            words, above = context.words_of(block), context.heads_of(block)
+            targets, taught = context.once("parents", block, partial(parent_targets, words, above))
             query = block.take(qkv[:, width - size : width])  # (n, l, K)
             key = block.take(qkv[:, 2 * width - size : 2 * width])  # (n, l, K)
             scores = query @ key.mT * size**-0.5  # (n, l, l)
@@ -49,12 +48,9 @@ class ParentSupervision(nn.Module):
 
 
 def parent_loss(scores: Tensor, targets: Tensor, taught: Tensor) -> Tensor:
-    """Return the summed cross-entropy of attention scores against one key a query.
+    """Return the summed cross-entropy of scores (n, l, l) before the softmax against ``targets``.
 
-    Args:
-        scores: before the softmax, (n, l, l).
-        targets: the key of each query, (n, l); any number where ``taught`` is False.
-        taught: which queries have a loss, (n, l).
+    Those are the key of each query, (n, l), and any number where ``taught`` (n, l) is False.
     """
     logs = scores.log_softmax(-1, dtype=_wide(scores))  # (n, l, l)
     chosen = logs.gather(2, targets[:, :, None])[:, :, 0]  # (n, l)
@@ -85,7 +81,3 @@ def parent_targets(words: Tensor, heads: Tensor) -> tuple[Tensor, Tensor]:
 def _wide(values: Tensor) -> torch.dtype:
     """Return a type that bears sums: that of ``values``, but not half precision."""
     return torch.promote_types(values.dtype, torch.float32)
-
-
-def _parents(context: AttentionContext, block: Block) -> tuple[Tensor, Tensor]:
-    return parent_targets(context.words_of(block), context.heads_of(block))

@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from .bert import ACTIVATIONS, BertLayer, BertOutput, BertShape, draw, plain_attention
-from .checks import check_choice
 from .coattention import DirectedCoattention
 from .context import AttentionContext
 from .packing import Layout
@@ -48,14 +47,10 @@ class SeparateSpanHead(nn.Module):
     Args:
         shape: sizes of the BERT beneath.
         lstm: how it reads, of `LSTMS`; ``forward`` as published.
-
-    Raises:
-        ValueError: another ``lstm``.
     """
 
     def __init__(self, shape: BertShape, lstm: str = "forward") -> None:
         super().__init__()
-        check_choice("lstm", lstm, LSTMS)
         self.start_layer, self.end_layer = (
             BertLayer(shape, plain_attention(shape)) for _ in range(2)
         )
@@ -70,8 +65,8 @@ class SeparateSpanHead(nn.Module):
 
     def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
         """Return start and end logits, (N, 2), of states (N, D)."""
-        start, _ = self.start_layer(rows, context)  # (N, D)
-        end, _ = self.end_layer(rows, context)  # (N, D)
+        start = self.start_layer(rows, context)  # (N, D)
+        end = self.end_layer(rows, context)  # (N, D)
         if self.lstm is None:
             return torch.cat([self.start(start), self.end(end)], dim=1)
         both = torch.cat([end, start], dim=1)  # (N, 2 D)

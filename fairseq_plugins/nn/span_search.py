@@ -56,11 +56,8 @@ def best_spans(
 def span_scores(logits: Tensor, ranges: Tensor, starts: Tensor, longest: int) -> Tensor:
     """Return the score of every span, (B, S, E): of begin s and end s + e; -inf if not allowed.
 
-    Args:
-        logits: (B, S, 2); half precision is widened, as sums of two logits are compared.
-        ranges: see `best_spans`.
-        starts: see `best_spans`.
-        longest: E, most positions of a span.
+    For the arguments see `best_spans`; ``longest`` is E. Half precision is widened, as sums of two
+    logits are compared.
     """
     logits = logits if logits.dtype == torch.float64 else logits.float()
     start = logits[..., 0].masked_fill(

@@ -21,13 +21,12 @@ Letters: n sentences of l tokens, W words.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from . import bit_sets
-from .checks import check_choice, check_least
 
 ALL = -1  # the set of all tokens
 NEIGHBOURS = ("asymmetric", "symmetric", "none")
@@ -40,6 +39,7 @@ class Rule(Protocol):
     """What may see what."""
 
     needs_heads: bool
+    needs_words: bool  # whether it treats any but special tokens by their words
 
     def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor | None) -> Tensor:
         """Return ``allowed`` (n, l, l).
@@ -67,19 +67,11 @@ class TreeRule:
         threshold: m.
         neighbours: ``asymmetric`` (those of the row's word, as printed), ``symmetric`` (of either
             word), or ``none``.
-
-    Raises:
-        ValueError: a negative threshold, or other neighbours.
     """
 
     threshold: int = 4
     neighbours: str = "asymmetric"
-    needs_heads: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_least("tree threshold", self.threshold)
-        check_choice("tree neighbours", self.neighbours, NEIGHBOURS)
+    needs_heads = needs_words = True
 
     def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor) -> Tensor:
         """Return ``allowed`` (n, l, l); see `Rule`."""
@@ -130,19 +122,16 @@ class WindowRule:
     Args:
         width: k; the window is 2 k + 1 wide.
         unit: what is counted, ``subwords`` or ``words``.
-
-    Raises:
-        ValueError: a negative width, or another unit.
     """
 
     width: int = 4
     unit: str = "subwords"
-    needs_heads: ClassVar[bool] = False
+    needs_heads = False
 
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_least("window", self.width)
-        check_choice("window unit", self.unit, UNITS)
+    @property
+    def needs_words(self) -> bool:
+        """Whether it counts words; see `Rule`."""
+        return self.unit == "words"
 
     def __call__(
         self, words: Tensor, segments: Tensor | None, heads: Tensor | None = None
@@ -161,17 +150,10 @@ class RelationRule:
 
     Args:
         relation: what the column's word is to the row's: ``parent``, ``child`` or ``sibling``.
-
-    Raises:
-        ValueError: another relation.
     """
 
     relation: str
-    needs_heads: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        """Check the value."""
-        check_choice("relation", self.relation, RELATIONS)
+    needs_heads = needs_words = True
 
     def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor) -> Tensor:
         """Return ``allowed`` (n, l, l); see `Rule`."""
@@ -193,7 +175,7 @@ class RelationRule:
 class CrossRule:
     """Tokens of the other sentence (Wang et al. 2022, "cross-attention between sentence pairs")."""
 
-    needs_heads: ClassVar[bool] = False
+    needs_heads = needs_words = False
 
     def __call__(
         self, words: Tensor, segments: Tensor | None, heads: Tensor | None = None
@@ -218,11 +200,7 @@ class AncestorRule:
 
     span: bool = False
     pairs: str = "closed"
-    needs_heads: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        """Check the value."""
-        check_choice("pairs of ancestor attention", self.pairs, ANCESTOR_PAIRS)
+    needs_heads = needs_words = True
 
     def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor) -> Tensor:
         """Return ``allowed`` (n, l, l); see `Rule`."""

@@ -50,62 +50,56 @@ def unresolved(cfg: Any) -> dict[str, Any]:
     return found
 
 
-def closed_task(cfg: Any, config_class: type) -> DictConfig:
-    """Return the options of a task out of a checkpoint as a closed record.
+def architecture_of(options: dict[str, Any]) -> str:
+    """Return what options are for: the name of an architecture, a task or a criterion."""
+    return str(options.get("_name") or options.get("arch"))
+
+
+def _closed(part: str, cfg: Any, config_class: type, **how: Any) -> DictConfig:
+    """Return a part of a checkpoint's options as a closed record, beside fairseq's defaults.
 
     Raises:
         ValueError: a value that is refused; see `checkpoints.records.close`.
     """
     given = unresolved(cfg)
-    record = {
-        **close(given, config_class, WHERE, without=[PIPELINE]),
-        "_name": architecture_of(given),
-    }
-    return merge_with_parent(config_class(), _beside_defaults("task", record))
+    whole = OmegaConf.structured(FairseqConfig())
+    with open_dict(whole):
+        whole[part] = {**close(given, config_class, WHERE, **how), "_name": architecture_of(given)}
+    return whole[part]
+
+
+def closed_task(cfg: Any, config_class: type) -> DictConfig:
+    """Return the options of a task out of a checkpoint as a closed record; see `_closed`."""
+    record = _closed("task", cfg, config_class, without=[PIPELINE])
+    return merge_with_parent(config_class(), record)
 
 
 def closed_model(cfg: Any, model_class: Any) -> DictConfig:
-    """Return the options of a model out of a checkpoint as a closed record.
+    """Return the options of a model out of a checkpoint as a closed record; see `_closed`.
 
     What else the checkpoint says is replaced where it stands, so that whoever goes on with it (as
     fairseq's hub interface does) finds fairseq's defaults.
-
-    Raises:
-        ValueError: a value that is refused; see `checkpoints.records.close`.
     """
-    given = unresolved(cfg)
-    arch = architecture_of(given)
+    arch = architecture_of(unresolved(cfg))
     config_class = MODEL_DATACLASS_REGISTRY[ARCH_MODEL_NAME_REGISTRY[arch]]
     how = {"without": model_class.opened, "before": model_class.before}
-    record = close(given, config_class, WHERE, **how)
-    closed = _beside_defaults("model", {**record, "_name": arch})
+    closed = _closed("model", cfg, config_class, **how)
     whole = cfg._get_root() if OmegaConf.is_config(cfg) else None  # no public way leads there
     if isinstance(whole, DictConfig) and whole is not cfg:
         _replace(whole, closed._get_root())
     return closed
 
 
-def architecture_of(options: dict[str, Any]) -> str:
-    """Return what options are for: the name of an architecture, a task or a criterion."""
-    return str(options.get("_name") or options.get("arch"))
-
-
 def closed_criterion(cfg: Any, known: tuple[str, ...]) -> DictConfig:
-    """Return the options of a criterion out of a checkpoint as a closed record.
-
-    Args:
-        cfg: the options.
-        known: names of criterions, one of which it must be.
+    """Return the options of a criterion out of a checkpoint as a closed record; see `_closed`.
 
     Raises:
-        ValueError: another criterion, or a value that is refused.
+        ValueError: also for a criterion that is none of ``known``.
     """
-    given = unresolved(cfg)
-    name = architecture_of(given)
+    name = architecture_of(unresolved(cfg))
     if name not in known:
         raise ValueError(f"{WHERE}: criterion {name!r} is none of {', '.join(known)}")
-    record = close(given, CRITERION_DATACLASS_REGISTRY[name], WHERE)
-    return _beside_defaults("criterion", {**record, "_name": name})
+    return _closed("criterion", cfg, CRITERION_DATACLASS_REGISTRY[name])
 
 
 def check_bleu(cfg: Any) -> None:
@@ -135,14 +129,6 @@ def check_memory(task: FairseqTask, cfg: DictConfig) -> None:
         ValueError: says how large it is, or that no model can be built of it.
     """
     check_size(build_without_memory(partial(FairseqTask.build_model, task, cfg.copy(), True)))
-
-
-def _beside_defaults(part: str, record: dict[str, Any]) -> DictConfig:
-    """Return a part of fairseq's options, the other parts of which have their defaults."""
-    whole = OmegaConf.structured(FairseqConfig())
-    with open_dict(whole):
-        whole[part] = record
-    return whole[part]
 
 
 def _replace(whole: DictConfig, defaults: DictConfig) -> None:

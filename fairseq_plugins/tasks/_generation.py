@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from fairseq.logging import metrics
@@ -80,65 +81,20 @@ def to_factors(sentence: Any, layers: Iterable[Layer]) -> Tensor:
     return torch.tensor(rows).reshape(len(rows), length).T.long()
 
 
-class Decoder(Protocol):
-    """The text side of `prep`'s target decoder."""
-
-    def tokenize(self, text: str) -> str: ...
-
-    def add_subwords(self, text: str) -> str: ...
-
-    def remove_subwords(self, text: str) -> str: ...
-
-    def detokenize(self, text: str) -> str: ...
-
-
-class _TargetText:
-    """Works with the target side of a task's data folder.
+@dataclass(frozen=True)
+class TargetText:
+    """In the place of ``--bpe`` or ``--tokenizer``: does to target text what the data folder does.
 
     fairseq lets source text through ``encode`` as well, but the task makes nothing of the result:
     what it encodes is the target text of ``--constraints``.
+
+    Args:
+        encode: takes text one step from plain text.
+        decode: brings it back.
     """
 
-    def __init__(self, task: Any) -> None:
-        self.task = task
-
-    @property
-    def decoder(self) -> Decoder:
-        return self.task.target_decoder
-
-
-class FolderSubwords(_TargetText):
-    """In the place of ``--bpe``: splits and joins target subwords as the data folder does."""
-
-    def encode(self, text: str) -> str:
-        """Return subwords."""
-        return self.decoder.add_subwords(text)
-
-    def decode(self, text: str) -> str:
-        """Return whole tokens."""
-        return self.decoder.remove_subwords(text)
-
-
-class FolderTokenizer(_TargetText):
-    """In the place of ``--tokenizer``: does and undoes the data folder's target tokenisation."""
-
-    def encode(self, text: str) -> str:
-        """Return tokens."""
-        return self.decoder.tokenize(text)
-
-    def decode(self, text: str) -> str:
-        """Return plain text."""
-        return self.decoder.detokenize(text)
-
-
-class BleuText(_TargetText):
-    """Plain target text for ``--eval-bleu``, the same that generation prints."""
-
-    def decode(self, text: str) -> str:
-        """Return plain text of subwords, or of tokens with ``--eval-bleu-remove-bpe``."""
-        if self.task.cfg.eval_bleu_remove_bpe is None:
-            text = self.decoder.remove_subwords(text)
-        return self.decoder.detokenize(text)
+    encode: Callable[[str], str]
+    decode: Callable[[str], str]
 
 
 def log_bleu(logging_outputs: Sequence[Mapping[str, Any]]) -> None:

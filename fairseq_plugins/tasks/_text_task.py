@@ -6,7 +6,7 @@ encoders. A checkpoint knows what it was trained for, and another folder must ag
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Optional
@@ -22,9 +22,9 @@ from ..data.manifest import Manifest
 from ..data.text_columns import WORD_LABELS
 from ..data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
 from ..data.text_items import InputFormat
+from ..option_flags import check, option
 from ..syntax.needs import Needs
-from . import _checkpoint_options, _text_checks, _warnings
-from ._precision import check_precision
+from . import _checkpoint_options, _checks, _warnings
 
 logger = logging.getLogger(__name__)
 
@@ -35,32 +35,25 @@ BFLOAT16 = "bfloat16"
 class TextTaskConfig(FairseqDataclass):
     """Options of all of them."""
 
-    data: str = field(default=MISSING, metadata={"help": "folder of `prepare text`"})
-    max_positions: Optional[int] = field(
-        default=None,
-        metadata={"help": "most wordpieces of an input, specials included (default: the model's)"},
+    data: str = option("folder of `prepare text`", MISSING)
+    max_positions: Optional[int] = option(
+        "most wordpieces of an input, specials included (default: the model's)", None
     )
-    batch_order: ChoiceEnum([RANDOM, LENGTH]) = field(
-        default=RANDOM,
-        metadata={
-            "help": "how training examples form batches: in random order, as in BERT's own "
-            "fine-tuning, or examples of like length together"
-        },
+    batch_order: ChoiceEnum([RANDOM, LENGTH]) = option(
+        "how training examples form batches: in random order, as in BERT's own "
+        "fine-tuning, or examples of like length together",
+        RANDOM,
     )
-    autocast: ChoiceEnum([_text_checks.NO_AUTOCAST, BFLOAT16]) = field(
-        default=_text_checks.NO_AUTOCAST,
-        metadata={
-            "help": "number type of matrix products in training: that of the weights, or bfloat16, "
-            "which is faster where the processor or the GPU has units for it; weights, sums and "
-            "predictions stay as they are; not with --fp16, --bf16 or --amp"
-        },
+    autocast: ChoiceEnum([_checks.NO_AUTOCAST, BFLOAT16]) = option(
+        "number type of matrix products in training: that of the weights, or bfloat16, "
+        "which is faster where the processor or the GPU has units for it; weights, sums and "
+        "predictions stay as they are; not with --fp16, --bf16 or --amp",
+        _checks.NO_AUTOCAST,
     )
-    spacy_model: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "spaCy pipeline for raw text, installed or a path (default: the data folder's, "
-            "if it is bundled or installed)"
-        },
+    spacy_model: Optional[str] = option(
+        "spaCy pipeline for raw text, installed or a path (default: the data folder's, "
+        "if it is bundled or installed)",
+        None,
     )
     # fairseq's own options, where the task has to know them.
     train_subset: str = II("dataset.train_subset")
@@ -75,9 +68,8 @@ class TextTaskConfig(FairseqDataclass):
 class LabelTaskConfig(TextTaskConfig):
     """Options of tasks that learn labels."""
 
-    positive_label: Optional[str] = field(
-        default=None,
-        metadata={"help": "class or error label that F1 is about (default: the data folder's)"},
+    positive_label: Optional[str] = option(
+        "class or error label that F1 is about (default: the data folder's)", None
     )
 
 
@@ -106,7 +98,7 @@ class TextTask(FairseqTask):
         self.manifest = manifest
         self.dictionary = dictionary
         given = getattr(cfg, "positive_label", None)
-        self.positive = _text_checks.positive_label(given, manifest, self.folder)
+        self.positive = _checks.positive_label(given, manifest, self.folder)
         self.needs, self._served = Needs(), False
         self._limit = cfg.max_positions
         self._positions: Optional[int] = None
@@ -123,8 +115,9 @@ class TextTask(FairseqTask):
         of_checkpoint = bool(kwargs.get("from_checkpoint"))
         if of_checkpoint:
             cfg = _checkpoint_options.closed_task(cfg, TASK_DATACLASS_REGISTRY[cls.NAME])
-        _text_checks.check_autocast(cfg)
-        check_precision(cfg)
+        check(cfg, TASK_DATACLASS_REGISTRY[cls.NAME])
+        _checks.check_autocast(cfg)
+        _checks.check_precision(cfg)
         folder = Path(cfg.data)
         manifest = text_folders.open_folder(folder, cls.NAME)
         least = 1 + 2 * manifest.sentences
@@ -158,10 +151,10 @@ class TextTask(FairseqTask):
                 trained for other labels or for pairs, or reads heads or similarities that the
                 folder lacks.
         """
-        model_class = _text_checks.model_class_of(cfg, self.NAME)
+        model_class = _checks.model_class_of(cfg, self.NAME, "takes_text")
         if from_checkpoint:
             cfg = _checkpoint_options.closed_model(cfg, model_class)
-            _text_checks.check_labels(cfg, self.manifest, self.folder)
+            _checks.check_labels(cfg, self.manifest, self.folder)
             _checkpoint_options.check_memory(self, cfg)
         else:
             model_class.complete_config(cfg, self.manifest)
@@ -176,7 +169,7 @@ class TextTask(FairseqTask):
 
     def _check(self, needs: Needs, *, training: bool) -> None:
         """Refuse a folder that lacks what a model reads, to be trained or to answer."""
-        _text_checks.check_needs(needs, self.manifest, self.folder, training=training)
+        _checks.check_needs(needs, self.manifest, self.folder, training=training)
 
     def _serve(self, model: Any) -> None:
         """Note what the datasets must give the model; an ensemble gets what any of it reads."""
@@ -203,7 +196,7 @@ class TextTask(FairseqTask):
                 f"--task {self.NAME} needs --criterion {self.NAME}, not --criterion {cfg._name}"
             )
         criterion = super().build_criterion(cfg, from_checkpoint)
-        _text_checks.check_best_metric(self.cfg, ["loss", *criterion.metrics])
+        _checks.check_best_metric(self.cfg, ["loss", *criterion.metrics])
         return criterion
 
     def load_dataset(

@@ -7,7 +7,7 @@ position 0 of a row, [CLS], stands for no answer.
 import logging
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Optional
 
 from fairseq.tasks import register_task
@@ -19,10 +19,10 @@ from ..data.passages import Texts
 from ..data.qa_columns import QuestionColumns
 from ..data.qa_dataset import QuestionDataset
 from ..data.text_items import WINDOWS, InputFormat
+from ..option_flags import option
 from ..syntax.layers import WORD_PAIR, layers_of
 from ..syntax.needs import Needs
 from ..text.squad_encoder import EncodedParagraph
-from . import _checkpoint_options
 from ._text_task import TextTask, TextTaskConfig
 
 logger = logging.getLogger(__name__)
@@ -32,38 +32,25 @@ logger = logging.getLogger(__name__)
 class ExtractiveQAConfig(TextTaskConfig):
     """Options of ``extractive_qa``."""
 
-    data: str = field(
-        default=MISSING, metadata={"help": "folder of fairseq-plugins prepare questions"}
+    data: str = option("folder of fairseq-plugins prepare questions", MISSING)
+    max_positions: Optional[int] = option(
+        "most wordpieces of a row, [CLS] and [SEP] included (default: the data "
+        "folder's, as far as the model has positions)",
+        None,
     )
-    max_positions: Optional[int] = field(
-        default=None,
-        metadata={
-            "help": "most wordpieces of a row, [CLS] and [SEP] included (default: the data "
-            "folder's, as far as the model has positions)"
-        },
+    doc_stride: Optional[int] = option(
+        "wordpieces from the begin of one window of a long passage to the next, at "
+        "most what a window holds of it (default: the data folder's)",
+        None,
+        least=1,
     )
-    doc_stride: Optional[int] = field(
-        default=None,
-        metadata={
-            "help": "wordpieces from the begin of one window of a long passage to the next, at "
-            "most what a window holds of it (default: the data folder's)"
-        },
+    max_query_length: Optional[int] = option(
+        "wordpieces of a question that are read (default: the data folder's)", None, least=1
     )
-    max_query_length: Optional[int] = field(
-        default=None,
-        metadata={"help": "wordpieces of a question that are read (default: the data folder's)"},
-    )
-    max_answer_length: int = field(
-        default=30, metadata={"help": "most wordpieces of a predicted answer"}
-    )
-    n_best: int = field(
-        default=20, metadata={"help": "how many answers a prediction lists, best first"}
-    )
-    null_threshold: float = field(
-        default=0.0,
-        metadata={
-            "help": "no answer is given where its score exceeds that of the best span by more"
-        },
+    max_answer_length: int = option("most wordpieces of a predicted answer", 30, least=1)
+    n_best: int = option("how many answers a prediction lists, best first", 20, least=1)
+    null_threshold: float = option(
+        "no answer is given where its score exceeds that of the best span by more", 0.0
     )
     valid_subset: str = II("dataset.valid_subset")  # fairseq's own
 
@@ -83,25 +70,9 @@ class ExtractiveQATask(TextTask):
 
     def __init__(self, cfg: Any, manifest: Any, dictionary: Any) -> None:
         super().__init__(cfg, manifest, dictionary)
-        self._limit = self._size("max_positions")
-
-    @classmethod
-    def setup_task(cls, cfg: Any, **kwargs: Any) -> "ExtractiveQATask":
-        """Check options and folder, and load its vocabulary.
-
-        Raises:
-            FileNotFoundError: a folder that was not prepared, or not to the end.
-            ValueError: a folder for another task, or options out of range.
-        """
-        if kwargs.get("from_checkpoint"):
-            cfg = _checkpoint_options.closed_task(cfg, ExtractiveQAConfig)
-        for name in ("doc_stride", "max_query_length", "max_answer_length", "n_best"):
-            value = getattr(cfg, name, None)
-            if value is not None and value < 1:
-                raise ValueError(f"--{name.replace('_', '-')} {value}: must be at least 1")
-        if math.isnan(getattr(cfg, "null_threshold", 0.0)):
+        if math.isnan(cfg.null_threshold):
             raise ValueError("--null-threshold nan: must be a number")
-        return super().setup_task(cfg, **kwargs)
+        self._limit = self._size("max_positions")
 
     def _size(self, name: str) -> int:
         """Return one of the sizes of windows: the option, or what the folder says."""

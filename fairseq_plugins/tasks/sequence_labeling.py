@@ -1,11 +1,12 @@
 """``sequence_labeling``: a label for every word of a sentence, read off its first subword."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from fairseq.dataclass import ChoiceEnum
 from fairseq.tasks import register_task
 
 from ..data.text_items import ERROR, SPLIT
+from ..option_flags import option
 from ._text_task import LabelTaskConfig, TextTask
 
 
@@ -13,12 +14,10 @@ from ._text_task import LabelTaskConfig, TextTask
 class SequenceLabelingConfig(LabelTaskConfig):
     """Options of ``sequence_labeling``."""
 
-    long_examples: ChoiceEnum([SPLIT, ERROR]) = field(
-        default=SPLIT,
-        metadata={
-            "help": "what becomes of sentences longer than --max-positions: split into overlapping "
-            "windows, each word labelled in the one that shows most around it, or an error"
-        },
+    long_examples: ChoiceEnum([SPLIT, ERROR]) = option(
+        "what becomes of sentences longer than --max-positions: split into overlapping "
+        "windows, each word labelled in the one that shows most around it, or an error",
+        SPLIT,
     )
 
 

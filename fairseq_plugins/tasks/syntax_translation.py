@@ -5,7 +5,7 @@ one feature stream each beside the source, and two that tell its parse trees. Al
 into every batch; the model takes those that it was built for.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Optional
@@ -14,7 +14,6 @@ import torch
 from fairseq import utils
 from fairseq.data import Dictionary, LanguagePairDataset
 from fairseq.dataclass import ChoiceEnum
-from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.sequence_scorer import SequenceScorer
 from fairseq.tasks import FairseqTask, register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
@@ -25,9 +24,9 @@ from ..data.dictionaries import load_dictionary, token_ids
 from ..data.factor_streams import FactorStreams, check_split, cut_row, open_factors, split_parts
 from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifest import Manifest
+from ..option_flags import option
 from ..syntax.layers import COLUMN, TREE, Layer, column_places, parse_features
-from . import _checkpoint_options, _generation, _unanswered, _warnings
-from ._precision import check_precision
+from . import _checkpoint_options, _checks, _generation, _unanswered, _warnings
 
 LONGEST_LINE = 20_000  # characters, for folders that do not say
 
@@ -36,32 +35,24 @@ LONGEST_LINE = 20_000  # characters, for folders that do not say
 class SyntaxTranslationConfig(TranslationConfig):
     """fairseq's translation options and ours."""
 
-    upsample_primary: int = field(
-        default=1, metadata={"help": "how often the primary part of the training data is taken"}
+    upsample_primary: int = option("how often the primary part of the training data is taken", 1)
+    eval_bleu_detok: Optional[str] = option(
+        "detokenizer for --eval-bleu, e.g. moses or space (default: the data folder's "
+        "own, as in generation)",
+        None,
     )
-    eval_bleu_detok: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "detokenizer for --eval-bleu, e.g. moses or space (default: the data folder's "
-            "own, as in generation)"
-        },
+    ablate_features: Optional[str] = option(
+        "take these features away outside training, e.g. pos,case", None
     )
-    ablate_features: Optional[str] = field(
-        default=None,
-        metadata={"help": "take these features away outside training, e.g. pos,case"},
+    ablation_mode: ChoiceEnum(MODES) = option(
+        "drop: no feature vector; shuffle: permute the values in each sentence", "drop"
     )
-    ablation_mode: ChoiceEnum(MODES) = field(
-        default="drop",
-        metadata={"help": "drop: no feature vector; shuffle: permute the values in each sentence"},
+    spacy_model: Optional[str] = option(
+        "spaCy pipeline for raw text, installed or a path (default: the data folder's, "
+        "if it is bundled or installed)",
+        None,
     )
-    spacy_model: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "spaCy pipeline for raw text, installed or a path (default: the data folder's, "
-            "if it is bundled or installed)"
-        },
-    )
-    ablation_seed: int = field(default=1, metadata={"help": "seed of --ablation-mode shuffle"})
+    ablation_seed: int = option("seed of --ablation-mode shuffle", 1)
 
 
 @register_task("syntax_translation", dataclass=SyntaxTranslationConfig)
@@ -103,7 +94,7 @@ class SyntaxTranslationTask(TranslationTask):
         if of_checkpoint:
             cfg = _checkpoint_options.closed_task(cfg, SyntaxTranslationConfig)
             _checkpoint_options.check_bleu(cfg)
-        check_precision(cfg)
+        _checks.check_precision(cfg)
         if cfg.num_batch_buckets > 0:
             raise ValueError(
                 "--num-batch-buckets does not work: fairseq's bucketing needs an older NumPy; "
@@ -203,15 +194,13 @@ class SyntaxTranslationTask(TranslationTask):
                 those models of fairseq that evaluate text of their options as Python. Or values of
                 a checkpoint that are refused.
         """
-        name = _checkpoint_options.architecture_of(_checkpoint_options.unresolved(cfg))
-        model_class = ARCH_MODEL_REGISTRY.get(name)
-        if not getattr(model_class, "takes_source_factors", False):
-            ours = [k for k, v in ARCH_MODEL_REGISTRY.items() if hasattr(v, "takes_source_factors")]
-            raise ValueError(
-                f"--task syntax_translation does not take --arch {name}; choices: "
-                f"{', '.join(sorted(ours))}. For a plain transformer use --arch syntax_transformer "
-                "--features none, or --task translation on the same folder"
-            )
+        model_class = _checks.model_class_of(
+            cfg,
+            "syntax_translation",
+            "takes_source_factors",
+            ". For a plain transformer use --arch syntax_transformer --features none, or --task "
+            "translation on the same folder",
+        )
         if from_checkpoint:
             cfg = _checkpoint_options.closed_model(cfg, model_class)
         else:
@@ -230,7 +219,7 @@ class SyntaxTranslationTask(TranslationTask):
             parse_features(self.cfg.ablate_features or ""), model.needs.features
         )
         if self.cfg.eval_bleu and self.cfg.eval_bleu_detok is None:
-            self.tokenizer = _generation.BleuText(self)
+            self.tokenizer = _generation.TargetText(str, self._plain_output)  # nothing encodes
         return model
 
     def _cure(self, layer: Layer) -> str:
@@ -281,11 +270,23 @@ class SyntaxTranslationTask(TranslationTask):
     def build_tokenizer(self, args: Any) -> Any:
         """Build ``--tokenizer``, or the data folder's own when none is given."""
         _unanswered.open_standard_input()
-        return super().build_tokenizer(args) or _generation.FolderTokenizer(self)
+        return super().build_tokenizer(args) or _generation.TargetText(
+            lambda text: self.target_decoder.tokenize(text),
+            lambda text: self.target_decoder.detokenize(text),
+        )
 
     def build_bpe(self, args: Any) -> Any:
         """Build ``--bpe``, or the data folder's own when none is given."""
-        return super().build_bpe(args) or _generation.FolderSubwords(self)
+        return super().build_bpe(args) or _generation.TargetText(
+            lambda text: self.target_decoder.add_subwords(text),
+            lambda text: self.target_decoder.remove_subwords(text),
+        )
+
+    def _plain_output(self, text: str) -> str:
+        """Return plain text of subwords, or of tokens with ``--eval-bleu-remove-bpe``."""
+        if self.cfg.eval_bleu_remove_bpe is None:
+            text = self.target_decoder.remove_subwords(text)
+        return self.target_decoder.detokenize(text)
 
     def restart_numbering(self) -> None:
         """Count sentences from 0 again (they seed ``--ablation-mode shuffle``)."""

@@ -1,11 +1,12 @@
 """``text_classification``: a class or a score for one sentence, or for a pair of sentences."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from fairseq.dataclass import ChoiceEnum
 from fairseq.tasks import register_task
 
 from ..data.text_items import ERROR, TRUNCATE
+from ..option_flags import option
 from ._text_task import LabelTaskConfig, TextTask
 
 
@@ -13,12 +14,10 @@ from ._text_task import LabelTaskConfig, TextTask
 class TextClassificationConfig(LabelTaskConfig):
     """Options of ``text_classification``."""
 
-    long_examples: ChoiceEnum([ERROR, TRUNCATE]) = field(
-        default=ERROR,
-        metadata={
-            "help": "what becomes of examples longer than --max-positions: an error, or truncated, "
-            "the longer sentence of a pair first"
-        },
+    long_examples: ChoiceEnum([ERROR, TRUNCATE]) = option(
+        "what becomes of examples longer than --max-positions: an error, or truncated, "
+        "the longer sentence of a pair first",
+        ERROR,
     )
 
 

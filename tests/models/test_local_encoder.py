@@ -112,14 +112,15 @@ def test_relations_are_as_the_rules_say(task, batch):
     padding = net["src_tokens"].eq(task.src_dict.pad())
     special = padding | net["src_tokens"].eq(task.src_dict.eos())
     plan = LocalPlan((TreeRule(0, "none"), RelationRule("parent")), (0,), 0.0, (3, 4))
-    found = openings(plan, special, padding, net["src_factors"])
+    keys, near, parents = openings(plan, special, padding, net["src_factors"])
     for b, row in enumerate(net["src_factors"]):
         for i, j in torch.cartesian_prod(*[torch.arange(len(row))] * 2).tolist():
             open_ = special[b, i] or special[b, j]
             same = row[i, 3] == row[j, 3]
-            assert found.parts[0][b, 0, i, j] == (open_ or same)
-            assert found.parts[1][b, 0, i, j] == (open_ or same or row[i, 4] == row[j, 3])
-    assert torch.equal(found.keys[:, 0, 0], ~padding)
+            parent, seen = row[i, 4] == row[j, 3], not padding[b, j]
+            assert near[b, 0, i, j] == (seen and (open_ or same))
+            assert parents[b, 0, i, j] == (seen and (open_ or same or parent))
+    assert torch.equal(keys[:, 0, 0], ~padding)
 
 
 def test_heads_of_words():
@@ -135,7 +136,7 @@ def test_masks_never_wait_for_the_device():
     factors = torch.zeros(2, 9, 4, dtype=torch.long, device="meta")
     plan = LocalPlan((TreeRule(3), WindowRule(2, "words")), (0,), 0.0, (2, 3))
     found = openings(plan, special, padding, factors)
-    assert [part.shape for part in found.parts] == [(2, 1, 9, 9)] * 2
+    assert [part.shape for part in found] == [(2, 1, 1, 9), *[(2, 1, 9, 9)] * 2]
 
 
 @pytest.mark.parametrize("kind", ["sla", "wla", "sla,parent"])

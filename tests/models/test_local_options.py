@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 import pytest
 
-from fairseq_plugins.models._local_options import (
-    read_layers,
-    read_local,
-    reads_heads,
-    reads_words,
-    rules,
-)
+from fairseq_plugins.models._local_options import LocalOptions, read_layers, read_local, read_rules
+from fairseq_plugins.models._options import merged
 from fairseq_plugins.nn.tree_masks import RelationRule, TreeRule, WindowRule
-
-DEFAULTS = (4, "asymmetric", 4, "subwords")
 
 
 @pytest.mark.parametrize(
@@ -40,8 +35,8 @@ def test_kinds_that_are_none(text, message):
 
 
 def test_layers_are_read():
-    assert read_layers("all", 3) == read_layers(None, 3) == (0, 1, 2)
-    assert read_layers("2, 0", 3) == (0, 2)
+    assert read_layers("all", 3, "--x") == read_layers(None, 3, "--x") == (0, 1, 2)
+    assert read_layers("2, 0", 3, "--x") == (0, 2)
 
 
 @pytest.mark.parametrize(
@@ -60,30 +55,24 @@ def test_layers_that_are_none(text, message):
 
 
 def test_every_kind_has_its_rule():
-    names = ("wla", "sla", "child")
-    found = rules(names, 3, "symmetric", 2, "words")
+    args = Namespace(tree_threshold=3, tree_neighbours="symmetric", window=2, window_unit="words")
+    found = read_rules("wla,sla,child", args)
     assert found == (WindowRule(2, "words"), TreeRule(3, "symmetric"), RelationRule("child"))
-    assert rules((), *DEFAULTS) == ()
-    assert [rule.needs_heads for rule in found] == [reads_heads((name,)) for name in names]
+    assert [rule.needs_heads for rule in found] == [False, True, True]
+    assert all(rule.needs_words for rule in found)
+    assert not WindowRule(2, "subwords").needs_words
+    assert read_rules("none", args) == ()
 
 
 @pytest.mark.parametrize(
-    ("values", "message"),
+    ("name", "value", "message"),
     [
-        ((-1, "none", 4, "words"), "--tree-threshold -1: must be at least 0"),
-        ((4, "none", -2, "words"), "--window -2: must be at least 0"),
-        ((4, "both", 4, "words"), "--tree-neighbours 'both': choices are asymmetric, symmetric, "),
-        ((4, "none", 4, "letters"), "--window-unit 'letters': choices are subwords, words"),
+        ("tree_threshold", -1, "--tree-threshold -1: must be at least 0"),
+        ("window", -2, "--window -2: must be at least 0"),
+        ("tree_neighbours", "both", "--tree-neighbours 'both': choices are asymmetric, symmetric"),
+        ("window_unit", "letters", "--window-unit 'letters': choices are subwords, words"),
     ],
 )
-def test_values_that_do_not_fit(values, message):
+def test_values_that_do_not_fit(name, value, message):
     with pytest.raises(ValueError, match=message):
-        rules(("sla",), *values)
-
-
-def test_words_are_needed_where_they_are_counted():
-    assert reads_words(("sla",), "subwords")
-    assert reads_words(("wla",), "words")
-    assert not reads_words(("wla",), "subwords")
-    assert not reads_words((), "words")
-    assert not reads_heads(("wla",))
+        merged(Namespace(**{name: value}), LocalOptions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from trees import Row, context_of, random_heads
+from trees import Row, context_of, random_heads, run
 
 from fairseq_plugins.nn.ancestor_attention import ScalarMix, SyntaxLayers
 from fairseq_plugins.nn.bert import BertShape
@@ -43,8 +43,8 @@ def test_the_output_is_the_mixture_of_both_states(mix):
     top, below, context = SyntaxLayers(SHAPE, 2, mix=mix).eval(), rows(), context_of(ROWS)
     above = below
     for layer in top.layers:
-        above, _ = layer(above, context)
-    found, tables = top(below, context, need_weights=True)
+        above = layer(above, context)
+    found, tables = run(top, below, context)
     torch.testing.assert_close(found, 0.5 * (below + above))
     assert [table.shape for table in tables] == [(2, 2, 8, 8)] * 2
 
@@ -53,22 +53,13 @@ def test_words_attend_to_their_ancestors_alone():
     context = context_of(ROWS[:1])
     (block,) = context.layout.blocks
     top = SyntaxLayers(SHAPE).eval()
-    table = top(rows()[:8], context, need_weights=True)[1][0]  # (1, H, 8, 8)
+    table = run(top, rows()[:8], context)[1][0]  # (1, H, 8, 8)
     allowed = context.allowed(top.layers[0].attention.mixer.rules[0], block)[:, None]
     assert torch.equal(table > 0, allowed.expand_as(table))
 
 
 def test_other_trees_change_the_output():
     top = SyntaxLayers(SHAPE).eval()
-    first = top(rows(), context_of(ROWS))[0]
-    second = top(rows(), context_of([Row(random_heads(6, 2)), ROWS[1]]))[0]
+    first = top(rows(), context_of(ROWS))
+    second = top(rows(), context_of([Row(random_heads(6, 2)), ROWS[1]]))
     assert not torch.allclose(first, second)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"layers": 0}, "0 syntax-guided layers"), ({"mix": "sum"}, "'sum': choices are scalar, fix")],
-)
-def test_wrong_values_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        SyntaxLayers(SHAPE, **options)

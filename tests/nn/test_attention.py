@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 import torch
-from trees import Row, context_of, on_an_accelerator
+from trees import Row, context_of, on_an_accelerator, run
 
 from fairseq_plugins.nn.attention import GlobalMixer, Mixer, SelfAttention
 from fairseq_plugins.nn.context import AttentionContext
@@ -50,20 +50,21 @@ def module():
 @pytest.mark.parametrize("need_weights", [False, True])
 def test_attention_equals_its_twin_sentence_by_sentence(batch, module, need_weights):
     rows, context = batch
-    found, weights = module(rows, context, need_weights=need_weights)
+    found, weights = run(module, rows, context, need_weights)
     for number, sentence in enumerate(torch.split(rows, [5, 3, 1])):
         wanted, table = twin(module, sentence)
         first = [0, 5, 8][number]
         torch.testing.assert_close(found[first : first + len(sentence)], wanted)
         if need_weights:
             real = ~context.layout.padding_mask[number]
-            torch.testing.assert_close(weights[number][:, real][:, :, real], table)
+            torch.testing.assert_close(weights[0][number][:, real][:, :, real], table)
 
 
 def test_weights_are_given_only_on_request_and_sum_to_one(batch, module):
     rows, context = batch
-    assert module(rows, context)[1] is None
-    weights = module(rows, context, need_weights=True)[1]
+    module(rows, context)
+    assert context.outputs.weights == []
+    (weights,) = run(module, rows, context)[1]
     padding = context.layout.padding_mask
     wanted = (~padding)[:, None].expand(3, 2, 5).double()
     torch.testing.assert_close(weights.sum(-1), wanted)
@@ -74,23 +75,22 @@ def test_dropout_acts_in_training_alone(batch):
     rows, context = batch
     module = SelfAttention(8, 2, GlobalMixer(0.5)).double()
     module.eval()
-    assert torch.equal(module(rows, context)[0], module(rows, context)[0])
+    assert torch.equal(module(rows, context), module(rows, context))
     module.train()
     for need in (False, True):  # the fused way and the open one
-        first, second = (module(rows, context, need_weights=need)[0] for _ in range(2))
+        first, second = (run(module, rows, context, need)[0] for _ in range(2))
         assert not torch.equal(first, second)
 
 
 @pytest.mark.parametrize("need_weights", [False, True])
 def test_dropout_acts_on_an_accelerator_too(batch, need_weights):
     """There `mix` is reached in training as well; on a processor it is not."""
-    _, context = batch
+    context = replace(batch[1], need_weights=need_weights)
     states, mixer = torch.randn(2, 3, 4, 5), GlobalMixer(0.5)
     block = Block(slice(None), slice(None), 4)
 
     def mixed():
-        parts = (states, states, states)
-        return mixer.mix(*parts, None, block, context, need_weights=need_weights)[0]
+        return mixer.mix((states, states, states), None, block, context)[0]
 
     assert not torch.equal(mixed(), mixed())
     mixer.eval()
@@ -104,21 +104,24 @@ def test_another_mixer_changes_the_output_and_gets_what_it_needs(batch, module):
         def extras(self, rows, context):
             return 2 * rows
 
-        def mix(self, query, key, value, extras, block, context, *, need_weights):
+        def packs(self, context):
+            return False
+
+        def mix(self, qkv, extras, block, context):
             assert torch.equal(block.give(extras), 2 * rows[block.rows])
-            return value, None
+            return qkv[2], None
 
     changed = SelfAttention(8, 2, Nearest()).double()
     changed.load_state_dict(module.state_dict())
-    found, _ = changed(rows, context)
+    found = changed(rows, context)
     value = rows @ module.qkv.weight[16:].T + module.qkv.bias[16:]
     torch.testing.assert_close(found, module.out(value))
-    assert not torch.allclose(found, module(rows, context)[0])
+    assert not torch.allclose(found, module(rows, context))
 
 
 def test_every_parameter_gets_gradient(batch, module):
     rows, context = batch
-    module(rows, context)[0].square().sum().backward()
+    module(rows, context).square().sum().backward()
     assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in module.parameters())
 
 
@@ -145,14 +148,13 @@ def test_allowed_keys_close_padding_for_every_query():
 @pytest.mark.parametrize("need_weights", [False, True])
 def test_one_padded_block_equals_blocks_without_padding(batch, module, need_weights, monkeypatch):
     rows, context = batch
-    wanted, table = module(rows, context, need_weights=need_weights)
+    wanted, table = run(module, rows, context, need_weights)
     on_an_accelerator(monkeypatch)
     context = AttentionContext(Layout.of(context.layout.padding_mask))  # blocks are kept
-    found, other = module(rows, context, need_weights=need_weights)
+    found, other = run(module, rows, context, need_weights)
     assert len(context.layout.blocks) == 1
     torch.testing.assert_close(found, wanted)
-    if need_weights:
-        torch.testing.assert_close(other, table)
+    torch.testing.assert_close(other, table)
 
 
 @pytest.mark.parametrize("left", [True, False])

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from question_pairs import shape
-from trees import Row, context_of, random_heads
+from trees import Row, context_of, random_heads, run
 
 from fairseq_plugins.nn.ancestor_attention import SyntaxLayers
 from fairseq_plugins.nn.attention import GlobalMixer, SelfAttention
@@ -77,7 +77,7 @@ def three_ways(module, rows):
     inputs = [rows, *module.parameters()]
     for padded, need_weights in ((False, False), (False, True), (True, False)):
         with mock.patch.object(Layout, "by_length", not padded):
-            found = module(rows, context_of(ROWS, extra=1), need_weights=need_weights)[0]
+            found, _ = run(module, rows, context_of(ROWS, extra=1), need_weights)
             gradients = torch.autograd.grad(found.sin().sum(), inputs, allow_unused=True)
         yield [found, *(x for x in gradients if x is not None)]
 
@@ -122,7 +122,7 @@ def test_closed_rows_stay_zero_in_every_type_and_in_training(dtype, dropout, gat
     rows = states(torch.float32 if half else dtype)
     module.to(rows.dtype)
     with torch.autocast("cpu", torch.bfloat16, enabled=half):
-        out = module(rows, context_of(ROWS))[0]
+        out = module(rows, context_of(ROWS))
     out.float().square().sum().backward()
     gradients = [rows.grad, *(p.grad for p in module.parameters())]
     assert all(tensor.isfinite().all() for tensor in [out, *gradients])

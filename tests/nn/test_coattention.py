@@ -265,20 +265,6 @@ def test_each_block_is_worth_two_layers(blocks):
     assert more == 2 * layer
 
 
-@pytest.mark.parametrize(
-    ("values", "complaint"),
-    [
-        ({"blocks": 0}, "coattention blocks of 0"),
-        ({"wiring": "both"}, "'both'.*query, literal"),
-        ({"skip": "long"}, "'long'.*highway"),
-        ({"local": "all"}, "'all'.*per-block"),
-    ],
-)
-def test_refuses_what_does_not_fit(values, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        DirectedCoattention(shape(), **values)
-
-
 def test_refuses_single_sentences():
     context = context_of(PAIRS)
     with pytest.raises(ValueError, match="no segments"):

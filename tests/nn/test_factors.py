@@ -115,8 +115,6 @@ def test_starts_by_name():
     assert table.weight[0].abs().max() == 0
     init_table(table, "zero", 1.0)
     assert table.weight.abs().max() == 0
-    with pytest.raises(ValueError, match="'ones': choices are normal, glorot, zero"):
-        embedding().reset_parameters("ones", 1.0)
 
 
 def test_glorot_reaches_matrices_only_and_spares_padding():
@@ -129,23 +127,3 @@ def test_glorot_reaches_matrices_only_and_spares_padding():
         assert 0.9 * bound < matrix.abs().max() <= bound
     assert module[0].weight[3].abs().max() == 0
     assert torch.equal(module[1].bias, bias)
-
-
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: FactorEmbedding(SIZES, (5, 5)), "3 features, 2 widths and 3 columns"),
-        (lambda: FactorEmbedding(SIZES, (5, 5, 5), columns=(0, 1)), "3 widths and 2 columns"),
-        (lambda: FactorEmbedding(SIZES, (5, 4, 5)), "one width, not 5, 4, 5"),
-        (lambda: embedding("mean", (5, 5, 5)), "'mean': choices are sum, concat"),
-        (
-            lambda: FactoredEmbedding(nn.Embedding(9, 8), embedding(), "add"),
-            "8 wide and features 5",
-        ),
-        (lambda: FactoredEmbedding(nn.Embedding(9, 5), embedding(), "overlay"), "nothing of 5"),
-        (lambda: FactoredEmbedding(nn.Embedding(9, 5), embedding(), "mul"), "choices are concat"),
-    ],
-)
-def test_sizes_that_do_not_fit_are_refused(build, message):
-    with pytest.raises(ValueError, match=message):
-        build()

@@ -6,7 +6,7 @@ import math
 
 import pytest
 import torch
-from trees import Row, context_of, on_an_accelerator, random_heads
+from trees import Row, context_of, on_an_accelerator, random_heads, run
 
 from fairseq_plugins.nn.attention import GlobalMixer, SelfAttention
 from fairseq_plugins.nn.local_attention import Gate, LocalMixer
@@ -62,49 +62,49 @@ def twin(module: SelfAttention, sentence: torch.Tensor, row: Row) -> torch.Tenso
 @pytest.mark.parametrize("need_weights", [False, True])
 def test_local_attention_equals_its_twin(rules, need_weights):
     module, rows = attention(rules), states()
-    found, weights = module(rows, context_of(ROWS), need_weights=need_weights)
+    found, weights = run(module, rows, context_of(ROWS), need_weights)
     for number, sentence in enumerate(rows.split(SIZES)):
         wanted = twin(module, sentence, ROWS[number])
         torch.testing.assert_close(found.split(SIZES)[number], wanted)
     if need_weights:
-        sums = weights.sum(-1)[:, 0]  # (B, S)
+        sums = weights[0].sum(-1)[:, 0]  # (B, S)
         torch.testing.assert_close(sums, (~context_of(ROWS).layout.padding_mask).double())
 
 
 def test_a_closed_gate_is_plain_attention_exactly_and_an_open_one_is_not():
     rows, context = states(), context_of(ROWS)
     closed, plain = attention(bias=-math.inf), plain_like(attention())
-    ours, table = closed(rows, context, need_weights=True)
-    theirs, weights = plain(rows, context, need_weights=True)
+    ours, (table,) = run(closed, rows, context)
+    theirs, (weights,) = run(plain, rows, context)
     assert torch.equal(ours, theirs)
     assert torch.equal(table, weights)
-    fused = plain(rows, context)[0]
-    torch.testing.assert_close(closed(rows, context)[0], fused, atol=1e-6, rtol=0)
+    fused = plain(rows, context)
+    torch.testing.assert_close(closed(rows, context), fused, atol=1e-6, rtol=0)
     other = attention(bias=math.inf)
-    assert not torch.allclose(other(rows, context)[0], fused, atol=1e-3)
+    assert not torch.allclose(other(rows, context), fused, atol=1e-3)
 
 
 def test_a_threshold_as_wide_as_the_tree_is_plain_attention_whatever_the_gate():
     rows, context = states(), context_of(ROWS)
     wide = attention((TreeRule(5, "none"),))
-    plain = plain_like(wide)(rows, context)[0]
-    torch.testing.assert_close(wide(rows, context)[0], plain, atol=1e-12, rtol=0)
+    plain = plain_like(wide)(rows, context)
+    torch.testing.assert_close(wide(rows, context), plain, atol=1e-12, rtol=0)
     narrow = attention((TreeRule(1, "none"),))
-    assert not torch.allclose(narrow(rows, context)[0], plain, atol=1e-3)
+    assert not torch.allclose(narrow(rows, context), plain, atol=1e-3)
 
 
 def test_other_heads_change_sla_and_leave_wla():
     rows = states()
     others = [Row(random_heads(6, 9)), *ROWS[1:]]
     for rules, change in ((SLA, True), ((WindowRule(1),), False)):
-        first, second = (attention(rules)(rows, context_of(x))[0] for x in (ROWS, others))
+        first, second = (attention(rules)(rows, context_of(x)) for x in (ROWS, others))
         assert torch.allclose(first, second) is not change
 
 
 @pytest.mark.parametrize("rules", [SLA, THREE], ids=["one", "three"])
 def test_every_parameter_gets_gradient(rules):
     module, rows = attention(rules), states()
-    module(rows, context_of(ROWS))[0].square().sum().backward()
+    module(rows, context_of(ROWS)).square().sum().backward()
     assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in module.parameters())
     assert rows.grad.abs().sum() > 0
 
@@ -116,7 +116,7 @@ def test_the_gradient_by_hand_is_that_of_ordinary_operations(rules, gated):
     wanted = [rows, *module.parameters()]
     results = []
     for need_weights in (False, True):  # by hand, openly
-        out = module(rows, context_of(ROWS), need_weights=need_weights)[0]
+        out, _ = run(module, rows, context_of(ROWS), need_weights)
         results.append((out, torch.autograd.grad(out.sin().sum(), wanted)))
     torch.testing.assert_close(results[0], results[1])
 
@@ -141,15 +141,15 @@ def test_dropout_falls_once_on_the_mixture_in_training_alone():
     rows, context = states(), context_of(ROWS)
     module = attention(dropout=0.5)
     module.eval()
-    assert torch.equal(module(rows, context)[0], module(rows, context)[0])
+    assert torch.equal(module(rows, context), module(rows, context))
     module.train()
     for need_weights in (False, True):
-        found = [module(rows, context, need_weights=need_weights)[0] for _ in range(2)]
+        found = [run(module, rows, context, need_weights)[0] for _ in range(2)]
         assert not torch.allclose(*found)
     with torch.no_grad():
         for row, part in zip(ROWS, rows.split(SIZES)):  # one batch of many copies
-            many = module.train()(part.repeat(4000, 1), context_of([row] * 4000))[0]
-            wanted = module.eval()(part, context_of([row]))[0]
+            many = module.train()(part.repeat(4000, 1), context_of([row] * 4000))
+            wanted = module.eval()(part, context_of([row]))
             mean = many.unflatten(0, (4000, -1)).mean(0)
             torch.testing.assert_close(mean, wanted, atol=0.05, rtol=0)
 
@@ -158,18 +158,18 @@ def test_dropout_falls_once_on_the_mixture_in_training_alone():
 def test_padding_and_batch_change_nothing(need_weights, monkeypatch):
     module, rows = attention(THREE), states()
     alone = [
-        module(part, context_of([row]), need_weights=need_weights)[0]
+        run(module, part, context_of([row]), need_weights)[0]
         for part, row in zip(rows.split(SIZES), ROWS)
     ]
     for left in (False, True):
         context = context_of(ROWS, left=left, extra=2)
-        torch.testing.assert_close(module(rows, context)[0], torch.cat(alone))
+        torch.testing.assert_close(module(rows, context), torch.cat(alone))
     on_an_accelerator(monkeypatch)
     for left in (False, True):
         context = context_of(ROWS, left=left, extra=2)
-        found, table = module(rows, context, need_weights=need_weights)
+        found, tables = run(module, rows, context, need_weights)
         torch.testing.assert_close(found, torch.cat(alone))
-        if need_weights:
+        for table in tables:
             assert table.masked_select(context.layout.padding_mask[:, None, None]).eq(0).all()
 
 

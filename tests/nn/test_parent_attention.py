@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from trees import Row, context_of, on_an_accelerator, random_heads
@@ -67,8 +69,9 @@ def test_the_gradient_reaches_the_last_heads_query_and_key_rows_alone():
 
 def test_the_loss_is_the_mean_over_words_of_plain_attention_of_the_last_head():
     module, rows = supervised()
-    context = context_of(ROWS)
-    weights = module(rows, context, need_weights=True)[1][:, -1]  # (B, T, S)
+    context = replace(context_of(ROWS), need_weights=True)
+    module(rows, context)
+    weights = context.outputs.weights[0][:, -1]  # (B, T, S)
     targets, taught = parent_targets(context.words, context.heads)
     chosen = weights.gather(2, targets[:, :, None])[:, :, 0][taught]
     torch.testing.assert_close(context.outputs.parent_losses[0], -chosen.log().mean())
@@ -105,7 +108,7 @@ def test_without_trees_there_is_no_loss_and_the_same_attention():
     module, rows = supervised()
     context = context_of(ROWS)
     bare = AttentionContext(context.layout)
-    assert torch.equal(module(rows, bare)[0], module(rows, context)[0])
+    assert torch.equal(module(rows, bare), module(rows, context))
     assert bare.outputs.parent_losses == []
     assert len(context.outputs.parent_losses) == 1
 

@@ -89,8 +89,8 @@ def test_gradients_reach_every_parameter_of_heads(name):
 def test_the_lstm_reads_the_end_first_and_from_the_left():
     head, context = loud(SeparateSpanHead(shape())), context_of(PAIRS[:1])
     rows = states(context)
-    start, _ = head.start_layer(rows, context)
-    end, _ = head.end_layer(rows, context)
+    start = head.start_layer(rows, context)
+    end = head.end_layer(rows, context)
     read, _ = head.lstm.map(torch.cat([end, start], dim=1))
     wanted = torch.cat([head.start(start), head.end(read)], dim=1)
     torch.testing.assert_close(head(rows, context), wanted)

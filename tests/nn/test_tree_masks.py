@@ -126,8 +126,6 @@ def test_ancestors_of_a_single_sentence_do_not_depend_on_pairs(heads):
     for span in (False, True):
         rules = [AncestorRule(span, pairs) for pairs in ANCESTOR_PAIRS]
         assert np.array_equal(*(allowed(rule, Row(heads)) for rule in rules))
-    with pytest.raises(ValueError, match="'shut'"):
-        AncestorRule(pairs="shut")
 
 
 def test_ancestors_alone_do_not_let_words_see_special_tokens():
@@ -204,21 +202,6 @@ def test_a_context_without_heads_says_so():
         bare.allowed(TreeRule(1), block)
     with pytest.raises(ValueError, match="know the tokens' words, but the batch has none"):
         type(context)(context.layout).allowed(WindowRule(1), block)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: TreeRule(-1), "tree threshold of -1: must be at least 0"),
-        (lambda: TreeRule(1, "both"), "'both': choices are asymmetric, symmetric, none"),
-        (lambda: WindowRule(-2), "window of -2: must be at least 0"),
-        (lambda: WindowRule(1, "letters"), "'letters': choices are subwords, words"),
-        (lambda: RelationRule("aunt"), "'aunt': choices are parent, child, sibling"),
-    ],
-)
-def test_wrong_values_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
 
 
 def test_the_device_is_never_waited_for():

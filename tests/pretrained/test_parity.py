@@ -102,9 +102,9 @@ def assert_parity(path, batch) -> None:
     assert (fast.first - first).abs().max() < TOLERANCE
     with torch.no_grad():
         assert (pooled - theirs.pooler(first[:, None])).abs().max() < TOLERANCE
-    assert len(asked.weights) == len(expected.attentions)
+    assert len(asked.outputs.weights) == len(expected.attentions)
     queries = mask[:, None, :, None]
-    for ours_, theirs_ in zip(asked.weights, expected.attentions):
+    for ours_, theirs_ in zip(asked.outputs.weights, expected.attentions):
         assert ((ours_ - theirs_) * queries).abs().max() < TOLERANCE
 
 

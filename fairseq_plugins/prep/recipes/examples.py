@@ -70,7 +70,7 @@ class ExampleRecipe(Recipe):
     def describe_by(
         self, annotator: Any, similarity: WordSimilarity | None = None, **known: Any
     ) -> Manifest:
-        """Load the tools; write down what decides the folder's content, and what is ``known`` of it.
+        """Load the tools; write down what decides the content, and what is ``known`` of it.
 
         See `TextEncoder` for the tools.
         """

@@ -1,12 +1,15 @@
-"""Checks of a text task's options and models, made before any long work."""
+"""Checks of a task's options and models, made before any long work."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import torch
 from fairseq.models import ARCH_MODEL_REGISTRY
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError
 
 from ..checkpoints.records import read_list
@@ -20,21 +23,60 @@ from ._checkpoint_options import architecture_of, unresolved
 NO_AUTOCAST = "none"
 
 
-def model_class_of(cfg: Any, task: str) -> Any:
+class Refused(SystemExit, ValueError):
+    """A ValueError that ends a command of fairseq with its sentence alone, without a traceback."""
+
+
+def model_class_of(cfg: Any, task: str, mark: str, cure: str = "") -> Any:
     """Return the class of the model that options name.
+
+    Args:
+        cfg: options of a model.
+        task: name of the task.
+        mark: attribute of the models that it takes.
+        cure: what to do else, for the message.
 
     Raises:
         ValueError: it is none of ours. A checkpoint may thus name none of those models of fairseq
             that evaluate text of their options as Python.
     """
     name = architecture_of(unresolved(cfg))
-    found = ARCH_MODEL_REGISTRY.get(name)
-    if not getattr(found, "takes_text", False):
-        ours = [k for k, v in ARCH_MODEL_REGISTRY.items() if getattr(v, "takes_text", False)]
-        raise ValueError(
-            f"--task {task} does not take --arch {name}; choices: {', '.join(sorted(ours))}"
+    ours = [k for k, v in ARCH_MODEL_REGISTRY.items() if getattr(v, mark, False)]
+    if name not in ours:
+        choices = ", ".join(sorted(ours))
+        raise ValueError(f"--task {task} does not take --arch {name}; choices: {choices}{cure}")
+    return ARCH_MODEL_REGISTRY[name]
+
+
+def check_precision(cfg: Any) -> None:
+    """Refuse half precision that training would fail with; in generation it works.
+
+    fairseq finds out when model and data are there, in the midst of its trainer, and says so by
+    what fails first. A task sees the options of the whole run: they stand around its own.
+
+    Args:
+        cfg: options of a task, among those of its run; without them nothing is checked.
+
+    Raises:
+        Refused: says what to give instead.
+    """
+    whole = cfg._get_root() if OmegaConf.is_config(cfg) else None  # no public way leads there
+    common = whole.get("common") if isinstance(whole, DictConfig) else None
+    if common is None or not whole.get("optimizer"):  # only who trains has one
+        return
+    if common.get("tpu") and find_spec("torch_xla") is None:
+        raise Refused(
+            "--bf16 and --memory-efficient-bf16 on the command line mean a TPU to fairseq, and "
+            "torch_xla is not installed; choices: --autocast bfloat16 (understanding tasks), "
+            "--amp, --fp16, or common.bf16=true of fairseq-hydra-train"
         )
-    return found
+    on_cpu = common.get("cpu") or not torch.cuda.is_available()
+    helped = common.get("memory_efficient_fp16") or common.get("fp16_no_flatten_grads")
+    if common.get("fp16") and on_cpu and not helped:
+        raise Refused(
+            "--fp16 on a CPU needs --fp16-no-flatten-grads or --memory-efficient-fp16 as well "
+            "(--optimizer bert_adamw: the former)"
+        )
 
 
 def positive_label(given: str | None, manifest: Manifest, folder: Path) -> str:
