@@ -17,6 +17,7 @@ from lab.finished_runs import finish
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.lab.results.comparisons import EXAMPLES, Significance, welch
 from fairseq_plugins.lab.results.layouts import labels, layouts
+from fairseq_plugins.lab.results.paper_formats import paper_table
 from fairseq_plugins.lab.results.paper_tables import Row, make_tables
 from fairseq_plugins.lab.results.runs import find_outcomes
 from fairseq_plugins.lab.results.tables import to_csv
@@ -185,7 +186,9 @@ def test_parameters_are_told_as_the_paper_tells_them(tmp_path):
         "+ SLA": "+0.01M",
         "+ WLA": "+0.0023M",
     }
-    lines = list(csv.DictReader(to_csv(list(table_of([tmp_path]).score_lines())).splitlines()))
+    lines = list(
+        csv.DictReader(to_csv(paper_table(table_of([tmp_path]), OVER_SEEDS).scores).splitlines())
+    )
     added = {row["system"]: row["added"] for row in lines}
     assert added["+ SLA"] == "9228"
     assert added["BERT"] == ""
@@ -229,7 +232,7 @@ def test_runs_that_do_not_go_together_are_refused(tmp_path, cola):
 
 def test_csv_has_a_line_for_every_score_unrounded(cola):
     table = table_of([cola])
-    rows = list(csv.DictReader(to_csv(list(table.score_lines())).splitlines()))
+    rows = list(csv.DictReader(to_csv(paper_table(table, OVER_SEEDS).scores).splitlines()))
     assert [row["system"] for row in rows] == ["BERT", "+ WLA", "+ SLA"]
     last = rows[-1]
     assert float(last["mean"]) == statistics.fmean([0.30, 0.31, 0.32])

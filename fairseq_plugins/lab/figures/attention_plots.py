@@ -64,16 +64,12 @@ def plot_attention(
 
     Args:
         panels: at least one; they may differ in size.
-        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
+        out_stem: names the files that are returned; see `drawing.save`.
         sides: what rows and columns are.
-
-    Returns:
-        The two files written.
 
     Raises:
         ValueError: no panels, weights that do not fit their labels, are negative or not finite, or
             an arc or mark beyond the matrix.
-        OSError: the files cannot be written.
     """
     matrices = [_checked(panel, sides) for panel in panels]
     if not matrices:
@@ -93,8 +89,7 @@ def plot_attention(
                 look = {"fill": False, "edgecolor": RED, "linewidth": cell * 6}
                 ax.add_patch(Rectangle((column, row), 1, 1, **look))
             ax.set_ylabel(sides[0])
-            label = _label_height(ax)
-            pad = 8 + 72 * (label + _draw_arcs(ax, panel.arcs, label=label))  # points
+            pad = 8 + 72 * _draw_arcs(ax, panel.arcs)  # points
             plain(ax.set_title(panel.title, y=1.0, pad=pad, fontweight="bold"))
         level = {"anchor": (0.0, 0.8), "panchor": False}  # with the top of the matrices
         bar = figure.colorbar(image, ax=list(axes), shrink=0.5, aspect=25, pad=0.015, **level)
@@ -137,13 +132,6 @@ def _shorten(label: str) -> str:
     return label if len(label) <= MAX_LABEL else label[: MAX_LABEL - 1] + "\u2026"
 
 
-def _label_height(ax: Axes) -> float:
-    """Return how far the column labels reach above the matrix, in inches."""
-    figure = ax.get_figure()
-    tallest = max(label.get_window_extent().height for label in ax.get_xticklabels())
-    return tallest / figure.dpi + LABEL_GAP
-
-
 def arc_levels(arcs: Sequence[Arc]) -> list[int]:
     """Return how high each arc rises: 1, or one more than the highest arc that it spans.
 
@@ -158,19 +146,16 @@ def arc_levels(arcs: Sequence[Arc]) -> list[int]:
     return levels
 
 
-def _draw_arcs(ax: Axes, arcs: Sequence[Arc], *, label: float) -> float:
-    """Draw arcs above the column labels, an arrow head at each dependent.
-
-    Args:
-        ax: the matrix.
-        arcs: ends in columns.
-        label: height of the labels, inches.
+def _draw_arcs(ax: Axes, arcs: Sequence[Arc]) -> float:
+    """Draw arcs above the column labels, an arrow head at each dependent; may be none.
 
     Returns:
-        How far the arcs rise above the labels, inches.
+        How far labels and arcs rise above the matrix, inches.
     """
+    tallest = max(label.get_window_extent().height for label in ax.get_xticklabels())
+    label = tallest / ax.get_figure().dpi + LABEL_GAP
     if not arcs:
-        return 0.0
+        return label
     # columns across, inches above the matrix upwards
     above = ax.get_figure().dpi_scale_trans + ScaledTranslation(0, 1, ax.transAxes)
     where = blended_transform_factory(ax.transData, above)
@@ -183,4 +168,4 @@ def _draw_arcs(ax: Axes, arcs: Sequence[Arc], *, label: float) -> float:
         look = {"transform": where, "clip_on": False}
         ax.add_patch(PathPatch(curve, fill=False, edgecolor=ARC_COLOR, linewidth=0.8, **look))
         ax.plot([ends[1]], [foot], marker="v", markersize=3, color=ARC_COLOR, **look)
-    return ARC_GAP + ARC_STEP * (max(levels) + 0.5)
+    return foot + ARC_STEP * (max(levels) + 0.5)

@@ -146,22 +146,25 @@ def check_stem(out_stem: str | Path, *more: str) -> Path:
     stem.parent.mkdir(parents=True, exist_ok=True)
     if not os.access(stem.parent, os.W_OK | os.X_OK):
         raise PermissionError(f"{stem.parent}: no permission to write there")
-    for path in files_of(stem, *more):
-        if path.is_dir():
+    for kind in (*KINDS, *more):
+        if (path := stem.with_name(f"{stem.name}.{kind}")).is_dir():
             raise ValueError(f"{path} is a folder, not a file to write")
     return stem
 
 
-def files_of(stem: Path, *more: str) -> list[Path]:
-    """Return the files of a figure, one of each kind, and those with further suffixes."""
-    return [stem.with_name(f"{stem.name}.{kind}") for kind in [*KINDS, *more]]
-
-
 def save(figure: Figure, out_stem: str | Path, kinds: Sequence[str] = tuple(KINDS)) -> list[Path]:
-    """Write PNG and SVG, or one of them: all appear, complete, or none.
+    """Write a figure as PNG and SVG, or one of them: all appear, complete, or none.
+
+    Args:
+        figure: what was drawn.
+        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
+        kinds: of files.
+
+    Returns:
+        The files written.
 
     Raises:
-        ValueError, OSError: see `check_stem`.
+        ValueError, OSError: see `check_stem`; or the files cannot be written.
     """
     stem = check_stem(out_stem)
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]

@@ -32,21 +32,16 @@ def plot_curves(curves: Curves, out_stem: str | Path, *, metric: str = "BLEU") -
 
     Args:
         curves: system -> share, in (0, 1] -> scores of its seeds, drawn as mean and range.
-        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
+        out_stem: names the files that are returned; see `drawing.save`.
         metric: label of the vertical axis.
-
-    Returns:
-        The two files written.
 
     Raises:
         ValueError: no curves, a share outside (0, 1] or a score that is not finite.
     """
-    for system, points in _some(curves).items():
-        for share, scores in points.items():
-            if not 0 < share <= 1 or not all(map(math.isfinite, scores)):
-                raise ValueError(
-                    f"{system}: share must be in (0, 1] and scores finite: {share}, {scores}"
-                )
+    for system, share, scores in ((s, *one) for s in _some(curves) for one in curves[s].items()):
+        if not 0 < share <= 1 or not all(map(math.isfinite, scores)):
+            wrong = f"{share}, {scores}"
+            raise ValueError(f"{system}: share must be in (0, 1] and scores finite: {wrong}")
     with style():
         figure = Figure(figsize=(5.6, 3.8), layout="constrained")
         ax = figure.subplots()
@@ -116,14 +111,10 @@ def plot_gates(shares: Sequence[GateShare], out_stem: str | Path) -> list[Path]:
 
     Args:
         shares: of all datasets, systems, runs and layers.
-        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
-
-    Returns:
-        The two files written.
+        out_stem: names the files that are returned; see `drawing.save`.
 
     Raises:
         ValueError: no shares, or one that is no number from 0 to 1.
-        OSError: the files cannot be written.
     """
     panels = grouped(shares)
     systems = list(dict.fromkeys(share.system for share in shares))
@@ -205,14 +196,10 @@ def plot_rates(trials: Sequence[Trial], out_stem: str | Path) -> list[Path]:
 
     Args:
         trials: of all systems and rates.
-        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
-
-    Returns:
-        The two files written.
+        out_stem: names the files that are returned; see `drawing.save`.
 
     Raises:
         ValueError: nothing to draw.
-        OSError: the files cannot be written.
     """
     if not trials:
         raise ValueError("no trials to draw")

@@ -41,19 +41,15 @@ def plot_coattention(
         weights: (Q, C).
         question: Q labels.
         context: C labels.
-        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
+        out_stem: names the files that are returned; see `drawing.save`.
         span: first and last column of the best span, which is framed.
         chosen: whether it is the answer; else the frame is dashed.
         title: above the figure.
         strip: most columns of a strip.
 
-    Returns:
-        The two files written.
-
     Raises:
         ValueError: weights that do not fit their labels, are negative or not finite; a span beyond
             the context; strips without columns.
-        OSError: the files cannot be written.
     """
     weights = checked(weights, question, context, "attention", SIDES)
     if span is not None and not 0 <= span[0] <= span[1] < len(context):
@@ -112,14 +108,10 @@ def plot_errors(found: Sequence[TypeErrors], out_stem: str | Path) -> list[Path]
 
     Args:
         found: of all types and systems.
-        out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
-
-    Returns:
-        The two files written.
+        out_stem: names the files that are returned; see `drawing.save`.
 
     Raises:
         ValueError: nothing to draw.
-        OSError: the files cannot be written.
     """
     kinds = list(dict.fromkeys(one.kind for one in found))
     systems = list(dict.fromkeys(one.system for one in found))

@@ -54,33 +54,23 @@ def facts_of(experiment: FoundExperiment) -> list[tuple[str, str]]:
         ("systems", f"{len(systems)}: {', '.join(systems)}" if systems else ""),
         ("seeds", ", ".join(map(str, seeds))),
         ("updates", f"{updates:,} in finished runs" if updates else ""),
-        ("begun", _when(min(_times(runs, SETTINGS), default=math.nan))),
-        ("last result", _when(max(_times(runs, RESULT), default=math.nan))),
+        ("begun", "".join(_written(*(folder / SETTINGS for folder in runs.folder))[:1])),
+        ("last result", "".join(_written(*(folder / RESULT for folder in runs.folder))[-1:])),
     ]
     return [(name, value) for name, value in found if value]
 
 
-def _times(runs: pd.DataFrame, name: str) -> Iterator[float]:
-    """Yield when a file of each run was written."""
-    paths = (folder / name for folder in runs.folder)
-    return (path.stat().st_mtime for path in paths if is_file(path))
-
-
-def _when(seconds: float) -> str:
-    """Show a time; empty where there is none."""
-    if math.isnan(seconds):
-        return ""
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _with_status(experiment: FoundExperiment, status: str) -> Iterator[Any]:
-    return experiment.runs[experiment.runs.status == status].itertuples()
+def _written(*paths: Path) -> list[str]:
+    """Return when those files that are there were written, sorted."""
+    times = sorted(path.stat().st_mtime for path in paths if is_file(path))
+    stamps = (datetime.fromtimestamp(time, timezone.utc) for time in times)
+    return [stamp.strftime("%Y-%m-%d %H:%M UTC") for stamp in stamps]
 
 
 def failures_of(experiment: FoundExperiment) -> list[Failure]:
     """Return the failed runs, each with the last lines of what it said."""
-    found = []
-    for run in _with_status(experiment, FAILED):
+    found, runs = [], experiment.runs
+    for run in runs[runs.status == FAILED].itertuples():
         done = updates_so_far(run.folder / LOG)
         told = f"{done:,} of {run.planned:,} updates" if run.planned else f"{done:,} updates"
         text = str(run.facts.get("error") or "")
@@ -93,7 +83,8 @@ def failures_of(experiment: FoundExperiment) -> list[Failure]:
 def unfinished_table(experiment: FoundExperiment) -> Table | None:
     """Return how far runs are that have begun and are not finished; None if there are none."""
     headings = [*words("run"), Heading("updates"), Heading("done"), *words("log last written")]
-    rows = [list(_how_far(run)) for run in _with_status(experiment, UNFINISHED)]
+    runs = experiment.runs[experiment.runs.status == UNFINISHED]
+    rows = [list(_how_far(run)) for run in runs.itertuples()]
     return Table("Unfinished runs", headings, rows) if rows else None
 
 
@@ -105,7 +96,7 @@ def _how_far(run: Any) -> Iterator[Cell]:
     yield Cell(*names_of(run))
     yield Cell(f"{done:,}", f"of {run.planned:,}" if run.planned else "", done)
     yield Cell("" if math.isnan(share) else f"{100 * share:.0f} %", value=share, share=share)
-    yield Cell(_when(log.stat().st_mtime) if is_file(log) else "not yet")
+    yield Cell(*_written(log) or ["not yet"])
 
 
 def commands_of(experiment: FoundExperiment) -> list[Command]:

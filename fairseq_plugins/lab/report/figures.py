@@ -88,16 +88,12 @@ def _over_seeds(numbers: Iterable[int]) -> str:
     return f"mean and range over {several if counts[0] < counts[-1] else f'{counts[0]} seeds'}"
 
 
-def _with(stem: Path, kind: str) -> Path:
-    return stem.with_name(f"{stem.name}-{kind}")
-
-
 def _fractions(name: str, found: Outcomes, stem: Path) -> list[Figure]:
     """Draw a score against the share of the training data."""
     if found.runs.fraction.nunique() < 2:
         return []
     curves, shown = share_curves(found)
-    path = plot_curves(curves, _with(stem, "fractions"), metric=shown.title)[-1]
+    path = plot_curves(curves, f"{stem}-fractions", metric=shown.title)[-1]
     seeds = _over_seeds(len(one) for points in curves.values() for one in points.values())
     caption = f"{shown.title}, against the share of the training data; {seeds}."
     return [Figure(f"{name}: shares of the training data", caption, path, True)]
@@ -113,12 +109,12 @@ def _learning(name: str, records: pd.DataFrame, stem: Path, remarks: list[str]) 
         curves = validation_curves(runs, about.metric, remarks, scale)
         if curves:
             label = about.metric if scale == 1 else f"{about.metric} in %"
-            path = plot_learning(curves, _with(stem, "validation"), label=label)
+            path = plot_learning(curves, f"{stem}-validation", label=label)
             caption = f"{about.metric} on {about.validation} against updates; {_about(runs)}."
             yield Figure(f"{name}: validation", caption, path, True)
     curves = loss_curves(runs, remarks)
     if curves:
-        path = plot_learning(curves, _with(stem, "loss"), label="training loss")
+        path = plot_learning(curves, f"{stem}-loss", label="training loss")
         caption = f"Loss on training batches against updates; {_about(runs)}."
         yield Figure(f"{name}: training loss", caption, path, True)
 
@@ -128,7 +124,7 @@ def _gates(name: str, dataset: str, records: pd.DataFrame, stem: Path) -> Iterat
     runs = {system: one.runs for system, one in chosen_finished(records).items()}
     shares = gate_shares(runs, dataset)
     if shares:
-        path = plot_gates(shares, _with(stem, "gates"))[-1]
+        path = plot_gates(shares, f"{stem}-gates")[-1]
         split = records.validation.iloc[0]
         caption = (
             f"Share of local attention in every layer, mean over tokens of {split}; {_about(runs)}."
@@ -138,18 +134,17 @@ def _gates(name: str, dataset: str, records: pd.DataFrame, stem: Path) -> Iterat
 
 def chosen(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the runs of every system at its chosen setting, in order of appearance."""
+
+    def done(group: pd.DataFrame) -> int:
+        return sum(updates_so_far(folder / LOG) for folder in group.folder)
+
     groups = by_setting(runs)
     best = {name: one.setting for name, one in chosen_finished(runs).items()}
     for system in dict.fromkeys(runs.system):
         if system not in best:
             own = [setting for setting in groups if setting.system == system]
-            best[system] = max(own, key=lambda one: _updates(groups[one]))
+            best[system] = max(own, key=lambda one: done(groups[one]))
     return {system: groups[best[system]] for system in dict.fromkeys(runs.system)}
-
-
-def _updates(runs: pd.DataFrame) -> int:
-    """Return the updates of all runs together."""
-    return sum(updates_so_far(folder / LOG) for folder in runs.folder)
 
 
 def validation_curves(runs: Runs, metric: str, remarks: list[str], scale: float = 1) -> Curves:

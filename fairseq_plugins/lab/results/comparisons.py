@@ -183,13 +183,7 @@ class Significance:
 def over_examples(
     baseline: Summary, system: Summary, shown: Shown, drawn: Significance
 ) -> Bootstrap | None:
-    """Resample examples with the seeds that both have; None if a run has no predictions.
-
-    Args:
-        baseline, system: their runs.
-        shown: metric to compare, on the split of the best validation or of the evaluation.
-        drawn: samples and seed of the bootstrap.
-    """
+    """Resample examples with the seeds that both have; None if a run has no predictions."""
     shared = baseline.values.keys() & system.values.keys()
     name = PREDICTIONS if shown.where == BEST else EVALUATED
     sides = [[folder / name for folder in one.at(shared).runs.folder] for one in (baseline, system)]
@@ -225,14 +219,8 @@ def over_sentences(
         return Tested(remark=remark)
     reference = None if names[1].startswith(_OWN) else names[1]
     inputs = load(logs, reference, TextForm(language))
-    (one,) = paired_bootstrap(
-        inputs.systems,
-        inputs.reference,
-        lang=language,
-        samples=drawn.samples,
-        seed=drawn.seed,
-        names=(metric,),
-    )
+    own = {"lang": language, "samples": drawn.samples, "seed": drawn.seed, "names": (metric,)}
+    (one,) = paired_bootstrap(inputs.systems, inputs.reference, **own)
     return Tested(one.p_value, one.difference, "sentences")
 
 

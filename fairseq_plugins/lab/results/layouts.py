@@ -55,11 +55,6 @@ class Column(Entries):
     split: str = ""
     optional: tuple[str, ...] = ()
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """What tells it from the other columns of a table."""
-        return self.dataset, self.split
-
     @field_validator("metrics")
     @classmethod
     def _known(cls, metrics: dict[str, str]) -> dict[str, str]:
@@ -143,7 +138,7 @@ class Layout(Entries):
         return {
             metric: math.nan if figure is None else figure
             for (one, metric), figure in printed
-            if one.key == column.key
+            if (one.dataset, one.split) == (column.dataset, column.split)
         }
 
     def paper_average(self, size: str, kind: str) -> float:

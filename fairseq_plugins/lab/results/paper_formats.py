@@ -8,7 +8,7 @@ from typing import Any
 
 from .comparisons import Significance
 from .layouts import SIGNIFICANT, labels
-from .paper_tables import Filled, Row
+from .paper_tables import CSV, Filled, Row
 from .tables import (
     NONE,
     Cell,
@@ -43,7 +43,7 @@ def paper_table(table: Filled, test: Significance) -> Table:
         [list(map(Cell, _texts(table, row))) for row in table.rows],
         "\n".join(caption),
         tuple(_origins(table)),
-        scores=tuple(table.score_lines()),
+        scores=tuple(table.scores[CSV].to_dict("records")),
     )
 
 

@@ -84,8 +84,8 @@ class Filled:
     Args:
         layout: with all its columns.
         blocks: the columns that are there.
-        scores: a line for every score: the columns of `CSV`, `row`, `block` (its place), `setting`,
-            `of_seeds` (the values).
+        scores: a line for every score, in order: the columns of `CSV`, `row`, `block` (its place),
+            `setting`, `of_seeds` (the values).
     """
 
     layout: Layout
@@ -108,10 +108,10 @@ class Filled:
         return self.layout.average and len(self.blocks) == len(self.layout.columns)
 
     def entry(self, row: Row | None, place: int) -> list[Any]:
-        """Return the scores of a system on a dataset; of no row those of all systems, in order."""
+        """Return the scores of a system on a dataset; of no row those of all systems."""
         found = self.scores[self.scores.block == place]
         found = found if row is None else found[[one == row for one in found.row]]
-        return sorted(found.itertuples(), key=lambda score: score.row.order)
+        return list(found.itertuples())
 
     def entries(self, row: Row) -> list[list[Any]]:
         """Return the same of all datasets; empty where the system was not run."""
@@ -120,18 +120,12 @@ class Filled:
     def average(self, row: Row) -> float | None:
         """Return a system's mean over all datasets in %; None unless every one is there."""
         entries = self.entries(row)
-        if not (self.is_whole and all(entries)):
-            return None
-        return 100 * statistics.fmean(entry[-1].mean for entry in entries)
+        is_whole = self.is_whole and all(entries)
+        return 100 * statistics.fmean(entry[-1].mean for entry in entries) if is_whole else None
 
     def paper_average(self, row: Row) -> float:
         """Return the paper's; nan where it has none."""
         return self.layout.paper_average(row.size, "" if row.name else row.kind)
-
-    def score_lines(self) -> Iterator[dict[str, Any]]:
-        """Yield a line for every score, dataset by dataset: the columns of `CSV`."""
-        for place in range(len(self.blocks)):
-            yield from ({name: getattr(s, name) for name in CSV} for s in self.entry(None, place))
 
 
 def make_tables(
@@ -240,7 +234,8 @@ def _fill(layout: Layout, found: Sequence[Outcomes], test: Test) -> Filled:
         block = _block(column, parts, summaries.values())
         if summaries and column.split in ("", block.split):
             scores = _scores(layout, block, summaries, test)
-            lines += ({**score, "block": len(blocks)} for score in scores)
+            ordered = sorted(scores, key=lambda score: score["row"].order)
+            lines += ({**score, "block": len(blocks)} for score in ordered)
             blocks.append(block)
     columns = [*CSV, "row", "block", "setting", "of_seeds"]
     return Filled(layout, blocks, pd.DataFrame(lines, columns=columns, dtype=object))

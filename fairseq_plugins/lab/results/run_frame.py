@@ -12,7 +12,7 @@ setting, seed                  which run; the setting's own fields are columns a
 arch, ablated, options         architecture, the part of it that was taken out, training options
 prepared, positive             prepared folder; label that F1 and error metrics are about
 planned                        updates in all; 0 if nothing tells
-parameters, speed, gates       of the model, 0 if nothing tells; layer -> mean share of local
+parameters, gates              of the model, 0 if nothing tells; layer -> mean share of local
                                attention
 evaluated                      split that its best checkpoint was tried on as well; may be empty
 facts                          all that its files say
@@ -119,7 +119,6 @@ def _columns(folder: Path, facts: Facts) -> dict[str, Any]:
         "options": options,
         "planned": int(options.get("max-update") or updates),
         "parameters": count,
-        "speed": facts.get("speed"),
         "gates": gates,
         "facts": facts,
         **metrics,

@@ -13,15 +13,10 @@ MODELS, SETTINGS = "bertqa1", "settings"
 LAST = 100  # place of a table that says none
 
 
-def layout_files() -> list[Path]:
-    """Return the files of the tables over datasets, in the order of the tables."""
-    places = {path: read_yaml(path).get("order", LAST) for path in FOLDER.glob("*.yaml")}
-    return sorted(places, key=lambda path: (places[path], path.stem))
-
-
 def table_names() -> list[str]:
-    """Return the names of all tables."""
-    over_datasets = [path.stem for path in layout_files()]
+    """Return the names of all tables, in their order."""
+    places = {path.stem: read_yaml(path).get("order", LAST) for path in FOLDER.glob("*.yaml")}
+    over_datasets = sorted(places, key=lambda name: (places[name], name))
     return [MODELS, *over_datasets, FRACTIONS, FEATURES, FEATURE_DIMS, SETTINGS]
 
 
