@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -91,10 +92,16 @@ def place_of(module: Path) -> str:
     return "/".join(module.parts[1:-1])
 
 
+@cache
+def tree_of(file: Path) -> ast.Module:
+    """Return what a file says, read once."""
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 def imported(path: Path) -> Iterator[str]:
     """Yield the full names of all modules a file imports, wherever the import stands."""
     package = path.parent.parts
-    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(ROOT / path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -162,10 +169,8 @@ def test_libraries_stay_in_their_rooms(library) -> None:
 
 def test_package_imports_itself_relatively() -> None:
     for path in sources():
-        tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-        modules = {
-            n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and not n.level
-        }
+        nodes = ast.walk(tree_of(ROOT / path))
+        modules = {n.module for n in nodes if isinstance(n, ast.ImportFrom) and not n.level}
         assert not any((module or "").split(".")[0] == PACKAGE for module in modules), path
 
 

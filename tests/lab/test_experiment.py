@@ -198,6 +198,8 @@ def test_costs_follow_what_is_finished_begun_and_fast(plan):
     assert "at a time" not in text  # only one run is left of the part that is known
     assert re.search(r"more +300 .* not prepared", text)
     assert "with 2 at a time" in format_costs(found[:1].assign(finished=0), 2)
+    nothing = costs(replace(plan, runs=()))
+    assert re.search(r"more +300 .* not prepared", format_costs(nothing, 1, {"more": 300}))
 
 
 def test_processes_share_the_batches_of_an_update(plan):

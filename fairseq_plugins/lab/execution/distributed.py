@@ -22,7 +22,7 @@ from typing import Any
 
 from ...files import copy
 from ...installation import FAIRSEQ_MISSING
-from ..run_files import USER_DIR
+from ..run_files import LAST, USER_DIR
 
 CPU_BACKENDS = ("legacy_ddp", "no_c10d")
 SHARDING = ("fully_sharded", "slowmo")
@@ -38,7 +38,6 @@ GIVEN_HERE = (
     "--device-id",
 )
 MEETING_POINTS = ("--rdzv_endpoint", "--rdzv-endpoint", "--master_addr", "--master-addr")
-LAST = "checkpoint_last.pt"
 # Where fairseq sees one GPU or none it takes itself for the only process by default.
 WORKER = (
     'exec {guard}fairseq-train "$@" --distributed-init-method env:// --distributed-no-spawn '

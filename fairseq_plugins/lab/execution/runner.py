@@ -21,7 +21,7 @@ from .cluster import SLURM, Machine
 from .job import error_file
 from .processes import last_lines
 from .run import Run
-from .submission import LocalPool, Pool, SlurmPool, Ticket
+from .submission import LocalPool, SlurmPool, Ticket
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ def execute(
     return failures
 
 
-def _ended(pool: Pool, waiting: Sequence[Run], bar: tqdm) -> Iterator[Ticket]:
+def _ended(pool: LocalPool | SlurmPool, waiting: Sequence[Run], bar: tqdm) -> Iterator[Ticket]:
     """Submit runs as the pool takes them; yield every one that ended."""
     queue, running = list(waiting), []
     seen = {run.folder: 0 for run in waiting}

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import time
 import uuid
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -49,8 +48,8 @@ class Ticket:
     slot: int = 0  # its place among the jobs at a time
 
 
-class Pool(ABC):
-    """What jobs are submitted to.
+class Pool:
+    """What jobs are submitted to: `submit` starts or queues runs, `stop` lets go of all that go on.
 
     Args:
         machine: what a job gets, and how many run at a time.
@@ -62,22 +61,14 @@ class Pool(ABC):
         self._machine = machine
         self._running: dict[str, Ticket] = {}
 
-    @abstractmethod
-    def submit(self, runs: Sequence[Run]) -> list[Ticket]:
-        """Start runs, or queue them."""
-
-    def look(self) -> None:  # noqa: B027  processes of this machine are asked one by one
-        """Find out which jobs have ended."""
+    def look(self) -> None:
+        """Find out which jobs have ended; processes of this machine are asked one by one."""
 
     def release(self, ticket: Ticket) -> None:
         """Forget a job that has ended, and remove what submitit has pickled."""
         del self._running[ticket.job]
         for path in ticket.folder.glob(f"{ticket.job}_*.pkl"):
             path.unlink()
-
-    @abstractmethod
-    def stop(self) -> None:
-        """Let go of all jobs that have not ended."""
 
 
 class LocalPool(Pool):
