@@ -135,12 +135,7 @@ def refuse_link(path: Path) -> None:
 
 
 def own_folder(path: Path) -> Path:
-    """Make a folder of our own if it is missing; refuse a link in its place.
-
-    Raises:
-        ValueError: it is a link.
-        FileExistsError: it is a file.
-    """
+    """Make a folder of our own if it is missing; ValueError for a link in its place."""
     refuse_link(path)
     path.mkdir(exist_ok=True)
     return path

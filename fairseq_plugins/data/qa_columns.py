@@ -114,12 +114,12 @@ class QuestionColumns:
         names: Sequence[str] = (),
         name_of: Callable[[int], str] = "question {}".format,
     ) -> QuestionColumns:
-        """Take questions and passages as the encoder of raw text made them.
+        """Take n questions, and passages, each once, as the encoder of raw text made them.
 
         Args:
-            questions, passages, paragraph: n; each once; number of each question's passage, (n,).
+            questions, passages, names, name_of: see `SentenceColumns.of`.
+            paragraph: number of each question's passage, (n,).
             offsets: for each passage (S, 2).
-            names, name_of: see `SentenceColumns.of`.
 
         Raises:
             ValueError: a text lacks a layer, or its heads form no trees.

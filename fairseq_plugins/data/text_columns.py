@@ -86,8 +86,8 @@ class SentenceColumns:
         """Take sentences, one an example, as the encoder of raw text made them; see `read`.
 
         Raises:
-            ValueError: a sentence lacks a layer, or its heads form no trees; ``name_of`` its number
-                is what messages call the example.
+            ValueError: a sentence lacks a layer, or its heads form no trees; ``name_of`` gives the
+                example's name, by its number.
         """
         own = _of_words(names)
         rows = {layer.name: raw_rows(layer, sentences, name_of) for layer in own}

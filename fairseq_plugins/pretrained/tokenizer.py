@@ -126,11 +126,7 @@ CLS, SEP, PAD, UNK, MASK = "[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"
 
 
 class Vocabulary:
-    """Wordpieces and their ids.
-
-    Args:
-        content: bytes of a vocabulary file.
-        name: what errors call it.
+    """Wordpieces and their ids, of the bytes of a vocabulary file, which errors call by its name.
 
     Raises:
         ValueError: it is not UTF-8, or lacks a special wordpiece.

@@ -70,9 +70,9 @@ class ExampleRecipe(Recipe):
     def describe_by(
         self, annotator: Any, similarity: WordSimilarity | None = None, **known: Any
     ) -> Manifest:
-        """Load the tools; write down what decides the content, and what is ``known`` of it.
+        """Load the tools (see `TextEncoder`); write down what decides the folder's content.
 
-        See `TextEncoder` for the tools.
+        What is ``known`` of it besides is added.
         """
         options = self.options
         self.load_tools(annotator, similarity)

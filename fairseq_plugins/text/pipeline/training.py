@@ -117,10 +117,7 @@ def stock_config(corpora: Path, args: Namespace) -> Config:
 
 
 def train(args: Namespace) -> None:
-    """Train within the steps and minutes given and save the best pipeline seen.
-
-    Args:
-        args: flags of ``train-pipeline``.
+    """Train by the flags of ``train-pipeline`` and save the best pipeline seen.
 
     Raises:
         FileNotFoundError: the treebank lacks a split.
