@@ -84,7 +84,7 @@ def score(
         scores = np.array([squad.scores_of(*pair) for pair in zip(*columns)])
         return squad.span_metrics(scores, np.array([bool(golds) for golds in columns[0]]))
     if target == "classes":
-        matrix = confusion(*(_ids(column, labels) for column in columns), len(labels))
+        matrix = confusion(*columns, labels)
         return class_metrics(matrix, labels.index(positive) if positive else None)
     groups = word_groups(labels, positive).values()
     found = (group.metrics(*group.counts(*columns)) for group in groups)
@@ -99,40 +99,33 @@ def _with_gold(gold: Sequence[Any], predicted: Sequence[Any]) -> tuple[list[Any]
     return [truth for truth, _ in pairs], [guess for _, guess in pairs]
 
 
-def _ids(column: Sequence[str], labels: Sequence[str]) -> list[int]:
-    ids = {label: number for number, label in enumerate(labels)}
-    unknown = next((label for label in column if label not in ids), None)
-    if unknown is not None:
-        raise ValueError(f"class {quoted(unknown)} is not one of {named(ids)}")
-    return [ids[label] for label in column]
-
-
-Matrix = Sequence[Sequence[int]]
-
-
-def confusion(gold: Sequence[int], predicted: Sequence[int], classes: int) -> list[list[int]]:
+def confusion(
+    gold: Sequence[Any], predicted: Sequence[Any], labels: Sequence[Any]
+) -> list[list[int]]:
     """Count gold against predicted classes.
 
     Args:
-        gold, predicted: ids in 0..classes-1, equally many.
-        classes: number of classes.
+        gold, predicted: classes, equally many.
+        labels: all C of them.
 
     Returns:
-        (classes, classes) counts, row = gold, column = predicted.
+        (C, C) counts, row = gold, column = predicted.
 
     Raises:
-        ValueError: unequal counts, or an id out of range.
+        ValueError: unequal counts, or a class that is none of the labels.
     """
     check_equal(gold, predicted)
-    matrix = [[0] * classes for _ in range(classes)]
-    for row, column in zip(gold, predicted):
-        if not (0 <= row < classes and 0 <= column < classes):
-            raise ValueError(f"class {row} or {column} is not among the {classes} classes")
-        matrix[row][column] += 1
+    ids = {label: number for number, label in enumerate(labels)}
+    unknown = next((label for label in (*gold, *predicted) if label not in ids), None)
+    if unknown is not None:
+        raise ValueError(f"class {quoted(unknown)} is not one of {named(ids)}")
+    matrix = [[0] * len(ids) for _ in ids]
+    for truth, guess in zip(gold, predicted):
+        matrix[ids[truth]][ids[guess]] += 1
     return matrix
 
 
-def class_metrics(matrix: Matrix, positive: int | None = None) -> dict[str, float]:
+def class_metrics(matrix: Sequence[Sequence[int]], positive: int | None = None) -> dict[str, float]:
     """Return the metrics of a confusion matrix.
 
     ``macro_f1`` is the plain mean of F1 = 2 TP / (2 TP + FP + FN) over all classes that occur, in

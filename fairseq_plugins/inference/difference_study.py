@@ -13,7 +13,7 @@ wordpieces: punctuation stands for itself, so that it lends no word its strength
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +107,7 @@ def study_split(
 
 def _wrong(predictor: Predictor, split: str) -> Iterator[int]:
     """Yield the places of wrong predictions in a split."""
-    for index, made in zip(count(), predictor.predict_split(split)):
+    for index, made in enumerate(predictor.predict_split(split)):
         if made.gold is not None and made.answer != made.gold:
             yield index
 
