@@ -17,7 +17,8 @@
 # runs are not repeated. It writes the experiment OUTPUT_FOLDER/sweep.yaml and runs it; with a file
 # like examples/multi30k_en_de/table1.yaml of your own you have more to say.
 set -euo pipefail
-if [ $# -lt 2 ]; then sed -n '2,19p' "$0" >&2; exit 2; fi
+case "${1:-}" in -h | --help) sed -n '2,18p' "$0"; exit ;; esac
+if [ $# -lt 2 ]; then sed -n '2,18p' "$0" >&2; exit 2; fi
 if [ ! -d "$1" ]; then echo "error: $1: no such folder" >&2; exit 1; fi
 if [ -n "${REF:-}" ] && [ ! -f "$REF" ]; then echo "error: REF=$REF: no such file" >&2; exit 1; fi
 data="$(realpath -- "$1")" out="$2" reference="${REF:+$(realpath -- "${REF:-}")}"; shift 2

@@ -12,6 +12,7 @@
 # the only process, and every process trains alone and overwrites the others' checkpoints. Recipes,
 # and what works with what: docs/distributed.md.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,13p' "$0"; exit ;; esac
 if [ $# -lt 2 ] || ! [[ "$1" =~ ^[1-9][0-9]*$ ]]; then
     echo "usage: train_distributed.sh NUMBER_OF_PROCESSES FAIRSEQ_TRAIN_ARGUMENTS…" >&2
     exit 2

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -59,7 +60,8 @@ def check_weights(model: nn.Module, weights: Mapping[str, Tensor], **how: Any) -
     # fairseq looks at single numbers, versions of its modules
     shapes = {n: value if value.numel() == 1 else value.to("meta") for n, value in weights.items()}
     try:
-        with _silence():
+        with _silence(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch says of every tensor that nothing is copied
             model.load_state_dict(shapes, strict=True, **how)
     except RuntimeError as error:
         reason = " ".join(str(error).split())

@@ -7,10 +7,13 @@ Without a subcommand it prints the directory to hand to fairseq as
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from types import ModuleType
+from typing import NoReturn
 
 from .. import __version__
 from ..installation import FAIRSEQ_MISSING
@@ -18,6 +21,8 @@ from . import command, subcommands
 from .subcommands import PROGRAM
 
 USAGE_ERROR = 2
+# what these log when they are imported, or drawn with, concerns nobody here
+CHATTY = ("fairseq.tasks.text_to_speech", "matplotlib")
 HEAD = f"""usage: {PROGRAM} SUBCOMMAND [arguments]
        {PROGRAM} SUBCOMMAND --help
        {PROGRAM} --help | --version
@@ -62,9 +67,20 @@ def print_user_dir() -> int:
     return 0
 
 
+class Parser(argparse.ArgumentParser):
+    """argparse's, whose errors are one line, with the options that a wrong one is like."""
+
+    def error(self, message: str) -> NoReturn:
+        known = [option for option in self._option_string_actions if option.startswith("--")]
+        wrong = message.split() if message.startswith("unrecognized") else ()
+        near = [one for word in wrong for one in get_close_matches(word, known, 1, 0.8)]
+        hint = f"; did you mean {', '.join(near)}?" if near else ""
+        self.exit(USAGE_ERROR, f"error: {message}{hint} ({self.prog} --help lists all options)\n")
+
+
 def make_parser(typed: Sequence[str], module: ModuleType) -> argparse.ArgumentParser:
     """Return the parser of a subcommand."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=" ".join([PROGRAM, *typed]),
         description=module.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -91,6 +107,8 @@ def parse(
 
 def execute(typed: Sequence[str], module: ModuleType, words: Sequence[str]) -> int:
     """Run a subcommand; what goes wrong is one line on standard error."""
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(logging.WARNING)
     parser = make_parser(typed, module)
     args = parse(parser, module, words)
 

@@ -71,7 +71,7 @@ def check_checkpoint(path: Path, wanted: Sequence[str] = TASKS) -> Checkpoint:
     found = read_checkpoint(path)
     name, arch = found.task["_name"], found.model["_name"]
     if not found.ours or name not in wanted:
-        elsewhere = f"; {_READ_BY[name]} read it" if found.ours and name in TASKS else ""
+        elsewhere = f"; it is read by {_READ_BY[name]}" if found.ours and name in TASKS else ""
         raise ValueError(
             f"{path} holds model {arch!r} of task {name!r}; what is wanted is one of ours for "
             f"{' or '.join(wanted)}{elsewhere}"

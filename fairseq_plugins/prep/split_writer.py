@@ -20,8 +20,8 @@ NAMED = 10  # of the commonest
 LONGEST = 40  # characters of one that are shown
 MUCH = 0.001  # of a stream: more is no accident
 REMEDIES = {
-    "<unk>": "is it text of the dictionary's kind, cut into words as that was? (--like FOLDER "
-    "prepares as FOLDER was)",
+    "<unk>": "is it text of the dictionary's kind, cut into words as that was? --like FOLDER "
+    "prepares as FOLDER was; what FOLDER never saw stays unknown",
     "[UNK]": "is the text of the language and characters that the pretrained model knows?",
 }
 

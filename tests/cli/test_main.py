@@ -81,11 +81,26 @@ def test_an_unknown_word_is_refused_with_the_choices(words, message, capsys):
     assert message in written.err
 
 
-def test_arguments_that_do_not_go_together_show_the_usage(capsys):
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [("--outptu", "; did you mean --output? ("), ("--xyzzy", "--xyzzy (")],
+    ids=["like one that there is", "like none"],
+)
+def test_an_unknown_option_is_one_line_with_those_that_it_is_like(capsys, given, hint):
+    with pytest.raises(SystemExit) as end:
+        main(["average", "--inputs", "a.pt", "--output", "b.pt", given])
+    told = capsys.readouterr().err
+    assert end.value.code == 2
+    assert told.startswith(f"error: unrecognized arguments: {given}")
+    assert hint in told
+    assert told.count("\n") == 1
+
+
+def test_arguments_that_do_not_go_together_name_the_help(capsys):
     with pytest.raises(SystemExit) as end:
         main(["average", "--inputs", "a.pt", "--last", "2", "--output", "b.pt"])
     assert end.value.code == 2
-    assert "usage: fairseq-plugins average" in capsys.readouterr().err
+    assert "(fairseq-plugins average --help lists all options)\n" in capsys.readouterr().err
 
 
 def test_completion_knows_subcommands_and_the_flags_of_the_one_that_is_typed():

@@ -279,7 +279,7 @@ def test_scores_that_are_no_numbers_are_refused(runs, tmp_path, value):
 
 def test_models_of_questions_and_of_labels_are_kept_apart(runs):
     with pytest.raises(
-        ValueError, match=r"; fairseq-plugins answer, ask and plot coattention read it$"
+        ValueError, match=r"; it is read by fairseq-plugins answer, ask and plot coattention$"
     ):
         prediction.load(runs / "first", cpu=True)
     with pytest.raises(ValueError, match="'vote' is unknown; choices: logits, paper"):

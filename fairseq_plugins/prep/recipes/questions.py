@@ -102,7 +102,7 @@ class QuestionRecipe(ExampleRecipe):
         """Say where remarks on answers are."""
         super().warn(manifest, folder)
         if listed := (folder / MISALIGNED).read_bytes().count(b"\n"):
-            logger.info("%s lists %d remarks on answers, by id", folder / MISALIGNED, listed)
+            logger.info("remarks on answers, by id, in %s: %d", folder / MISALIGNED, listed)
 
 
 def scan(
