@@ -24,7 +24,7 @@ from ..lab.plan.grid import SIZES
 from . import command
 
 if TYPE_CHECKING:
-    from ..lab.results.rate_trials import Trial
+    from ..lab.results.rate_trials import RateTrial
 
 RANGE = (1e-6, 1e-3, 7)
 PLACES, STOPPED = ("grid",), "stopped; the same command goes on"
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
-def write_reports(trials: list[Trial], examples: int, stem: Path) -> None:
+def write_reports(trials: list[RateTrial], examples: int, stem: Path) -> None:
     """Print the summary, and leave it as files and as a curve."""
     from ..files import write_text
     from ..lab.figures.plots import plot_rates

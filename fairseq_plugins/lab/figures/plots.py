@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from ..results.rate_trials import Trial
+from ..results.rate_trials import RateTrial
 from .drawing import BLUE, COLORS, MARKERS, RED, legend, plain, save, style, tidy
 from .gates import Curves, GateShare, grouped
 
@@ -188,7 +188,7 @@ def _style_learning(ax: Axes, label: str) -> None:
     tidy(ax, 0.03, 0.08)
 
 
-def plot_rates(trials: Sequence[Trial], out_stem: str | Path) -> list[Path]:
+def plot_rates(trials: Sequence[RateTrial], out_stem: str | Path) -> list[Path]:
     """Draw the metric, and below it the loss, one line a system, logarithmic in the rate.
 
     The best rate of each system is ringed; rates at which training broke down are crosses at the

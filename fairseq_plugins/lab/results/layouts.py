@@ -1,7 +1,7 @@
 """Layouts of the papers' tables, with the figures that the papers print: one YAML file a table.
 
 To add a table, write a file into the folder ``layouts``: its name is that of the table, its entries
-are the fields of `Layout` and `Column`. Nothing else has to know of it.
+are the fields of `TableLayout` and `Column`. Nothing else has to know of it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Column(Entries):
         return metrics
 
 
-class Layout(Entries):
+class TableLayout(Entries):
     """A table of a paper, or one made like it.
 
     Args:
@@ -105,7 +105,7 @@ class Layout(Entries):
     notes: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _figures_fit(self) -> Layout:
+    def _figures_fit(self) -> TableLayout:
         room = sum(len(column.metrics) for column in self.columns)
         for size, rows in self.paper.items():
             for kind, figures in rows.items():
@@ -188,13 +188,13 @@ def _fault(found: Mapping[str, Any]) -> str:
     return ": ".join([*map(str, found["loc"]), f"{found['msg']}, not {quoted(found['input'])}"])
 
 
-def read_layouts(folder: Path) -> dict[str, Layout]:
+def read_layouts(folder: Path) -> dict[str, TableLayout]:
     """Read all layouts of a folder: name -> layout, in their order.
 
     Raises:
         ValueError: see `read_entries`; or a kind that no table calls anything.
     """
-    found = {path.stem: read_entries(path, Layout) for path in folder.glob("*.yaml")}
+    found = {path.stem: read_entries(path, TableLayout) for path in folder.glob("*.yaml")}
     found = dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
     known = [kind for one in found.values() for kind in one.systems]
     for name, one in found.items():
@@ -207,7 +207,7 @@ def read_layouts(folder: Path) -> dict[str, Layout]:
 
 
 @cache
-def layouts() -> dict[str, Layout]:
+def layouts() -> dict[str, TableLayout]:
     """Return the layouts of all tables over datasets, by their names."""
     return read_layouts(table_names.FOLDER)
 
