@@ -312,12 +312,8 @@ def _table(found: Outcomes, test: Significance, at: _Arranged) -> ResultTable:
     for row in dict.fromkeys(row for row, _ in pairs):
         cells = at.cells(row, [one for (other, _), one in at.best.items() if other == row])
         for group in groups:
-            pair, gains = pairs.get((row, group), pairs.get((row, ""))), at.gain(group) is not None
-            cells += (
-                pair.cells(gains, at.chosen)
-                if pair
-                else [TableCell(NONE)] * (1 + gains + at.chosen)
-            )
+            pair, also = pairs.get((row, group), pairs.get((row, ""))), (gains[group], at.chosen)
+            cells += pair.cells(*also) if pair else [TableCell(NONE)] * (1 + sum(also))
         rows.append(cells)
     title, unit = f"{label}: {shown.metric} by {at.by}", " in %" * (scale_of(shown.metric) != 1)
     caption = (
