@@ -7,12 +7,11 @@ are the fields of `TableLayout` and `Column`. Nothing else has to know of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
@@ -165,27 +164,15 @@ def read_entries(path: Path, form: type[_Made]) -> _Made:
         FileNotFoundError: there is none.
         ValueError: names the file, each wrong entry, its value and what it should be.
     """
-    return check_entries(read_yaml(path), form, str(path))
-
-
-def check_entries(content: Any, form: type[_Made], place: str) -> _Made:
-    """Return content in some form.
-
-    Raises:
-        ValueError: see `read_entries`; begins with the place.
-    """
     try:
-        return form.model_validate(content)
+        return form.model_validate(read_yaml(path))
     except ValidationError as error:
-        faults = named(map(_fault, error.errors()), between="; ", longest=1000)
-        raise ValueError(f"{place}: {faults}") from None
-
-
-def _fault(found: Mapping[str, Any]) -> str:
-    """Say what is wrong with an entry."""
-    if found["type"] == "value_error":  # a check of ours, which names the value
-        return ": ".join([*map(str, found["loc"]), str(found["ctx"]["error"])])
-    return ": ".join([*map(str, found["loc"]), f"{found['msg']}, not {quoted(found['input'])}"])
+        faults = []
+        for one in error.errors():
+            own = one["type"] == "value_error"  # a check of ours, which names the value
+            said = one["ctx"]["error"] if own else f"{one['msg']}, not {quoted(one['input'])}"
+            faults.append(": ".join(map(str, (*one["loc"], said))))
+        raise ValueError(f"{path}: {named(faults, between='; ', longest=1000)}") from None
 
 
 def read_layouts(folder: Path) -> dict[str, TableLayout]:

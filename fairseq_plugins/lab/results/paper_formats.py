@@ -49,8 +49,8 @@ def paper_table(table: Filled, test: Significance) -> ResultTable:
 
 def _texts(table: Filled, row: Row) -> Iterator[str]:
     """Yield the cells of a system."""
-    entries = table.entries(row)
-    yield row.label + (f" ({row.size})" if table.has_sizes else "")
+    entries, several = table.entries(row), len({one.size for one in table.rows}) > 1
+    yield row.label + (f" ({row.size})" if several else "")
     yield _parameters(row, entries)
     if table.is_whole:
         mean, paper = table.average(row), table.paper_average(row)
@@ -156,8 +156,8 @@ def page_table(table: Filled, test: Significance) -> ResultTable:
 
 def _cells(table: Filled, row: Row) -> Iterator[TableCell]:
     """Yield the cells of a system."""
-    entries = table.entries(row)
-    yield TableCell(row.label, row.size * table.has_sizes)
+    entries, several = table.entries(row), len({one.size for one in table.rows}) > 1
+    yield TableCell(row.label, row.size * several)
     if table.is_whole:
         mean, paper = table.average(row), table.paper_average(row)
         below = "" if math.isnan(paper) else f"paper {paper:.1f}"

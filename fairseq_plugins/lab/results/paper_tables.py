@@ -98,11 +98,6 @@ class Filled:
         return sorted(set(self.scores.row), key=lambda row: row.order)
 
     @property
-    def has_sizes(self) -> bool:
-        """Whether there are systems of several sizes."""
-        return len({row.size for row in self.scores.row}) > 1
-
-    @property
     def is_whole(self) -> bool:
         """Whether averages can be shown: the layout has them, and no dataset is missing."""
         return self.layout.average and len(self.blocks) == len(self.layout.columns)
