@@ -131,7 +131,7 @@ def inner_folders(folder: Path, remarks: list[str] | None = None) -> list[Path]:
         remarks: every link to a folder, which is passed over, is added; None to log it.
     """
     try:
-        inner = [path for path in sorted(folder.iterdir()) if path.is_dir()]
+        inner = sorted(folder / entry.name for entry in os.scandir(folder) if entry.is_dir())
     except OSError:
         return []
     return _without_links(inner, remarks)
@@ -158,10 +158,13 @@ def files_below(folder: Path, remarks: list[str] | None = None) -> list[Path]:
 
 
 def _without_links(paths: list[Path], remarks: list[str] | None) -> list[Path]:
-    tell = logger.warning if remarks is None else remarks.append
-    for path in filter(Path.is_symlink, paths):
-        tell(f"passed over {_linked(path)}")
-    return [path for path in paths if not path.is_symlink()]
+    tell, found = logger.warning if remarks is None else remarks.append, []
+    for path in paths:
+        if path.is_symlink():
+            tell(f"passed over {_linked(path)}")
+        else:
+            found.append(path)
+    return found
 
 
 def is_below(root: Path, folder: Path) -> bool:

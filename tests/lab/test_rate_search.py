@@ -22,7 +22,7 @@ from fairseq_plugins.lab.figures.plots import plot_rates
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData
 from fairseq_plugins.lab.results import rate_trials
-from fairseq_plugins.lab.results.rate_trials import Trial, best_trial, verdict
+from fairseq_plugins.lab.results.rate_trials import RateTrial, best_trial, verdict
 
 RATES = (1e-5, 1e-4, 1e-3)
 # Stands for fairseq-train: the middle rate is best, the highest breaks down.
@@ -144,7 +144,7 @@ def test_ranges_that_are_none_are_refused(bad):
 
 
 def trial(rate, score=math.nan, loss=1.0, **more):
-    return Trial("a", rate, more.pop("metric", "f1"), score, loss, score, 3, **more)
+    return RateTrial("a", rate, more.pop("metric", "f1"), score, loss, score, 3, **more)
 
 
 def test_the_best_rate_is_that_of_the_metric_then_of_the_loss():

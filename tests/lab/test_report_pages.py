@@ -24,7 +24,7 @@ from fairseq_plugins.lab.report.model import (
 )
 from fairseq_plugins.lab.report.pages import escape, markdown, to_html, to_markdown
 from fairseq_plugins.lab.report.steps import leftovers
-from fairseq_plugins.lab.results.tables import Cell, Heading, Table
+from fairseq_plugins.lab.results.tables import Heading, ResultTable, TableCell
 
 QUICK = ReportOptions(samples=20)
 
@@ -39,7 +39,7 @@ def written(tmp_path_factory):
 
 def report_of(text):
     """Return a report in which everything is called the same."""
-    table = Table(text, [Heading(text, text)], [[Cell(text, text)]], text, (text,))
+    table = ResultTable(text, [Heading(text, text)], [[TableCell(text, text)]], text, (text,))
     chapter = Chapter(text, Counts(1), [(text, text)], table)
     chapter.tables.append(table)
     chapter.failures.append(Failure(text, text, text, text))
@@ -159,7 +159,7 @@ def test_code_of_a_steps_markdown_stands_as_it_is():
 @pytest.mark.parametrize(("value", "shown"), [(math.inf, "Infinity"), (-math.inf, "-Infinity")])
 def test_infinite_values_are_sorted_as_numbers(value, shown):
     report = report_of("x")
-    report.chapters[0].parts.rows[0][0] = Cell("far", value=value)
+    report.chapters[0].parts.rows[0][0] = TableCell("far", value=value)
     assert f'data-value="{shown}"' in to_html(report)
 
 

@@ -20,7 +20,7 @@ from fairseq_plugins.lab.results.paper_formats import page_table
 from fairseq_plugins.lab.results.paper_tables import make_tables
 from fairseq_plugins.lab.results.runs import read_experiments, read_outcomes
 from fairseq_plugins.lab.results.setting_tables import settings_table
-from fairseq_plugins.lab.results.tables import Cell, score_cell, with_best
+from fairseq_plugins.lab.results.tables import TableCell, score_cell, with_best
 
 DRAWN = Significance(samples=20)
 BASE = {PLAIN.replace("tiny", "base"): [0.5, 0.51, 0.52], SLA.replace("tiny", "base"): [0.6] * 3}
@@ -86,7 +86,7 @@ def test_points_and_losses_are_shown_as_they_are():
 
 def test_the_best_of_a_column_is_the_lowest_loss_and_the_highest_score():
     for metric, best in (("loss", 0), ("mcc", 1)):
-        rows = [[Cell("1", value=1)], [Cell("2", value=2)], [Cell("–")]]
+        rows = [[TableCell("1", value=1)], [TableCell("2", value=2)], [TableCell("–")]]
         with_best(rows, 0, metric)
         assert [row[0].is_best for row in rows] == [k == best for k in range(3)]
 

@@ -21,7 +21,7 @@ from ..plan.grid import OWN_RATE, Grid, read_grid
 from ..plan.grid_selection import preset, resize, select, select_systems, with_options
 from ..plan.option_values import read_assignments
 from ..plan.prepared_data import PreparedData, read_folders
-from ..results.rate_trials import Trial
+from ..results.rate_trials import RateTrial
 from ..run_files import LOG, RESULT
 from ..safe_files import read_json, read_tail
 from .cluster import Machine, gpus_here
@@ -110,8 +110,8 @@ def spaced(low: float, high: float, count: int) -> list[float]:
 
 
 def search(
-    runs: Sequence[Run], report: Callable[[Trial], None], *, jobs: int = 1, keep: bool = False
-) -> tuple[list[Trial], list[str]]:
+    runs: Sequence[Run], report: Callable[[RateTrial], None], *, jobs: int = 1, keep: bool = False
+) -> tuple[list[RateTrial], list[str]]:
     """Bring all runs to their end.
 
     Args:
@@ -127,7 +127,7 @@ def search(
     Raises:
         ValueError: fewer than one job, or a folder with a run of other settings.
     """
-    trials: dict[Path, Trial] = {}
+    trials: dict[Path, RateTrial] = {}
     failures: list[str] = []
 
     def done(run: Run, reason: str = "") -> None:
@@ -146,7 +146,7 @@ def search(
     return [trials[run.folder] for run in runs], failures
 
 
-def _ended(run: Run, reason: str, keep: bool) -> Trial:
+def _ended(run: Run, reason: str, keep: bool) -> RateTrial:
     """Return what a run came to; its checkpoints are removed where there is nothing left to do."""
     if reason and _BREAKDOWN.search(read_tail(run.folder / LOG, _TAIL)):
         text = json.dumps({"settings": run.settings, "problem": DIVERGED}, indent=2)
@@ -157,7 +157,7 @@ def _ended(run: Run, reason: str, keep: bool) -> Trial:
     return trial or _trial(run, problem=FAILED)
 
 
-def _known(run: Run) -> Trial | None:
+def _known(run: Run) -> RateTrial | None:
     """Return what a finished run came to; None where it is still to be trained."""
     if result := read_json(run.folder / RESULT):
         best, last, metric = result["best"], result["last"], result["metric"]
@@ -173,5 +173,5 @@ def _known(run: Run) -> Trial | None:
     return _trial(run, problem=broken["problem"]) if same else None
 
 
-def _trial(run: Run, **found: Any) -> Trial:
-    return Trial(run.cell.system, run.cell.learning_rate, run.settings["metric"], **found)
+def _trial(run: Run, **found: Any) -> RateTrial:
+    return RateTrial(run.cell.system, run.cell.learning_rate, run.settings["metric"], **found)

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from ..results.rate_trials import Trial
+from ..results.rate_trials import RateTrial
 from .drawing import BLUE, COLORS, MARKERS, RED, legend, plain, save, style, tidy
 from .gates import Curves, GateShare, grouped
 
@@ -38,7 +38,9 @@ def plot_curves(curves: Curves, out_stem: str | Path, *, metric: str = "BLEU") -
     Raises:
         ValueError: no curves, a share outside (0, 1] or a score that is not finite.
     """
-    for system, share, scores in ((s, *one) for s in _some(curves) for one in curves[s].items()):
+    if not curves:
+        raise ValueError("no curves to draw")
+    for system, share, scores in ((s, *one) for s in curves for one in curves[s].items()):
         if not 0 < share <= 1 or not all(map(math.isfinite, scores)):
             wrong = f"{share}, {scores}"
             raise ValueError(f"{system}: share must be in (0, 1] and scores finite: {wrong}")
@@ -52,13 +54,6 @@ def plot_curves(curves: Curves, out_stem: str | Path, *, metric: str = "BLEU") -
         _style_curves(ax, sorted({one for points in curves.values() for one in points}), metric)
         legend(ax, loc="upper left")
         return save(figure, out_stem)
-
-
-def _some(curves: Curves) -> Curves:
-    """Return curves, if there are any."""
-    if not curves:
-        raise ValueError("no curves to draw")
-    return curves
 
 
 def _draw_line(
@@ -162,7 +157,9 @@ def plot_learning(curves: Curves, out_stem: str | Path, *, label: str) -> Path:
         ValueError: no curves.
         OSError: the file cannot be written.
     """
-    columns = 1 if max(map(len, _some(curves))) > 24 else 2
+    if not curves:
+        raise ValueError("no curves to draw")
+    columns = 1 if max(map(len, curves)) > 24 else 2
     rows = math.ceil(len(curves) / columns)
     most = max(map(len, curves.values()))
     with style():
@@ -188,7 +185,7 @@ def _style_learning(ax: Axes, label: str) -> None:
     tidy(ax, 0.03, 0.08)
 
 
-def plot_rates(trials: Sequence[Trial], out_stem: str | Path) -> list[Path]:
+def plot_rates(trials: Sequence[RateTrial], out_stem: str | Path) -> list[Path]:
     """Draw the metric, and below it the loss, one line a system, logarithmic in the rate.
 
     The best rate of each system is ringed; rates at which training broke down are crosses at the

@@ -15,7 +15,7 @@ from ..results.run_frame import FAILED, FINISHED, UNFINISHED
 from ..results.runs import FoundExperiment
 from ..results.seeds import chosen_finished
 from ..results.setting_tables import shown_metrics
-from ..results.tables import NONE, Cell, Heading, Table, number_cell, words
+from ..results.tables import NONE, Heading, ResultTable, TableCell, number_cell, words
 from ..results.training_log import updates_so_far
 from ..run_files import COMMAND, LOG, RESULT, SETTINGS
 from ..safe_files import is_file, read_tail, read_text
@@ -80,23 +80,23 @@ def failures_of(experiment: FoundExperiment) -> list[Failure]:
     return found
 
 
-def unfinished_table(experiment: FoundExperiment) -> Table | None:
+def unfinished_table(experiment: FoundExperiment) -> ResultTable | None:
     """Return how far runs are that have begun and are not finished; None if there are none."""
     headings = [*words("run"), Heading("updates"), Heading("done"), *words("log last written")]
     runs = experiment.runs[experiment.runs.status == UNFINISHED]
     rows = [list(_how_far(run)) for run in runs.itertuples()]
-    return Table("Unfinished runs", headings, rows) if rows else None
+    return ResultTable("Unfinished runs", headings, rows) if rows else None
 
 
-def _how_far(run: Any) -> Iterator[Cell]:
+def _how_far(run: Any) -> Iterator[TableCell]:
     """Yield the cells of an unfinished run."""
     log: Path = run.folder / LOG
     done = updates_so_far(log)
     share = min(1.0, done / run.planned) if run.planned else math.nan
-    yield Cell(*names_of(run))
-    yield Cell(f"{done:,}", f"of {run.planned:,}" if run.planned else "", done)
-    yield Cell("" if math.isnan(share) else f"{100 * share:.0f} %", value=share, share=share)
-    yield Cell(*_written(log) or ["not yet"])
+    yield TableCell(*names_of(run))
+    yield TableCell(f"{done:,}", f"of {run.planned:,}" if run.planned else "", done)
+    yield TableCell("" if math.isnan(share) else f"{100 * share:.0f} %", value=share, share=share)
+    yield TableCell(*_written(log) or ["not yet"])
 
 
 def commands_of(experiment: FoundExperiment) -> list[Command]:
@@ -111,7 +111,7 @@ def commands_of(experiment: FoundExperiment) -> list[Command]:
     return found
 
 
-def parts_table(experiment: FoundExperiment) -> Table:
+def parts_table(experiment: FoundExperiment) -> ResultTable:
     """Return one line a part: what it is, and how much of it is done; no column of noughts."""
     counted = ["systems", "settings", "seeds", *STATES]
     rows = []
@@ -121,11 +121,11 @@ def parts_table(experiment: FoundExperiment) -> Table:
             *(runs[column].nunique() for column in ("system", "setting", "seed")),
             *((runs.status == status).sum() for status in STATES),
         ]
-        cells = [Cell(experiment.name_of(part)), Cell(part.dataset or NONE)]
+        cells = [TableCell(experiment.name_of(part)), TableCell(part.dataset or NONE)]
         cells += [number_cell(number, "{:,}") for number in numbers]
-        cells += [Cell(shown[0].metric, shown[0].split) if shown else Cell(NONE)]
+        cells += [TableCell(shown[0].metric, shown[0].split) if shown else TableCell(NONE)]
         tried = ", ".join(one.metric for one in shown[1:])
-        cells += [Cell(tried, shown[1].split) if tried else Cell(NONE)]
+        cells += [TableCell(tried, shown[1].split) if tried else TableCell(NONE)]
         rows.append(cells)
     names = ["part", "dataset", *counted, "chosen by", "tried on"]
     told = [
@@ -135,10 +135,10 @@ def parts_table(experiment: FoundExperiment) -> Table:
         or any(row[place].text not in ("0", NONE) for row in rows)
     ]
     headings = [Heading(names[place], is_number=names[place] in counted) for place in told]
-    return Table("Parts", headings, [[row[place] for place in told] for row in rows])
+    return ResultTable("Parts", headings, [[row[place] for place in told] for row in rows])
 
 
-def options_tables(title: str, runs: pd.DataFrame) -> Iterator[Table]:
+def options_tables(title: str, runs: pd.DataFrame) -> Iterator[ResultTable]:
     """Yield the options that all chosen systems share, and those in which they differ."""
     chosen = chosen_finished(runs)
     options = {system: _spelled(one.runs.options.iloc[0]) for system, one in chosen.items()}
@@ -146,9 +146,9 @@ def options_tables(title: str, runs: pd.DataFrame) -> Iterator[Table]:
     same = [name for name in names if len({own.get(name) for own in options.values()}) == 1]
     if same:
         values = next(iter(options.values()))
-        rows = [[Cell(name), Cell(values[name])] for name in same]
+        rows = [[TableCell(name), TableCell(values[name])] for name in same]
         about = "Options of fairseq-train at the chosen settings, first seed."
-        yield Table(
+        yield ResultTable(
             f"{title}: options of all systems",
             words("option", "value"),
             rows,
@@ -158,11 +158,11 @@ def options_tables(title: str, runs: pd.DataFrame) -> Iterator[Table]:
     differing = [name for name in names if name not in same]
     if differing:
         rows = [
-            [Cell(system), *(Cell(own.get(name, NONE)) for name in differing)]
+            [TableCell(system), *(TableCell(own.get(name, NONE)) for name in differing)]
             for system, own in options.items()
         ]
         heads = words("system", *differing)
-        yield Table(f"{title}: options that differ", heads, rows, is_folded=True)
+        yield ResultTable(f"{title}: options that differ", heads, rows, is_folded=True)
 
 
 def _spelled(options: Mapping[str, Any]) -> dict[str, str]:
@@ -174,7 +174,7 @@ def _spelled(options: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def versions_table(experiment: FoundExperiment) -> list[Table]:
+def versions_table(experiment: FoundExperiment) -> list[ResultTable]:
     """Return what the runs depended on, if known: a line a package, a column a set of versions."""
     found = [
         experiment.facts.get("versions"),
@@ -185,6 +185,8 @@ def versions_table(experiment: FoundExperiment) -> list[Table]:
     if not names:
         return []
     heads = ["version"] if len(sets) == 1 else [f"version {k}" for k in range(1, len(sets) + 1)]
-    rows = [[Cell(name), *(Cell(str(one.get(name, NONE))) for one in sets)] for name in names]
+    rows = [
+        [TableCell(name), *(TableCell(str(one.get(name, NONE))) for one in sets)] for name in names
+    ]
     note = "" if len(sets) == 1 else "Runs were made with different versions."
-    return [Table("Versions", words("package", *heads), rows, note)]
+    return [ResultTable("Versions", words("package", *heads), rows, note)]

@@ -21,7 +21,7 @@ from ..results.paper_formats import page_table
 from ..results.runs import FoundExperiment, Outcomes, compared, is_invented, read_experiments, tried
 from ..results.setting_tables import compared_table, settings_table
 from ..results.table_names import table_names
-from ..results.tables import Table
+from ..results.tables import ResultTable
 from ..safe_files import refuse_links
 from .contents import (
     commands_of,
@@ -150,7 +150,7 @@ def tables_of(
     found: Sequence[Outcomes],
     options: ReportOptions,
     remarks: list[str],
-) -> list[Table]:
+) -> list[ResultTable]:
     """Return all tables of an experiment.
 
     Args:
@@ -169,7 +169,7 @@ def tables_of(
     several = any(one.runs.duplicated(["root", "setting"]).any() for one in found)
     test = drawn if several else replace(drawn, over=EXAMPLES)
     paper = options.paper and not is_invented(experiment.folder)
-    shown: list[Table] = []
+    shown: list[ResultTable] = []
     for root, make in makers(found, wanted, test, paper, page_table, shares=True):
         shown += tried(make, remarks, [], f"{root}{left_out}")
     for part in experiment.parts:
@@ -181,7 +181,7 @@ def tables_of(
     return shown
 
 
-def comparison_tables(found: Outcomes, baseline: str, drawn: Significance) -> list[Table]:
+def comparison_tables(found: Outcomes, baseline: str, drawn: Significance) -> list[ResultTable]:
     """Compare each system with a baseline over seeds and over examples, on the validation set.
 
     Args:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from ..results.tables import Table
+from ..results.tables import ResultTable
 
 MARKDOWN, PAGE, PLAIN = "markdown", "page", "plain"  # kinds of a text
 
@@ -99,13 +99,13 @@ class Chapter:
     title: str
     counts: Counts
     facts: list[tuple[str, str]]
-    parts: Table
-    tables: list[Table | Text] = field(default_factory=list)
+    parts: ResultTable
+    tables: list[ResultTable | Text] = field(default_factory=list)
     figures: list[Figure | Text] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
-    unfinished: Table | None = None
+    unfinished: ResultTable | None = None
     commands: list[Command] = field(default_factory=list)
-    settings: list[Table] = field(default_factory=list)
+    settings: list[ResultTable] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from .paper_tables import row_of
 from .run_frame import BEST, LAST, Setting, frame
 from .runs import Outcomes
 from .table_names import MODELS
-from .tables import Cell, Heading, Table, words
+from .tables import Heading, ResultTable, TableCell, words
 
 ENSEMBLE = "ensemble"  # kind of the system
 QUERY = "query_"  # how the names of systems in the other wiring begin
@@ -53,7 +53,7 @@ def models_layout() -> Models:
     return special(MODELS, Models)
 
 
-def models_table(found: Sequence[Outcomes], asked: bool = False) -> list[Table]:
+def models_table(found: Sequence[Outcomes], asked: bool = False) -> list[ResultTable]:
     """Lay the paper's models among runs out, each once; no table if there are none.
 
     Raises:
@@ -78,9 +78,9 @@ def models_table(found: Sequence[Outcomes], asked: bool = False) -> list[Table]:
         return []
     headings = [*words("model"), *map(Heading, ("BS", "GA", "LR"))]
     headings += words("dataset", "arch. changes", "paper")
-    rows = [list(map(Cell, models[key])) for key in sorted(models)]
+    rows = [list(map(TableCell, models[key])) for key in sorted(models)]
     caption = "BS: questions of an update; GA: batches that they are read in. Paper: the same."
-    return [Table(models_layout().title, headings, rows, caption)]
+    return [ResultTable(models_layout().title, headings, rows, caption)]
 
 
 def with_ensemble(found: Sequence[Outcomes], folder: str | Path) -> list[Outcomes]:
@@ -109,12 +109,9 @@ def with_ensemble(found: Sequence[Outcomes], folder: str | Path) -> list[Outcome
             f"{folder} holds no answers of checkpoints to split 'valid', but to {about.get('of')!r}"
         )
     added = _ensemble(members, metrics, folder, str(about.get("ensemble")))
-    return [
-        replace(one, runs=frame([*one.runs.to_dict("records"), added]))
-        if one.root == added["root"]
-        else one
-        for one in found
-    ]
+    home = next(one for one in found if one.root == added["root"])
+    whole = replace(home, runs=frame([*home.runs.to_dict("records"), added]))
+    return [whole if one is home else one for one in found]
 
 
 def _ensemble(

@@ -237,7 +237,7 @@ def _why_not(references: Sequence[str]) -> str:
     return "" if same else "untested: unlike references"
 
 
-class Comparison(NamedTuple):
+class SystemComparison(NamedTuple):
     """A system against a baseline, over seeds and over examples (None without predictions)."""
 
     summary: Summary
@@ -255,7 +255,7 @@ class Comparison(NamedTuple):
 
 def against(
     runs: pd.DataFrame, metric: str, baseline: str, drawn: Significance
-) -> Iterator[Comparison]:
+) -> Iterator[SystemComparison]:
     """Compare every system with a baseline with which it has a seed in common.
 
     Each stands at its chosen setting on the largest share of the training data that both have.
@@ -275,7 +275,7 @@ def against(
         first, summary = chosen[baseline], chosen[system]
         if first.values.keys() & summary.values.keys():
             examples = over_examples(first, summary, Shown(metric, ""), drawn)
-            yield Comparison(summary, compare(first, summary), examples)
+            yield SystemComparison(summary, compare(first, summary), examples)
 
 
 def only_plain(runs: pd.DataFrame) -> str:

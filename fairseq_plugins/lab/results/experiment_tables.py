@@ -22,9 +22,9 @@ from .paper_tables import CSV, Filled, make_tables
 from .runs import Outcomes, find_experiments, is_invented, outcomes_of, read_experiments
 from .setting_tables import settings_table
 from .table_names import FEATURE_DIMS, FEATURES, FRACTIONS, MODELS, SETTINGS, check_names
-from .tables import Table, format_table, to_csv
+from .tables import ResultTable, format_table, to_csv
 
-Form = Callable[[Filled, Significance], Table]  # how papers' tables are laid out
+Form = Callable[[Filled, Significance], ResultTable]  # how papers' tables are laid out
 _OF_ONE_DATASET = {  # all but the first are of translation
     FRACTIONS: fraction_table,
     FEATURES: feature_table,
@@ -92,7 +92,7 @@ def makers(
     form: Form,
     *,
     shares: bool = False,
-) -> Iterator[tuple[Path, Callable[[], Sequence[Table]]]]:
+) -> Iterator[tuple[Path, Callable[[], Sequence[ResultTable]]]]:
     """Yield what makes the tables that are asked for, or, if none is, all that fit.
 
     Args:
@@ -129,10 +129,10 @@ def makers(
 
 def _papers(
     found: Sequence[Outcomes], name: str, test: Significance, paper: bool, form: Form
-) -> list[Table]:
+) -> list[ResultTable]:
     return [form(one, test) for one in make_tables(found, name, test, paper=paper)]
 
 
-def _refuse(name: str, found: Sequence[Outcomes]) -> list[Table]:
+def _refuse(name: str, found: Sequence[Outcomes]) -> list[ResultTable]:
     there = named(sorted({label_of(one) for one in found}))
     raise ValueError(f"table {name!r} is of translation; the runs are on {there}")

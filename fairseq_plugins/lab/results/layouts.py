@@ -1,18 +1,17 @@
 """Layouts of the papers' tables, with the figures that the papers print: one YAML file a table.
 
 To add a table, write a file into the folder ``layouts``: its name is that of the table, its entries
-are the fields of `Layout` and `Column`. Nothing else has to know of it.
+are the fields of `TableLayout` and `Column`. Nothing else has to know of it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
@@ -65,7 +64,7 @@ class Column(Entries):
         return metrics
 
 
-class Layout(Entries):
+class TableLayout(Entries):
     """A table of a paper, or one made like it.
 
     Args:
@@ -105,7 +104,7 @@ class Layout(Entries):
     notes: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _figures_fit(self) -> Layout:
+    def _figures_fit(self) -> TableLayout:
         room = sum(len(column.metrics) for column in self.columns)
         for size, rows in self.paper.items():
             for kind, figures in rows.items():
@@ -165,36 +164,24 @@ def read_entries(path: Path, form: type[_Made]) -> _Made:
         FileNotFoundError: there is none.
         ValueError: names the file, each wrong entry, its value and what it should be.
     """
-    return check_entries(read_yaml(path), form, str(path))
-
-
-def check_entries(content: Any, form: type[_Made], place: str) -> _Made:
-    """Return content in some form.
-
-    Raises:
-        ValueError: see `read_entries`; begins with the place.
-    """
     try:
-        return form.model_validate(content)
+        return form.model_validate(read_yaml(path))
     except ValidationError as error:
-        faults = named(map(_fault, error.errors()), between="; ", longest=1000)
-        raise ValueError(f"{place}: {faults}") from None
+        faults = []
+        for one in error.errors():
+            own = one["type"] == "value_error"  # a check of ours, which names the value
+            said = one["ctx"]["error"] if own else f"{one['msg']}, not {quoted(one['input'])}"
+            faults.append(": ".join(map(str, (*one["loc"], said))))
+        raise ValueError(f"{path}: {named(faults, between='; ', longest=1000)}") from None
 
 
-def _fault(found: Mapping[str, Any]) -> str:
-    """Say what is wrong with an entry."""
-    if found["type"] == "value_error":  # a check of ours, which names the value
-        return ": ".join([*map(str, found["loc"]), str(found["ctx"]["error"])])
-    return ": ".join([*map(str, found["loc"]), f"{found['msg']}, not {quoted(found['input'])}"])
-
-
-def read_layouts(folder: Path) -> dict[str, Layout]:
+def read_layouts(folder: Path) -> dict[str, TableLayout]:
     """Read all layouts of a folder: name -> layout, in their order.
 
     Raises:
         ValueError: see `read_entries`; or a kind that no table calls anything.
     """
-    found = {path.stem: read_entries(path, Layout) for path in folder.glob("*.yaml")}
+    found = {path.stem: read_entries(path, TableLayout) for path in folder.glob("*.yaml")}
     found = dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
     known = [kind for one in found.values() for kind in one.systems]
     for name, one in found.items():
@@ -207,7 +194,7 @@ def read_layouts(folder: Path) -> dict[str, Layout]:
 
 
 @cache
-def layouts() -> dict[str, Layout]:
+def layouts() -> dict[str, TableLayout]:
     """Return the layouts of all tables over datasets, by their names."""
     return read_layouts(table_names.FOLDER)
 

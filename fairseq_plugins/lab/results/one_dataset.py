@@ -33,9 +33,9 @@ from .runs import Outcomes
 from .seeds import Shown, Summary, best_of, chosen_settings
 from .tables import (
     NONE,
-    Cell,
     Heading,
-    Table,
+    ResultTable,
+    TableCell,
     mark_of,
     millions,
     number_cell,
@@ -73,29 +73,17 @@ def figures() -> PrintedFractions:
 
 
 class _Arranged(NamedTuple):
-    """How runs stand in a table.
+    """How runs stand in a table."""
 
-    Args:
-        by: what its rows differ in.
-        leads: heads of the first columns.
-        cells: row, the runs in it -> cells of the first columns.
-        best: place -> the runs that stand there.
-        baseline: row -> what its runs are compared with; None for nothing.
-        gain: group -> what is said of its gain; None for no gain.
-        figure: metric, row, group -> the paper's figure, or nan.
-        first: the group that stands first.
-        chosen: whether the metric that chose stands beside each score.
-    """
-
-    by: str
-    leads: list[Heading]
-    cells: Callable[[Any, list[Summary]], list[Cell]]
-    best: dict[_Place, Summary]
-    baseline: Callable[[Any], Summary | None]
-    gain: Callable[[str], str | None] = str
-    figure: Callable[[str, Any, str], float] = lambda *_: math.nan
-    first: str = ""
-    chosen: bool = True
+    by: str  # what its rows differ in
+    leads: list[Heading]  # heads of the first columns
+    cells: Callable[[Any, list[Summary]], list[TableCell]]  # row, the runs in it -> its first cells
+    best: dict[_Place, Summary]  # the runs that stand at each place
+    baseline: Callable[[Any], Summary | None]  # row -> what its runs are compared with
+    gain: Callable[[str], str | None] = str  # group -> what is said of its gain; None for no gain
+    figure: Callable[[str, Any, str], float] = lambda *_: math.nan  # metric, row, group -> paper's
+    first: str = ""  # the group that stands first
+    chosen: bool = True  # whether the metric that chose stands beside each score
 
 
 @dataclass(frozen=True)
@@ -108,17 +96,17 @@ class _Pair:
     shown: Shown
     paper: float
 
-    def cells(self, gains: bool, chosen: bool) -> Iterator[Cell]:
+    def cells(self, gains: bool, chosen: bool) -> Iterator[TableCell]:
         """Yield a score, what it gains, and the metric that chose."""
         paper = "" if math.isnan(self.paper) else f"paper, {figures().split}: {self.paper:.2f}"
         yield score_cell(self.shown.values(self.summary), self.shown.metric, paper)
         yield from [self._gain()] if gains else []
         yield from [number_cell(self.summary.mean, "{:.3f}")] if chosen else []
 
-    def _gain(self) -> Cell:
+    def _gain(self) -> TableCell:
         """Show what is gained over the baseline, with an arrow where it is more than chance."""
         if self.baseline is None or self.baseline is self.summary:
-            return Cell(NONE)
+            return TableCell(NONE)
         sides, tested = (self.summary, self.baseline), self.tested
         means, scale = [fmean(self.shown.values(one)) for one in sides], scale_of(self.shown.metric)
         gain, below = scale * (means[0] - means[1]), tested.remark
@@ -126,7 +114,7 @@ class _Pair:
             below = f"{p_text(tested.p_value)} over {tested.drawn}"
             is_part = tested.drawn != SEEDS and max(one.count for one in sides) > 1
             below += f" of one seed ({scale * tested.difference:+.2f})" if is_part else ""
-        return Cell(f"{gain:+.2f}", below, gain, mark_of(tested, self.shown))
+        return TableCell(f"{gain:+.2f}", below, gain, mark_of(tested, self.shown))
 
     def line(self, title: str) -> dict[str, Any]:
         """Return what the CSV file says of the score."""
@@ -135,7 +123,7 @@ class _Pair:
         return {**line, "marked": int(marked), "paper": self.paper}
 
 
-def fraction_table(found: Outcomes, test: Significance, paper: bool = True) -> Table:
+def fraction_table(found: Outcomes, test: Significance, paper: bool = True) -> ResultTable:
     """Lay runs out by the share of the training data.
 
     Args:
@@ -160,7 +148,7 @@ def fraction_table(found: Outcomes, test: Significance, paper: bool = True) -> T
     return replace(table, caption=f"{table.caption} Paper: {figures().source}.")
 
 
-def feature_table(found: Outcomes, test: Significance, paper: bool = True) -> Table:
+def feature_table(found: Outcomes, test: Significance, paper: bool = True) -> ResultTable:
     """Lay runs of translation out by the features they read, few first; see `fraction_table`.
 
     Raises:
@@ -172,9 +160,9 @@ def feature_table(found: Outcomes, test: Significance, paper: bool = True) -> Ta
         names = tuple(name for name in names if name != _NO_FEATURES)
         return (len(names), names or (_NO_FEATURES,), run.system), ""
 
-    def cells(row: Any, summaries: list[Summary]) -> list[Cell]:
+    def cells(row: Any, summaries: list[Summary]) -> list[TableCell]:
         count = summaries[0].runs.parameters.iloc[0]
-        return [Cell(", ".join(row[1]), value=row[0]), Cell(row[2]), millions(count)]
+        return [TableCell(", ".join(row[1]), value=row[0]), TableCell(row[2]), millions(count)]
 
     best, first = _best_at(_whole(found), found.metric, place), baseline_of(found)
     leads = [*words("features", "system"), Heading("parameters")]
@@ -182,7 +170,7 @@ def feature_table(found: Outcomes, test: Significance, paper: bool = True) -> Ta
     return _table(found, test, _Arranged("source features", leads, cells, best, lambda _: baseline))
 
 
-def width_table(found: Outcomes, test: Significance, paper: bool = True) -> Table:
+def width_table(found: Outcomes, test: Significance, paper: bool = True) -> ResultTable:
     """Lay runs of translation out by the width of their features; see `fraction_table`.
 
     A group of columns is a way of combining them. Every width stands, whatever is best.
@@ -194,7 +182,7 @@ def width_table(found: Outcomes, test: Significance, paper: bool = True) -> Tabl
     arranged = _Arranged(
         "width of the source features",
         [Heading("width")],
-        lambda width, _: [Cell(str(width or NONE), value=width)],
+        lambda width, _: [TableCell(str(width or NONE), value=width)],
         best,
         lambda _: best.get((0, "")),
         first=_SUM,
@@ -285,11 +273,11 @@ def _way(run: Any) -> _Place:
     return int(run.options.get("feature-embed-dim", _WIDTH)), str(way)
 
 
-def _examples(summaries: Iterable[Summary]) -> Cell:
+def _examples(summaries: Iterable[Summary]) -> TableCell:
     """Return the size of the training set; of seeds the mean."""
     folders = [folder for one in summaries for folder in one.runs.prepared]
     sizes = [size for folder in folders if (size := _size(folder))]
-    return number_cell(round(fmean(sizes)), "{:,}") if sizes else Cell(NONE)
+    return number_cell(round(fmean(sizes)), "{:,}") if sizes else TableCell(NONE)
 
 
 def _size(data: str) -> int:
@@ -307,26 +295,25 @@ def _groups(best: dict[_Place, Summary], first: str) -> list[str]:
     return sorted(names, key=lambda name: name != first) or [""]
 
 
-def _table(found: Outcomes, test: Significance, at: _Arranged) -> Table:
+def _table(found: Outcomes, test: Significance, at: _Arranged) -> ResultTable:
     """Put a table together."""
     shown, groups, label = shown_of(found), _groups(at.best, at.first), label_of(found)
     headings, rows, pairs = list(at.leads), [], {}
+    gains = {group: at.gain(group) is not None for group in groups}
     for (row, group), one in at.best.items():
         first, figure = at.baseline(row), at.figure(shown.metric, row, group)
         tested = Tested() if first is None or first is one else test(first, one, shown)
         pairs[row, group] = _Pair(one, first, tested, shown, figure)
     for group in groups:
         headings.append(Heading(group, shown.title) if group else Heading(shown.title))
-        headings += [Heading("gain", at.gain(group))] if at.gain(group) is not None else []
+        headings += [Heading("gain", at.gain(group))] if gains[group] else []
         chosen_on = f"{found.validation}, best checkpoint"
         headings += [Heading(found.metric, chosen_on)] if at.chosen else []
     for row in dict.fromkeys(row for row, _ in pairs):
         cells = at.cells(row, [one for (other, _), one in at.best.items() if other == row])
         for group in groups:
-            pair, gains = pairs.get((row, group), pairs.get((row, ""))), at.gain(group) is not None
-            cells += (
-                pair.cells(gains, at.chosen) if pair else [Cell(NONE)] * (1 + gains + at.chosen)
-            )
+            pair, also = pairs.get((row, group), pairs.get((row, ""))), (gains[group], at.chosen)
+            cells += pair.cells(*also) if pair else [TableCell(NONE)] * (1 + sum(also))
         rows.append(cells)
     title, unit = f"{label}: {shown.metric} by {at.by}", " in %" * (scale_of(shown.metric) != 1)
     caption = (
@@ -335,4 +322,4 @@ def _table(found: Outcomes, test: Significance, at: _Arranged) -> Table:
         f"{UP} better, {DOWN} worse with p < {SIGNIFICANT}: {test.name}"
     )
     scores = tuple({**pair.line(title), "dataset": label} for pair in pairs.values())
-    return Table(title, headings, rows, caption, scores=scores)
+    return ResultTable(title, headings, rows, caption, scores=scores)

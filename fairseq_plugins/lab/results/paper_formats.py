@@ -11,9 +11,9 @@ from .layouts import SIGNIFICANT, labels
 from .paper_tables import CSV, Filled, Row
 from .tables import (
     NONE,
-    Cell,
     Heading,
-    Table,
+    ResultTable,
+    TableCell,
     millions,
     p_text,
     scale_of,
@@ -23,7 +23,7 @@ from .tables import (
 )
 
 
-def paper_table(table: Filled, test: Significance) -> Table:
+def paper_table(table: Filled, test: Significance) -> ResultTable:
     """Lay a table with a dataset out as papers do; the test is that behind its arrows.
 
     A cell is mean (deviation), arrow, [figure of the paper]; beside those of a dataset its seeds.
@@ -37,10 +37,10 @@ def paper_table(table: Filled, test: Significance) -> Table:
         "Learning rate, epochs and choices of each system are those with the best mean on the "
         "validation set, among those with most seeds:",
     ]
-    return Table(
+    return ResultTable(
         table.layout.title,
         [*words("system"), *map(Heading, heads)],
-        [list(map(Cell, _texts(table, row))) for row in table.rows],
+        [list(map(TableCell, _texts(table, row))) for row in table.rows],
         "\n".join(caption),
         tuple(_origins(table)),
         scores=tuple(table.scores[CSV].to_dict("records")),
@@ -49,8 +49,8 @@ def paper_table(table: Filled, test: Significance) -> Table:
 
 def _texts(table: Filled, row: Row) -> Iterator[str]:
     """Yield the cells of a system."""
-    entries = table.entries(row)
-    yield row.label + (f" ({row.size})" if table.has_sizes else "")
+    entries, several = table.entries(row), len({one.size for one in table.rows}) > 1
+    yield row.label + (f" ({row.size})" if several else "")
     yield _parameters(row, entries)
     if table.is_whole:
         mean, paper = table.average(row), table.paper_average(row)
@@ -139,7 +139,7 @@ def _origins(table: Filled) -> Iterator[str]:
         yield f"{block.column.title} ({where}): {settings}"
 
 
-def page_table(table: Filled, test: Significance) -> Table:
+def page_table(table: Filled, test: Significance) -> ResultTable:
     """Lay the same out for a page: cells with deviation, seeds, p-value, the paper's figure."""
     headings = [*words("system"), *[Heading("average")] * table.is_whole]
     for block in table.blocks:
@@ -151,23 +151,23 @@ def page_table(table: Filled, test: Significance) -> Table:
     headings.append(Heading("parameters"))
     how = _how_to_read(table, test, "± standard deviation", "Paper: {}.")
     caption, notes = " ".join([*how, "Bold: best of the column."]), table.layout.notes
-    return Table(table.layout.title, headings, rows, caption, (*notes, *_origins(table)))
+    return ResultTable(table.layout.title, headings, rows, caption, (*notes, *_origins(table)))
 
 
-def _cells(table: Filled, row: Row) -> Iterator[Cell]:
+def _cells(table: Filled, row: Row) -> Iterator[TableCell]:
     """Yield the cells of a system."""
-    entries = table.entries(row)
-    yield Cell(row.label, row.size * table.has_sizes)
+    entries, several = table.entries(row), len({one.size for one in table.rows}) > 1
+    yield TableCell(row.label, row.size * several)
     if table.is_whole:
         mean, paper = table.average(row), table.paper_average(row)
         below = "" if math.isnan(paper) else f"paper {paper:.1f}"
-        yield Cell(NONE, below) if mean is None else Cell(f"{mean:.2f}", below, mean)
+        yield TableCell(NONE, below) if mean is None else TableCell(f"{mean:.2f}", below, mean)
     for block, entry in zip(table.blocks, entries):
         for score in entry:
             paper = "" if math.isnan(score.paper) else f"paper {printed(score.paper)}"
             details, mark = (p_text(score.p) or score.untested, paper), table.layout.arrow
             yield score_cell(score.of_seeds, score.metric, *details, mark=mark * score.marked)
-        yield from [] if entry else [Cell(NONE)] * len(block.column.metrics)
+        yield from [] if entry else [TableCell(NONE)] * len(block.column.metrics)
     count, added = _count(entries), _added(row, entries)
     more = "" if math.isnan(added) else f"{added / 1e6:+.2g}M"
     yield millions(0 if math.isnan(count) else count, more)

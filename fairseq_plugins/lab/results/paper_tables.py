@@ -21,7 +21,7 @@ from ...messages import named
 from ..plan.grid import SIZES, variant
 from ..plan.prepare_options import TRANSLATION
 from .comparisons import Tested
-from .layouts import PLAIN, Column, Layout, labels, layouts
+from .layouts import PLAIN, Column, TableLayout, labels, layouts
 from .run_frame import BEST, EVALUATION, found_scores
 from .runs import Outcomes
 from .seeds import Shown, Summary, chosen_settings
@@ -61,7 +61,7 @@ class Row(NamedTuple):
         return SIZES.index(self.size) if self.size in SIZES else -1, place, self.name
 
 
-class Block(NamedTuple):
+class DatasetBlock(NamedTuple):
     """A dataset of a table.
 
     Args:
@@ -88,19 +88,14 @@ class Filled:
             `setting`, `of_seeds` (the values).
     """
 
-    layout: Layout
-    blocks: list[Block]
+    layout: TableLayout
+    blocks: list[DatasetBlock]
     scores: pd.DataFrame
 
     @property
     def rows(self) -> list[Row]:
         """The systems, in order."""
         return sorted(set(self.scores.row), key=lambda row: row.order)
-
-    @property
-    def has_sizes(self) -> bool:
-        """Whether there are systems of several sizes."""
-        return len({row.size for row in self.scores.row}) > 1
 
     @property
     def is_whole(self) -> bool:
@@ -188,7 +183,7 @@ def _parts(arch: str) -> tuple[str, str]:
     return size, kind
 
 
-def _fitting(found: Sequence[Outcomes]) -> list[Layout]:
+def _fitting(found: Sequence[Outcomes]) -> list[TableLayout]:
     """Return the layouts with a system of their own on one of their datasets.
 
     A dataset that none of them has is in the first layout that knows it, or in the last of all;
@@ -216,7 +211,7 @@ def _fitting(found: Sequence[Outcomes]) -> list[Layout]:
     return [*(one for one in papers if one in chosen), others]
 
 
-def _shows(layout: Layout, row: Row) -> bool:
+def _shows(layout: TableLayout, row: Row) -> bool:
     """Tell whether a system stands in a table."""
     if layout.only:
         return row.kind in layout.only
@@ -224,9 +219,9 @@ def _shows(layout: Layout, row: Row) -> bool:
     return not owners or not layout.own or layout.own in [one.own for one in owners]
 
 
-def _fill(layout: Layout, found: Sequence[Outcomes], test: Test) -> Filled:
+def _fill(layout: TableLayout, found: Sequence[Outcomes], test: Test) -> Filled:
     """Choose the settings of every dataset's systems, and compare them."""
-    blocks: list[Block] = []
+    blocks: list[DatasetBlock] = []
     lines: list[dict[str, Any]] = []
     for column in layout.columns:
         parts = [one for one in found if one.dataset == column.dataset]
@@ -241,7 +236,7 @@ def _fill(layout: Layout, found: Sequence[Outcomes], test: Test) -> Filled:
     return Filled(layout, blocks, pd.DataFrame(lines, columns=columns, dtype=object))
 
 
-def _block(column: Column, parts: Sequence[Outcomes], summaries: Iterable[Summary]) -> Block:
+def _block(column: Column, parts: Sequence[Outcomes], summaries: Iterable[Summary]) -> DatasetBlock:
     """Choose the split that is shown, and the metrics that all runs have there."""
     runs = [one.runs for one in summaries]
     splits = {split for one in runs for split in one.evaluated}
@@ -254,7 +249,7 @@ def _block(column: Column, parts: Sequence[Outcomes], summaries: Iterable[Summar
     metrics = {title: name for title, name in column.metrics.items() if name not in lacking}
     split = splits.pop() if tested else next((part.validation for part in parts), "")
     column = column.model_copy(update={"metrics": metrics})
-    return Block(column, split, tested, [part.root for part in parts])
+    return DatasetBlock(column, split, tested, [part.root for part in parts])
 
 
 def _chosen(parts: Sequence[Outcomes]) -> dict[Row, Summary]:
@@ -287,7 +282,7 @@ def _chosen(parts: Sequence[Outcomes]) -> dict[Row, Summary]:
 
 
 def _scores(
-    layout: Layout, block: Block, summaries: dict[Row, Summary], test: Test
+    layout: TableLayout, block: DatasetBlock, summaries: dict[Row, Summary], test: Test
 ) -> Iterator[dict[str, Any]]:
     """Yield the scores of a dataset, each compared with the baseline's of the same size."""
     where = EVALUATION if block.is_tested else BEST

@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass
 
 from ...evaluation.metrics import LOWER_IS_BETTER
 from . import tables
-from .tables import NONE, Cell, Heading, Table, format_table
+from .tables import NONE, Heading, ResultTable, TableCell, format_table
 
 
 @dataclass(frozen=True)
-class Trial:
+class RateTrial:
     """What came of a rate.
 
     Args:
@@ -53,19 +53,19 @@ class Trial:
         return True, sign * self.score, -self.loss, -self.rate
 
 
-def best_trial(trials: Sequence[Trial]) -> Trial | None:
+def best_trial(trials: Sequence[RateTrial]) -> RateTrial | None:
     """Return the best trial; None where all training broke down."""
     whole = (trial for trial in trials if trial.is_whole)
     return max(whole, key=lambda trial: trial.merit, default=None)
 
 
-def systems_of(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
+def systems_of(trials: Sequence[RateTrial]) -> dict[str, list[RateTrial]]:
     """Return system -> its trials."""
     names = dict.fromkeys(trial.system for trial in trials)
     return {name: [trial for trial in trials if trial.system == name] for name in names}
 
 
-def format_trial(trial: Trial) -> str:
+def format_trial(trial: RateTrial) -> str:
     """Return a line of the running report."""
     if not trial.is_whole:
         return f"{trial.system:<28} {trial.rate:<9.3g} {trial.problem or 'diverged'}"
@@ -75,7 +75,7 @@ def format_trial(trial: Trial) -> str:
     )
 
 
-def format_summary(trials: Sequence[Trial], examples: int) -> str:
+def format_summary(trials: Sequence[RateTrial], examples: int) -> str:
     """Return all trials, best first, in Markdown, with what they say.
 
     Args:
@@ -86,19 +86,19 @@ def format_summary(trials: Sequence[Trial], examples: int) -> str:
     return "\n".join(map(format_table, summaries))
 
 
-def _table(system: str, trials: Sequence[Trial], examples: int) -> Table:
+def _table(system: str, trials: Sequence[RateTrial], examples: int) -> ResultTable:
     """Lay the trials of a system out."""
     metric, rows = trials[0].metric, []
     for trial in sorted(trials, key=lambda trial: trial.merit, reverse=True):
         texts = [f"{value:.4f}" for value in (trial.score, trial.loss, trial.last)]
         texts = texts if trial.is_whole else [trial.problem or "diverged", NONE, NONE]
-        rows.append(list(map(Cell, [f"{trial.rate:g}", *texts])))
+        rows.append(list(map(TableCell, [f"{trial.rate:g}", *texts])))
     headings = list(map(Heading, ("learning rate", metric, "loss", f"{metric} at the end")))
     title = f"{system}: {examples:,} training examples, best rate first"
-    return Table(title, headings, rows, verdict(trials))
+    return ResultTable(title, headings, rows, verdict(trials))
 
 
-def verdict(trials: Sequence[Trial]) -> str:
+def verdict(trials: Sequence[RateTrial]) -> str:
     """Say which rate of a system is best, and whether a better one may lie beyond those tried."""
     best, rates = best_trial(trials), [trial.rate for trial in trials]
     if best is None:
@@ -110,12 +110,12 @@ def verdict(trials: Sequence[Trial]) -> str:
     return text
 
 
-def to_csv(trials: Sequence[Trial]) -> str:
+def to_csv(trials: Sequence[RateTrial]) -> str:
     """Return one line a trial; empty where there is no value."""
     return tables.to_csv(list(map(asdict, trials)))
 
 
-def to_json(trials: Sequence[Trial], examples: int) -> str:
+def to_json(trials: Sequence[RateTrial], examples: int) -> str:
     """Return trials and the best rate of each system as JSON; null where there is no value."""
     rows = [
         {name: None if value != value else value for name, value in asdict(trial).items()}  # nan

@@ -15,7 +15,7 @@ from typing import Any
 from ...evaluation.robustness import METRICS, WHOLE, Robustness, SystemAnswers, on_set
 from ..plan.grid import SIZES
 from .layouts import DOWN, SIGNIFICANT, UP, Entries, special
-from .tables import Cell, Heading, Table, format_table, to_csv, words
+from .tables import Heading, ResultTable, TableCell, format_table, to_csv, words
 
 NAMES = {"accuracy": "accuracy", "pearson": "Pearson correlation"}
 
@@ -168,15 +168,15 @@ def _record(
 def format_markdown(table: RobustnessTable) -> str:
     """Lay the table out in Markdown, with what one has to know to read it."""
     heads = (f"{column.title} (n={column.examples:,})" for column in table.columns)
-    rows: dict[str, list[Cell]] = {}
+    rows: dict[str, list[TableCell]] = {}
     for record in table.records:
-        start = [Cell(record["system"].replace("|", "\\|")), Cell(str(record["runs"]))]
-        rows.setdefault(record["system"], start).append(Cell(_text(record)))
+        start = [TableCell(record["system"].replace("|", "\\|")), TableCell(str(record["runs"]))]
+        rows.setdefault(record["system"], start).append(TableCell(_text(record)))
     places = {(column.dataset, column.split) for column in table.columns if column.dataset}
     of = ", ".join(sorted(f"{name} ({split})" if split else name for name, split in places))
     title = f"Robustness{f' on {of}' if of else ''}: {NAMES[table.metric]} × 100"
     headings = [*words("system"), *map(Heading, ("runs", *heads))]
-    return format_table(Table(title, headings, list(rows.values()), "\n".join(_notes(table))))
+    return format_table(ResultTable(title, headings, list(rows.values()), "\n".join(_notes(table))))
 
 
 def _text(cell: dict[str, Any]) -> str:

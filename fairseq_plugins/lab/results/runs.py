@@ -208,7 +208,9 @@ def _experiments(root: Path, remarks: Remarks) -> list[FoundExperiment]:
         return [_described(root, remarks)]
     inner = inner_folders(root, remarks)
     described = [path for path in inner if is_file(path / DESCRIPTION)]
-    plain = [path for path in (root, *inner) if path not in described and _has_runs(path, remarks)]
+    plain = [
+        path for path in (root, *inner) if path not in described and _runs_in(path, remarks, [])
+    ]
     demos = [path for path in plain if path != root and is_invented(path)]
     found = [_described(path, remarks) for path in described]
     found += [_plain(path, [path], remarks) for path in demos]
@@ -216,9 +218,10 @@ def _experiments(root: Path, remarks: Remarks) -> list[FoundExperiment]:
     return [*found, *([_plain(root, plain, remarks)] if plain else [])]
 
 
-def _files(remarks: Remarks) -> tuple[str, ...]:
-    """Return the files by which a run is known: tables want those that are finished."""
-    return (RESULT,) if remarks is None else (RESULT, SETTINGS)
+def _runs_in(folder: Path, remarks: Remarks, links: Remarks) -> list[Path]:
+    """Return the folders of runs, for tables those that are finished; links are remarked."""
+    names = (RESULT,) if remarks is None else (RESULT, SETTINGS)
+    return run_folders(folder, *names, remarks=links)
 
 
 def tried(
@@ -242,10 +245,6 @@ def tried(
         return other
 
 
-def _has_runs(folder: Path, remarks: Remarks) -> bool:
-    return bool(run_folders(folder, *_files(remarks), remarks=[]))
-
-
 def _described(folder: Path, remarks: Remarks) -> FoundExperiment:
     """Read an experiment by its description; a broken one as a plain folder."""
     facts = tried(partial(_object, folder / DESCRIPTION), remarks, {})
@@ -257,7 +256,7 @@ def _described(folder: Path, remarks: Remarks) -> FoundExperiment:
         if remarks is None:
             raise ValueError(f"{folder / DESCRIPTION}: says nothing of the experiment's parts")
         inner = inner_folders(folder, remarks)
-        plain = [path for path in (folder, *inner) if _has_runs(path, remarks)]
+        plain = [path for path in (folder, *inner) if _runs_in(path, remarks, [])]
         return _plain(folder, plain, remarks, facts)
     told = [] if remarks is None else list(_told(folder / ROWS, remarks))
     rows = [row for part in parts for row in _rows_of(folder, part, told, remarks)]
@@ -301,7 +300,7 @@ def _rows_of(
     for folder in [folder for folder in known if not is_below(root, folder)]:
         remarks.append(f"passed over {root / ROWS}: a run that lies outside: {folder}")
         del known[folder]
-    inside = set(run_folders(part.folder, *_files(remarks), remarks=remarks))
+    inside = set(_runs_in(part.folder, remarks, remarks))
     for folder in sorted({*inside, *known}):
         facts = {**known.get(folder, {})}
         if folder in inside:

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from ...messages import named
-from .comparisons import SENTENCE_METRICS, Comparison, Significance, against, only_plain
+from .comparisons import SENTENCE_METRICS, Significance, SystemComparison, against, only_plain
 from .run_frame import EVALUATION, Setting, found_scores
 from .runs import read_outcomes
 from .seeds import (
@@ -29,9 +29,9 @@ from .seeds import (
 )
 from .tables import (
     NONE,
-    Cell,
     Heading,
-    Table,
+    ResultTable,
+    TableCell,
     format_table,
     millions,
     number_cell,
@@ -67,7 +67,7 @@ def shown_metrics(runs: pd.DataFrame) -> list[Shown]:
     return found + [Shown(name, tried.iloc[0].evaluated, EVALUATION) for name in names]
 
 
-def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -> list[Table]:
+def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -> list[ResultTable]:
     """Return one line a setting, the chosen ones marked; no table before a run is finished.
 
     Args:
@@ -92,7 +92,7 @@ def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -
             *_setting_cells(setting, names, parted),
             *(score_cell(_there(group, one), one.metric) for one in shown),
             millions(group.parameters.iloc[0]),
-            Cell("✓" if setting in best else ""),
+            TableCell("✓" if setting in best else ""),
         ]
         for setting, group in groups.items()
     ]
@@ -101,7 +101,7 @@ def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -
     bold = " Bold: best of the column." if len(rows) > 1 else ""
     caption = _CAPTION.format(shown[0].metric, shown[0].split) + bold
     is_folded = is_folded or len(rows) >= FOLDED
-    return [Table(title, headings, rows, caption, is_folded=is_folded)]
+    return [ResultTable(title, headings, rows, caption, is_folded=is_folded)]
 
 
 def _there(runs: pd.DataFrame, shown: Shown) -> list[float]:
@@ -110,23 +110,23 @@ def _there(runs: pd.DataFrame, shown: Shown) -> list[float]:
     return [value for value in found if value is not None]
 
 
-def _setting_cells(setting: Setting, names: Sequence[str], parted: bool) -> list[Cell]:
+def _setting_cells(setting: Setting, names: Sequence[str], parted: bool) -> list[TableCell]:
     """Return what a setting is; choices without a column stand below the system's name."""
     choice, share = dict(setting.choice), setting.fraction
     own = "" if names else ", ".join(f"{name} {value}" for name, value in setting.choice)
-    cells = [Cell(setting.system, own), *(_value(choice[name]) for name in names)]
+    cells = [TableCell(setting.system, own), *(_value(choice[name]) for name in names)]
     length = number_cell(setting.epochs, f"{{}} epoch{'s' * (setting.epochs != 1)}")
     if setting.updates:
         length = number_cell(setting.updates, "{:,} updates")
     return [*cells, _value(setting.learning_rate), length, *[share_cell(share)] * parted]
 
 
-def _value(value: Any) -> Cell:
+def _value(value: Any) -> TableCell:
     """Show a value of an option."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return Cell(NONE if value is None else str(value))
+        return TableCell(NONE if value is None else str(value))
     text = f"{value:g}".replace("e-0", "e-")
-    return Cell(NONE if math.isnan(value) else text, value=float(value))
+    return TableCell(NONE if math.isnan(value) else text, value=float(value))
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class SeedReport:
     summaries: list[Summary]
     chosen: dict[str, Summary]
     baseline: str
-    comparisons: list[Comparison]
+    comparisons: list[SystemComparison]
 
     @property
     def apart(self) -> list[str]:
@@ -196,7 +196,7 @@ def format_markdown(report: SeedReport) -> str:
     return "\n".join(texts)
 
 
-def _settings_table(report: SeedReport) -> Table:
+def _settings_table(report: SeedReport) -> ResultTable:
     """Lay all settings out."""
     heads = ("learning rate", "epochs", "n", report.metric, "best", "last")
     rows = []
@@ -211,7 +211,7 @@ def _settings_table(report: SeedReport) -> Table:
             f"{one.extreme:.4f}",
             f"{one.last:.4f}",
         ]
-        rows.append(list(map(Cell, texts)))
+        rows.append(list(map(TableCell, texts)))
     caption = (
         "Mean ± standard deviation over n seeds of the best checkpoint, the best seed, and the "
         "mean after the last update. * chosen setting."
@@ -223,12 +223,12 @@ def _settings_table(report: SeedReport) -> Table:
             "their system can be chosen. Finish the grid before you compare."
         )
     title = f"{report.metric} on the validation set"
-    return Table(title, [*words("system"), *map(Heading, heads)], rows, caption)
+    return ResultTable(title, [*words("system"), *map(Heading, heads)], rows, caption)
 
 
 def compared_table(
-    title: str, metric: str, comparisons: Sequence[Comparison], *, raw: bool = False
-) -> Table:
+    title: str, metric: str, comparisons: Sequence[SystemComparison], *, raw: bool = False
+) -> ResultTable:
     """Lay out what systems are compared with a baseline, over seeds and over examples.
 
     Args:
@@ -248,22 +248,24 @@ def compared_table(
         "data that both were trained on (named where it is not all of it). Interval and last "
         f"p-value: paired bootstrap over examples{drawn}."
     )
-    return Table(title, [*words("system"), *map(Heading, _COMPARED)], rows, caption, is_folded=True)
+    return ResultTable(
+        title, [*words("system"), *map(Heading, _COMPARED)], rows, caption, is_folded=True
+    )
 
 
-def _compared(one: Comparison, scale: int, digits: int) -> Iterator[Cell]:
+def _compared(one: SystemComparison, scale: int, digits: int) -> Iterator[TableCell]:
     """Yield the cells of a comparison."""
     row = one.row
     error = "" if math.isnan(row["se"]) else f" ± {scale * row['se']:.{digits}f}"
     low, high = scale * row["low"], scale * row["high"]
     interval = f"{low:+.{digits}f} to {high:+.{digits}f}"
-    yield Cell(one.summary.setting.title)
+    yield TableCell(one.summary.setting.title)
     yield number_cell(row["n"])
     yield number_cell(scale * row["difference"], f"{{:+.{digits}f}}{error}")
     yield p_cell(row["t_p"], row["untested"])
-    yield Cell(f"{row['wins']} / {row['losses']}", value=row["wins"])
+    yield TableCell(f"{row['wins']} / {row['losses']}", value=row["wins"])
     yield p_cell(row["sign_p"])
-    yield Cell(NONE if math.isnan(low) else interval, value=low)
+    yield TableCell(NONE if math.isnan(low) else interval, value=low)
     yield p_cell(row["bootstrap_p"])
 
 

@@ -23,7 +23,7 @@ _IN_POINTS = ("loss", "mse", "ppl", "bleu", "chrf", "ter")  # all else is a shar
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """One cell of a table.
 
     Args:
@@ -64,7 +64,7 @@ def words(*names: str) -> list[Heading]:
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """A table.
 
     Args:
@@ -78,7 +78,7 @@ class Table:
 
     title: str
     headings: list[Heading]
-    rows: list[list[Cell]]
+    rows: list[list[TableCell]]
     caption: str = ""
     notes: tuple[str, ...] = ()
     is_folded: bool = False
@@ -95,33 +95,33 @@ def scale_of(metric: str) -> int:
     return 1 if metric.rpartition("_")[2] in _IN_POINTS else 100
 
 
-def number_cell(value: float, form: str = "{}") -> Cell:
+def number_cell(value: float, form: str = "{}") -> TableCell:
     """Show a number in some form."""
-    return Cell(form.format(value), value=value)
+    return TableCell(form.format(value), value=value)
 
 
-def share_cell(share: float) -> Cell:
+def share_cell(share: float) -> TableCell:
     """Show a share of the training data."""
-    return Cell(f"{100 * share:g} %", value=share)
+    return TableCell(f"{100 * share:g} %", value=share)
 
 
-def millions(count: int, added: str = "") -> Cell:
+def millions(count: int, added: str = "") -> TableCell:
     """Show a number of parameters; a dash where nothing tells."""
-    return Cell(f"{count / 1e6:.2f}M", added, count) if count else Cell(NONE)
+    return TableCell(f"{count / 1e6:.2f}M", added, count) if count else TableCell(NONE)
 
 
-def score_cell(values: Sequence[float], metric: str, *details: str, mark: str = "") -> Cell:
+def score_cell(values: Sequence[float], metric: str, *details: str, mark: str = "") -> TableCell:
     """Show a metric over seeds: mean, deviation, and below them how many and what else."""
     if not values:
-        return Cell(NONE)
+        return TableCell(NONE)
     scale, several = scale_of(metric), len(values) > 1
     mean = scale * statistics.fmean(values)
     text = f"{mean:.2f}" + (f" ± {scale * deviation(values):.2f}" if several else "")
     counted = f"{len(values)} seed{'s' * several}"
-    return Cell(text, " · ".join(filter(None, (counted, *details))), mean, mark)
+    return TableCell(text, " · ".join(filter(None, (counted, *details))), mean, mark)
 
 
-def with_best(rows: list[list[Cell]], column: int, metric: str) -> None:
+def with_best(rows: list[list[TableCell]], column: int, metric: str) -> None:
     """Mark the best cell of a column, in place, if there is something to choose."""
     values = [row[column].value for row in rows if not math.isnan(row[column].value)]
     if len(values) > 1:
@@ -137,9 +137,9 @@ def p_text(value: float) -> str:
     return "p < 0.001" if value < 0.001 else f"p {value:.3f}"
 
 
-def p_cell(value: float, remark: str = "") -> Cell:
+def p_cell(value: float, remark: str = "") -> TableCell:
     """Show a p-value, or why there is none."""
-    return Cell(p_text(value) or remark or NONE, value=value)
+    return TableCell(p_text(value) or remark or NONE, value=value)
 
 
 def mark_of(tested: Tested, shown: Shown) -> str:
@@ -149,7 +149,7 @@ def mark_of(tested: Tested, shown: Shown) -> str:
     return UP if (tested.difference > 0) == (best_of(shown.metric) is max) else DOWN
 
 
-def table_lines(table: Table, escape: Callable[[str], str] = str) -> Iterator[str]:
+def table_lines(table: ResultTable, escape: Callable[[str], str] = str) -> Iterator[str]:
     """Yield the lines of a table in Markdown, without its title and what stands below it.
 
     Args:
@@ -157,18 +157,18 @@ def table_lines(table: Table, escape: Callable[[str], str] = str) -> Iterator[st
         escape: what is done to every text.
     """
 
-    def shown(cell: Cell) -> str:
+    def shown(cell: TableCell) -> str:
         text = f"**{escape(cell.text)}**" if cell.is_best else escape(cell.text)
         below = escape(cell.detail)
         return " ".join(filter(None, (text, cell.mark, f"({below})" if below else "")))
 
-    heads = [Cell(heading.text, heading.detail) for heading in table.headings]
+    heads = [TableCell(heading.text, heading.detail) for heading in table.headings]
     rules = ("---:" if heading.is_number else "---" for heading in table.headings)
     first, *others = (f"| {' | '.join(map(shown, row))} |" for row in (heads, *table.rows))
     yield from (first, f"|{'|'.join(rules)}|", *others)
 
 
-def format_table(table: Table) -> str:
+def format_table(table: ResultTable) -> str:
     """Lay a table out in Markdown, with its title and what one has to know to read it."""
     notes = [f"- {note}" for note in table.notes]
     below = [table.caption, *([""] if notes else []), *notes] if table.caption else notes
