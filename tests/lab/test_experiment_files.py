@@ -189,17 +189,17 @@ def test_every_system_of_every_file_trains_predicts_and_stands_in_its_table(
         smoke_data.link(part.resized(""), tmp_path)
     plan = planned(path, tmp_path)
     for subset in plan.subsets:
-        write_subset(subset.source, subset.folder, subset.fraction, subset.seed)
+        write_subset(*subset)
     with ThreadPoolExecutor(JOBS) as pool:
         for _ in pool.map(lambda run: run.execute(launch), plan.runs):
             pass
     assert all(run.is_finished() for run in plan.runs)
     for one in plan.runs:
-        assert one.run.updates == 2
-        if one.run.data.translates:
-            assert "bleu" in json.loads(one.run.evaluation.read_text())["metrics"]
+        assert one.updates == 2
+        if one.data.translates:
+            assert "bleu" in json.loads(one.evaluation.read_text())["metrics"]
         else:
-            assert (one.run.folder / "predictions.jsonl").stat().st_size
+            assert (one.folder / "predictions.jsonl").stat().st_size
     write_description(plan, "test")
     write_rows(plan, {})
     if plan.experiment.tables:

@@ -92,8 +92,9 @@ def test_who_comes_second_waits_and_says_so(tmp_path, caplog):
 
 def test_who_shows_no_sign_of_life_is_not_waited_for(tmp_path, monkeypatch):
     monkeypatch.setattr(job, "_LOOK", 0.01)
+    monkeypatch.setattr(job, "PATIENCE", 0.1)
     with locked(tmp_path), pytest.raises(RunError, match="written nothing for 0 minutes"):
-        with locked(tmp_path, patience=0.1):
+        with locked(tmp_path):
             pass
 
 

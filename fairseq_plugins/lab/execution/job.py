@@ -150,12 +150,8 @@ def _state_of(run: Run) -> str:
 
 
 @contextlib.contextmanager
-def locked(folder: Path, patience: float = PATIENCE) -> Iterator[int]:
-    """Keep other processes out of a run's folder; wait for one that is at work there.
-
-    Args:
-        folder: is made if it is not there.
-        patience: seconds without a sign of life, after which the other is not waited for.
+def locked(folder: Path) -> Iterator[int]:
+    """Keep other processes out of a run's folder, which is made; wait for one at work there.
 
     Yields:
         The open file that holds the lock.
@@ -171,10 +167,10 @@ def locked(folder: Path, patience: float = PATIENCE) -> Iterator[int]:
             if not waiting:
                 logger.warning("%s: another process is at work there; waiting for it", folder)
             waiting = True
-            if time.time() - _last_change(folder) > patience:
+            if time.time() - _last_change(folder) > PATIENCE:
                 raise RunError(
                     f"another process is at work in this folder, but has written nothing for "
-                    f"{patience / 60:.0f} minutes: end it, then start again"
+                    f"{PATIENCE / 60:.0f} minutes: end it, then start again"
                 )
             time.sleep(_LOOK)
         yield stream.fileno()

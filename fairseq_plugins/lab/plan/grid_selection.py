@@ -48,7 +48,7 @@ def quick(grid: Grid) -> Grid:
     return replace(preset(grid), seeds=grid.seeds[:2], fractions=shares, **own)
 
 
-def smoke(grid: Grid, updates: int = 2) -> Grid:
+def smoke(grid: Grid) -> Grid:
     """Return a grid that shows within a minute whether every system trains: nothing is learnt.
 
     Two updates of models of the smallest size from random weights, one seed, the smallest fraction.
@@ -57,7 +57,7 @@ def smoke(grid: Grid, updates: int = 2) -> Grid:
     small = preset(grid) if grid.dataset == TRANSLATION else resize(preset(grid), "tiny")
     return replace(
         small,
-        updates=updates,
+        updates=2,
         fractions=(min(grid.fractions),),
         seeds=grid.seeds[:1],
         validate_every=0,
