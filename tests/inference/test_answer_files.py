@@ -9,7 +9,7 @@ import pytest
 from answer_runs import WINDOWS, gold_of
 from squad_files import paragraph, question, write_squad
 
-from fairseq_plugins.criterions.extractive_qa import ExtractiveQACriterion
+from fairseq_plugins.criterions._text_criterion import ExtractiveQACriterion
 from fairseq_plugins.evaluation.answers import Answered, Candidate
 from fairseq_plugins.evaluation.squad_files import SquadScoring, score_files
 from fairseq_plugins.inference import answer_files as files
