@@ -28,9 +28,9 @@ from fairseq.logging import metrics
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ..evaluation.predictions import SCORE, WORD_LABELS
 from . import _tallies
 
-SCORE, WORD_LABELS = "score", "word_labels"
 IGNORED = -100
 NO_THRESHOLDS = "threshold"
 BFLOAT16 = "bfloat16"

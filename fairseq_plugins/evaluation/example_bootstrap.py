@@ -21,19 +21,15 @@ import numpy as np
 
 from ..messages import named
 from ..text_reading import json_lines
-from . import metrics, squad
+from . import squad
 from .labeling import word_groups
-from .metrics import SCORE_METRICS, class_metrics
+from .metrics import NAMES, SCORE_METRICS, class_metrics
+from .predictions import KEYS
 
 # Examples with their weights (how often each was drawn), (n,) -> the metric.
 Statistic = Callable[[np.ndarray], float]
 
-_ANSWERS = {  # key -> target
-    "labels": "word_labels",
-    "score": "score",
-    "label": "classes",
-    "answer": "spans",
-}
+_ANSWERS = {key: target for target, key in KEYS.items()} | {"answer": "spans"}
 
 
 @dataclass(frozen=True)
@@ -151,8 +147,8 @@ def _check(runs: Sequence[Answers], metric: str, positive: str) -> Answers:
     for run in others:
         if (run.ids, run.gold) != (first.ids, first.gold):
             raise ValueError(f"{run.source} and {first.source} are predictions of other examples")
-    if metric not in metrics.NAMES[first.target]:
-        choices = ", ".join(metrics.NAMES[first.target])
+    if metric not in NAMES[first.target]:
+        choices = ", ".join(NAMES[first.target])
         raise ValueError(f"metric {metric!r} is not one of {choices}")
     about_one = first.target != "spans" and metric.startswith(("f1", "token_", "detection_"))
     if about_one and positive not in _occurring(first):

@@ -59,13 +59,7 @@ def align(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def cropped(context: str, begin: int, end: int) -> tuple[str, str, str]:
-    """Return what is shown before a span, the span, and what is shown behind it.
-
-    Args:
-        context: the text.
-        begin: of the span.
-        end: of the span.
-    """
+    """Return what is shown before a span of a text, the span, and what is shown behind it."""
     left, right = surroundings(context, begin, end)
     head, tail = ("… " if context[:left].strip() else "", " …" if context[right:].strip() else "")
     return head + context[left:begin], context[begin:end], context[end:right] + tail

@@ -28,7 +28,8 @@ from ..evaluation import squad
 from ..evaluation.answers import Answered
 from ..evaluation.squad_files import check_known, read_ids
 from ..files import replacing
-from .options import AnswerOptions
+from ..text.squad_encoder import check_visible
+from .options import WINDOWS, AnswerOptions, given_overrides
 from .question_answering import Reader, Reply, load
 
 logger = logging.getLogger(__name__)
@@ -51,10 +52,10 @@ def answer_files(options: AnswerOptions) -> None:
         known = {one.id for paragraph in paragraphs for one in paragraph.questions}
         check_known(ids, known, options.ids, options.input)
         paragraphs = _chosen(paragraphs, ids)
-    reader = load(
-        options.path, options.data, ensemble=options.ensemble, cpu=options.cpu, **options.overrides
-    )
-    reader.check_paragraphs(paragraphs or ())
+    given = given_overrides(options, ("null_threshold", "n_best", "max_answer_length", *WINDOWS))
+    reader = load(options.path, options.data, ensemble=options.ensemble, cpu=options.cpu, **given)
+    for paragraph in paragraphs or ():  # before any of them is answered
+        check_visible(reader.predictor.wordpieces, paragraph)
     replies, total = _replies(reader, options, paragraphs, ids)
     _write(tqdm(replies, "answer", total, unit=" questions", disable=None), reader, options)
 

@@ -163,11 +163,6 @@ class PredictionOptions(ExampleOptions):
             raise ValueError(f"{twice[0]} is named twice among --input, --output and --metrics")
 
     @property
-    def overrides(self) -> dict[str, Any]:
-        """Task options that were given."""
-        return given_overrides(self, EXAMPLES)
-
-    @property
     def prints(self) -> bool:
         """Whether predictions themselves are wanted, not a submission or metrics alone."""
         return self.output is not None or not (self.submission_dir or self.metrics)
@@ -219,8 +214,3 @@ class AnswerOptions(ModelOptions, WindowOverrides):
             raise ValueError("--null-threshold is nan, it must be a number")
         if Path(self.output_dir).exists() and not Path(self.output_dir).is_dir():
             raise ValueError(f"--output-dir {self.output_dir} is a file, not a folder")
-
-    @property
-    def overrides(self) -> dict[str, Any]:
-        """Task options that were given."""
-        return given_overrides(self, ("null_threshold", "n_best", "max_answer_length", *WINDOWS))

@@ -21,7 +21,7 @@ from ..evaluation.predictions import Prediction, Render, renderer
 from ..files import replacing, write_text
 from ..messages import named
 from ..text_reading import lines_of, numbered_lines
-from .options import FREE, STANDARD, PredictionOptions
+from .options import EXAMPLES, FREE, STANDARD, PredictionOptions, given_overrides
 from .prediction import Predictor, load
 from .prediction_inputs import read_examples
 
@@ -47,7 +47,7 @@ def predict_files(options: PredictionOptions) -> None:
             is no submission.
     """
     options.check()
-    given = options.overrides
+    given = given_overrides(options, EXAMPLES)
     predictor = load(options.checkpoint, options.data, cpu=options.cpu, **given)
     if options.split is not None:
         predictor.check_split(options.split)

@@ -27,7 +27,7 @@ from ..data.passages import AskedPassage
 from ..evaluation.answers import Answered, decode, limits_of, most_probable, windows_of
 from ..evaluation.squad_files import check_known
 from ..nn.span_search import best_spans
-from ..text.squad_encoder import check_visible, encode_paragraphs
+from ..text.squad_encoder import encode_paragraphs
 from ..text_reading import check_characters
 from .options import BATCH_SIZE, ENSEMBLES, LOGITS
 from .prediction import BATCHES_AHEAD, Predictor
@@ -133,15 +133,6 @@ class Reader:
     def _encoded(self, paragraphs: Sequence[Paragraph]) -> Any:
         encoded = encode_paragraphs(self.predictor.encoder, paragraphs)
         return self.predictor.task.build_dataset_for_inference(encoded, paragraphs)
-
-    def check_paragraphs(self, paragraphs: Iterable[Paragraph]) -> None:
-        """Refuse raw paragraphs of which BERT sees nothing, before any of them is answered.
-
-        Raises:
-            ValueError: names the first such text.
-        """
-        for paragraph in paragraphs:
-            check_visible(self.predictor.wordpieces, paragraph)
 
     def answer_paragraphs(
         self,
