@@ -117,30 +117,15 @@ class Expected:
         return next(label for other, label in ours.items() if other != ENTAILMENT)
 
 
-def json_object(text: str, where: str) -> dict[str, Any]:
-    """Read a JSON object.
-
-    Raises:
-        ValueError: no JSON, or something else; names ``where``.
-    """
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{where}: no JSON ({error})") from None
-    if not isinstance(found, dict):
-        raise ValueError(f"{where}: expected a JSON object, found {quoted(text.strip())}")
-    return found
-
-
 def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a file of JSON lines with their line numbers; blank lines are none.
 
     Raises:
-        ValueError: see `json_object`.
+        ValueError: a line that is no JSON, or something else; names file and line.
     """
     for number, line in numbered_lines(path):
         if line.strip():
-            yield number, json_object(line, f"{path}:{number}")
+            yield number, _json_object(line, f"{path}:{number}")
 
 
 def json_file(path: Path) -> dict[str, Any]:
@@ -148,11 +133,21 @@ def json_file(path: Path) -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: see `json_object`.
+        ValueError: it is no JSON, or something else.
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
-    return json_object(read_text(path), str(path))
+    return _json_object(read_text(path), str(path))
+
+
+def _json_object(text: str, where: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{where}: no JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{where}: expected a JSON object, found {quoted(text.strip())}")
+    return found
 
 
 def check_same_pairs(

@@ -81,7 +81,7 @@ def read_examples(
     """Read the examples of a split, held out ones apart, with their parses if they are given.
 
     Raises:
-        ValueError: see `datasets.read_split` and `given_parses.ParseFile`.
+        ValueError: see `datasets.read_split` and `conllu_parses.ParseFile`.
     """
     source, read = options.source, options.read
     if not options.valid_fraction or split not in ("train", "valid"):
