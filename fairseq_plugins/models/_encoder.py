@@ -51,12 +51,10 @@ class SyntaxEncoder(TransformerEncoderBase):
         token_embeddings: Optional[Tensor] = None,
         src_factors: Optional[Tensor] = None,
     ) -> dict[str, list[Tensor]]:
-        """Encode a batch.
+        """Encode a batch; what is not named here is as in fairseq.
 
         Args:
             src_tokens: word ids, (B, S).
-            src_lengths: as in fairseq.
-            return_all_hiddens: as in fairseq.
             token_embeddings: ready-made embeddings, (B, S, D); the features are then not read.
             src_factors: feature ids, (B, S, F), one column for each feature of the data folder,
                 and two for its parse trees, if it has them.

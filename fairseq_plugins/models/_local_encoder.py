@@ -110,14 +110,7 @@ def heads_of_words(words: Tensor, heads: Tensor) -> Tensor:
 
 
 class LocalSelfAttention(MultiheadAttention):
-    """fairseq's self-attention, mixed with local ones by a gate of each token.
-
-    Args:
-        width: D.
-        heads: H.
-        plan: of the encoder.
-        options: of fairseq's module.
-    """
+    """fairseq's self-attention, with its options, mixed with local ones by a gate of each token."""
 
     def __init__(self, width: int, heads: int, plan: LocalPlan, **options: Any) -> None:
         super().__init__(width, heads, self_attention=True, **options)
@@ -146,12 +139,7 @@ class LocalSelfAttention(MultiheadAttention):
 
 
 class LocalEncoderLayer(TransformerEncoderLayerBase):
-    """fairseq's encoder layer; in place of a padding mask it is given `openings`.
-
-    Args:
-        cfg: fairseq's options.
-        plan: of the encoder.
-    """
+    """fairseq's encoder layer; in place of a padding mask it is given `openings`."""
 
     takes_openings = True
 
