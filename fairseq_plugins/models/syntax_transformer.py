@@ -19,8 +19,7 @@ from torch import Tensor, nn
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from ..syntax.needs import Needs
 from . import _config, _options
-from ._encoder import SyntaxEncoder
-from ._local_encoder import OPTION, plan_local, read_tree
+from ._encoder import OPTION, SyntaxEncoder, plan_local, read_tree
 from ._options import NONE
 from ._plan import FactorPlan, plan_factors, resolve_features
 
