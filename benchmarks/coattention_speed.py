@@ -30,8 +30,7 @@ from fairseq_plugins.models._bert_config import SIZES
 from fairseq_plugins.nn.bert import BertLayer, BertShape
 from fairseq_plugins.nn.coattention import DirectedCoattention
 from fairseq_plugins.nn.context import AttentionContext
-from fairseq_plugins.nn.packing import Layout
-from fairseq_plugins.nn.pair_layout import Sides
+from fairseq_plugins.nn.packing import Layout, Sides
 from fairseq_plugins.syntax.needs import Needs
 from fairseq_plugins.tasks.extractive_qa import ExtractiveQAConfig, ExtractiveQATask
 

@@ -36,7 +36,7 @@ from fairseq_plugins.nn.heads import LabelHead
 from fairseq_plugins.nn.packing import Layout
 from fairseq_plugins.nn.tree_masks import TreeRule
 from fairseq_plugins.syntax.needs import Needs
-from fairseq_plugins.tasks.text_classification import (
+from fairseq_plugins.tasks.text_labels import (
     TextClassificationConfig,
     TextClassificationTask,
 )

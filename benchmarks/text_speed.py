@@ -28,7 +28,7 @@ from fairseq_plugins.models._bert_config import SIZES
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
 from fairseq_plugins.nn.heads import LabelHead
 from fairseq_plugins.pretrained import names
-from fairseq_plugins.tasks.text_classification import (
+from fairseq_plugins.tasks.text_labels import (
     TextClassificationConfig,
     TextClassificationTask,
 )

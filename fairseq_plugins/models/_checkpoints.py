@@ -67,9 +67,11 @@ def read_checkpoint(path: Path) -> Checkpoint:
     cfg = state.get("cfg")
     # fairseq builds what "args" and the key "task" name, if they are there, whatever "_name" says
     older = not isinstance(cfg, dict) or state.get("args") is not None
-    task, model = (_part({} if older else cfg, name) for name in ("task", "model"))
-    name = None if "task" in task else _name(task)
-    arch = _name(model)
+    parts = [None if older else cfg.get(name) for name in ("task", "model")]
+    task, model = (part if isinstance(part, dict) else {} for part in parts)  # else none of ours
+    name, arch = (part.get("_name") for part in (task, model))
+    name = name if isinstance(name, str) and "task" not in task else None
+    arch = arch if isinstance(arch, str) else None
     model_class = ARCH_MODEL_REGISTRY.get(arch)
     ours = name in TAKEN and getattr(model_class, TAKEN[name], False)
     if not ours:
@@ -83,16 +85,6 @@ def read_checkpoint(path: Path) -> Checkpoint:
     return Checkpoint(
         path, {**task, "_name": name}, {**vars(whole), "_name": arch}, state["model"], ours=True
     )
-
-
-def _part(cfg: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the options of a part of a checkpoint; models that are none of ours may hold more."""
-    return cfg[name] if isinstance(cfg.get(name), dict) else {}
-
-
-def _name(options: Mapping[str, Any]) -> str | None:
-    name = options.get("_name")
-    return name if isinstance(name, str) else None
 
 
 def task_options(checkpoint: Checkpoint, **overrides: Any) -> dict[str, Any]:

@@ -1,15 +1,167 @@
-"""The encoder of ``syntax_transformer``: fairseq's, reading features, with local attention."""
+"""The encoder of ``syntax_transformer``: fairseq's, reading features, with local attention.
 
+Which layers have local attention, its masks and its layer stand here; the mathematics is
+`nn.local_attention`'s, the masks `nn.tree_masks`'. The weights bear fairseq's names, so that those
+of a plain transformer fit; a layer's gate comes to them.
+"""
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Optional
 
 import torch
 from fairseq.distributed import fsdp_wrap
+from fairseq.models.transformer import TransformerConfig
 from fairseq.models.transformer.transformer_encoder import TransformerEncoderBase
+from fairseq.modules import MultiheadAttention
 from fairseq.modules.checkpoint_activations import checkpoint_wrapper
+from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
 from torch import Tensor, nn
 
 from ..nn.factors import FactoredEmbedding
-from ._local_encoder import LocalEncoderLayer, LocalPlan, openings
+from ..nn.local_attention import Gate, mixed_weights
+from ..nn.masks import allowed_keys
+from ..nn.tree_masks import Rule
+from ..syntax.layers import Layer, column_places
+from ._local_options import LocalOptions, read_layers, read_rules
+
+OPTION = "--encoder-attention"
+
+
+@dataclass(frozen=True)
+class LocalPlan:
+    """What local attention an encoder has.
+
+    Args:
+        rules: where each kind of it may go; empty for a plain encoder.
+        layers: numbers of the layers that have it.
+        gate_bias: start of the gates' bias.
+        columns: those of ``src_factors`` that hold words and heads; empty where none are read.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    layers: tuple[int, ...] = ()
+    gate_bias: float = 0.0
+    columns: tuple[int, ...] = ()
+
+
+def read_tree(args: LocalOptions) -> tuple[str, ...]:
+    """Return the layers that the options' local attention reads: heads, or none.
+
+    Raises:
+        ValueError: an option that does not fit.
+    """
+    rules = read_rules(args.encoder_attention, args, OPTION)
+    return ("heads",) if any(rule.needs_words for rule in rules) else ()
+
+
+def plan_local(args: Namespace, held: Sequence[Layer]) -> LocalPlan:
+    """Work out the plan from options.
+
+    Args:
+        args: resolved options.
+        held: layers of the data folder, which holds what `read_tree` names.
+
+    Raises:
+        ValueError: options that do not fit.
+    """
+    rules = read_rules(args.encoder_attention, args, OPTION)
+    layers = read_layers(args.encoder_attention_layers, args.encoder_layers, f"{OPTION}-layers")
+    if not rules:
+        return LocalPlan()
+    places = column_places(held)
+    columns = tuple(column for name in read_tree(args) for column in places[name])
+    return LocalPlan(rules, layers, float(args.gate_bias_init), columns)
+
+
+def openings(
+    plan: LocalPlan, special: Tensor, padding_mask: Tensor, src_factors: Optional[Tensor]
+) -> tuple[Tensor, ...]:
+    """Find out who may see whom, without waiting for the device.
+
+    Args:
+        plan: of the encoder.
+        special: True at ``</s>`` and padding, (B, S).
+        padding_mask: True at padding, (B, S).
+        src_factors: (B, S, F), or None where the plan reads no columns of it.
+
+    Returns:
+        For global attention (B, 1, 1, S), and for each local one (B, 1, S, S).
+    """
+    words, heads = special.long().neg(), None  # (B, S)
+    if plan.columns:
+        numbers, above = (src_factors[..., column] for column in plan.columns)  # (B, S) each
+        words = numbers - 1
+        if any(rule.needs_heads for rule in plan.rules):
+            heads = heads_of_words(numbers, above)
+    keys = allowed_keys(padding_mask)  # (B, 1, 1, S)
+    return (keys, *(rule(words, None, heads)[:, None] & keys for rule in plan.rules))
+
+
+def heads_of_words(words: Tensor, heads: Tensor) -> Tensor:
+    """Gather the heads of words from the columns of their subwords.
+
+    Args:
+        words: number of each subword's word from 1, 0 where it has none, (B, S).
+        heads: number of that word's head, (B, S).
+
+    Returns:
+        For each word from 0 its head, (B, S); roots and numbers of no word are their own.
+    """
+    size = words.shape[1] + 1
+    own = torch.arange(size, device=words.device).expand(len(words), size)
+    return own.scatter(1, words, heads)[:, 1:] - 1  # subwords of one word agree
+
+
+class LocalSelfAttention(MultiheadAttention):
+    """fairseq's self-attention, with its options, mixed with local ones by a gate of each token."""
+
+    def __init__(self, width: int, heads: int, plan: LocalPlan, **options: Any) -> None:
+        super().__init__(width, heads, self_attention=True, **options)
+        self.gate = Gate(width, len(plan.rules), plan.gate_bias)
+
+    def forward(
+        self, query: Tensor, *, key_padding_mask: tuple[Tensor, ...], **unused: Any
+    ) -> tuple[Tensor, None]:
+        """Attend with hidden states (S, B, D); keys and values are they, weights not returned.
+
+        As ``key_padding_mask`` fairseq's layer hands on what the encoder gave it: `openings`.
+        """
+        parts = (self.q_proj(query) * self.scaling, self.k_proj(query), self.v_proj(query))
+        q, k, v = (part.unflatten(-1, (self.num_heads, -1)).permute(1, 2, 0, 3) for part in parts)
+        shares = self.gate(query.transpose(0, 1))  # (B, S, 1 + C)
+        weights = mixed_weights(q @ k.mT, key_padding_mask, shares)  # (B, H, S, S)
+        mixed = self.dropout_module(weights) @ v  # (B, H, S, K)
+        return self.out_proj(mixed.permute(2, 0, 1, 3).flatten(2)), None
+
+    def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> None:
+        """Let the weights of plain attention in, beside a gate as it is now."""
+        super().upgrade_state_dict_named(state_dict, name)
+        given: Mapping[str, Tensor] = self.gate.state_dict(prefix=f"{name}.gate.")
+        if f"{name}.q_proj.weight" in state_dict:
+            state_dict.update({key: v for key, v in given.items() if key not in state_dict})
+
+
+class LocalEncoderLayer(TransformerEncoderLayerBase):
+    """fairseq's encoder layer; in place of a padding mask it is given `openings`."""
+
+    takes_openings = True
+
+    def __init__(self, cfg: TransformerConfig, plan: LocalPlan) -> None:
+        self.plan = plan
+        super().__init__(cfg)
+
+    def build_self_attention(self, embed_dim: int, cfg: TransformerConfig) -> LocalSelfAttention:
+        """Build the attention, with fairseq's options."""
+        return LocalSelfAttention(
+            embed_dim,
+            cfg.encoder.attention_heads,
+            self.plan,
+            dropout=cfg.attention_dropout,
+            q_noise=self.quant_noise,
+            qn_block_size=self.quant_noise_block_size,
+        )
 
 
 class SyntaxEncoder(TransformerEncoderBase):
@@ -51,12 +203,10 @@ class SyntaxEncoder(TransformerEncoderBase):
         token_embeddings: Optional[Tensor] = None,
         src_factors: Optional[Tensor] = None,
     ) -> dict[str, list[Tensor]]:
-        """Encode a batch.
+        """Encode a batch; what is not named here is as in fairseq.
 
         Args:
             src_tokens: word ids, (B, S).
-            src_lengths: as in fairseq.
-            return_all_hiddens: as in fairseq.
             token_embeddings: ready-made embeddings, (B, S, D); the features are then not read.
             src_factors: feature ids, (B, S, F), one column for each feature of the data folder,
                 and two for its parse trees, if it has them.

@@ -40,10 +40,10 @@ class SyntaxGenerator(GeneratorHubInterface):
     def sample(
         self, sentences: str | list[str], beam: int = 1, verbose: bool = False, **kwargs: Any
     ) -> Any:
-        """Translate one sentence or several.
+        """Translate raw text, one sentence or several.
 
         Args:
-            sentences: raw source text.
+            sentences: one string, or a list of them.
             beam: beam size.
             verbose: log scores.
             kwargs: further generation options, e.g. ``lenpen``.
@@ -91,8 +91,16 @@ def from_pretrained(
         ValueError: a checkpoint of another task or model, one that is refused (see
             `_checkpoints.read_checkpoint`), or an option that is not known.
     """
-    paths = [Path(model_folder) / name for name in checkpoint_file.split(os.pathsep)]
-    checkpoints = [_read(path) for path in paths]
+    checkpoints = []
+    for name in checkpoint_file.split(os.pathsep):
+        found = _checkpoints.read_checkpoint(Path(model_folder) / name)
+        task, arch = found.task["_name"], found.model["_name"]
+        if not found.ours or task != TASK:
+            raise ValueError(
+                f"{found.path} holds model {arch!r} of task {task!r}, not a syntax_transformer of "
+                f"{TASK!r}"
+            )
+        checkpoints.append(found)
     given = _sorted_overrides(overrides)
     data = str(data_folder or checkpoints[0].task.get("data"))
     for folder in utils.split_paths(data):
@@ -110,28 +118,8 @@ def from_pretrained(
     return SyntaxGenerator(cfg, task, models)
 
 
-def _read(path: Path) -> _checkpoints.Checkpoint:
-    """Read a checkpoint of this task.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: another task or model, or one that is refused.
-    """
-    found = _checkpoints.read_checkpoint(path)
-    task, arch = found.task["_name"], found.model["_name"]
-    if not found.ours or task != TASK:
-        raise ValueError(
-            f"{path} holds model {arch!r} of task {task!r}, not a syntax_transformer of {TASK!r}"
-        )
-    return found
-
-
 def _sorted_overrides(overrides: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the options that are given by the parts they belong to; some belong to two.
-
-    Raises:
-        ValueError: an option of none, or a value of another type.
-    """
+    """Return the options that are given by the parts they belong to; some belong to two."""
     known = {spec.name for part in PARTS.values() for spec in fields(part)} - {"_name"}
     for name in overrides:
         if name not in known:

@@ -15,21 +15,24 @@ DEFAULT_FEATURE_DIM = 20
 
 @dataclass(frozen=True)
 class FactorPlan:
-    """What `nn.factors` needs to be built; no names means a plain transformer.
+    """What `nn.factors` needs to be built; without features it is a plain transformer.
 
     Args:
-        names: features used, in the user's order.
+        sizes: features used, in the user's order -> rows of their tables.
         columns: column of each in the data's ``src_factors``.
-        sizes: rows of each table.
         dims: width of each table.
         word_dim: width of the word table.
     """
 
-    names: tuple[str, ...]
+    sizes: dict[str, int]
     columns: tuple[int, ...]
-    sizes: tuple[int, ...]
     dims: tuple[int, ...]
     word_dim: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features."""
+        return tuple(self.sizes)
 
 
 def resolve_features(option: str | None, available: Sequence[str]) -> tuple[str, ...]:
@@ -61,11 +64,15 @@ def plan_factors(args: Namespace, layers: Sequence[Layer]) -> FactorPlan:
     width = args.encoder_embed_dim
     dims = _feature_dims(args, names, width) if names else ()
     d = sum(dims) if args.feature_combine == "concat" else dims[0] if names else 0
-    _check_sharing(args, names)
+    for option in ("share_all_embeddings", "merge_src_tgt_embed"):
+        if names and args.feature_merge == "concat" and getattr(args, option, False):
+            raise ValueError(
+                f"{flag_of(option)} needs a word table of full width, which --feature-merge concat "
+                "does not have; use --feature-merge overlay or add"
+            )
     return FactorPlan(
-        names=names,
+        sizes={name: len(held[name].inventory) for name in names},
         columns=tuple(places[name][0] for name in names),
-        sizes=tuple(len(held[name].inventory) for name in names),
         dims=dims,
         word_dim=_word_dim(args, names, width, d),
     )
@@ -125,14 +132,3 @@ def _word_dim(args: Namespace, names: Sequence[str], width: int, d: int) -> int:
             f"the word embedding must be {word} wide here"
         )
     return word
-
-
-def _check_sharing(args: Namespace, names: Sequence[str]) -> None:
-    if not names or args.feature_merge != "concat":
-        return
-    for option in ("share_all_embeddings", "merge_src_tgt_embed"):
-        if getattr(args, option, False):
-            raise ValueError(
-                f"{flag_of(option)} needs a word table of full width, which "
-                "--feature-merge concat does not have; use --feature-merge overlay or add"
-            )

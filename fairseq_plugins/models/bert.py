@@ -198,15 +198,10 @@ class BertModel(BaseFairseqModel):
         Args:
             src_tokens: (B, S).
             src_lengths: (B,); not needed.
-            segments: (B, S).
-            token_positions: (N,) flat positions of the real tokens.
-            src_factors: (B, S, F), for a model with features.
+            segments, token_positions, heads, similarity, need_weights: see `BertEncoder.forward`.
+            src_factors: its ``factors``.
             word_rows: (W,) packed rows of the words' first subwords, for word labels.
-            word_of: (B, S) number of each token's word in its row, -1 at special tokens, for a
-                model that reads words.
-            heads: (B, W) head of each word, for a model that reads trees.
-            similarity: (B, W, W) from 0 to 1, for a model that reads word similarities.
-            need_weights: whether to return attention weights.
+            word_of: its ``words``.
 
         Returns:
             Logits (B, C), (W, C), or of answers (B, S, 2), see `nn.span_heads`, which adds
@@ -235,18 +230,16 @@ class BertModel(BaseFairseqModel):
             logits = self.head(output.rows.index_select(0, word_rows))  # (W, C)
         else:
             logits = self.head(self.encoder.pool(output))  # (B, C)
-        outputs = output.outputs
+        outputs, losses = output.outputs, {}
+        if outputs.parent_losses:
+            losses["parent"] = self.parent_weight * torch.stack(outputs.parent_losses).mean()
         return logits, extra | {
-            "losses": self._losses(outputs.parent_losses),
+            "losses": losses,
             "gates": outputs.gates,
             "fusion": outputs.fusions,
             "difference": outputs.differences,
             "attention": outputs.weights,
         }
-
-    def _losses(self, parents: list[Tensor]) -> dict[str, Tensor]:
-        """Weigh the losses of supervised heads, the mean over the layers."""
-        return {"parent": self.parent_weight * torch.stack(parents).mean()} if parents else {}
 
 
 def _size(*modules: Any) -> int:

@@ -19,8 +19,7 @@ from torch import Tensor, nn
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from ..syntax.needs import Needs
 from . import _config, _options
-from ._encoder import SyntaxEncoder
-from ._local_encoder import OPTION, LocalPlan, plan_local, read_tree
+from ._encoder import OPTION, SyntaxEncoder, plan_local, read_tree
 from ._options import NONE
 from ._plan import FactorPlan, plan_factors, resolve_features
 
@@ -54,8 +53,7 @@ class SyntaxTransformerModel(TransformerModel):
         _config.resolve(cfg)
         names = resolve_features(cfg.features, available)
         _options.write(cfg, features=",".join(names) or NONE)
-        needs = cls.needs_of(cfg)
-        annotated = needs.reads(training=True) and annotator
+        annotated = annotator and cls.needs_of(cfg).reads(training=True)
         _options.write(cfg, annotator=annotator if annotated else None)
 
     @classmethod
@@ -86,10 +84,8 @@ class SyntaxTransformerModel(TransformerModel):
         _config.check_initialisation(args)
         if args.feature_merge == "concat" and args.factor_plan.names:
             # fairseq would load it into a table of full width.
-            args.source_embed_path, args.encoder_embed_path = (
-                args.__dict__.pop("encoder_embed_path", None),
-                None,
-            )
+            args.source_embed_path = getattr(args, "encoder_embed_path", None)
+            args.encoder_embed_path = None
         model = super().build_model(args, task)
         model.needs = replace(cls.needs_of(cfg), features=args.factor_plan.names)
         if args.param_init == "glorot":
@@ -105,16 +101,10 @@ class SyntaxTransformerModel(TransformerModel):
         if plan.names:
             if plan.word_dim != embed_tokens.embedding_dim:
                 embed_tokens = cls._narrow_words(args, src_dict, plan.word_dim)
-            factors = FactorEmbedding(
-                dict(zip(plan.names, plan.sizes)),
-                plan.dims,
-                columns=plan.columns,
-                combine=args.feature_combine,
-                scale=args.feature_scale,
-            )
+            how = {"combine": args.feature_combine, "scale": args.feature_scale}
+            factors = FactorEmbedding(plan.sizes, plan.dims, columns=plan.columns, **how)
             embed_tokens = FactoredEmbedding(embed_tokens, factors, args.feature_merge)
-        local: LocalPlan = args.local_plan
-        return SyntaxEncoder(args, src_dict, embed_tokens, local)
+        return SyntaxEncoder(args, src_dict, embed_tokens, args.local_plan)
 
     @classmethod
     def _narrow_words(cls, args: Any, src_dict: Any, width: int) -> nn.Embedding:
@@ -157,40 +147,16 @@ class SyntaxTransformerModel(TransformerModel):
         prev_output_tokens: Tensor,
         src_factors: Optional[Tensor] = None,
         return_all_hiddens: bool = True,
-        features_only: bool = False,
-        alignment_layer: Optional[int] = None,
-        alignment_heads: Optional[int] = None,
+        **how: Any,
     ) -> tuple[Tensor, dict[str, Any]]:
-        """Run encoder and decoder; as fairseq's, with the features handed to the encoder.
-
-        Args:
-            src_tokens: (B, S).
-            src_lengths: (B,).
-            prev_output_tokens: (B, T).
-            src_factors: (B, S, F).
-            return_all_hiddens: as in fairseq.
-            features_only: as in fairseq.
-            alignment_layer: as in fairseq.
-            alignment_heads: as in fairseq.
+        """Run encoder and decoder; as fairseq's, with the features (B, S, F) handed to the encoder.
 
         Returns:
             Scores (B, T, V) and fairseq's extras.
         """
-        encoder_out = self.encoder(
-            src_tokens,
-            src_lengths=src_lengths,
-            return_all_hiddens=return_all_hiddens,
-            src_factors=src_factors,
-        )
-        return self.decoder(
-            prev_output_tokens,
-            encoder_out=encoder_out,
-            features_only=features_only,
-            alignment_layer=alignment_layer,
-            alignment_heads=alignment_heads,
-            src_lengths=src_lengths,
-            return_all_hiddens=return_all_hiddens,
-        )
+        how |= {"src_lengths": src_lengths, "return_all_hiddens": return_all_hiddens}
+        encoder_out = self.encoder(src_tokens, src_lengths, return_all_hiddens, None, src_factors)
+        return self.decoder(prev_output_tokens, encoder_out=encoder_out, **how)
 
     @classmethod
     def from_pretrained(

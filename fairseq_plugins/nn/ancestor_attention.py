@@ -12,6 +12,8 @@ One layer adds 7,087,875 parameters to a base encoder and 12,596,227 to a large 
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -44,30 +46,23 @@ class SyntaxLayers(nn.Module):
     Args:
         shape: sizes.
         layers: how many.
-        span, pairs: see `AncestorRule`.
         mix: ``scalar`` or ``fixed``.
+        ancestors: keywords of `AncestorRule`.
     """
 
     def __init__(
-        self,
-        shape: BertShape,
-        layers: int = 1,
-        *,
-        span: bool = False,
-        mix: str = "scalar",
-        pairs: str = "closed",
+        self, shape: BertShape, layers: int = 1, *, mix: str = "scalar", **ancestors: Any
     ) -> None:
         super().__init__()
         mixers = [
-            LocalMixer((AncestorRule(span, pairs),), dropout=shape.attention_dropout)
+            LocalMixer((AncestorRule(**ancestors),), dropout=shape.attention_dropout)
             for _ in range(layers)
         ]
         self.layers = nn.ModuleList(
             BertLayer(shape, SelfAttention(shape.hidden, shape.heads, mixer)) for mixer in mixers
         )
         self.mix = ScalarMix() if mix == "scalar" else None
-        for part in self.layers.modules():
-            draw(part)
+        self.layers.apply(draw)
 
     def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
         """Return new states of BERT's, (N, D) each."""

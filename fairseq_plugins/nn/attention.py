@@ -165,7 +165,7 @@ class SelfAttention(nn.Module):
         qkv = self.qkv(rows)  # (N, 3 D)
         if self.supervision is not None and context.heads is not None:
             context.outputs.parent_losses.append(self.supervision(qkv, self.heads, context))
-        reads_affinity = self.dual is None or self.dual.reads_affinity
+        reads_affinity = self.dual is None or self.dual.fusion.reads_affinity
         mixed = None
         if reads_affinity or context.need_weights:
             mixed, weights = self.mixer(qkv, self.heads, rows, context)

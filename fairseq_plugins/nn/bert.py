@@ -94,10 +94,6 @@ class BertOutput:
         """Return the states as part 0: fairseq's NaN detector looks at first parts of outputs."""
         return (self.rows,)[index]
 
-    def padded(self) -> Tensor:
-        """All states, (B, S, D), zeros at padding."""
-        return self.layout.pad(self.rows)
-
 
 class BertEmbeddings(nn.Module):
     """Word, position and segment embeddings, added up and normalised.
@@ -141,9 +137,7 @@ class BertEmbeddings(nn.Module):
 class BertLayer(nn.Module):
     """Attention and feed-forward block, each with residual and LayerNorm after it.
 
-    Args:
-        shape: sizes.
-        attention: the layer's self-attention (or another one, by whoever calls `join`).
+    The attention is the layer's self-attention, or another one, by whoever calls `join`.
     """
 
     def __init__(self, shape: BertShape, attention: nn.Module) -> None:
@@ -191,10 +185,9 @@ class BertEncoder(nn.Module):
         self.embeddings = BertEmbeddings(shape, features)
         self.layers = nn.ModuleList(BertLayer(shape, make(i)) for i in range(shape.layers))
         self.pooler = nn.Linear(shape.hidden, shape.hidden) if shape.pooler else None
-        for part in (self.embeddings.words, self.embeddings.positions, self.embeddings.segments):
-            draw(part)
-        for part in [*self.layers.modules(), self.pooler]:
-            draw(part)
+        tables = (self.embeddings.words, self.embeddings.positions, self.embeddings.segments)
+        for part in filter(None, (*tables, self.layers, self.pooler)):
+            part.apply(draw)
         self.top = top
 
     def forward(
@@ -231,13 +224,7 @@ class BertEncoder(nn.Module):
         return BertOutput(states[-1], layout, states if need_layers else [], context.outputs)
 
     def pool(self, output: BertOutput) -> Tensor:
-        """Return one vector a sentence, (B, D): tanh of a linear map of the first token's state.
-
-        Raises:
-            ValueError: the encoder was built without a pooler.
-        """
-        if self.pooler is None:
-            raise ValueError("this encoder has no pooler")
+        """Return one vector a sentence, (B, D): tanh of a linear map of the first token's state."""
         return torch.tanh(self.pooler(output.first))  # (B, D)
 
 
@@ -246,7 +233,7 @@ def plain_attention(shape: BertShape) -> SelfAttention:
     return SelfAttention(shape.hidden, shape.heads, GlobalMixer(shape.attention_dropout))
 
 
-def draw(module: nn.Module | None) -> None:
+def draw(module: nn.Module) -> None:
     """Start a linear map or an embedding as BERT does: N(0, 0.02), biases and padding zero."""
     if isinstance(module, (nn.Linear, nn.Embedding)):
         nn.init.normal_(module.weight, std=INIT_STD)

@@ -24,8 +24,7 @@ from .bert import ACTIVATIONS, BertLayer, BertShape, draw, plain_attention
 from .context import AttentionContext
 from .convolution import ConvolutionStack
 from .cross_attention import CrossAttention
-from .packing import Layout
-from .pair_layout import Side, Sides
+from .packing import Layout, Side, Sides
 
 WIRINGS = ("query", "literal")
 SKIPS = ("none", "simple", "transformer", "highway")
@@ -88,10 +87,8 @@ class CoattentionBlock(nn.Module):
 
 
 def _cross_layer(shape: BertShape) -> BertLayer:
-    layer = BertLayer(shape, CrossAttention(shape.hidden, shape.heads, shape.attention_dropout))
-    for part in layer.modules():
-        draw(part)
-    return layer
+    attention = CrossAttention(shape.hidden, shape.heads, shape.attention_dropout)
+    return BertLayer(shape, attention).apply(draw)
 
 
 class _Stream(NamedTuple):
@@ -197,12 +194,9 @@ class DirectedCoattention(nn.Module):
         if skip in ("simple", "transformer"):
             self.norm = nn.LayerNorm(hidden, eps=shape.norm_epsilon)
         if skip == "transformer":
-            self.path = BertLayer(shape, plain_attention(shape))
-            for part in self.path.modules():
-                draw(part)
+            self.path = BertLayer(shape, plain_attention(shape)).apply(draw)
         if skip == "highway":
-            self.gate = nn.Linear(hidden, hidden)
-            draw(self.gate)
+            self.gate = nn.Linear(hidden, hidden).apply(draw)
             nn.init.constant_(self.gate.bias, CARRY)
 
     def forward(

@@ -45,17 +45,11 @@ class CrossAttention(nn.Module):
         *,
         need_weights: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """Attend.
-
-        Args:
-            queries: hidden states of the tokens that attend, (N, D).
-            query_layout: where they stand, (B, T).
-            memory: hidden states of the tokens they attend to, (M, D).
-            memory_layout: where these stand, (B, S).
-            need_weights: whether to return the attention weights.
+        """Let states (N, D), laid out as (B, T), attend to a memory (M, D), laid out as (B, S).
 
         Returns:
-            New states (N, D); weights before dropout (B, H, T, S), zero at padding, or None.
+            New states (N, D); weights before dropout (B, H, T, S), zero at padding, or None where
+            they are not needed.
         """
         query = query_layout.pad(self.query(queries)).unflatten(-1, (self.heads, -1))
         query = query.transpose(1, 2)  # (B, H, T, K)

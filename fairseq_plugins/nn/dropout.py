@@ -15,13 +15,6 @@ from torch.nn import functional
 CHOICES = 2**16
 
 
-def check_rate(rate: float) -> float:
-    """Return a rate of dropout; ValueError if it is none."""
-    if not 0 <= rate < 1:
-        raise ValueError(f"a dropout of {rate} is not between 0 and 1 (1 excluded)")
-    return rate
-
-
 def factors(values: Tensor, count: int, drop: float) -> Tensor:
     """Draw what dropout multiplies with: 0, or 1 / (1 - ``drop``).
 
@@ -54,7 +47,9 @@ class Dropout(nn.Module):
 
     def __init__(self, rate: float) -> None:
         super().__init__()
-        self.p = check_rate(rate)
+        if not 0 <= rate < 1:
+            raise ValueError(f"a dropout of {rate} is not between 0 and 1 (1 excluded)")
+        self.p = rate
 
     def forward(self, values: Tensor) -> Tensor:
         """Drop elements of ``values``; the others grow by 1 / (1 - p)."""

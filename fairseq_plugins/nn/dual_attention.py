@@ -111,11 +111,6 @@ class DualAttention(nn.Module):
         self.fusion = fusion
         self.layer = layer
 
-    @property
-    def reads_affinity(self) -> bool:
-        """Whether the layer's own attention has a part in the result."""
-        return self.fusion.reads_affinity
-
     def forward(
         self,
         affinity: Tensor | None,

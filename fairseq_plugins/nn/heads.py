@@ -23,8 +23,7 @@ class LabelHead(nn.Module):
     def __init__(self, hidden: int, labels: int, dropout: float = 0.1) -> None:
         super().__init__()
         self.dropout = Dropout(dropout)
-        self.out = nn.Linear(hidden, labels)
-        draw(self.out)
+        self.out = nn.Linear(hidden, labels).apply(draw)
 
     def forward(self, states: Tensor) -> Tensor:
         """Return logits (., C) of states (., D)."""

@@ -49,15 +49,11 @@ class FeatureInfusion(nn.Module):
         # Zero tables under a zero map would never learn: with ``affine`` the map alone is zero.
         tables = "zero" if init == "zero" and merge == "add" else "normal"
         self.factors.reset_parameters(tables, INIT_STD)
-        if self.affine is not None:
-            self._start_as_identity(0.0 if init == "zero" else INIT_STD)
-
-    @torch.no_grad()
-    def _start_as_identity(self, std: float) -> None:
-        hidden = self.affine.out_features
-        self.affine.bias.zero_()
-        self.affine.weight[:, :hidden] = torch.eye(hidden)
-        self.affine.weight[:, hidden:].normal_(std=std)
+        if self.affine is not None:  # starts as identity
+            with torch.no_grad():
+                self.affine.bias.zero_()
+                self.affine.weight[:, :hidden] = torch.eye(hidden)
+                self.affine.weight[:, hidden:].normal_(std=0.0 if init == "zero" else INIT_STD)
 
     def forward(self, words: Tensor, factors: Tensor) -> Tensor:
         """Join: words (N, D) and feature ids (N, F) to (N, D)."""

@@ -70,14 +70,16 @@ class PackedAttention(torch.autograd.Function):
             place = _by_head(out, block, heads, 1)[0]
             place.copy_(torch.bmm(used, value).view_as(place))
             saved.append((parts, used, mask if gates is not None else None, *tables))
-        _save(ctx, out, gates, saved)
+        ctx.save_for_backward(out, gates, *(tensor for entry in saved for tensor in entry))
         ctx.blocks, ctx.heads = blocks, heads
         return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        out, gates, saved = _saved(ctx)
+        out, gates, *flat = ctx.saved_tensors
+        count = len(flat) // max(len(ctx.blocks), 1)  # of a block
+        saved = [flat[i : i + count] for i in range(0, len(flat), count)]
         heads, size = ctx.heads, out.shape[1] // ctx.heads
         gradient, scale = gradient.contiguous(), size**-0.5
         sums = (gradient * out).unflatten(1, (heads, size)).sum(-1)  # (N, H)
@@ -142,16 +144,6 @@ def _through_mixture(
 def _by_token(gates: Tensor, block: Block) -> Tensor:
     """Return the gates of a block's tokens, (N, C) to (C, n, T)."""
     return gates[block.rows].unflatten(0, (-1, block.length)).permute(2, 0, 1)
-
-
-def _save(ctx: Any, out: Tensor, gates: Tensor | None, saved: list[tuple[Any, ...]]) -> None:
-    ctx.save_for_backward(out, gates, *(tensor for entry in saved for tensor in entry))
-
-
-def _saved(ctx: Any) -> tuple[Tensor, Tensor | None, list[tuple[Any, ...]]]:
-    out, gates, *flat = ctx.saved_tensors
-    size = len(flat) // max(len(ctx.blocks), 1)
-    return out, gates, [tuple(flat[i : i + size]) for i in range(0, len(flat), size)]
 
 
 def _by_head(rows: Tensor, block: Block, heads: int, parts: int) -> Tensor:

@@ -5,6 +5,10 @@ maps, normalisation, feed-forward layers) works on the packed rows (N, .), so pa
 Inside attention, where tokens meet, a batch falls into blocks: on a processor sentences of one
 length each, which need no padding either; on an accelerator, which wants few large operations, one
 padded block. Blocks are few when sentences of like length stand together, as our batches have them.
+
+The two sides of a pair, a question and its context, are packed rows of their own: everything of the
+first segment, [CLS] and the first [SEP] included, and everything of the second, the last [SEP]
+included (Chadha and Sood 2019, eq. 1-2).
 """
 
 from __future__ import annotations
@@ -144,6 +148,61 @@ class Block:
     def give(self, values: Tensor) -> Tensor:
         """Return (n, l, ...) to packed rows of the block."""
         return values.flatten(0, 1) if self.layout is None else self.layout.pack(values)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of every pair of a batch.
+
+    Args:
+        rows: its tokens among the packed rows of the batch, (n,), in rising order.
+        layout: where they stand when each side begins at the left, (B, S of the side).
+    """
+
+    rows: Tensor
+    layout: Layout
+
+    @classmethod
+    def of(cls, chosen: Tensor, layout: Layout) -> Side:
+        """Make a side of the packed rows that are ``chosen``, (N,)."""
+        rows = chosen.nonzero().squeeze(1)  # (n,)
+        counts = torch.bincount(layout.sentences[rows], minlength=layout.shape[0])  # (B,)
+        columns = torch.arange(max(int(counts.max()), 1), device=rows.device)  # (S,)
+        return cls(rows, Layout.of(columns >= counts[:, None], may_be_empty=True))
+
+    def take(self, states: Tensor) -> Tensor:
+        """Take its rows out of those of the batch: (N, D) to (n, D)."""
+        return states.index_select(0, self.rows)
+
+    def spread(self, states: Tensor, size: int) -> Tensor:
+        """Set its rows among zeros for the other side's: (n, D) to (N, D) of N = ``size`` rows."""
+        return states.new_zeros(size, *states.shape[1:]).index_copy(0, self.rows, states)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both sides of every pair of a batch.
+
+    Args:
+        layout: of the batch.
+        question, context: its sides.
+    """
+
+    layout: Layout
+    question: Side
+    context: Side
+
+    @classmethod
+    def of(cls, layout: Layout, segments: Tensor | None) -> Sides:
+        """Part a batch by its segments, (B, S).
+
+        Raises:
+            ValueError: the batch has none, so no pairs.
+        """
+        if segments is None:
+            raise ValueError("question and context cannot be told apart: the batch has no segments")
+        second = layout.pack(segments).bool()  # (N,)
+        return cls(layout, Side.of(~second, layout), Side.of(second, layout))
 
 
 class _Pack(torch.autograd.Function):

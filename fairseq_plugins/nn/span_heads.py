@@ -25,16 +25,11 @@ JOINED_LAYERS = 4
 
 
 class JointSpanHead(nn.Module):
-    """One linear map to both logits.
-
-    Args:
-        shape: sizes of the BERT beneath.
-    """
+    """One linear map to both logits."""
 
     def __init__(self, shape: BertShape) -> None:
         super().__init__()
-        self.out = nn.Linear(shape.hidden, 2)
-        draw(self.out)
+        self.out = nn.Linear(shape.hidden, 2).apply(draw)
 
     def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
         """Return start and end logits, (N, 2), of states (N, D)."""
@@ -60,17 +55,17 @@ class SeparateSpanHead(nn.Module):
             self.lstm = TokenLstm(2 * shape.hidden, shape.hidden, both_ways=lstm == "bidirectional")
             width = self.lstm.outputs
         self.start, self.end = nn.Linear(shape.hidden, 1), nn.Linear(width, 1)
-        for part in [*self.start_layer.modules(), *self.end_layer.modules(), self.start, self.end]:
-            draw(part)
+        for part in (self.start_layer, self.end_layer, self.start, self.end):
+            part.apply(draw)
 
     def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
         """Return start and end logits, (N, 2), of states (N, D)."""
         start = self.start_layer(rows, context)  # (N, D)
         end = self.end_layer(rows, context)  # (N, D)
-        if self.lstm is None:
-            return torch.cat([self.start(start), self.end(end)], dim=1)
-        both = torch.cat([end, start], dim=1)  # (N, 2 D)
-        return torch.cat([self.start(start), self.end(self.lstm(both, context.layout))], dim=1)
+        read = end
+        if self.lstm is not None:
+            read = self.lstm(torch.cat([end, start], dim=1), context.layout)  # (N, D or 2 D)
+        return torch.cat([self.start(start), self.end(read)], dim=1)
 
 
 class TokenLstm(nn.Module):
@@ -98,11 +93,10 @@ class TokenLstm(nn.Module):
 
 
 def _by_time(layout: Layout) -> tuple[Tensor, Tensor]:
-    """Order packed rows as an LSTM reads them: all first tokens, then all second ones, …
+    """Order packed rows (N,) as an LSTM reads them: all first tokens, then all second ones, …
 
-    Returns:
-        The rows in that order, (N,), longer sentences first; and how many sentences still have a
-        token at each time, (S,), on the CPU, as torch wants it.
+    Longer sentences come first. With the order comes how many sentences still have a token at each
+    time, (S,), on the CPU, as torch wants it.
     """
     lengths = (~layout.padding_mask).sum(1)  # (B,)
     rank = lengths.argsort(descending=True, stable=True).argsort()  # (B,) place of a sentence
@@ -121,8 +115,7 @@ class LayerInputs(nn.Module):
     def __init__(self, hidden: int, layers: int) -> None:
         super().__init__()
         self.layers = layers
-        self.out = nn.Linear((1 + layers) * hidden, hidden)
-        draw(self.out)
+        self.out = nn.Linear((1 + layers) * hidden, hidden).apply(draw)
 
     def forward(self, rows: Tensor, states: list[Tensor]) -> Tensor:
         """Return (N, D) of what the head reads and the encoder's states, (N, D) each."""

@@ -94,12 +94,7 @@ class TreeRule:
         return allowed | allowed.mT if self.neighbours == "symmetric" else allowed
 
     def _near(self, own: Tensor, heads: Tensor) -> Tensor:
-        """Return the tokens at most m away from each word, (n, W, C).
-
-        Args:
-            own: the tokens of each word, and of none, (n, W + 1, C).
-            heads: (n, W).
-        """
+        """Return the tokens at most m away from each word, (n, W, C), of all words' own ones."""
         size = heads.shape[1]
         word = torch.arange(size, device=heads.device)
         above, most = word.expand_as(heads), min(self.threshold, max(size - 1, 0))
@@ -133,9 +128,7 @@ class WindowRule:
         """Whether it counts words; see `Rule`."""
         return self.unit == "words"
 
-    def __call__(
-        self, words: Tensor, segments: Tensor | None, heads: Tensor | None = None
-    ) -> Tensor:
+    def __call__(self, words: Tensor, segments: Tensor | None, *_: Tensor | None) -> Tensor:
         """Return ``allowed`` (n, l, l); see `Rule`."""
         places = words
         if self.unit == "subwords":
@@ -177,9 +170,7 @@ class CrossRule:
 
     needs_heads = needs_words = False
 
-    def __call__(
-        self, words: Tensor, segments: Tensor | None, heads: Tensor | None = None
-    ) -> Tensor:
+    def __call__(self, words: Tensor, segments: Tensor | None, *_: Tensor | None) -> Tensor:
         """Return ``allowed`` (n, l, l); see `Rule`."""
         nothing = words.new_zeros(*words.shape, words.shape[1], dtype=torch.bool)  # (n, l, l)
         return _opened(nothing, words, segments)

@@ -5,9 +5,8 @@ from ..registration import register
 register()  # first: it keeps logging as it is while fairseq loads
 
 from .extractive_qa import ExtractiveQATask  # noqa: E402
-from .sequence_labeling import SequenceLabelingTask  # noqa: E402
 from .syntax_translation import SyntaxTranslationTask  # noqa: E402
-from .text_classification import TextClassificationTask  # noqa: E402
+from .text_labels import SequenceLabelingTask, TextClassificationTask  # noqa: E402
 
 __all__ = [
     "ExtractiveQATask",

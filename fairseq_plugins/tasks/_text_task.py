@@ -64,15 +64,6 @@ class TextTaskConfig(FairseqDataclass):
     amp: bool = II("common.amp")
 
 
-@dataclass
-class LabelTaskConfig(TextTaskConfig):
-    """Options of tasks that learn labels."""
-
-    positive_label: Optional[str] = option(
-        "class or error label that F1 is about (default: the data folder's)", None
-    )
-
-
 class TextTask(FairseqTask):
     """Learn what is to be known of texts.
 
@@ -135,7 +126,6 @@ class TextTask(FairseqTask):
     @property
     def target_dictionary(self) -> None:
         """None: labels are no text."""
-        return
 
     def max_positions(self) -> Optional[int]:
         """Most tokens of an input: the option, or what the model has; None before there is one."""
@@ -144,7 +134,7 @@ class TextTask(FairseqTask):
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build a model for the folder, and see to it that its checkpoint can tell what it is for.
 
-        Of a checkpoint's options a closed record is taken, see `_closing`.
+        Of a checkpoint's options a closed record is taken, see `_checkpoint_options`.
 
         Raises:
             ValueError: a model that is none of ours, or one that does not fit the folder: that was
@@ -211,13 +201,8 @@ class TextTask(FairseqTask):
     ) -> None:
         """Load a split, after checking that its streams fit and its examples are not too long.
 
-        Args:
-            split: name of the split.
-            epoch: ignored, like ``combine`` and ``kwargs``.
-            combine: see ``epoch``.
-            task_cfg: the checkpoint's task options; only validation gives it.
-            for_prediction: the split may be without labels.
-            kwargs: see ``epoch``.
+        Only validation gives the checkpoint's task options, ``task_cfg``; a split
+        ``for_prediction`` may be without labels. The rest is ignored.
 
         Raises:
             FileNotFoundError: no such split, or a missing stream.

@@ -48,12 +48,7 @@ def is_unanswered(tokens: Tensor, end: int) -> bool:
 def without_answers(
     hypotheses: Sequence[list[dict[str, Tensor]]], src_tokens: Tensor, dictionary: Dictionary
 ) -> list[list[dict[str, Tensor]]]:
-    """Replace what a model made of lines that it was not to be asked about.
-
-    Args:
-        hypotheses: for each sentence its best translations, as fairseq's generators return them.
-        src_tokens: word ids, (B, S).
-        dictionary: of the source.
+    """Replace what a model made of lines (B, S) that it was not to be asked about.
 
     Returns:
         As many translations of each sentence: empty ones with the score 0 for an empty line, and
@@ -83,12 +78,7 @@ def _nothing(hypothesis: dict[str, Tensor], end: int, score: float) -> dict[str,
 
 
 def repaired(lines: Sequence[str], first: int) -> list[str]:
-    """Put U+FFFD where a line is no Unicode text, and say where.
-
-    Args:
-        lines: raw lines.
-        first: number of the first of them.
-    """
+    """Put U+FFFD where a raw line is no Unicode text, and say where, the first being ``first``."""
     found = [readable(line) for line in lines]
     broken = [i for i, (old, new) in enumerate(zip(lines, found), first) if old != new]
     if broken:
@@ -97,13 +87,7 @@ def repaired(lines: Sequence[str], first: int) -> list[str]:
 
 
 def report(marks: Sequence[int], first: int, limits: str) -> None:
-    """Say which lines get an empty translation.
-
-    Args:
-        marks: of each line, see `mark_of`.
-        first: number of the first line.
-        limits: what a line may have.
-    """
+    """Say which lines get an empty translation, by their marks; ``limits`` is what one may have."""
     empty, long = (
         [i for i, mark in enumerate(marks, first) if mark == kind] for kind in (EMPTY, TOO_LONG)
     )

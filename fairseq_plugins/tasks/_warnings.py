@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 logger = logging.getLogger(__name__)
 
@@ -44,18 +44,6 @@ class Warnings:
                 "but this task wants raw text and segments it itself"
             )
 
-    def idle_ablation(self, ablated: Iterable[str], features: Sequence[str]) -> None:
-        """Say that a feature to be ablated is none of the model's."""
-        for name in ablated:
-            if name not in features:
-                self.say(f"--ablate-features {name}: the model does not read that feature")
-
 
 def _name(annotator: str) -> str:
     return annotator or "no pipeline: given with the data"
-
-
-def log_ablation(names: Sequence[str], mode: str) -> None:
-    """Leave a mark of ``--ablate-features`` in the log of a run."""
-    if names:
-        logger.info("ablation outside training: %s (%s)", ", ".join(names), mode)

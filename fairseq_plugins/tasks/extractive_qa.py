@@ -151,15 +151,9 @@ class ExtractiveQATask(TextTask):
         texts = Texts(
             [question.id for question in asked],
             [question.text for question in asked],
-            [_answers(question) for question in asked],
+            [None if q.answers is None else tuple(a.text for a in q.answers) for q in asked],
             [paragraph.context for paragraph in paragraphs],
             columns.paragraph,
             columns.offsets,
         )
         return QuestionDataset(columns, form, texts=texts, name_of=names.__getitem__)
-
-
-def _answers(question: Any) -> Optional[tuple[str, ...]]:
-    if question.answers is None:
-        return None
-    return tuple(answer.text for answer in question.answers)

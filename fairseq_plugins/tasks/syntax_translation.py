@@ -5,6 +5,7 @@ one feature stream each beside the source, and two that tell its parse trees. Al
 into every batch; the model takes those that it was built for.
 """
 
+import logging
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +29,13 @@ from ..option_flags import option
 from ..syntax.layers import COLUMN, TREE, Layer, column_places, parse_features
 from . import _checkpoint_options, _checks, _generation, _unanswered, _warnings
 
+logger = logging.getLogger(__name__)
+
+NAME = "syntax_translation"
+PLAIN = (
+    ". For a plain transformer use --arch syntax_transformer --features none, or --task "
+    "translation on the same folder"
+)
 LONGEST_LINE = 20_000  # characters, for folders that do not say
 
 
@@ -55,7 +63,7 @@ class SyntaxTranslationConfig(TranslationConfig):
     ablation_seed: int = option("seed of --ablation-mode shuffle", 1)
 
 
-@register_task("syntax_translation", dataclass=SyntaxTranslationConfig)
+@register_task(NAME, dataclass=SyntaxTranslationConfig)
 class SyntaxTranslationTask(TranslationTask):
     """Translate text whose source words carry syntactic features.
 
@@ -102,9 +110,8 @@ class SyntaxTranslationTask(TranslationTask):
             )
         if cfg.dataset_impl not in (None, "mmap"):
             raise ValueError(f"--dataset-impl is {cfg.dataset_impl}; prepared folders are mmap")
-        manifest = translation_folders.shared_manifest(
-            utils.split_paths(cfg.data) if cfg.data else []
-        )
+        folders = utils.split_paths(cfg.data) if cfg.data else []
+        manifest = translation_folders.shared_manifest(folders)
         translation_folders.check_languages(manifest, cfg.source_lang, cfg.target_lang)
         cfg.source_lang, cfg.target_lang = manifest.source_lang, manifest.target_lang
         task = super().setup_task(cfg, **kwargs)
@@ -133,20 +140,19 @@ class SyntaxTranslationTask(TranslationTask):
         places = column_places(self.source_layers)
         columns = [column for name in names for column in places[name]]
         mode = str(self.cfg.ablation_mode)
-        _warnings.log_ablation(names, mode)
-        return Ablation(columns, mode, self.cfg.ablation_seed) if names else None
+        if not names:
+            return None
+        logger.info("ablation outside training: %s (%s)", ", ".join(names), mode)
+        return Ablation(columns, mode, self.cfg.ablation_seed)
 
     def load_dataset(
         self, split: str, epoch: int = 1, combine: bool = False, task_cfg: Any = None, **kwargs: Any
     ) -> None:
         """Load a split of tokens and features after checking that they fit.
 
-        Args:
-            split: name of the split.
-            epoch: training data of several folders are taken in turns.
-            combine: join ``train``, ``train1`` and so on.
-            task_cfg: the checkpoint's task options; only generation and validation give it.
-            kwargs: ignored.
+        Training data of several folders are taken in turns, one an ``epoch``; ``combine`` joins
+        ``train``, ``train1`` and so on. Only generation and validation give the checkpoint's task
+        options, ``task_cfg``; ``kwargs`` are ignored.
 
         Raises:
             FileNotFoundError: a split or stream that is missing.
@@ -154,53 +160,34 @@ class SyntaxTranslationTask(TranslationTask):
         """
         training = split == self.cfg.train_subset
         folder = Path(self.folders[(epoch - 1) % len(self.folders) if training else 0])
-        where = (folder, self.manifest.pair, self.manifest.source_lang)
-        parts = split_parts(folder, split, *where[1:], combine=combine)
+        source, target = self.manifest.source_lang, self.manifest.target_lang
+        names, layers = (self.manifest.pair, source), self.source_layers
+        parts = split_parts(folder, split, *names, combine=combine)
+        promised = Manifest.load(folder).splits
+        how = {"dictionaries": {source: self.src_dict, target: self.tgt_dict}}
         for part in parts:
-            self._check(folder, part)
+            lines = promised.get(part, {}).get("lines")
+            check_split(folder, part, *names, layers, lines=lines, **how)
         super().load_dataset(split, epoch=epoch, combine=combine)
-        ablate = None if training and task_cfg is None else self.ablation
-        factors = self._open_factors(folder, parts, ablate) if self.source_layers else None
+        factors = None
+        if layers:
+            how = {"upsample_primary": self.cfg.upsample_primary}
+            streams = open_factors(folder, parts, *names, layers, **how)
+            limit = self.cfg.max_source_positions if self.cfg.truncate_source else None
+            ablate = None if training and task_cfg is None else self.ablation
+            factors = FactorStreams(streams, layers, limit=limit, ablate=ablate)
         self.datasets[split] = FactoredPairDataset(self.datasets[split], factors)
-
-    def _check(self, folder: Path, part: str) -> None:
-        promised = Manifest.load(folder).splits.get(part, {}).get("lines")
-        where = (folder, part, self.manifest.pair, self.manifest.source_lang)
-        dictionaries = {
-            self.manifest.source_lang: self.src_dict,
-            self.manifest.target_lang: self.tgt_dict,
-        }
-        how = {"lines": promised, "dictionaries": dictionaries}
-        check_split(*where, self.source_layers, **how)
-
-    def _open_factors(
-        self, folder: Path, parts: list[str], ablate: Optional[Ablation]
-    ) -> FactorStreams:
-        where = (folder, parts, self.manifest.pair, self.manifest.source_lang, self.source_layers)
-        streams = open_factors(*where, upsample_primary=self.cfg.upsample_primary)
-        limit = self._source_limit()
-        return FactorStreams(streams, self.source_layers, limit=limit, ablate=ablate)
-
-    def _source_limit(self) -> Optional[int]:
-        return self.cfg.max_source_positions if self.cfg.truncate_source else None
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build a model, and see to it that a checkpoint can tell what it was trained on.
 
-        Of a checkpoint's options a closed record is taken, see `_closing`.
+        Of a checkpoint's options a closed record is taken, see `_checkpoint_options`.
 
         Raises:
-            ValueError: a model that reads no source features. A checkpoint may thus name none of
-                those models of fairseq that evaluate text of their options as Python. Or values of
-                a checkpoint that are refused.
+            ValueError: a model that reads no source features, see `_checks.model_class_of`, or
+                values of a checkpoint that are refused.
         """
-        model_class = _checks.model_class_of(
-            cfg,
-            "syntax_translation",
-            "takes_source_factors",
-            ". For a plain transformer use --arch syntax_transformer --features none, or --task "
-            "translation on the same folder",
-        )
+        model_class = _checks.model_class_of(cfg, NAME, "takes_source_factors", PLAIN)
         if from_checkpoint:
             cfg = _checkpoint_options.closed_model(cfg, model_class)
         else:
@@ -215,9 +202,11 @@ class SyntaxTranslationTask(TranslationTask):
             self._trained_with.append(getattr(cfg, "annotator", None) or "")
             present = self.manifest.annotator_id
             self._warnings.other_annotator(self._trained_with, present, self.folders[0])
-        self._warnings.idle_ablation(
-            parse_features(self.cfg.ablate_features or ""), model.needs.features
-        )
+        for name in parse_features(self.cfg.ablate_features or ""):
+            if name not in model.needs.features:
+                self._warnings.say(
+                    f"--ablate-features {name}: the model does not read that feature"
+                )
         if self.cfg.eval_bleu and self.cfg.eval_bleu_detok is None:
             self.tokenizer = _generation.TargetText(str, self._plain_output)  # nothing encodes
         return model
@@ -300,15 +289,14 @@ class SyntaxTranslationTask(TranslationTask):
         Empty lines, and those that are too long and not to be cut, become rows of end marks alone,
         for which `inference_step` returns empty translations; the log names them.
 
-        Args:
-            lines: raw source sentences.
-            encode_fn: fairseq's own encoding; not used, it would know nothing of the features.
+        fairseq's own encoding, ``encode_fn``, is not used: it would know nothing of the features.
 
         Returns:
             Token ids with their features, and their lengths.
         """
         self._warnings.segmented(lines)
-        first, limit, longest = self._sentences + 1, self._model_limit, self._longest_line
+        first, limit = self._sentences + 1, self._model_limit
+        longest = int(self.manifest.options.get("max_characters", LONGEST_LINE))
         lines = [line.strip() for line in _unanswered.repaired(lines, first)]
         end = None if self.cfg.truncate_source else 0
         read = [line if len(line) <= longest else line[:longest][:end] for line in lines]
@@ -330,17 +318,10 @@ class SyntaxTranslationTask(TranslationTask):
 
         One longer than its model takes comes back uncut without ``--truncate-source``.
         """
+        limit = self._model_limit if self.cfg.truncate_source else None
         row = _generation.to_factors(sentence, self.source_layers)
-        if not self.cfg.truncate_source:
-            return token_ids(self.src_dict, sentence.subwords), row
-        limit = self._model_limit
         row = cut_row(row, limit, self.source_layers)
-        return token_ids(self.src_dict, sentence.subwords[: limit - 1]), row
-
-    @property
-    def _longest_line(self) -> int:
-        """Characters that a line may have, as in the preparation of the folder."""
-        return int(self.manifest.options.get("max_characters", LONGEST_LINE))
+        return token_ids(self.src_dict, sentence.subwords[: len(row) - 1]), row
 
     def build_dataset_for_inference(
         self, src_tokens: Any, src_lengths: Any, constraints: Optional[Tensor] = None
@@ -356,25 +337,15 @@ class SyntaxTranslationTask(TranslationTask):
                 "get_interactive_tokens_and_lengths, or to translate() of the model"
             )
         self._queue.clear()
-        pairs = LanguagePairDataset(
-            src_tokens,
-            src_lengths,
-            self.source_dictionary,
-            tgt_dict=self.target_dictionary,
-            constraints=constraints,
-        )
+        how = {"tgt_dict": self.target_dictionary, "constraints": constraints}
+        pairs = LanguagePairDataset(src_tokens, src_lengths, self.source_dictionary, **how)
         if not self.source_layers:
             return FactoredPairDataset(pairs, None, takes_all=True)
         factors, observer = src_tokens.factors, self._queue.put
         return FactoredPairDataset(pairs, factors, observer=observer, takes_all=True)
 
     def inference_step(
-        self,
-        generator: Any,
-        models: list[Any],
-        sample: dict[str, Any],
-        prefix_tokens: Optional[Tensor] = None,
-        constraints: Optional[Tensor] = None,
+        self, generator: Any, models: list[Any], sample: dict[str, Any], *more: Any, **how: Any
     ) -> Any:
         """Translate a batch; interactive ones get back the features that fairseq dropped.
 
@@ -383,7 +354,7 @@ class SyntaxTranslationTask(TranslationTask):
         net_input = sample["net_input"]
         if self.source_layers and "src_factors" not in net_input:
             net_input["src_factors"] = self._queue.take(net_input["src_tokens"])
-        found = super().inference_step(generator, models, sample, prefix_tokens, constraints)
+        found = super().inference_step(generator, models, sample, *more, **how)
         if isinstance(generator, SequenceScorer):
             return found
         return _unanswered.without_answers(found, net_input["src_tokens"], self.src_dict)

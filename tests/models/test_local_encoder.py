@@ -6,7 +6,7 @@ import pytest
 import torch
 from prepared import batches, make_model, make_task, prepare, random_pairs, train
 
-from fairseq_plugins.models._local_encoder import LocalPlan, heads_of_words, openings
+from fairseq_plugins.models._encoder import LocalPlan, heads_of_words, openings
 from fairseq_plugins.nn.tree_masks import RelationRule, TreeRule, WindowRule
 
 KINDS = ["sla", "wla", "parent", "child", "sibling", "sla,wla", "parent,child,sibling"]

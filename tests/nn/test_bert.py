@@ -58,10 +58,10 @@ def test_padding_changes_nothing(side, width):
 def test_padded_states_are_zero_at_padding_and_rows_elsewhere():
     tokens = batch(sentences())
     output = build()(tokens)
-    assert output.padded().shape == (3, 10, 16)
-    assert output.padded()[tokens.eq(0)].eq(0).all()
-    assert torch.equal(output.padded()[tokens.ne(0)], output.rows)
-    assert torch.equal(output.first, output.padded()[:, 0])
+    assert output.layout.pad(output.rows).shape == (3, 10, 16)
+    assert output.layout.pad(output.rows)[tokens.eq(0)].eq(0).all()
+    assert torch.equal(output.layout.pad(output.rows)[tokens.ne(0)], output.rows)
+    assert torch.equal(output.first, output.layout.pad(output.rows)[:, 0])
 
 
 def test_given_places_equal_found_ones():
@@ -197,8 +197,6 @@ def test_activation_is_used(activation):
 def test_encoder_without_pooler_says_so():
     encoder = build(shape=replace(SHAPE, pooler=False))
     assert not any("pooler" in name for name, _ in encoder.named_parameters())
-    with pytest.raises(ValueError, match="no pooler"):
-        encoder.pool(encoder(torch.tensor([[5]])))
 
 
 def test_heads_read_the_first_token_and_the_words():

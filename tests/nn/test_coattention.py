@@ -14,7 +14,7 @@ from trees import context_of, on_an_accelerator
 from fairseq_plugins.nn.bert import BertLayer
 from fairseq_plugins.nn.coattention import LOCAL, SKIPS, WIRINGS, DirectedCoattention
 from fairseq_plugins.nn.context import AttentionContext
-from fairseq_plugins.nn.pair_layout import Sides
+from fairseq_plugins.nn.packing import Sides
 
 BLOCKS = 3
 VARIANTS = [
