@@ -30,7 +30,7 @@ from fairseq_plugins.models._bert_config import SIZES
 from fairseq_plugins.nn.bert import BertLayer, BertShape
 from fairseq_plugins.nn.coattention import DirectedCoattention
 from fairseq_plugins.nn.context import AttentionContext
-from fairseq_plugins.nn.packing import Layout, Sides
+from fairseq_plugins.nn.packing import BatchLayout, Sides
 from fairseq_plugins.syntax.needs import Needs
 from fairseq_plugins.tasks.extractive_qa import ExtractiveQAConfig, ExtractiveQATask
 
@@ -125,9 +125,9 @@ class Twin(nn.Module):
         return self.out(self.norm(merged + states)[:, 0])
 
 
-def dressed(layout: Layout, segments: Tensor, width: int, device: str) -> Batch:
+def dressed(layout: BatchLayout, segments: Tensor, width: int, device: str) -> Batch:
     """Make a batch of random states, packed for ours and padded for the twin."""
-    layout = Layout.of(layout.padding_mask.to(device))
+    layout = BatchLayout.of(layout.padding_mask.to(device))
     segments = segments.to(device)
     sides = Sides.of(layout, segments)
     rows = torch.randn(len(layout.token_positions), width, device=device)
@@ -149,17 +149,17 @@ def dressed(layout: Layout, segments: Tensor, width: int, device: str) -> Batch:
     }
 
 
-def equal_batch(text: str) -> tuple[Layout, Tensor]:
+def equal_batch(text: str) -> tuple[BatchLayout, Tensor]:
     """Lay out ``8x16+112``: eight rows of 16 tokens of question and 112 of context."""
     batch, _, sizes = text.partition("x")
     question, _, context = sizes.partition("+")
     length = int(question) + int(context)
-    layout = Layout.of(torch.zeros(int(batch), length, dtype=torch.bool))
+    layout = BatchLayout.of(torch.zeros(int(batch), length, dtype=torch.bool))
     segments = (torch.arange(length) >= int(question)).long().expand(int(batch), -1)
     return layout, segments
 
 
-def real_batches(folder: str, args: argparse.Namespace) -> list[tuple[Layout, Tensor]]:
+def real_batches(folder: str, args: argparse.Namespace) -> list[tuple[BatchLayout, Tensor]]:
     """Take batches of a prepared folder's training set in its own order, evenly spread."""
     task = ExtractiveQATask.setup_task(ExtractiveQAConfig(data=folder))
     task._serve(SimpleNamespace(needs=Needs(), max_positions=lambda: 512))
@@ -169,7 +169,7 @@ def real_batches(folder: str, args: argparse.Namespace) -> list[tuple[Layout, Te
     starts = [i * whole // args.steps * size for i in range(args.steps)]
     found = [dataset.collater([dataset[i] for i in range(at, at + size)]) for at in starts]
     inputs = [batch["net_input"] for batch in found]
-    return [(Layout.of(each["src_tokens"].eq(0)), each["segments"]) for each in inputs]
+    return [(BatchLayout.of(each["src_tokens"].eq(0)), each["segments"]) for each in inputs]
 
 
 def build(size: str, args: argparse.Namespace) -> list[System]:
@@ -200,7 +200,7 @@ def check_equal(systems: Sequence[System], batch: Batch) -> None:
 
 
 def report(
-    size: str, name: str, laid_out: Sequence[tuple[Layout, Tensor]], args: argparse.Namespace
+    size: str, name: str, laid_out: Sequence[tuple[BatchLayout, Tensor]], args: argparse.Namespace
 ) -> None:
     """Measure one kind of batches and print a row for each of our wirings."""
     systems = build(size, args)

@@ -33,7 +33,7 @@ from fairseq_plugins.models._syntax_plan import attention, top
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
 from fairseq_plugins.nn.context import AttentionContext
 from fairseq_plugins.nn.heads import LabelHead
-from fairseq_plugins.nn.packing import Layout
+from fairseq_plugins.nn.packing import BatchLayout
 from fairseq_plugins.nn.tree_masks import TreeRule
 from fairseq_plugins.syntax.needs import Needs
 from fairseq_plugins.tasks.text_labels import (
@@ -143,7 +143,7 @@ def real_batches(folder: str, args: argparse.Namespace) -> list[Batch]:
 def masks(batch: Batch, *, added: bool) -> None:
     """Make the masks of one training step, as truth values or as what is added to scores."""
     inputs = batch["net_input"]
-    layout = Layout.of(inputs["src_tokens"].eq(0), inputs["token_positions"])
+    layout = BatchLayout.of(inputs["src_tokens"].eq(0), inputs["token_positions"])
     context = AttentionContext(layout, inputs["segments"], inputs["word_of"], inputs["heads"])
     for block in layout.blocks:
         context.additive_mask(RULE, block) if added else context.allowed(RULE, block)

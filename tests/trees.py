@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from fairseq_plugins.nn.context import AttentionContext, LayerOutputs
-from fairseq_plugins.nn.packing import Layout
+from fairseq_plugins.nn.packing import BatchLayout
 
 
 def random_heads(size: int, seed: int, roots: int = 1) -> list[int]:
@@ -67,7 +67,7 @@ def context_of(rows: Sequence[Row], *, left: bool = False, extra: int = 0) -> At
         table["segments"].append(padded(row.segments, 0))
         table["heads"].append(row.heads + list(range(len(row.heads), words)))
     found = {name: torch.tensor(value) for name, value in table.items()}
-    layout = Layout.of(found["mask"])
+    layout = BatchLayout.of(found["mask"])
     return AttentionContext(layout, found["segments"], found["words"], found["heads"])
 
 
@@ -81,4 +81,4 @@ def run(
 
 def on_an_accelerator(monkeypatch: Any) -> None:
     """Take the way of a device that wants one padded block."""
-    monkeypatch.setattr(Layout, "by_length", False)
+    monkeypatch.setattr(BatchLayout, "by_length", False)

@@ -16,7 +16,7 @@ from .context import AttentionContext
 from .dropout import Dropout
 from .masks import AdditiveMask, masked_softmax
 from .packed_attention import PackedAttention
-from .packing import Block, Layout
+from .packing import BatchLayout, SentenceBlock
 from .parent_attention import ParentSupervision
 
 
@@ -76,12 +76,14 @@ class Mixer(nn.Module):
         return context.layout.by_length and not context.need_weights and not self.similar
 
     def additive_masks(
-        self, block: Block, context: AttentionContext
+        self, block: SentenceBlock, context: AttentionContext
     ) -> tuple[AdditiveMask | None, ...]:
         """Return who may see whom in each softmax of `nn.packed_attention`; None: all is open."""
         return (None,)
 
-    def scores(self, query: Tensor, key: Tensor, block: Block, context: AttentionContext) -> Tensor:
+    def scores(
+        self, query: Tensor, key: Tensor, block: SentenceBlock, context: AttentionContext
+    ) -> Tensor:
         """Return Q K' / sqrt(K) of one block, (n, H, l, l), by similarity where that is wanted."""
         found = query @ key.mT * query.shape[-1] ** -0.5
         return found * context.similarity_of(block)[:, None].to(found) if self.similar else found
@@ -91,7 +93,7 @@ class Mixer(nn.Module):
         return None
 
     def mix(
-        self, qkv: Tensor, extras: Tensor | None, block: Block, context: AttentionContext
+        self, qkv: Tensor, extras: Tensor | None, block: SentenceBlock, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
         """Mix the values of one block.
 
@@ -115,7 +117,7 @@ class GlobalMixer(Mixer):
         return self.drop > 0 and super().packs(context)
 
     def mix(
-        self, qkv: Tensor, extras: Tensor | None, block: Block, context: AttentionContext
+        self, qkv: Tensor, extras: Tensor | None, block: SentenceBlock, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
         """Mix one block by the fused kernel, or openly when weights are asked for."""
         query, key, value = qkv
@@ -182,7 +184,7 @@ def check_heads(hidden: int, heads: int) -> None:
         raise ValueError(f"{heads} attention heads do not divide a hidden size of {hidden}")
 
 
-def _joined(tables: list[Tensor], layout: Layout) -> Tensor:
+def _joined(tables: list[Tensor], layout: BatchLayout) -> Tensor:
     """Set the weights of blocks, in order, into one table of the batch, (B, H, S, S).
 
     Padding's own rows are zero, as are its columns, wherever it stands in a sentence.

@@ -24,7 +24,7 @@ from .attention import GlobalMixer, SelfAttention
 from .context import AttentionContext, LayerOutputs
 from .dropout import Dropout
 from .factors import clear_padding
-from .packing import Layout
+from .packing import BatchLayout
 
 ACTIVATIONS = {
     "gelu": functional.gelu,
@@ -81,7 +81,7 @@ class BertOutput:
     """
 
     rows: Tensor
-    layout: Layout
+    layout: BatchLayout
     layers: list[Tensor] = field(default_factory=list)
     outputs: LayerOutputs = field(default_factory=LayerOutputs)
 
@@ -114,7 +114,7 @@ class BertEmbeddings(nn.Module):
         self.features = features
 
     def forward(
-        self, tokens: Tensor, segments: Tensor | None, layout: Layout, factors: Tensor | None
+        self, tokens: Tensor, segments: Tensor | None, layout: BatchLayout, factors: Tensor | None
     ) -> Tensor:
         """Embed a batch as states of its real tokens, (N, D); see `BertEncoder.forward`.
 
@@ -216,7 +216,7 @@ class BertEncoder(nn.Module):
             need_weights: whether to return attention weights.
             need_layers: whether to return the states of all layers.
         """
-        layout = Layout.of(tokens.eq(self.shape.padding), token_positions)
+        layout = BatchLayout.of(tokens.eq(self.shape.padding), token_positions)
         context = AttentionContext(layout, segments, words, heads, similarity, need_weights)
         states = [self.embeddings(tokens, segments, layout, factors)]  # (N, D) each
         for layer in self.layers if self.top is None else [*self.layers, self.top]:

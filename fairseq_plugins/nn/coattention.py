@@ -24,7 +24,7 @@ from .bert import ACTIVATIONS, BertLayer, BertShape, draw, plain_attention
 from .context import AttentionContext
 from .convolution import ConvolutionStack
 from .cross_attention import CrossAttention
-from .packing import Layout, Side, Sides
+from .packing import BatchLayout, Side, Sides
 
 WIRINGS = ("query", "literal")
 SKIPS = ("none", "simple", "transformer", "highway")
@@ -117,14 +117,14 @@ def _within(one: _Stream, local: Tensor | None) -> Tensor:
     """
     batch, layout = one.side.layout.shape[0], one.side.layout
     masked = one.own.new_zeros(batch, one.own.shape[1])  # (B, D)
-    single = Layout.of(torch.zeros(batch, 1, dtype=torch.bool, device=masked.device))
+    single = BatchLayout.of(torch.zeros(batch, 1, dtype=torch.bool, device=masked.device))
     attended, _ = one.layer.attention(masked, single, one.own, layout)  # (B, D)
     attended = attended.index_select(0, layout.sentences)  # (n, D)
     return one.layer.join(one.own, _plus(attended, local, one.side))
 
 
 def _by_memory(
-    one: _Stream, layout: Layout, local: Tensor | None, *, show: bool
+    one: _Stream, layout: BatchLayout, local: Tensor | None, *, show: bool
 ) -> tuple[Tensor, Tensor | None]:
     """Do as published: all rows attend from the other side's stream, masked, to the own one.
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from .masks import AdditiveMask
-from .packing import Block, Layout
+from .packing import BatchLayout, SentenceBlock
 from .tree_masks import Rule
 
 
@@ -54,7 +54,7 @@ class AttentionContext:
         outputs: what layers tell.
     """
 
-    layout: Layout
+    layout: BatchLayout
     segments: Tensor | None = None
     words: Tensor | None = None
     heads: Tensor | None = None
@@ -63,14 +63,14 @@ class AttentionContext:
     outputs: LayerOutputs = field(default_factory=LayerOutputs)
     _made: dict[Any, Any] = field(default_factory=dict, repr=False)
 
-    def once(self, name: Any, block: Block, make: Callable[[], Any]) -> Any:
+    def once(self, name: Any, block: SentenceBlock, make: Callable[[], Any]) -> Any:
         """Return what serves all layers by its name, made for a block when the first asks."""
         key = (name, block.rows.start)
         if key not in self._made:
             self._made[key] = make()
         return self._made[key]
 
-    def words_of(self, block: Block) -> Tensor:
+    def words_of(self, block: SentenceBlock) -> Tensor:
         """Return the word of each token of a block, (n, l); -1 at special tokens and padding.
 
         Raises:
@@ -81,7 +81,7 @@ class AttentionContext:
         # Padding is laid out as 0, and belongs to no word.
         return self.once("words", block, lambda: block.take(self.layout.pack(self.words + 1)) - 1)
 
-    def heads_of(self, block: Block) -> Tensor:
+    def heads_of(self, block: SentenceBlock) -> Tensor:
         """Return the head of each word of a block, (n, W).
 
         Raises:
@@ -91,7 +91,7 @@ class AttentionContext:
             raise ValueError("this encoder reads parse trees, but the batch has no heads")
         return self.heads[block.sentences]
 
-    def similarity_of(self, block: Block) -> Tensor:
+    def similarity_of(self, block: SentenceBlock) -> Tensor:
         """Return how alike the words of a block's tokens are, (n, l, l); 1 with special tokens.
 
         Raises:
@@ -101,7 +101,7 @@ class AttentionContext:
             raise ValueError("this encoder reads the similarity of words, but the batch has none")
         return self.once("similarity", block, lambda: self._spread(block))
 
-    def _spread(self, block: Block) -> Tensor:
+    def _spread(self, block: SentenceBlock) -> Tensor:
         words = self.words_of(block)  # (n, l)
         known = words.clamp(min=0)
         sentence = torch.arange(len(words), device=words.device)[:, None, None]  # (n, 1, 1)
@@ -110,7 +110,7 @@ class AttentionContext:
         special = words < 0  # (n, l)
         return found.masked_fill(special[:, :, None] | special[:, None, :], 1.0)
 
-    def allowed(self, rule: Rule, block: Block) -> Tensor:
+    def allowed(self, rule: Rule, block: SentenceBlock) -> Tensor:
         """Return who may see whom in a block by a rule, (n, l, l); padding is not looked at."""
 
         def make() -> Tensor:
@@ -122,7 +122,7 @@ class AttentionContext:
 
         return self.once(rule, block, make)
 
-    def additive_mask(self, rule: Rule, block: Block) -> AdditiveMask:
+    def additive_mask(self, rule: Rule, block: SentenceBlock) -> AdditiveMask:
         """Return `allowed` as what is added to scores."""
         name = ("additive_mask", rule)
         return self.once(name, block, lambda: AdditiveMask.of(self.allowed(rule, block)))

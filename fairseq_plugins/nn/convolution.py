@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from .packing import Layout
+from .packing import BatchLayout
 
 
 class TokenConvolution(nn.Module):
@@ -33,7 +33,7 @@ class TokenConvolution(nn.Module):
             raise ValueError(f"a convolution over {width} tokens has no middle: the width is odd")
         self.map = nn.Conv1d(inputs, outputs, width, padding=width // 2)
 
-    def forward(self, rows: Tensor, layout: Layout) -> Tensor:
+    def forward(self, rows: Tensor, layout: BatchLayout) -> Tensor:
         """Convolve: (N, C) to (N, E)."""
         weights = self.map.weight.permute(2, 1, 0)  # (width, C, E)
         margin = len(weights) // 2
@@ -69,7 +69,7 @@ class ConvolutionStack(nn.Module):
         self.layers = nn.ModuleList(TokenConvolution(a, b, width) for a, b in pairs)
         self.activation = activation or (lambda values: values)
 
-    def forward(self, rows: Tensor, layout: Layout) -> Tensor:
+    def forward(self, rows: Tensor, layout: BatchLayout) -> Tensor:
         """Convolve: (N, first channels) to (N, last channels)."""
         first, *rest = self.layers
         rows = first(rows, layout)

@@ -12,7 +12,7 @@ from torch.nn import functional
 from .attention import check_heads
 from .dropout import Dropout
 from .masks import allowed_keys, masked_softmax
-from .packing import Layout
+from .packing import BatchLayout
 
 
 class CrossAttention(nn.Module):
@@ -39,9 +39,9 @@ class CrossAttention(nn.Module):
     def forward(
         self,
         queries: Tensor,
-        query_layout: Layout,
+        query_layout: BatchLayout,
         memory: Tensor,
-        memory_layout: Layout,
+        memory_layout: BatchLayout,
         *,
         need_weights: bool = False,
     ) -> tuple[Tensor, Tensor | None]:

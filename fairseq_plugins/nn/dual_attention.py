@@ -22,7 +22,7 @@ from .attention import Mixer
 from .context import AttentionContext
 from .fusion import AdaptiveFusion
 from .masks import masked_softmax
-from .packing import Block
+from .packing import SentenceBlock
 from .tree_masks import CrossRule
 
 SIGNED = "signed"
@@ -79,7 +79,7 @@ class DifferenceMixer(Mixer):
         return False
 
     def mix(
-        self, qkv: Tensor, extras: Tensor | None, block: Block, context: AttentionContext
+        self, qkv: Tensor, extras: Tensor | None, block: SentenceBlock, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
         """Mix one block; see `Mixer`."""
         query, key, value = qkv

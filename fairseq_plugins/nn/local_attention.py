@@ -27,7 +27,7 @@ from torch.nn import functional
 from .attention import Mixer
 from .context import AttentionContext
 from .masks import AdditiveMask, masked_softmax
-from .packing import Block
+from .packing import SentenceBlock
 from .tree_masks import Rule
 
 GATE_STD = 0.02
@@ -87,7 +87,7 @@ class LocalMixer(Mixer):
         self.layer = layer
 
     def additive_masks(
-        self, block: Block, context: AttentionContext
+        self, block: SentenceBlock, context: AttentionContext
     ) -> tuple[AdditiveMask | None, ...]:
         """Return the masks of global attention, where there is a gate, and of each rule."""
         limited = [context.additive_mask(rule, block) for rule in self.rules]
@@ -102,7 +102,7 @@ class LocalMixer(Mixer):
         return shares
 
     def mix(
-        self, qkv: Tensor, extras: Tensor | None, block: Block, context: AttentionContext
+        self, qkv: Tensor, extras: Tensor | None, block: SentenceBlock, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
         """Mix one block openly."""
         query, key, value = qkv

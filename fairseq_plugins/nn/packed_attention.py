@@ -26,7 +26,7 @@ from torch.autograd.function import once_differentiable
 
 from .dropout import factors
 from .masks import AdditiveMask
-from .packing import Block
+from .packing import SentenceBlock
 
 AdditiveMasks = Sequence[Sequence[AdditiveMask | None]]  # per block, per softmax; None: all open
 
@@ -48,7 +48,7 @@ class PackedAttention(torch.autograd.Function):
         ctx: Any,
         qkv: Tensor,
         gates: Tensor | None,
-        blocks: Sequence[Block],
+        blocks: Sequence[SentenceBlock],
         additive: AdditiveMasks,
         heads: int,
         drop: float,
@@ -141,12 +141,12 @@ def _through_mixture(
     return torch.stack([row.unflatten(0, (-1, heads)).sum(1) for row in rows], -1).flatten(0, 1)
 
 
-def _by_token(gates: Tensor, block: Block) -> Tensor:
+def _by_token(gates: Tensor, block: SentenceBlock) -> Tensor:
     """Return the gates of a block's tokens, (N, C) to (C, n, T)."""
     return gates[block.rows].unflatten(0, (-1, block.length)).permute(2, 0, 1)
 
 
-def _by_head(rows: Tensor, block: Block, heads: int, parts: int) -> Tensor:
+def _by_head(rows: Tensor, block: SentenceBlock, heads: int, parts: int) -> Tensor:
     """View a block's rows by part, sentence and head: (N, parts D) to (parts, n, H, T, K)."""
     start, length, width = block.rows.start, block.length, rows.shape[1]
     n, size = (block.rows.stop - start) // length, width // (parts * heads)

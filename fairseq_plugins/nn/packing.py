@@ -24,7 +24,7 @@ from .masks import allowed_keys
 
 
 @dataclass(frozen=True)
-class Layout:
+class BatchLayout:
     """Where packed rows stand in the padded batch.
 
     Args:
@@ -42,7 +42,7 @@ class Layout:
         token_positions: Tensor | None = None,
         *,
         may_be_empty: bool = False,
-    ) -> Layout:
+    ) -> BatchLayout:
         """Make the layout of a batch; looking ``token_positions`` up makes a GPU wait.
 
         Args:
@@ -78,15 +78,17 @@ class Layout:
         return self.padding_mask.device.type == "cpu"
 
     @cached_property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[SentenceBlock, ...]:
         """What attention treats at a time; together all sentences, in order."""
         if not self.by_length:
-            return (Block(slice(None), slice(None), self.shape[1], None if self.full else self),)
+            return (
+                SentenceBlock(slice(None), slice(None), self.shape[1], None if self.full else self),
+            )
         lengths, counts = (~self.padding_mask).sum(1).unique_consecutive(return_counts=True)
         found, row, sentence = [], 0, 0
         for length, count in zip(lengths.tolist(), counts.tolist()):
             rows = slice(row, row + count * length)
-            found.append(Block(rows, slice(sentence, sentence + count), length))
+            found.append(SentenceBlock(rows, slice(sentence, sentence + count), length))
             row, sentence = rows.stop, sentence + count
         return tuple(block for block in found if block.length)
 
@@ -119,7 +121,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Block:
+class SentenceBlock:
     """Sentences whose attention is computed together.
 
     Args:
@@ -132,7 +134,7 @@ class Block:
     rows: slice
     sentences: slice
     length: int
-    layout: Layout | None = None
+    layout: BatchLayout | None = None
 
     @property
     def allowed(self) -> Tensor | None:
@@ -160,15 +162,15 @@ class Side:
     """
 
     rows: Tensor
-    layout: Layout
+    layout: BatchLayout
 
     @classmethod
-    def of(cls, chosen: Tensor, layout: Layout) -> Side:
+    def of(cls, chosen: Tensor, layout: BatchLayout) -> Side:
         """Make a side of the packed rows that are ``chosen``, (N,)."""
         rows = chosen.nonzero().squeeze(1)  # (n,)
         counts = torch.bincount(layout.sentences[rows], minlength=layout.shape[0])  # (B,)
         columns = torch.arange(max(int(counts.max()), 1), device=rows.device)  # (S,)
-        return cls(rows, Layout.of(columns >= counts[:, None], may_be_empty=True))
+        return cls(rows, BatchLayout.of(columns >= counts[:, None], may_be_empty=True))
 
     def take(self, states: Tensor) -> Tensor:
         """Take its rows out of those of the batch: (N, D) to (n, D)."""
@@ -188,12 +190,12 @@ class Sides:
         question, context: its sides.
     """
 
-    layout: Layout
+    layout: BatchLayout
     question: Side
     context: Side
 
     @classmethod
-    def of(cls, layout: Layout, segments: Tensor | None) -> Sides:
+    def of(cls, layout: BatchLayout, segments: Tensor | None) -> Sides:
         """Part a batch by its segments, (B, S).
 
         Raises:

@@ -18,7 +18,7 @@ from torch.nn.utils.rnn import PackedSequence
 from .bert import ACTIVATIONS, BertLayer, BertOutput, BertShape, draw, plain_attention
 from .coattention import DirectedCoattention
 from .context import AttentionContext
-from .packing import Layout
+from .packing import BatchLayout
 
 LSTMS = ("none", "forward", "bidirectional")
 JOINED_LAYERS = 4
@@ -85,14 +85,14 @@ class TokenLstm(nn.Module):
         self.map = nn.LSTM(inputs, hidden, bidirectional=both_ways)
         self.outputs = hidden * (1 + both_ways)
 
-    def forward(self, rows: Tensor, layout: Layout) -> Tensor:
+    def forward(self, rows: Tensor, layout: BatchLayout) -> Tensor:
         """Read: (N, C) to (N, outputs)."""
         order, sizes = _by_time(layout)
         found, _ = self.map(PackedSequence(rows.index_select(0, order), sizes))
         return found.data.index_select(0, order.argsort())
 
 
-def _by_time(layout: Layout) -> tuple[Tensor, Tensor]:
+def _by_time(layout: BatchLayout) -> tuple[Tensor, Tensor]:
     """Order packed rows (N,) as an LSTM reads them: all first tokens, then all second ones, …
 
     Longer sentences come first. With the order comes how many sentences still have a token at each

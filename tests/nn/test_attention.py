@@ -13,7 +13,7 @@ from trees import Row, context_of, on_an_accelerator, run
 from fairseq_plugins.nn.attention import GlobalMixer, Mixer, SelfAttention
 from fairseq_plugins.nn.context import AttentionContext
 from fairseq_plugins.nn.masks import allowed_keys, masked_softmax
-from fairseq_plugins.nn.packing import Block, Layout
+from fairseq_plugins.nn.packing import BatchLayout, SentenceBlock
 
 
 def twin(module: SelfAttention, sentence: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -36,7 +36,7 @@ def twin(module: SelfAttention, sentence: torch.Tensor) -> tuple[torch.Tensor, t
 def batch():
     torch.manual_seed(1)
     mask = torch.tensor([[False] * 5, [False] * 3 + [True] * 2, [True] * 4 + [False]])
-    layout = Layout.of(mask)
+    layout = BatchLayout.of(mask)
     rows = torch.randn(9, 8, dtype=torch.float64, requires_grad=True)
     return rows, AttentionContext(layout)
 
@@ -87,7 +87,7 @@ def test_dropout_acts_on_an_accelerator_too(batch, need_weights):
     """There `mix` is reached in training as well; on a processor it is not."""
     context = replace(batch[1], need_weights=need_weights)
     states, mixer = torch.randn(2, 3, 4, 5), GlobalMixer(0.5)
-    block = Block(slice(None), slice(None), 4)
+    block = SentenceBlock(slice(None), slice(None), 4)
 
     def mixed():
         return mixer.mix((states, states, states), None, block, context)[0]
@@ -150,7 +150,7 @@ def test_one_padded_block_equals_blocks_without_padding(batch, module, need_weig
     rows, context = batch
     wanted, table = run(module, rows, context, need_weights)
     on_an_accelerator(monkeypatch)
-    context = AttentionContext(Layout.of(context.layout.padding_mask))  # blocks are kept
+    context = AttentionContext(BatchLayout.of(context.layout.padding_mask))  # blocks are kept
     found, other = run(module, rows, context, need_weights)
     assert len(context.layout.blocks) == 1
     torch.testing.assert_close(found, wanted)

@@ -21,7 +21,7 @@ from fairseq_plugins.nn.dual_attention import DIFFERENCES, DifferenceMixer, Dual
 from fairseq_plugins.nn.fusion import AdaptiveFusion
 from fairseq_plugins.nn.local_attention import Gate, LocalMixer
 from fairseq_plugins.nn.packed_attention import PackedAttention
-from fairseq_plugins.nn.packing import Layout
+from fairseq_plugins.nn.packing import BatchLayout
 
 WIDTH, HEADS = 8, 2
 ROWS = [Row(random_heads(6, 1)), Row(random_heads(2, 2), random_heads(3, 3)), Row([0])]
@@ -76,7 +76,7 @@ def three_ways(module, rows):
     """Values and gradients by hand, openly, and as an accelerator computes."""
     inputs = [rows, *module.parameters()]
     for padded, need_weights in ((False, False), (False, True), (True, False)):
-        with mock.patch.object(Layout, "by_length", not padded):
+        with mock.patch.object(BatchLayout, "by_length", not padded):
             found, _ = run(module, rows, context_of(ROWS, extra=1), need_weights)
             gradients = torch.autograd.grad(found.sin().sum(), inputs, allow_unused=True)
         yield [found, *(x for x in gradients if x is not None)]

@@ -8,7 +8,7 @@ import torch
 from fairseq_plugins.nn.attention import GlobalMixer
 from fairseq_plugins.nn.dropout import Dropout, factors
 from fairseq_plugins.nn.packed_attention import PackedAttention
-from fairseq_plugins.nn.packing import Layout
+from fairseq_plugins.nn.packing import BatchLayout
 
 
 def attend(qkv, blocks, heads, drop):
@@ -94,7 +94,7 @@ def packed(lengths, heads=2, size=3):
     torch.manual_seed(5)
     mask = torch.arange(max(lengths))[None] >= torch.tensor(lengths)[:, None]
     qkv = torch.randn(sum(lengths), 3 * heads * size, dtype=torch.float64, requires_grad=True)
-    return qkv, Layout.of(mask).blocks, heads
+    return qkv, BatchLayout.of(mask).blocks, heads
 
 
 def openly(qkv, blocks, heads, masks):

@@ -13,7 +13,7 @@ from trees import context_of
 from fairseq_plugins.nn.bert import BertEncoder
 from fairseq_plugins.nn.coattention import DirectedCoattention
 from fairseq_plugins.nn.convolution import TokenConvolution
-from fairseq_plugins.nn.packing import Layout
+from fairseq_plugins.nn.packing import BatchLayout
 from fairseq_plugins.nn.span_heads import (
     LSTMS,
     Answerability,
@@ -30,10 +30,10 @@ HEADS = {
 }
 
 
-def layout_of(lengths: list[int], *, left: bool = False) -> Layout:
+def layout_of(lengths: list[int], *, left: bool = False) -> BatchLayout:
     width = max(lengths) + 2
     mask = torch.arange(width) >= torch.tensor(lengths)[:, None]
-    return Layout.of(mask.flip(1) if left else mask)
+    return BatchLayout.of(mask.flip(1) if left else mask)
 
 
 def loud(module: nn.Module) -> nn.Module:
