@@ -18,9 +18,9 @@ from collections.abc import Collection
 from dataclasses import MISSING, Field, field, fields
 from enum import Enum
 from math import inf
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
-_KINDS = {"int": int, "float": float}
+_KINDS = {int: int, int | None: int, float: float, float | None: float}
 
 
 def option(
@@ -76,6 +76,7 @@ def add_flags(
         leave_out: options that get no flag.
         strict: whether the parser itself refuses what is no choice.
     """
+    kinds = get_type_hints(record)
     for spec in fields(record):
         if not spec.metadata or spec.name in leave_out:
             continue
@@ -84,10 +85,10 @@ def add_flags(
         if spec.metadata["positional"]:
             parser.add_argument(spec.name, metavar=spec.metadata["metavar"], help=text)
             continue
-        if spec.type == "bool":
+        if kinds[spec.name] is bool:
             parser.add_argument(*names, action="store_true", help=text)
             continue
-        kind = _KINDS.get(str(spec.type).removesuffix(" | None"), str)
+        kind = _KINDS.get(kinds[spec.name], str)
         settings: dict[str, Any] = {"type": kind, "metavar": spec.metadata["metavar"]}
         if strict and spec.metadata["choices"]:
             settings["choices"] = [*filter(None, spec.metadata["choices"])]

@@ -11,9 +11,8 @@ to write, BERT, a spaCy pipeline, existing subword models) is said on the comman
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from ...corpora.readers.options import ReadOptions
 from ...messages import quoted
@@ -38,7 +37,7 @@ _BELOW = ValueKind(
     f"{PATH.said} (several with commas between), in the folder of raw data",
     lambda value: isinstance(value, str) and all(map(PATH.fits, value.split(","))),
 )
-_NUMBERS = {"bool": FLAG, "int": WHOLE, "float": NUMBER}
+_NUMBERS = {bool: FLAG, int: WHOLE, float: NUMBER}
 
 
 def read_prepare(value: Any) -> Options:
@@ -98,8 +97,8 @@ def _kinds_of(dataset: str) -> dict[str, ValueKind]:
     own = {name: WORD for name in _WORDS}
     own |= {name: TEXT for name in _TEXTS} | {name: _BELOW for name in _FILES}
     found = {}
-    for spec in (spec for record in records for spec in fields(record)):
-        kind = own.get(spec.name) or _NUMBERS.get(str(spec.type))
-        if kind and spec.name not in RUNNING:
-            found[spec.name.replace("_", "-")] = kind
+    for name, declared in (pair for record in records for pair in get_type_hints(record).items()):
+        kind = own.get(name) or _NUMBERS.get(declared)
+        if kind and name not in RUNNING:
+            found[name.replace("_", "-")] = kind
     return found
