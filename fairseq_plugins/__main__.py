@@ -1,7 +1,5 @@
 """``python -m fairseq_plugins``: the command ``fairseq-plugins``, see `cli.main`."""
 
-from __future__ import annotations
-
 import sys
 
 from .cli.main import main

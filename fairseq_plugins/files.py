@@ -6,8 +6,6 @@ through. Files and folders that steer work, such as locks, must be no links at a
 or removed would lie elsewhere.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import hashlib

@@ -1,7 +1,5 @@
 """What the package needs from its environment, and the sentence that says how to get it."""
 
-from __future__ import annotations
-
 FAIRSEQ_REQUIREMENT = "fairseq-fixed==0.12.3.1"
 
 FAIRSEQ_MISSING = f"""fairseq is not installed in this environment. Either run

@@ -4,8 +4,6 @@ A file or a user can make them as long as they like: labels that are whole sente
 wrong column was named, a header of ten thousand columns, a cell of a megabyte.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path

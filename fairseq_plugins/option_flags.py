@@ -12,8 +12,6 @@
 `add_flags` makes a flag of every such field; `check` refuses values outside choices and limits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import MISSING, Field, field, fields
 from enum import Enum

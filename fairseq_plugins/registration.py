@@ -6,8 +6,6 @@ fairseq imports ``tasks/`` and ``models/`` of a ``--user-dir`` by itself, our co
 and loads neither torch nor fairseq.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import logging

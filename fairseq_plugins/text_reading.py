@@ -7,8 +7,6 @@ carriage returns alone would thus be one line: it is refused. So is UTF-16, whic
 can pass for UTF-8 full of zero bytes. A byte order mark is no part of the first line.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 import unicodedata

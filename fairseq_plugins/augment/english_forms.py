@@ -4,8 +4,6 @@ Rules of spelling and short lists of exceptions. A form that comes out as no Eng
 an error of the kind that was asked for (``childs``), so the lists hold the common words alone.
 """
 
-from __future__ import annotations
-
 import re
 
 VOWELS = "aeiou"

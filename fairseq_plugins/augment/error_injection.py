@@ -6,8 +6,6 @@ errors is drawn, at least one, and for each a kind and a place, so that no two t
 Misspellings that the treebank itself marks (``Typo=Yes``) are wrong words as they stand.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ and not after ``the``. Labels are those of FCE (Rei and Yannakoudakis 2016): a w
 word is wrong, and for a missing word the one that follows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import NamedTuple

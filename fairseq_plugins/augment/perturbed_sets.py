@@ -4,8 +4,6 @@
 become `PerturbedExamples`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

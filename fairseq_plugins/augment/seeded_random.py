@@ -1,7 +1,5 @@
 """Randomness that depends only on the values that name it."""
 
-from __future__ import annotations
-
 import hashlib
 from random import Random
 

@@ -5,8 +5,6 @@ becomes another question of the same paragraph, with the same answers. The work 
 stopped, and what comes out depends on the input and the options alone.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from collections import Counter

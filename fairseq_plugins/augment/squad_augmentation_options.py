@@ -1,7 +1,5 @@
 """Options of an augmentation: which questions, what translates them, where results go."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ and back. The choice depends on the seed and on a question's id and text, not on
 file; a smaller share lies within a larger one.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Collection, Iterable
 

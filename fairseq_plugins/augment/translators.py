@@ -4,8 +4,6 @@ A translator is a function of sentences that gives as many back, in the same ord
 one sentence a line on its standard input and writes as many lines.
 """
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 

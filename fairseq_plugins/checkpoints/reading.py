@@ -7,8 +7,6 @@ be is compared with the file before anybody copies one: a tensor of stride 0 ove
 says that it has 8 TB, and would take them.
 """
 
-from __future__ import annotations
-
 import argparse
 import pickle
 import re

@@ -6,8 +6,6 @@ them on. What is taken are the fields of our own dataclasses, each of the type t
 there; the rest is left where it is.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import Field, fields

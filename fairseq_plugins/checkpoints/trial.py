@@ -5,8 +5,6 @@ whether the weights of a file are those that its options describe, before a wron
 a billion) takes all memory of the machine.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import warnings

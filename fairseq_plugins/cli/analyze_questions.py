@@ -8,8 +8,6 @@ Predictions are a JSON object of ids with texts, an empty text for no answer, as
 them. What is significantly different from the first system's share is marked.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -8,8 +8,6 @@ The folder gets predictions.json, null_odds.json and nbest_predictions.json, and
 gold answers are known.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from ..inference.options import AnswerOptions

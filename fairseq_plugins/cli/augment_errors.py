@@ -7,8 +7,6 @@
 The output has a word a line, a tab and c (correct) or i (incorrect), as the files of FCE have.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -5,8 +5,6 @@ fairseq-plugins average --inputs a.pt b.pt --output averaged.pt
 fairseq-plugins average --inputs a.pt --ema --output ema.pt
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -6,8 +6,6 @@ Nothing is changed. The first folder that is not as it was written ends the comm
 and exit status 1. Folders of older releases carry no hashes; of them the numbers are checked.
 """
 
-from __future__ import annotations
-
 import argparse
 
 

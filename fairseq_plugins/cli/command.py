@@ -6,8 +6,6 @@ whoever closes the pipe that it writes to is told nothing. Anything else is a mi
 and keeps its traceback.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

@@ -19,8 +19,6 @@ predictions.json of `answer`, with the context that they are asked about.
         --gold dev-v2.0.json
 """
 
-from __future__ import annotations
-
 import argparse
 
 from ..evaluation.contrast import ContrastOptions

@@ -9,8 +9,6 @@ task (its classifier) is no part of a BERT directory and is left out. Models tha
 attend in another way than BERT are refused: the directory would compute something else.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -4,8 +4,6 @@ Without a subcommand it prints the directory to hand to fairseq as
 ``--user-dir "$(fairseq-plugins)"``; ``python -m fairseq_plugins`` is the same command.
 """
 
-from __future__ import annotations
-
 import argparse
 import logging
 import os

@@ -6,8 +6,6 @@ Each system stands at every share with the setting that is best on the validatio
 are their mean with their range. What is drawn is the score of the split that was evaluated.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

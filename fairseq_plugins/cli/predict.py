@@ -8,8 +8,6 @@
 Several checkpoints, joined by ':', are an ensemble: the mean of their probabilities or scores.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from ..inference.options import PredictionOptions

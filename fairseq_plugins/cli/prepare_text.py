@@ -7,8 +7,6 @@
 On several machines: the same command with --shard 1/2 and --shard 2/2, then with --merge.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from ..prep.recipes.text_options import add_text_flags, options_from

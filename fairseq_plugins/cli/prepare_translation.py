@@ -6,8 +6,6 @@
 On several machines: the same command with --shard 1/2 and --shard 2/2, then with --merge.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from ..option_flags import add_flags

@@ -6,8 +6,6 @@
 The page needs no network and no server: open it in a browser, send it, print it.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -6,8 +6,6 @@ A system is what fairseq-generate or fairseq-interactive printed, or one sentenc
 Without --ref the T- lines of a generation log are the references.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from ..evaluation.choices import SUBWORDS, TOKENIZED

@@ -6,8 +6,6 @@
 Predictions are a JSON object of ids with texts, an empty text for no answer.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from ..evaluation.choices import MISSING

@@ -5,8 +5,6 @@
 The figures go into the pipeline's meta.json and its card.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

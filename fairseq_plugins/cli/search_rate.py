@@ -11,8 +11,6 @@ on, so the same command finishes a search that was stopped. A rate at which trai
 a line of the report.
 """
 
-from __future__ import annotations
-
 import argparse
 import logging
 import signal

@@ -3,8 +3,6 @@
 fairseq-plugins seeds runs/cola     # writes seeds.md, settings.csv, comparisons.csv there
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

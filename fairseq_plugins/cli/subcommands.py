@@ -11,8 +11,6 @@ what to say to whoever interrupts it (`STOPPED`), and the argument that takes al
 ``--`` (`REST`).
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 from collections.abc import Sequence

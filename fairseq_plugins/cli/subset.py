@@ -6,8 +6,6 @@
 A smaller fraction of the same seed lies within a larger one.
 """
 
-from __future__ import annotations
-
 import argparse
 
 PLACES = ("destination",)

@@ -9,8 +9,6 @@ Best setting of every system on the validation set; mean and deviation over seed
 system is better than the baseline with p < 0.05; beside them the papers' figures.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -11,8 +11,6 @@ the only process, and every process trains alone and overwrites the others' chec
 and what works with what: docs/distributed.md of the project.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 

@@ -8,8 +8,6 @@ the pipeline that scores best on the development split and may be interrupted: w
 is saved. score-pipeline measures it afterwards.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Annotations given as CoNLL-U: one sentence a line of text, in the same order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

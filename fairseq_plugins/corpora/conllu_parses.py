@@ -6,8 +6,6 @@ sentences: as many are taken as its characters need, white space apart, and thei
 forest.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice

@@ -1,7 +1,5 @@
 """The datasets of understanding tasks, also the user's own: where files lie, what they hold."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path

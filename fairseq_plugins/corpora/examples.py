@@ -1,7 +1,5 @@
 """One example of an understanding task as its file gives it, before any processing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

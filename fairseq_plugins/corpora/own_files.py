@@ -1,7 +1,5 @@
 """Files of a preparation: those that its options name, and data that is not read."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path

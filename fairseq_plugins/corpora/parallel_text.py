@@ -5,8 +5,6 @@ UTF-8, lines too long to be sentences (`text_reading` says what a line is). Memo
 with the files.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -7,8 +7,6 @@ nothing is known. ``is_impossible`` that contradicts ``answers`` is an error. Ot
 ``plausible_answers``, are ignored.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

@@ -8,8 +8,6 @@ split, in which each batch fills the places of its own examples.
 Counts are named ``_...``, which fairseq keeps out of its logs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 

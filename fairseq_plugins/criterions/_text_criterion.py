@@ -15,8 +15,6 @@ p is a softmax over all positions of the row; [CLS], position 0, is both where t
 the answer. Rows of a question whose answer none of them shows do not count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any

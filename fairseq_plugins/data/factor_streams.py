@@ -4,8 +4,6 @@ Trees stand there as two numbers a token, its word's and that of the word's head
 (`syntax.subword_tree`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

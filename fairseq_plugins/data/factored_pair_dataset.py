@@ -1,7 +1,5 @@
 """Sentence pairs with source features: one tensor more in each batch, and features taken away."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

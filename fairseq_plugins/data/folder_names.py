@@ -1,7 +1,5 @@
 """What stands in prepared folders of texts and questions: files, targets, what words carry."""
 
-from __future__ import annotations
-
 VOCABULARY = "vocab.txt"
 LABELS = "labels.txt"
 EXAMPLES, SCORES = "examples.jsonl", "score.txt"  # of a split

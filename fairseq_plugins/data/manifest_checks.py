@@ -1,7 +1,5 @@
 """What can be wrong in a manifest: nested entries of another form, names that lead elsewhere."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain

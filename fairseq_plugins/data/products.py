@@ -3,8 +3,6 @@
 A size that differs is seen whenever a folder is opened; another byte where somebody asks for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """fairseq's dataset of questions to passages, with what an answer is in each row of a question."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ logits never see that. Examples of one length stand together, which the encoder 
 says which is which.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

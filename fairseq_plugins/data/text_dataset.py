@@ -4,8 +4,6 @@ Examples become arrays in `text_items`, batches in `text_batches`; here are thei
 cutting into batches and their gold labels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

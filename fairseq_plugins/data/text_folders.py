@@ -1,7 +1,5 @@
 """A prepared folder of texts or questions: opened, checked, read split by split."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ it (`text_windows`); so does a question with too long a passage, of which every 
 everything else takes one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -9,8 +9,6 @@ and of the windows that show a wordpiece that one counts that shows most around 
 (`knowing_windows`; both as in the released code of Devlin et al. 2019).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Prepared folders of parallel text: manifests, dictionaries and inventories that agree."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path

@@ -9,8 +9,6 @@ On a terminal the span is coloured, elsewhere it stands between ``>>`` and ``<<`
 the paragraph around the span is shown, and of a long paragraph the sentences around it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What users may say of what is scored; importing this loads no library."""
 
-from __future__ import annotations
-
 SUBWORDS = ("auto", "bpe", "sentencepiece", "none")
 TOKENIZED = ("auto", "yes", "no")
 SENTENCE_METRICS = ("chrf", "bleu")

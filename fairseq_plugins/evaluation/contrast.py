@@ -9,8 +9,6 @@ word of an output is a *hit* when it matches a word of the reference that the ot
 and a *miss* when it matches neither the reference nor the other output.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence

@@ -4,8 +4,6 @@ What the first file holds decides what is compared: translations (generation log
 classes, scores or labels of words (JSON lines of predictions), or answers (one JSON object).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ An answer is right where it is exactly a gold one, as SQuAD compares, or where t
 system gives none; the gold answer is marked in its context (Chadha and Sood 2019, Figure 6).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any

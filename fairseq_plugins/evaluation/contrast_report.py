@@ -5,8 +5,6 @@ In text, what one alone has right stands in ``{+...+}``, what is wrong or missin
 and what is wrong is struck out; in TSV they have columns of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from markupsafe import Markup, escape

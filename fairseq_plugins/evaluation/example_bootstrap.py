@@ -8,8 +8,6 @@ of `significance`, about the mean of the resamples, is for metrics that do not l
 correlation it would be sure after one lucky example among eighty.)
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ with one H, D, P (A) group for each of ``--nbest`` hypotheses, best first. Every
 log is ignored, except ``Translated N sentences``, which tells whether the log is complete.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

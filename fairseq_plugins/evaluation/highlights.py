@@ -4,8 +4,6 @@ Nothing here opens a checkpoint; Wang et al. 2022, "DABERT", section 4.4, shows 
 needs nothing beside itself, and shows every text as it is, whatever stands in it.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

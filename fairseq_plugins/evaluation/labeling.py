@@ -10,8 +10,6 @@ are the same on IOB rows (a test holds this), but it refuses IOBES and BMES rows
 evaluations for every type where one count is asked for; hence these few lines.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial

@@ -14,8 +14,6 @@ a score does not depend on how the set was cut. All results are Python floats (n
 reach a checkpoint) and 0.0 where a score is undefined.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence

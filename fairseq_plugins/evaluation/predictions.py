@@ -6,8 +6,6 @@
 ``glue``   what the GLUE server reads: ``index`` and ``prediction``, in the server's own names.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -6,8 +6,6 @@ a question without any of the seven is "other". An answer is wrong where it is n
 SQuAD counts it; an unanswerable question is answered rightly by nothing.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -4,8 +4,6 @@ A system may be several runs (seeds); its score is their mean. Two systems are c
 bootstrap over the changed examples.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Files in, one report out: every figure of every system, with signatures and counts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -3,8 +3,6 @@
 Of a long text the paragraph around a span is shown, of a long paragraph the sentences around it.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

@@ -12,8 +12,6 @@ to 0.05 in about a tenth of all comparisons (benchmarks/significance_level.py). 
 it is; arrows and words go by the first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

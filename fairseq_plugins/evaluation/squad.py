@@ -9,8 +9,6 @@ A system says "no answer" by an empty text, or by odds above a threshold; the be
 searched as officially: from "never answer", answering questions in the order of their odds.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import string

@@ -5,8 +5,6 @@ text for no answer, null odds ``{"id": number, ...}``. The subset is a file with
 JSON list of ids, an object with ids as keys, or a SQuAD file.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import math

@@ -3,8 +3,6 @@
 What a page shows is escaped, whatever stands in it.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

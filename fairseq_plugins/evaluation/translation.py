@@ -9,8 +9,6 @@ signature. The others exist to compare with papers that predate it:
   sides, as in Vaswani et al. (2017); it reads 0.5 to 1 point higher and compares with nothing else.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

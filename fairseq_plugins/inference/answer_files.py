@@ -10,8 +10,6 @@ Options, files and texts are checked before the first answer. Files appear under
 all are complete; of a question that is answered only its best span is kept in memory.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping

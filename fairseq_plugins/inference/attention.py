@@ -11,8 +11,6 @@ takes:
 Figure 3 of Wang et al. shows BERT's attention and that of DABERT "after dual attention".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

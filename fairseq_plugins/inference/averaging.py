@@ -8,8 +8,6 @@ A checkpoint that would run code on loading, or claims more than it holds, is re
 (`checkpoints.reading`).
 """
 
-from __future__ import annotations
-
 import argparse
 import logging
 import re

@@ -1,7 +1,5 @@
 """Sentences translated by this project's translation models, one way or there and back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

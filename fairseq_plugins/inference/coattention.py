@@ -3,8 +3,6 @@
 Of a long context one window is looked at: that of the best span, unless another is asked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

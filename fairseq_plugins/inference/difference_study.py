@@ -10,8 +10,6 @@ so that the strengths of a sentence's words sum to 1 at most. A word here is wha
 wordpieces: punctuation stands for itself, so that it lends no word its strength.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A fine-tuned checkpoint's BERT as a Hugging Face directory."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

@@ -5,8 +5,6 @@ share of its attention that is local, 1 minus that of global attention; [CLS] an
 as all others are.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Importing this loads no model library: a command line is read, and its help shown, at once.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Sequence

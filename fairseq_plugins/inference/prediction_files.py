@@ -4,8 +4,6 @@ Everything that can be refused is refused before the first prediction. Files app
 names when they are complete.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import sys

@@ -8,8 +8,6 @@ A file is checked to its end before anything is predicted; of standard input eve
 handed on as soon as it is there.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

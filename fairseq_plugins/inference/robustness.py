@@ -5,8 +5,6 @@ folders and sets are checked first. Then one checkpoint after another is loaded,
 several sets have in common is predicted once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

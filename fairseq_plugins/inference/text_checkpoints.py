@@ -5,8 +5,6 @@ Python. So nothing is built unless both are ours, and of theirs a closed record 
 `models._checkpoints`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The commands of this project: how one is started, how it is written, what it takes."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import shlex

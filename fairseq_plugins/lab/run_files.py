@@ -1,7 +1,5 @@
 """What the files of a run and of an experiment are called, wherever they are written or read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 USER_DIR = Path(__file__).resolve().parents[1]

@@ -5,8 +5,6 @@ would stand in a report, what is written or removed would be someone else's. The
 names may be a link itself; below it none is followed.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import logging

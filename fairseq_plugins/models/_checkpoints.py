@@ -5,8 +5,6 @@ what else it says (``bpe``, ``tokenizer``, ``generation``, ``common`` and the re
 fairseq's own loader builds and opens what options name, and resolves what they refer to.
 """
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """Translate raw text from Python: ``SyntaxTransformerModel.from_pretrained(dir).translate(..)``."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """From options to widths: which features the encoder reads, and who gets how many dimensions."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ the encoder's output is
 One layer adds 7,087,875 parameters to a base encoder and 12,596,227 to a large one.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

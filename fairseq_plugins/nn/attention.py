@@ -6,8 +6,6 @@ in their own files. Letters: N packed tokens, B batch, T = S length, H heads, K 
 n sentences of length l form a block.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional

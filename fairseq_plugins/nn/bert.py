@@ -10,8 +10,6 @@ LayerNorm; see `nn.factors.FeatureInfusion`.
 Letters: B batch, S length, N real tokens of the batch, D width, F features, L layers, H heads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -6,8 +6,6 @@ A set over l tokens is C = ceil(l / 64) numbers. Sums of disjoint sets are their
 Letters: n sentences of l tokens.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -13,8 +13,6 @@ them: tests prove it. It costs accordingly little, for what is lost is not compu
 context's rows attend to the question's and are added to what attended, and the other way round.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

@@ -3,8 +3,6 @@
 Letters: N packed tokens, B batch, S length, W words; n sentences of length l form a block.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -5,8 +5,6 @@ stand between the sentences; what lies beyond a sentence's ends counts as zero, 
 the batch or padding, so results do not depend on the batch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import torch

@@ -4,8 +4,6 @@ Vaswani et al. 2017, section 3.2.3: queries of the one, keys and values of the o
 `attention`.
 """
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 from torch.nn import functional
 

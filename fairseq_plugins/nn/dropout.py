@@ -6,8 +6,6 @@ when they, as a number, lie below (1 - p) 2^16. The rate is therefore a multiple
 one), which is nearer to p than float16 is to it. Seeds work as ever; other devices use torch's.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional

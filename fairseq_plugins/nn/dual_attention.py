@@ -13,8 +13,6 @@ M closes padding, or with the scope ``cross`` the query's own sentence as well.
 Letters: N packed tokens, n sentences of l tokens in a block, H heads of size K, D = H K.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -13,8 +13,6 @@ the feature vector f set beside the word embedding e, so that both make one vect
 Letters: B batch, S source length, F features in the data, K features used, d and D widths.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -18,8 +18,6 @@ and the half of w that belongs to them.
 Letters: N packed tokens, n sentences of l = T = S tokens in a block, D width, P guide width.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a task puts on top of an encoder to make labels."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 
 from .bert import draw

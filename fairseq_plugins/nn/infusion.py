@@ -8,8 +8,6 @@ added as ever. Tables start at N(0, 0.02) with padding at zero. Started at zero 
 the encoder is exactly BERT; so it is with ``affine``, whose A then starts as identity over zeros.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

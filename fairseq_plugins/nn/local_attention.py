@@ -16,8 +16,6 @@ gate of the last layer therefore learns nothing: the paper's equations have it s
 Letters: N packed tokens, n sentences of l tokens in a block, H heads, D width, C rules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

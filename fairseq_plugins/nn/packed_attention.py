@@ -15,8 +15,6 @@ Without gates the row sum is taken over a head's K numbers of G * O (Dao et al. 
 "FlashAttention", appendix B.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -12,8 +12,6 @@ whose parent is cut off.
 Letters: n sentences of l tokens in a block, H heads of size K, D = H K, W words.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

@@ -7,8 +7,6 @@ the end also behind an LSTM that reads the end's and the start's states side by 
 Letters: N packed tokens, B batch, S length, D width.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

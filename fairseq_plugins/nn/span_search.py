@@ -6,8 +6,6 @@ pairs count. Each of the n best spans begins at one of the n positions whose own
 so the rest is never sorted.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

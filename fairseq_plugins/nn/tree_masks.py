@@ -18,8 +18,6 @@ it is not asked for, the other sentence. Nothing here waits for the device.
 Letters: n sentences of l tokens, W words.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

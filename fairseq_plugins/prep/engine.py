@@ -7,8 +7,6 @@ that a preparation that was killed goes on where it was, and the folder's bytes 
 number of workers. A `Recipe` says what one kind of preparation does in each step.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping

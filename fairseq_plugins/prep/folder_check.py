@@ -1,7 +1,5 @@
 """A prepared folder verified as a whole: the bytes of every file, the numbers of every stream."""
 
-from __future__ import annotations
-
 from itertools import islice
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Questions with what is known of them, of a SQuAD file or of a prepared split."""
 
-from __future__ import annotations
-
 import json
 import operator
 from collections.abc import Iterator

@@ -7,8 +7,6 @@ they lie; the folder it finishes has the bytes of a preparation that was never d
 be made on separate file systems: what counts is the folder, wherever it was copied from.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """The files of one split, written of its chunks: streams, texts, counts, what is unknown."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping

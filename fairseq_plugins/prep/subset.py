@@ -5,8 +5,6 @@ permutation is cut at different lengths), as the data-fraction experiment of Sun
 2019, Table 1, asks. Of questions, all paragraphs stay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

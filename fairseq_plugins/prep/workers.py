@@ -6,8 +6,6 @@ machine fairly, and a sum never depends on how many threads split it. Workers en
 parent does, even if it is killed.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -4,8 +4,6 @@ Only one preparation at a time works in a folder. Its lock belongs to the proces
 the system releases it when the last of them is gone, however they ended.
 """
 
-from __future__ import annotations
-
 import errno
 import logging
 import os

@@ -3,8 +3,6 @@
 Whatever would change the mathematics is read or refused; whatever does not is passed over.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -5,8 +5,6 @@ vocabulary (``vocab.txt``, or inside ``tokenizer.json``) and mostly ``tokenizer_
 Nothing is ever downloaded here, and no code that lies beside the weights is run.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from pathlib import Path

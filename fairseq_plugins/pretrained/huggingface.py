@@ -4,8 +4,6 @@ Loading is strict: every tensor of the file is used, or left out by name (heads 
 refused; every tensor of the encoder is filled. Half precision becomes float32.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -4,8 +4,6 @@ Ours join query, key and value into one map: ``layers.N.attention.qkv`` holds th
 then key, then value. All other tensors only change their name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

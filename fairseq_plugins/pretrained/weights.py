@@ -4,8 +4,6 @@
 function: see `checkpoints.reading`. Either may be cut into shards, listed in an index file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where the bundled English pipeline lies. Importing this room loads nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

@@ -5,8 +5,6 @@ no part of a word), and the following ids to its labels in a fixed order. On dis
 file of ``label count`` lines in id order, in the manner of fairseq's dictionaries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -8,8 +8,6 @@ Source of the features: Sundararaman et al. 2019, "Syntax-infused Transformer": 
 the word, case of its first character, and the position B/M/E/O of a subword within its word.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ byte-pair encoding (a subword lies within its word by construction), sentencepie
 carry white space, or characters of two words) and annotations whose tokens are not ours.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ where there is no word, and a root is its own head. `nn.tree_masks` says what a 
 see.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -6,8 +6,6 @@ the model (``fairseq-generate``, ``-interactive``), and those of the task and cr
 takes a closed record of each (`checkpoints.records`), beside fairseq's defaults for the rest.
 """
 
-from __future__ import annotations
-
 import json
 from argparse import Namespace
 from dataclasses import is_dataclass

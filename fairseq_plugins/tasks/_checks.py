@@ -1,7 +1,5 @@
 """Checks of a task's options and models, made before any long work."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What inference needs beside fairseq: features that travel with raw text, and decoded output."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ An empty line, and one that is too long, travel through fairseq as rows that no 
 end marks alone, one or two of them. What a model makes of such a row is replaced by nothing.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import logging

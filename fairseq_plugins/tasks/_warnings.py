@@ -1,7 +1,5 @@
 """Loud remarks that are made once."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Words and what they carry from a spaCy pipeline: the one file that knows spaCy."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 import site

@@ -1,7 +1,5 @@
 """The pipeline that finds or annotates words: whether one is needed, loaded, opened again."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path

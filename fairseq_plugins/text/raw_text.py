@@ -6,8 +6,6 @@
 ``none``          raw text that stays as it is (for sentencepiece).
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable

@@ -5,8 +5,6 @@
 ``none``           the space-separated words themselves.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections import Counter

@@ -6,8 +6,6 @@ it, and what is read back is then longer than the answer; one that begins or end
 read back without them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

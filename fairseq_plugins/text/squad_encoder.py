@@ -4,8 +4,6 @@ wordpiece stands: preparation and inference alike.
 A context is annotated and cut once, however many questions it has.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

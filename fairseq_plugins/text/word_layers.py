@@ -5,8 +5,6 @@ may cut a text into other words than ours; what it says of its own then goes to 
 offsets.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -18,8 +18,6 @@ from everywhere in the text, which makes ``cant`` of ``can't``). S is rounded to
 pair of words.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

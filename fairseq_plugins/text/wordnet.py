@@ -3,8 +3,6 @@
 NLTK's reader reads the database's own files (``wndb(5WN)``). They are not part of this package.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import warnings

@@ -4,8 +4,6 @@ What is put in says nothing that could be wrong or that the pair speaks of: taut
 adverbs that only stress. The lists are our own; TextFlint downloads its own.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from random import Random

@@ -8,8 +8,6 @@ TextFlint looks for a word's sense with the Lesk algorithm and takes the synonym
 here a word has its first sense, and a synonym is a word whose own first sense that is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from random import Random

@@ -6,8 +6,6 @@ for a place. Within a pair, a word of a name always becomes the same word, in bo
 parts of the name, so that what the sentences say of each other stays.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from random import Random

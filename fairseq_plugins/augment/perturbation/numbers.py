@@ -1,7 +1,5 @@
 """NumWord: one number becomes another of the same form and about the same size."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from random import Random

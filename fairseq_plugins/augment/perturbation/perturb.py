@@ -1,7 +1,5 @@
 """Perturb a split of a dataset: read, annotate once, transform, write a folder a transformation."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence

@@ -10,8 +10,6 @@ cells of other columns stay as they are, byte for byte, even where they speak of
 they were (the parses of SNLI and MNLI, the second label of SICK).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

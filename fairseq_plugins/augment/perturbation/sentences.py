@@ -1,7 +1,5 @@
 """Sentences with their words, pairs of them, and edits that leave all other characters alone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ order of the DABERT paper's Table 3. TextFlint changes both sentences of a pair 
 ones, each for itself; here names and synonyms agree between the two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random

@@ -7,8 +7,6 @@ characters from 1, both ends included. Types are R (redundant), M (missing), S (
 (order); M marks the character before which something lacks.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a dataset is: a task, its official files and how to read them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -5,8 +5,6 @@ SICK, ``not_entailment`` is ``non-entailment`` in TextFlint. For a model of two 
 which is entailment, whatever is no entailment is the other one.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

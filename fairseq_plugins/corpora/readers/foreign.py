@@ -11,8 +11,6 @@ AdvGLUE (Wang et al., 2021) is one ``dev.json`` with a list of examples for each
 does not say what the examples were before they were changed.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 ``MNLI/`` may hold the diagnostic set as its split ``ax``; alone it is the dataset ``ax``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from .dataset import Dataset, official

@@ -1,7 +1,5 @@
 """Sentence matching and classification outside GLUE: inference, paraphrases, sentiment."""
 
-from __future__ import annotations
-
 import re
 
 from ...messages import quoted

@@ -1,7 +1,5 @@
 """How the user's own files are laid out, and what to do with rows that cannot be used."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

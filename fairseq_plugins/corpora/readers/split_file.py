@@ -8,8 +8,6 @@ known ones is that one of them from which it differs by case alone. Known labels
 each other by case alone (``US``, ``us``) stay two.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections import Counter

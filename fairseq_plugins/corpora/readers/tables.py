@@ -3,8 +3,6 @@
 GLUE's tables have no quoting: a quotation mark is a character like any other.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Labels of words: named entities and grammatical errors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any

@@ -6,8 +6,6 @@ a fingerprint of the results that it was made of. With other results it is done 
 nothing but ``log`` is what a step that failed leaves.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """Checkpoints of runs: how far they are, mended, made smaller. Nothing in them can run code."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

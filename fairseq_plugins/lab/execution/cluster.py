@@ -1,7 +1,5 @@
 """Where runs are executed: this machine or Slurm, and how much of the machine each run takes."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """What a plan costs: runs, updates, and, as soon as one like it is finished, time and space."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -5,8 +5,6 @@ training starts, rank and world size are handed over one by one, processes end w
 started them, and an end before its time is explained in one sentence. Recipes: docs/distributed.md.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

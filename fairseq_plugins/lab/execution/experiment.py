@@ -1,7 +1,5 @@
 """An experiment on disk: the runs of all its parts, and whether they can be done."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -6,8 +6,6 @@ next one finishes. The lock on a run's folder is held by the commands of the run
 has outlived its job keeps others out until it ends.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -1,7 +1,5 @@
 """Commands of runs and steps as processes: one at a time, its output in a log, none left behind."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

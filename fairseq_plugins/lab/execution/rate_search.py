@@ -4,8 +4,6 @@ Every rate is a run of a grid, so a search that was stopped goes on. A rate at w
 down is an answer as well, and is remembered next to its log.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -5,8 +5,6 @@ plan's order. Everything about time stands in a row's ``time``: the rest is the 
 however often it was interrupted.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

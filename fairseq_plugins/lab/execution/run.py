@@ -9,8 +9,6 @@ translation only the other split is translated, into files with its name (`split
 with a result is never trained again; one without goes on from its last checkpoint.
 """
 
-from __future__ import annotations
-
 import json
 import platform
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 A run is a cell of a grid. What brings it to its end is in `run`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shlex

@@ -5,8 +5,6 @@ Every run is a job of submitit: a process of this machine, or a job of Slurm. Wh
 ever read: whether a run is finished is seen in its folder.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence

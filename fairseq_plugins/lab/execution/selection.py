@@ -1,7 +1,5 @@
 """The part of an experiment's file that ``fairseq-plugins run`` asks for, and its plan."""
 
-from __future__ import annotations
-
 import argparse
 import logging
 import shlex

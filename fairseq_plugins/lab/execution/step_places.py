@@ -19,8 +19,6 @@ or without its size, so that a step goes on working when all systems get another
 begins with ``?`` is left out where its runs are not there; without any other a whole step is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

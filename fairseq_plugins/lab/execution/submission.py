@@ -1,7 +1,5 @@
 """Runs handed to submitit: jobs of this machine, a few at a time, or of Slurm, all at once."""
 
-from __future__ import annotations
-
 import contextlib
 import getpass
 import json

@@ -6,8 +6,6 @@ Attention", Figure 3 (attention of each token over its sentence; dependency arcs
 columns, and rectangles mark where the second system looks more than the first).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

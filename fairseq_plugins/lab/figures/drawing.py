@@ -3,8 +3,6 @@
 Figures are drawn without a display, and the same input gives the same SVG.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterator, Sequence

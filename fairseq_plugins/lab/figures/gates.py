@@ -4,8 +4,6 @@ Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", Figure 2: ga
 over all input tokens of each layer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

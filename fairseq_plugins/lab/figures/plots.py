@@ -6,8 +6,6 @@ data); ``plot_gates`` Li et al. 2020, "Improving BERT with Syntax-aware Local At
 a search for the learning rate found.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

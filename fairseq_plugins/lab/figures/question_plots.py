@@ -4,8 +4,6 @@ A context is long and a question short: the map of attention between them is cut
 below the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

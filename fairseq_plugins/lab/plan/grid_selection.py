@@ -1,7 +1,5 @@
 """Parts of a grid, and other values in it: what the command line asks for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

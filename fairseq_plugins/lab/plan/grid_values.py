@@ -1,7 +1,5 @@
 """Types of what the file of a grid may hold: numbers, names, systems, options."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator

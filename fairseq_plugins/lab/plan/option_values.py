@@ -1,7 +1,5 @@
 """Options and their values, read from a file or a command line, and spelt out for one."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ no value begins like an option, breaks a line, leaves a folder or is computed. W
 is said in one sentence.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Collection, Iterable

@@ -8,8 +8,6 @@ folder of raw data (``--raw``). Everything else that names a file, a folder or a
 to write, BERT, a spaCy pipeline, existing subword models) is said on the command line alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_type_hints

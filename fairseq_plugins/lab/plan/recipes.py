@@ -5,8 +5,6 @@ warm-up and decay are laid out over all of them. A run has the same batches howe
 share them: the batch of an update is what the grid says, and every process takes its part.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ Anchors, aliases and merges are refused, since a few lines of them stand for bil
 are tags, which no value here needs, and keys that stand twice, of which the first would be lost.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

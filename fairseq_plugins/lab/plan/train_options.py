@@ -5,8 +5,6 @@ yes or no, choices. Texts are given where `_WORDS` says so, since others are pat
 code, or what fairseq evaluates as Python. Whoever wants more gives it on the command line.
 """
 
-from __future__ import annotations
-
 import enum
 import typing
 from collections.abc import Iterable, Iterator, Mapping

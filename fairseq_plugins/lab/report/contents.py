@@ -1,7 +1,5 @@
 """What there is to know about an experiment: parts, progress, failures, commands, settings."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ A system is drawn at the setting that does best on the validation set; where non
 finished, at the one that is furthest.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import statistics

@@ -5,8 +5,6 @@ those that the experiment asks for, or all that fit, and those of every report: 
 every system against a baseline.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -3,8 +3,6 @@
 Everything here is plain text; whoever lays it out escapes it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple

@@ -5,8 +5,6 @@ figures; images are data, in which no script runs; pages that steps left stand i
 scripts; and the page lets no script run but its own.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

@@ -4,8 +4,6 @@ Of a figure that is there in several formats one is shown, the one that stays sh
 is passed over where the same stands beside it as Markdown or as a figure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree

@@ -4,8 +4,6 @@ The layout ``bertqa1`` says what the paper says of models, and which options are
 several runs together, as ``fairseq-plugins answer`` gives them, stand in tables as a run.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -6,8 +6,6 @@ difference against the deviation of seeds: where there is none, but for rounding
 Over examples, or the sentences of translations: a paired bootstrap.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import statistics

@@ -5,8 +5,6 @@ and the others are of one dataset each: `fractions`, `features`, `feature_dims`,
 which has every setting of every system.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path

@@ -11,8 +11,6 @@ feature_dims  the same: a width of 20 does better than others from 8 to 64, be t
               or set side by side. The paper prints no figures of either.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator

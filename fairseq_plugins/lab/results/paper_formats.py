@@ -1,7 +1,5 @@
 """Papers' tables in the form of the papers, and in that of a report's page."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any

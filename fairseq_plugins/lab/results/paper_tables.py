@@ -5,8 +5,6 @@ shown may be another split. A score is marked where it is better than BERT's of 
 worse than that of the table's own baseline, with p < 0.05.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence

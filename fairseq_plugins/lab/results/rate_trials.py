@@ -3,8 +3,6 @@
 A rate at which training breaks down is an answer as well.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

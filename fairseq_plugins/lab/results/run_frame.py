@@ -20,8 +20,6 @@ best.X, last.X, evaluation.X   metric X at the best and the last validation, and
                                None where the run lacks it
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ Tables are strict: what cannot be read is an error. A report is also made while 
 passes over what cannot be read, with a remark.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field

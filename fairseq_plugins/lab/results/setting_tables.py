@@ -4,8 +4,6 @@ The table of settings on a page and in Markdown, and the report on seeds, which 
 that is compared over seeds and over examples.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

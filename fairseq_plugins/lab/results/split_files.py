@@ -4,8 +4,6 @@ Runs of earlier releases have ``generate.log``, of whatever split was translated
 that was stands in their ``evaluation.json``. They are found as well, and not translated again.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -6,8 +6,6 @@ Beside ``predictions.jsonl`` lies the folder ``predictions`` with the official f
 fairseq's logs, and those at the threshold that is best in hindsight are called ``tuned_...``.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The names of all tables, as experiment files and the command of tables give them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

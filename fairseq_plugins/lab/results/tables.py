@@ -3,8 +3,6 @@
 Everything in it is plain text; whoever lays it out on a page escapes it.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence

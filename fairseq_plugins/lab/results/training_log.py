@@ -1,7 +1,5 @@
 """What fairseq's training log (``--log-format json``) says about validation and progress."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """What the recipes of examples and of questions share: wordpieces, their streams, their counts."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections import Counter

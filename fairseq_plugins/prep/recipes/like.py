@@ -4,8 +4,6 @@ Subword models and dictionaries fit text that was cut into words as theirs was; 
 much becomes ``<unk>``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What workers do with paragraphs: annotate and cut them and their questions, place the answers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict

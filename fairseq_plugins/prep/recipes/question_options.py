@@ -1,7 +1,5 @@
 """Options of a preparation for question answering: a record whose fields are flags."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The recipe of SQuAD files for question answering: paragraphs become wordpieces, answers spans."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial

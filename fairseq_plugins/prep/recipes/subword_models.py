@@ -1,7 +1,5 @@
 """The subword models and dictionaries of a preparation: given, of an earlier run, or learnt."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from itertools import chain

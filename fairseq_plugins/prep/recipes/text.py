@@ -1,7 +1,5 @@
 """The recipe of datasets for classification and labelling: examples become wordpieces."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, groupby

@@ -1,7 +1,5 @@
 """Options of a preparation for classification or labelling: a record whose fields are flags."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields

@@ -4,8 +4,6 @@ Where a share of training is held out for validation, one file gives both splits
 number and the seed decide, so that neither the labels nor the other examples matter.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections import Counter

@@ -1,7 +1,5 @@
 """The recipe of parallel text: lines are annotated, subwords learnt, then lines cut into them."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

@@ -3,8 +3,6 @@
 An annotated chunk is a file of rows: counts first, then one row a kept line.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

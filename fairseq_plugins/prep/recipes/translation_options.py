@@ -1,7 +1,5 @@
 """Options of a translation preparation: a record whose fields are flags, and its checks."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ tokenisation than the treebank's a token counts as right when it has the tag of 
 its first character; ``_exact`` counts only tokens that coincide with a word.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from functools import partial

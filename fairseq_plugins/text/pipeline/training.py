@@ -6,8 +6,6 @@ pipeline that scores best on the development split and may be interrupted: what 
 saved.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

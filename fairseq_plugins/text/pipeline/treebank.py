@@ -6,8 +6,6 @@ of the same text, which treebank word covers the first character of each new tok
 the tag, and the tree is carried over where it stays one.
 """
 
-from __future__ import annotations
-
 import random
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
