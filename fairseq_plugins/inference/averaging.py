@@ -11,7 +11,7 @@ A checkpoint that would run code on loading, or claims more than it holds, is re
 import argparse
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -160,8 +160,8 @@ def last_checkpoints(folder: str | Path, count: int, *, kind: str | None = None)
     if kind is not None and kind not in COUNTED:
         raise ValueError(f"kind: unknown value {kind!r}; choose from {', '.join(COUNTED)}")
     found = {
-        name: [(float(match[1]), path) for path, match in _matching(folder, pattern)]
-        for name, pattern in zip(COUNTED, (_EPOCH, _UPDATE))
+        name: [(float(match[1]), path) for path, match in _matching(folder, fits)]
+        for name, fits in zip(COUNTED, (_EPOCH.fullmatch, _UPDATE.fullmatch))
     }
     if kind is None:
         present = [name for name in COUNTED if found[name]]
@@ -180,7 +180,9 @@ def best_checkpoints(folder: str | Path, count: int) -> list[Path]:
         FileNotFoundError: there is no such folder.
         ValueError: fewer than ``count`` of them, or values of several metrics.
     """
-    valued = [(float(match[2]), path, match[1]) for path, match in _matching(folder, _BEST)]
+    valued = [
+        (float(match[2]), path, match[1]) for path, match in _matching(folder, _BEST.fullmatch)
+    ]
     metrics = sorted({metric for _, _, metric in valued})
     if len(metrics) > 1:
         raise ValueError(f"{folder}: best checkpoints by several metrics ({named(metrics)})")
@@ -196,12 +198,14 @@ def _maximises(state: State) -> bool:
     return bool(values.get("maximize_best_checkpoint_metric", False))
 
 
-def _matching(folder: str | Path, pattern: re.Pattern[str]) -> Iterator[tuple[Path, re.Match[str]]]:
-    """Yield the files of a folder whose names match, in a fixed order."""
+def _matching(
+    folder: str | Path, fits: Callable[[str], re.Match[str] | None]
+) -> Iterator[tuple[Path, re.Match[str]]]:
+    """Yield the files of a folder whose names fit, in a fixed order."""
     if not Path(folder).is_dir():
         raise FileNotFoundError(f"{folder}: no such folder")
     for path in sorted(Path(folder).iterdir()):
-        if match := pattern.fullmatch(path.name):
+        if match := fits(path.name):
             yield path, match
 
 

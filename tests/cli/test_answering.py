@@ -107,7 +107,7 @@ def test_subcommands_for_labels_name_those_for_answers(answer_runs, tmp_path, sc
     words = OTHERS[script].replace("RUN", str(answer_runs / "first")).split()
     line = refusal(script, *words, cwd=tmp_path)
     assert "of task 'extractive_qa'" in line
-    assert "; fairseq-plugins answer, ask and plot coattention " in line
+    assert "; it is read by fairseq-plugins answer, ask and plot coattention" in line
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
 
 

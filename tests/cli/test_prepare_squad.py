@@ -137,7 +137,10 @@ def test_what_is_odd_is_counted_in_the_log(raw, run) -> None:
     status, lines = run(*FAST)
     assert status == 0
     assert any("valid: 2 examples" in line and "'moved_answers': 1" in line for line in lines)
-    assert any("misaligned.jsonl lists 1 remark" in line for line in lines)
+    assert any(
+        "remarks on answers, by id, in " in line and line.endswith("misaligned.jsonl: 1")
+        for line in lines
+    )
 
 
 def test_interrupt_says_how_to_go_on(raw, run, monkeypatch) -> None:
