@@ -75,11 +75,12 @@ def parse_block(
         ValueError: a row that is no CoNLL-U, ids that do not count 1, 2, …, a label that is none,
             or heads that are wanted and form no tree, with file and line.
     """
-    words, ranges = _checked_rows(block, path)
+    words, ranges = checked_rows(block, path)
     forms = [fields[1] for _, fields in words]
     kept, runs, i = [], [], 0
     while i < len(forms):
-        last, whole = ranges.get(i + 1, (i + 1, forms[i]))
+        last, token = ranges.get(i + 1, (i + 1, words[i][1]))
+        whole = token[1]
         if "".join(forms[i:last]) == whole:
             last, whole = i + 1, forms[i]
         kept.append(whole)
@@ -91,7 +92,11 @@ def parse_block(
             tags = [_label(layer, fields, path, number) for number, fields in words]
             found[layer.name] = [tags[run.start] for run in runs]
         else:
-            found[layer.name] = _heads(words, runs, path)
+            heads = heads_of(words, path)
+            # a run stands where its top part stands
+            tops = [next(k for k in r if not r.start < heads[k] <= r.stop) for r in runs]
+            whole = len(runs) == len(heads)
+            found[layer.name] = heads if whole else project_heads(heads, tops)
     return Annotation(kept, found)
 
 
@@ -102,8 +107,8 @@ def _label(layer: Layer, fields: Sequence[str], path: Path, number: int) -> str:
         raise ValueError(f"{path}:{number}: {error}") from None
 
 
-def _heads(words: Sequence[Row], runs: Sequence[range], path: Path) -> list[int]:
-    """Return the heads of runs of a block's words; a run stands where its top part stands.
+def heads_of(words: Sequence[Row], path: Path) -> list[int]:
+    """Return the heads of a block's words, from 1, 0 at the root.
 
     Raises:
         ValueError: they form no tree; with file and line.
@@ -119,10 +124,7 @@ def _heads(words: Sequence[Row], runs: Sequence[range], path: Path) -> list[int]
         check_heads(heads, [fields[1] for _, fields in words], one_root=bool(words))
     except ValueError as error:
         raise ValueError(f"{path}:{words[0][0]}: {error}") from None
-    if len(runs) == len(heads):
-        return heads
-    tops = [next(k for k in run if not run.start < heads[k] <= run.stop) for run in runs]
-    return project_heads(heads, tops)
+    return heads
 
 
 def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
@@ -134,7 +136,7 @@ def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
         ValueError: see `parse_block`.
     """
     found = []
-    for line, fields in _checked_rows(block, path)[0]:
+    for line, fields in checked_rows(block, path)[0]:
         _, form, lemma, _, _, feats, head, relation, *_ = fields
         upos = _label(LAYERS["pos"], fields, path, line)
         pairs = (pair.partition("=") for pair in feats.split("|"))
@@ -150,12 +152,16 @@ def sentence_id(block: Sequence[Line]) -> str:
     return next(names, SENTENCE_ID).removeprefix(SENTENCE_ID).strip()
 
 
-def _checked_rows(
+def checked_rows(
     block: Sequence[Line], path: Path
-) -> tuple[list[Row], dict[int, tuple[int, str]]]:
-    """Return a block's word rows, and its multiword tokens: first id -> (last id, form)."""
+) -> tuple[list[Row], dict[int, tuple[int, list[str]]]]:
+    """Return a block's word rows, and its multiword tokens: first id -> (last id, fields).
+
+    Raises:
+        ValueError: see `parse_block`.
+    """
     words: list[Row] = []
-    ranges: dict[int, tuple[int, str]] = {}
+    ranges: dict[int, tuple[int, list[str]]] = {}
     for number, line in block:
         if line.startswith("#"):
             continue
@@ -172,7 +178,7 @@ def _checked_rows(
             continue
         if any(first <= end for end, _ in ranges.values()):
             raise ValueError(f"{place}: multiword token {fields[0]} overlaps another")
-        ranges[first], final = (last, fields[1]), place
+        ranges[first], final = (last, fields), place
     beyond = [last for last, _ in ranges.values() if last > len(words)]
     if beyond:
         what = f"ends at {beyond[0]}, but the sentence has {len(words)} words"

@@ -4,15 +4,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..messages import named
-from ..syntax.layers import WORD_PAIR, Layer, layers_of
-from ..text_reading import read_text
-from .folder_names import LABELS
+from ..syntax.layers import STANDARD, WORD_PAIR, Layer, layers_of
+from ..text_reading import read_lines, read_text
+from .folder_names import ANSWERABLE, LABELS, SCORES, SPANS, UNKNOWN
 from .manifest import TEXT, Manifest
 from .passages import read_ids
 from .products import check_whole
 from .qa_columns import QuestionColumns
-from .streams import AGAIN, Rows
+from .streams import AGAIN, Rows, stream_exists, stream_layout
 from .text_columns import Gold, SentenceColumns, raw_rows
 
 
@@ -105,6 +107,35 @@ def _check_count(folder: Path, manifest: Manifest, split: str, what: str, count:
             f"{folder}: split {split!r} has {count} {what}, but the manifest says {promised}; "
             f"{AGAIN}"
         )
+
+
+def count_examples(folder: Path, manifest: Manifest, split: str) -> dict[str, int]:
+    """Count what the files of a split hold, as the manifest says it."""
+
+    def lengths(name: str) -> np.ndarray:
+        return stream_layout(folder / f"{split}.{name}")[0].astype(np.int64)
+
+    sides, scores = range(manifest.sentences), folder / f"{split}.{SCORES}"
+    tokens = [lengths(f"tokens{k}") for k in sides]
+    found = {
+        "examples": len(tokens[0]),
+        "labelled": 0,
+        "tokens": int(sum(side.sum() for side in tokens)),
+        "words": int(sum(lengths(f"{STANDARD[0]}{k}").sum() for k in sides)),
+        "longest": 0,  # with the special tokens
+    }
+    if manifest.target == SPANS:
+        answers = Rows.read(folder / f"{split}.answers")
+        states = answers.values[answers.ends - answers.lengths]
+        found["labelled"] = int((states != UNKNOWN).sum())
+        found |= {"paragraphs": len(tokens[1]), "answerable": int((states == ANSWERABLE).sum())}
+        tokens[1] = tokens[1][Rows.read(folder / f"{split}.paragraph").values]
+    elif scores.is_file():
+        found["labelled"] = sum(map(bool, read_lines(scores)))
+    elif stream_exists(folder / f"{split}.label"):
+        found["labelled"] = int((lengths("label") > 0).sum())
+    found["longest"] = int(sum(tokens).max(initial=0)) + 1 + manifest.sentences
+    return found
 
 
 def take_sentences(

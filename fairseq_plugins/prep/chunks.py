@@ -65,7 +65,6 @@ class EncodedChunk:
     counts: dict[str, int] = field(default_factory=dict)
     # the same of what was repaired, passed over or met otherwise than expected
     notes: dict[str, int] = field(default_factory=dict)
-    longest: int = 0  # tokens of the longest example
     # name of a text file -> lines that the chunk adds to it
     lines: dict[str, list[str]] = field(default_factory=dict)
     # name of a stream -> what its dictionary lacks, and how often each occurs

@@ -145,29 +145,14 @@ def carry(step: ChunkStep, chunks: list[Chunk], recipe: Recipe) -> None:
     """Let workers make what is not there yet."""
     todo = [chunk for chunk in chunks if not step.made(chunk).is_file()]
     jobs = run_jobs(
-        _Process.carry,
+        step.work,
         todo,
         recipe.options.workers,
-        partial(_Process.begin, step.work),
         title=step.title,
         sizes=[chunk.count for chunk in todo],
         unit=recipe.unit,
     )
     deque(jobs, maxlen=0)
-
-
-class _Process:
-    """What a worker process does with each job; it is set once, before the first."""
-
-    work: Callable[[Chunk], None]
-
-    @classmethod
-    def begin(cls, work: Callable[[Chunk], None]) -> None:
-        cls.work = staticmethod(work)
-
-    @classmethod
-    def carry(cls, chunk: Chunk) -> None:
-        cls.work(chunk)
 
 
 def binarize(recipe: Recipe, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:

@@ -44,7 +44,6 @@ class SplitWriter:
         self.counts: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
         self.unknown: dict[str, Counter[str]] = {}
-        self.longest = 0
 
     def add(self, chunk: EncodedChunk) -> None:
         """Append a chunk's rows to every file."""
@@ -57,7 +56,6 @@ class SplitWriter:
         self.notes.update(chunk.notes)
         for name, found in chunk.unknown.items():
             self.unknown.setdefault(name, Counter()).update(found)
-        self.longest = max(self.longest, chunk.longest)
 
     def close(self) -> None:
         """Give all files their names."""

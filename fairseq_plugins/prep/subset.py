@@ -7,19 +7,17 @@ permutation is cut at different lengths), as the data-fraction experiment of Sun
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-from ..data.folder_names import CONTEXTS, SCORES, SPANS
+from ..data.folder_names import CONTEXTS, SPANS
 from ..data.manifest import FILE_NAME, TRANSLATION, Manifest
 from ..data.products import check_whole, faults
 from ..data.streams import Rows, stream_layout, write_stream
+from ..data.text_folders import count_examples
 from ..files import copy, write_text
 from ..messages import named
-from ..syntax.layers import STANDARD
-from ..text.squad_alignment import ANSWERABLE, UNKNOWN
 from .workspace import finish, locked, open_work
 
 
@@ -111,31 +109,4 @@ def _write_split(
         tokens = {name: int(found.lengths.sum()) for name, found in rows.items()}
         manifest.splits[split] |= {"lines": len(chosen), "tokens": tokens}
         return
-    for name in manifest.split_streams(split):
-        if name not in rows:
-            rows[name] = Rows.read(folder / f"{prefix}.{name}")
-    scores = destination / f"{prefix}.{SCORES}"
-    labelled = sum(map(bool, map(str.strip, open(scores)))) if scores.is_file() else None
-    manifest.splits[split] |= _counts(manifest, rows, labelled)
-
-
-def _counts(manifest: Manifest, rows: dict[str, Rows], scores: int | None) -> dict[str, Any]:
-    """Count what a preparation counts; ``scores`` are there of so many examples, if of any."""
-    sides = range(manifest.sentences)
-    lengths = [rows[f"tokens{k}"].lengths for k in sides]
-    found = {
-        "examples": len(rows["tokens0"]),
-        "tokens": sum(int(side.sum()) for side in lengths),
-        "words": sum(int(rows[f"{STANDARD[0]}{k}"].lengths.sum()) for k in sides),
-    }
-    if manifest.target == SPANS:
-        answers = rows["answers"]
-        states = answers.values[answers.ends - answers.lengths]
-        lengths[1] = lengths[1][[int(row[0]) for row in rows["paragraph"]]]
-        found["labelled"] = int((states != UNKNOWN).sum())
-        found["answerable"] = int((states == ANSWERABLE).sum())
-    else:
-        labels = int(np.sum(rows["label"].lengths > 0)) if "label" in rows else 0
-        found["labelled"] = labels if scores is None else scores
-    longest = int(np.sum(lengths, axis=0).max(initial=0))
-    return found | {"longest": longest + 1 + manifest.sentences}
+    manifest.splits[split] |= count_examples(destination, manifest, split)

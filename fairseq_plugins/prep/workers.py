@@ -25,13 +25,13 @@ from tqdm import tqdm
 # A forked worker shares the loaded tagger; only Linux forks safely after libraries are loaded.
 START_METHOD = "fork" if sys.platform == "linux" else "spawn"
 JOBS_AHEAD = 4  # per worker
+_function: Callable[[Any], Any]  # what a worker process does with every job
 
 
 def run_jobs(
     function: Callable[[Any], Any],
     jobs: Sequence[Any],
     workers: int,
-    start: Callable[[], None],
     *,
     title: str,
     sizes: Sequence[int],
@@ -40,9 +40,9 @@ def run_jobs(
     """Yield ``function(job)`` for every job, in order.
 
     Args:
-        function, jobs: a module-level function of one picklable argument; these arguments.
+        function, jobs: a module-level function of one picklable argument, maybe with models bound
+            to it, for every process gets it once; these arguments.
         workers: number of processes; 1 works in this one.
-        start: called once in every process before its first job (loads models).
         title, sizes, unit: of the progress bar: its name, how much each job counts, and of what.
 
     Raises:
@@ -50,7 +50,7 @@ def run_jobs(
     """
     workers = min(workers, len(jobs))
     run = _run_here if workers <= 1 else _run_pool
-    results = closing(run(function, jobs, workers, start))
+    results = closing(run(function, jobs, workers))
     bar = tqdm(total=sum(sizes), desc=title, unit=f" {unit}", unit_scale=True)
     with bar, results as made:
         for result, size in zip(made, sizes):
@@ -58,26 +58,20 @@ def run_jobs(
             bar.update(size)
 
 
-def _run_here(
-    function: Callable[[Any], Any], jobs: Sequence[Any], workers: int, start: Callable[[], None]
-) -> Iterator[Any]:
+def _run_here(function: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> Iterator[Any]:
     with threadpool_limits(1):
-        if jobs:
-            start()
         yield from map(function, jobs)
 
 
-def _run_pool(
-    function: Callable[[Any], Any], jobs: Sequence[Any], workers: int, start: Callable[[], None]
-) -> Iterator[Any]:
+def _run_pool(function: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> Iterator[Any]:
     context = multiprocessing.get_context(START_METHOD)
-    pool = ProcessPoolExecutor(workers, context, _enter, (start,))
+    pool = ProcessPoolExecutor(workers, context, _enter, (function,))
     todo = iter(jobs)
     try:
-        under_way = deque(pool.submit(function, job) for job in islice(todo, JOBS_AHEAD * workers))
+        under_way = deque(pool.submit(_carry, job) for job in islice(todo, JOBS_AHEAD * workers))
         while under_way:
             yield under_way.popleft().result()
-            under_way.extend(pool.submit(function, job) for job in islice(todo, 1))
+            under_way.extend(pool.submit(_carry, job) for job in islice(todo, 1))
     except BrokenProcessPool:
         raise ChildProcessError(
             "a worker process died (killed, or out of memory); finished chunks are kept: run the "
@@ -87,12 +81,17 @@ def _run_pool(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _enter(start: Callable[[], None]) -> None:
-    """Prepare a worker: a watch on its parent, one thread of arithmetic, its models."""
+def _enter(function: Callable[[Any], Any]) -> None:
+    """Prepare a worker: a watch on its parent, one thread of arithmetic, what it does."""
+    global _function
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and ends the work
     threading.Thread(target=_end_with_parent, daemon=True).start()
     threadpool_limits(1)
-    start()
+    _function = function
+
+
+def _carry(job: Any) -> Any:
+    return _function(job)
 
 
 def _end_with_parent() -> None:

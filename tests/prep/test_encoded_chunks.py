@@ -12,13 +12,13 @@ from fairseq_plugins.prep.chunks import EncodedChunk
 def path(tmp_path):
     """A chunk of two streams, one of them empty."""
     streams = {"tokens0": Rows.of([[1, 2], [], [3]]), "label": Rows.of([])}
-    EncodedChunk(streams, {"examples": 3}, longest=4).save(tmp_path / "x.safetensors")
+    EncodedChunk(streams, {"lines": 3}, {"long": 4}).save(tmp_path / "x.safetensors")
     return tmp_path / "x.safetensors"
 
 
 def test_chunks_come_back(path):
     found = EncodedChunk.load(path, {"tokens0": 4, "label": 1})
-    assert (found.counts, found.longest) == ({"examples": 3}, 4)
+    assert (found.counts, found.notes) == ({"lines": 3}, {"long": 4})
     assert [row.tolist() for row in found.streams["tokens0"]] == [[1, 2], [], [3]]
     assert len(found.streams["label"]) == 0
 

@@ -49,7 +49,7 @@ def test_read_treebank_takes_syntactic_words_and_their_place_in_the_text(sentenc
     ("rows", "text", "message"),
     [
         (ROWS, "I do not like half-measures!!", "do not spell"),
-        ([("1", "a", "X", "2", "dep", "_"), ("2", "b", "X", "1", "dep", "_")], "a b", "tree"),
+        ([("1", "a", "X", "2", "dep", "_"), ("2", "b", "X", "1", "dep", "_")], "a b", "cycle"),
         ([("1", "a", "X", "_", "dep", "_")], "a", "number"),
     ],
 )

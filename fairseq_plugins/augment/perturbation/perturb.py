@@ -4,7 +4,6 @@ import hashlib
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from ...corpora.datasets import read_split
 from ...corpora.examples import Example
 from ...files import sha256
 from ...prep.workers import run_jobs
-from ...syntax.layers import Annotation, annotator_line
+from ...syntax.layers import annotator_line
 from ...text.wordnet import open_wordnet
 from ..translators import Translate, chunks, run_command, translate_all
 from .names import collect_names
@@ -71,12 +70,6 @@ class PerturbReport:
     sentences: int
     annotation: float
     translation: float
-
-
-class WorkerTools:
-    """What a process needs in addition to its jobs."""
-
-    annotator: Any
 
 
 def perturb(
@@ -209,7 +202,7 @@ def annotate_texts(texts: Iterable[str], annotator: Any, workers: int) -> dict[s
         return {text: TaggedSentence(text) for text in distinct}
     jobs = list(chunks(distinct, CHUNK))
     how = {"title": "annotate", "sizes": [len(job) for job in jobs], "unit": "sentences"}
-    done = run_jobs(_annotate, jobs, workers, partial(_start, annotator), **how)
+    done = run_jobs(annotator.annotate_text, jobs, workers, **how)
     notes = (note for chunk in done for note in chunk)
     return {
         text: TaggedSentence(
@@ -217,14 +210,6 @@ def annotate_texts(texts: Iterable[str], annotator: Any, workers: int) -> dict[s
         )
         for text, note in zip(distinct, notes)
     }
-
-
-def _start(annotator: Any) -> None:
-    WorkerTools.annotator = annotator
-
-
-def _annotate(texts: Sequence[str]) -> list[Annotation]:
-    return WorkerTools.annotator.annotate_text(texts)
 
 
 def _translated(

@@ -10,10 +10,11 @@ from typing import Any
 from ...data.folder_names import VOCABULARY
 from ...data.manifest import TEXT, Manifest, tool_versions
 from ...data.streams import Rows
+from ...data.text_folders import count_examples
 from ...files import sha256, write_bytes
 from ...pretrained.directory import read_vocabulary, resolve_directory
 from ...pretrained.tokenizer import Vocabulary, read_tokenizer_settings
-from ...syntax.layers import STANDARD, layers_of
+from ...syntax.layers import layers_of
 from ...text.raw_text import overlong_words
 from ...text.text_encoder import EncodedSentence, TextEncoder
 from ...text.word_similarity import WordSimilarity
@@ -104,6 +105,7 @@ class ExampleRecipe(Recipe):
 
     def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
         """Write the vocabulary."""
+        self.folder = folder
         write_bytes(folder / VOCABULARY, self.vocabulary.content)
 
     def sizes(self, split: str) -> dict[str, int]:
@@ -118,18 +120,8 @@ class ExampleRecipe(Recipe):
         return EncodedChunk.load(chunk.encoded, self.sizes(chunk.split))
 
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
-        sides, counts = range(self.manifest.sentences), dict(writer.counts)
-        return {
-            "examples": counts.pop("examples"),
-            "labelled": counts.pop("labelled"),
-            "tokens": writer.ids(*(f"tokens{k}" for k in sides)),
-            "words": writer.ids(*(f"{STANDARD[0]}{k}" for k in sides)),
-            "longest": writer.longest,
-            **counts,
-            "unknown": {
-                name: writer.unknown_of(name, writer.ids(name)) for name in sorted(writer.unknown)
-            },
-        }
+        unknown = {n: writer.unknown_of(n, writer.ids(n)) for n in sorted(writer.unknown)}
+        return count_examples(self.folder, self.manifest, split) | {"unknown": unknown}
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
         return (

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ...corpora.squad import GoldAnswer, Paragraph, Question
-from ...data.folder_names import ANSWERABLE, CONTEXTS, EXAMPLES, MISALIGNED, UNKNOWN
+from ...data.folder_names import CONTEXTS, EXAMPLES, MISALIGNED
 from ...data.streams import Rows
 from ...text.squad_alignment import COUNTED, Limits, PlacedQuestion, place_question
 from ...text.squad_encoder import EncodedParagraph, encode_paragraphs
@@ -16,7 +16,6 @@ from ..split_writer import unknown_words
 from .examples import check_sizes, count_misaligned, sentence_streams
 
 TRAIN = "train"
-SPECIAL_TOKENS = 3  # [CLS] question [SEP] context [SEP]
 
 
 def row_of(number: int, paragraph: Paragraph) -> dict[str, Any]:
@@ -60,7 +59,6 @@ class _Findings:
         self.contexts: list[EncodedSentence] = []
         self.rows: dict[str, list[list[int]]] = {"offsets1": [], "paragraph": [], "answers": []}
         self.lines: dict[str, list[str]] = {EXAMPLES: [], CONTEXTS: [], MISALIGNED: []}
-        self.longest = 0
 
     def add(self, number: int, paragraph: Paragraph, encoded: EncodedParagraph) -> None:
         """Add the ``number``-th paragraph with its questions."""
@@ -85,8 +83,6 @@ class _Findings:
             self.rows["paragraph"].append([number])
             self.rows["answers"].append(placed.row())
             self.lines[EXAMPLES].append(json_line(_described(question, placed)))
-            tokens = len(sentence.tokens) + len(encoded.context.tokens) + SPECIAL_TOKENS
-            self.longest = max(self.longest, tokens)
 
     def _count(self, question: Question, placed: PlacedQuestion, pieces: int) -> None:
         for note in placed.notes:
@@ -104,18 +100,11 @@ class _Findings:
         if self.questions:
             asked = sentence_streams(0, self.questions)
         streams = asked | contexts | {name: Rows.of(rows) for name, rows in self.rows.items()}
-        states = Counter(row[0] for row in self.rows["answers"])
-        counts = {
-            "examples": states.total(),
-            "labelled": states.total() - states[UNKNOWN],
-            "paragraphs": len(self.contexts),
-            "answerable": states[ANSWERABLE],
-        }
         notes = count_misaligned([*self.questions, *self.contexts], texts)
         notes.update(self.notes)  # counts of nothing stay
         sides = {"tokens0": self.questions, "tokens1": self.contexts}
         lacking = {name: dict(unknown_words(side, unknown)) for name, side in sides.items()}
-        return EncodedChunk(streams, counts, dict(notes), self.longest, self.lines, lacking)
+        return EncodedChunk(streams, notes=dict(notes), lines=self.lines, unknown=lacking)
 
 
 def _described(question: Question, placed: PlacedQuestion) -> dict[str, Any]:

@@ -163,9 +163,7 @@ def encode_chunk(encoder: TextEncoder, label_ids: Mapping[str, int], chunk: Chun
     unknown = encoder.wordpieces.unknown
     EncodedChunk(
         streams,
-        {"examples": len(rows), "labelled": sum(map(bool, gold))},
-        dict(count_misaligned(chain.from_iterable(encoded), texts)),
-        max(sum(len(sentence.tokens) for sentence in row) for row in encoded) + 1 + len(sides),
-        lines,
-        {f"tokens{k}": dict(unknown_words(side, unknown)) for k, side in enumerate(sides)},
+        notes=dict(count_misaligned(chain.from_iterable(encoded), texts)),
+        lines=lines,
+        unknown={f"tokens{k}": dict(unknown_words(side, unknown)) for k, side in enumerate(sides)},
     ).save(chunk.encoded)

@@ -8,11 +8,11 @@ the tag, and the tree is carried over where it stays one.
 
 import random
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...corpora.conllu import read_blocks
+from ...corpora.conllu import Row, checked_rows, heads_of, read_blocks
 from ...syntax.subwords import Span, locate_words
 from ...text_reading import numbered_lines
 
@@ -62,68 +62,42 @@ def read_conllu(path: Path) -> Iterator[TreeSentence]:
     """
     for block in read_blocks(numbered_lines(path)):
         texts = [line.removeprefix(TEXT) for _, line in block if line.startswith(TEXT)]
-        rows = [_fields(line, path, i) for i, line in block if not line.startswith("#")]
-        if rows:
-            yield _sentence(texts[-1] if texts else "", rows, f"{path}:{block[-1][0]}")
+        words, tokens = checked_rows(block, path)
+        if words:
+            place = f"{path}:{block[-1][0]}"
+            yield _sentence(texts[-1] if texts else "", words, tokens, heads_of(words, path), place)
 
 
-def _fields(line: str, path: Path, number: int) -> list[str]:
-    fields = line.split("\t")
-    if len(fields) != 10:
-        raise ValueError(
-            f"{path}:{number}: expected 10 tab-separated fields, found {len(fields)}: {line!r}"
-        )
-    return fields
-
-
-def _sentence(text: str, rows: list[list[str]], where: str) -> TreeSentence:
-    """Build a sentence from its rows: words, ``3-4`` multiword tokens and ``8.1`` empty nodes."""
-    words = [row for row in rows if row[0].isdigit()]
-    tokens = list(_tokens(rows))
-    spans, spaces = _surface({int(row[0]): row[1] for row in words}, tokens)
-    try:
-        heads = tuple(int(row[6]) - 1 if int(row[6]) else i for i, row in enumerate(words))
-    except ValueError as error:
-        raise ValueError(f"{where}: a head that is not a number: {error}") from error
-    if not is_forest(heads):
-        raise ValueError(f"{where}: heads {heads} do not make a tree")
-    if squeeze(text) != "".join(row[1] for row in tokens).replace(" ", ""):
+def _sentence(
+    text: str,
+    words: Sequence[Row],
+    tokens: Mapping[int, tuple[int, list[str]]],
+    numbers: Sequence[int],
+    where: str,
+) -> TreeSentence:
+    """Build a sentence from its words, multiword ``tokens`` (see `checked_rows`) and heads."""
+    rows = [fields for _, fields in words]
+    spans: list[Span] = []
+    spaces: list[bool] = []
+    spelt = ""
+    while len(spans) < len(rows):
+        first = len(spans)
+        last, token = tokens.get(first + 1, (first + 1, rows[first]))
+        surface, parts = squeeze(token[1]), [squeeze(row[1]) for row in rows[first:last]]
+        spans += [(len(spelt) + a, len(spelt) + b) for a, b in _place(parts, surface)]
+        spaces += [False] * (len(parts) - 1) + ["SpaceAfter=No" not in token[9]]
+        spelt += surface
+    if squeeze(text) != spelt:
         raise ValueError(f"{where}: the tokens do not spell the text {text!r}")
     return TreeSentence(
         text=text,
-        words=tuple(row[1] for row in words),
-        upos=tuple(row[3] for row in words),
-        heads=heads,
-        deps=tuple("ROOT" if heads[i] == i else row[7] for i, row in enumerate(words)),
+        words=tuple(row[1] for row in rows),
+        upos=tuple(row[3] for row in rows),
+        heads=tuple(number - 1 if number else i for i, number in enumerate(numbers)),
+        deps=tuple(row[7] if number else "ROOT" for row, number in zip(rows, numbers)),
         spaces=tuple(spaces),
         spans=tuple(spans),
     )
-
-
-def _tokens(rows: list[list[str]]) -> Iterator[list[str]]:
-    """Yield the rows that spell the surface: multiword tokens in place of their words."""
-    inside = 0
-    for row in rows:
-        if "-" in row[0]:
-            inside = int(row[0].split("-")[1])
-            yield row
-        elif row[0].isdigit() and int(row[0]) > inside:
-            yield row
-
-
-def _surface(forms: dict[int, str], tokens: list[list[str]]) -> tuple[list[Span], list[bool]]:
-    """Return every word's span in non-space characters and whether a space follows it."""
-    spans: list[Span] = []
-    spaces: list[bool] = []
-    start = 0
-    for row in tokens:
-        surface = squeeze(row[1])
-        first, _, last = row[0].partition("-")
-        parts = [squeeze(forms[i]) for i in range(int(first), int(last or first) + 1)]
-        spans += [(start + a, start + b) for a, b in _place(parts, surface)]
-        spaces += [False] * (len(parts) - 1) + ["SpaceAfter=No" not in row[9]]
-        start += len(surface)
-    return spans, spaces
 
 
 def _place(parts: list[str], surface: str) -> list[Span]:
