@@ -20,6 +20,7 @@ from ..corpora.readers.foreign import (
     transformed_file,
 )
 from ..corpora.readers.options import ReadOptions
+from ..corpora.squad import JSON_KINDS
 from ..data.manifest import Manifest
 from ..messages import quoted
 from .perturbation.record import CHANGES, ORIGINAL, RECORD
@@ -177,7 +178,10 @@ def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> Pe
             f"{folder / RECORD}: dataset {dataset.name!r} has {GOLD[dataset.target]}, but the "
             f"model gives {GOLD[expected.target]}"
         )
-    after, before = (find_split(dataset, split, place) for place in (folder, folder / ORIGINAL))
+    try:
+        after, before = (find_split(dataset, split, place) for place in (folder, folder / ORIGINAL))
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{error}: run fairseq-plugins perturb again") from None
     perturbed, originals = ([*read_split(dataset, split, p, options)] for p in (after, before))
     check_same_pairs(originals, perturbed, (before, after))
     names = _check_changes(folder / CHANGES, (before, originals), (after, perturbed))
@@ -210,7 +214,7 @@ def _check_kinds(found: dict[str, Any], kinds: dict[str, type], where: object) -
     for name, kind in kinds.items():
         if not isinstance(found.get(name), kind):
             shown = quoted(found.get(name))
-            raise ValueError(f"{where}: {name!r} is {shown}, expected {kind.__name__}")
+            raise ValueError(f"{where}: {name!r} is {shown}, expected {JSON_KINDS[kind]}")
 
 
 def _check_changes(

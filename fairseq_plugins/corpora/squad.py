@@ -21,7 +21,7 @@ from ..text_reading import check_characters, read_text
 VERSION = "v2.0"
 NO_VERDICT = "1"  # versions that begin so do not say "is_impossible"
 
-_KINDS = {str: "a text", list: "a list", int: "a whole number", bool: "a truth"}
+JSON_KINDS = {str: "a text", list: "a list", int: "a whole number", bool: "a truth"}
 
 
 @dataclass(frozen=True)
@@ -219,5 +219,5 @@ def _take(body: Any, key: str, kind: type, place: str, default: Any = ...) -> An
         )
     if key in body and type(found) is not kind:
         shown = shortened(json.dumps(found), 40)
-        raise ValueError(f"{place}: {key!r} is {shown}, expected {_KINDS[kind]}")
+        raise ValueError(f"{place}: {key!r} is {shown}, expected {JSON_KINDS[kind]}")
     return found

@@ -7,12 +7,13 @@ very bytes that were read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partialmethod
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from fairseq.data import Dictionary
+from fairseq.tokenizer import tokenize_line
+from torch import Tensor
 
 from ..files import write_bytes
 from ..pretrained.tokenizer import CLS, MASK, PAD, SEP, UNK, Vocabulary
@@ -106,5 +107,13 @@ class BertDictionary(Dictionary):
     def pad_to_multiple_(self, padding_factor: int) -> None:
         """Leave the size as it is: it belongs to the pretrained weights."""
 
-    # as fairseq does, but by default without adding any
-    encode_line = partialmethod(Dictionary.encode_line, add_if_not_exist=False)
+    def encode_line(
+        self,
+        line: str,
+        line_tokenizer: Callable[[str], list[str]] = tokenize_line,
+        add_if_not_exist: bool = False,
+        *more: Any,
+        **named: Any,
+    ) -> Tensor:
+        """Map the wordpieces of a line to ids as fairseq does, by default without adding any."""
+        return super().encode_line(line, line_tokenizer, add_if_not_exist, *more, **named)

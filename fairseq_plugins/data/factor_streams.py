@@ -1,7 +1,7 @@
 """The feature streams of a split: read as rows (S, F), and checked against their tokens.
 
 Trees stand there as two numbers a token, its word's and that of the word's head
-(`syntax.subword_tree`).
+(`syntax.tree`).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -280,7 +280,7 @@ def _read(path: Path, kinds: list[FolderKind]) -> dict[str, Any]:
         form, version = body["format"], body.pop("format_version")
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise ValueError(f"{path} is no manifest of fairseq_plugins: {error!r}") from None
-    if version == VERSION and form in KINDS and KINDS[form] not in kinds:
+    if version == VERSION and isinstance(form, str) and form in KINDS and KINDS[form] not in kinds:
         raise ValueError(
             f"{path.parent} is a folder of {KINDS[form].command}; one of "
             f"{named((kind.command for kind in kinds), between=' or ')} is wanted"

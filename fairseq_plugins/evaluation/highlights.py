@@ -12,7 +12,7 @@ from .predictions import SCORE, Prediction
 from .shown_text import visible
 from .templates import render
 
-HIT = ("{+", "+}")  # as in compare_predictions
+HIT = ("{+", "+}")  # as in `contrast_report`
 COLOR = ("\x1b[1;31m", "\x1b[0m")
 
 

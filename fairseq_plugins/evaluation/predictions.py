@@ -235,12 +235,13 @@ def check_same(systems: Systems) -> None:
 
 def _class(record: dict[str, Any], gold: Any, where: str) -> tuple[Any, Any, dict[str, Any]]:
     probabilities = record["probabilities"]
-    if not isinstance(probabilities, dict) or record["label"] not in probabilities:
-        raise ValueError(f"{where}: no probability of label {quoted(record['label'])}")
+    label = record["label"]
+    if not isinstance(probabilities, dict) or label not in [*probabilities]:
+        raise ValueError(f"{where}: no probability of label {quoted(label)}")
     if not all(map(_is_number, probabilities.values())):
         raise ValueError(f"{where}: probabilities are {named(probabilities.values())}")
     more = {"texts": _texts(record, where), "probabilities": probabilities}
-    return str(record["label"]), None if gold is None else str(gold), more
+    return str(label), None if gold is None else str(gold), more
 
 
 def _score(record: dict[str, Any], gold: Any, where: str) -> tuple[Any, Any, dict[str, Any]]:

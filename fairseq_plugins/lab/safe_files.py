@@ -129,10 +129,12 @@ def inner_folders(folder: Path, remarks: list[str] | None = None) -> list[Path]:
         remarks: every link to a folder, which is passed over, is added; None to log it.
     """
     try:
-        inner = sorted(folder / entry.name for entry in os.scandir(folder) if entry.is_dir())
+        inner = sorted(Path(folder).iterdir())
     except OSError:
         return []
-    return _without_links(inner, remarks)
+    # a link that cannot be followed is one to a folder, as far as anybody can know
+    inner = [path for path in inner if not os.path.isfile(path)]
+    return [path for path in _without_links(inner, remarks) if path.is_dir()]
 
 
 def run_folders(folder: Path, *names: str, remarks: list[str] | None = None) -> list[Path]:

@@ -5,7 +5,7 @@ self-attention and a feed-forward map, each followed by LayerNorm(x + f(x)). A p
 is loaded by `pretrained.huggingface`; the hidden states then equal the reference's.
 
 Features (Sundararaman et al. 2019, "BERT + POS") join the word embedding before that first
-LayerNorm; see `nn.factors.FeatureInfusion`.
+LayerNorm; see `nn.infusion.FeatureInfusion`.
 
 Letters: B batch, S length, N real tokens of the batch, D width, F features, L layers, H heads.
 """

@@ -72,7 +72,7 @@ class FactorEmbedding(nn.Module):
         """Look feature ids (B, S, F) up, as vectors (B, S, d)."""
         vectors = [
             table(factors[..., column])  # (B, S, d_k)
-            for column, table in zip(self.columns, self.tables.values())
+            for column, table in zip(self.columns, self.tables.values(), strict=True)
         ]
         if self.combine == "sum":
             vector = torch.stack(vectors).sum(0)  # (B, S, d)

@@ -106,6 +106,10 @@ class EncodedChunk:
             return cls({name: Rows(*arrays) for name, arrays in streams.items()}, **header)
 
 
+# what another form of a chunk than ours comes to
+WRONG = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+
+
 @contextmanager
 def open_chunk(path: Path) -> Iterator[tuple[dict[str, Any], Callable[[str], np.ndarray]]]:
     """Open a chunk that is made: its header, and what reads an array by name.
@@ -116,7 +120,7 @@ def open_chunk(path: Path) -> Iterator[tuple[dict[str, Any], Callable[[str], np.
     try:
         with safe_open(path, "np") as archive:
             yield json.loads(archive.get_tensor("header").tobytes()), archive.get_tensor
-    except (SafetensorError, ValueError, LookupError, TypeError, AttributeError) as error:
+    except (SafetensorError, *WRONG) as error:
         reason = str(error) if isinstance(error, ValueError) else repr(error)
         raise ValueError(
             f"{path} is no chunk of this preparation, or damaged ({reason}): remove it (of a shard "

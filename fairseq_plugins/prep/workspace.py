@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 WORK = ".preparing"
 LOCK = ".preparing.lock"
 MARK = "fingerprint.json"
+WORK_FORMAT = 2  # of what unfinished work holds: of another, it begins anew
 PATIENCE = 5.0  # seconds: workers of a killed preparation need a moment to end
 STREAMS = "|".join(map(re.escape, ("tokens", "words", *LAYERS, "offsets")))
 PRODUCT = re.compile(
@@ -130,7 +131,7 @@ def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
     else:
         for path in work.iterdir():
             path.unlink()
-        write_text(work / MARK, fingerprint)
+        write_text(work / MARK, _mark(fingerprint))
     (folder / FILE_NAME).unlink(missing_ok=True)
     for path in found:
         path.unlink(missing_ok=True)
@@ -140,7 +141,15 @@ def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
 def has_mark(work: Path, fingerprint: str) -> bool:
     """Whether a folder of unfinished work belongs to this preparation."""
     mark = work / MARK
-    return mark.is_file() and not mark.is_symlink() and mark.read_bytes() == fingerprint.encode()
+    return (
+        mark.is_file()
+        and not mark.is_symlink()
+        and mark.read_bytes() == _mark(fingerprint).encode()
+    )
+
+
+def _mark(fingerprint: str) -> str:
+    return f"{WORK_FORMAT} {fingerprint}"
 
 
 def check_products(folder: Path, *, overwrite: bool) -> list[Path]:

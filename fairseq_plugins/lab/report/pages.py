@@ -134,7 +134,9 @@ def escape(text: str) -> str:
 def without_html(text: str) -> str:
     """Return a step's Markdown, in which HTML is shown as it is written."""
     text, code = text.rstrip(), ("fence", "code_block")
-    blocks = [token.map for token in _parser().parse(text) if token.type in code and token.map]
+    # without tables: what stands indented under one is code for some renderers, HTML for others
+    tokens = MarkdownIt("commonmark", {"html": False}).parse(text)
+    blocks = [token.map for token in tokens if token.type in code and token.map]
     shown = {number for first, end in blocks for number in range(first, end)}
     lines = enumerate(re.split(r"\r\n|\r|\n", text))
     return "\n".join(line if at in shown else line.replace("<", "&lt;") for at, line in lines)
