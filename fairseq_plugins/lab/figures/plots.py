@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from ..results.rate_trials import RateTrial
+from ..results.rate_trials import RateTrial, best_trial, systems_of
 from ..results.tables import to_csv
 from .drawing import BLUE, COLORS, MARKERS, RED, legend, plain, save, style, tidy
 
@@ -113,13 +113,7 @@ def plot_gates(panels: Mapping[str, Curves], out_stem: str | Path) -> list[Path]
     Raises:
         ValueError: no gates, or one that is no number from 0 to 1.
     """
-    if not panels:
-        raise ValueError("no gate values")
-    for dataset, system, layer, gates in _gates_of(panels):
-        if not all(0 <= gate <= 1 for gate in gates):
-            wrong = f"{gates} of {system!r} in layer {layer} on {dataset!r}"
-            raise ValueError(f"a gate value must be from 0 to 1: {wrong}")
-    systems = list(dict.fromkeys(system for series in panels.values() for system in series))
+    systems = list(dict.fromkeys(system for _, system, *_ in _gates_of(panels)))
     looks = dict(zip(systems, _looks(systems)))
     with style():
         figure = Figure(figsize=(1.2 + 3.6 * len(panels), 3.6), layout="constrained")
@@ -138,10 +132,16 @@ def plot_gates(panels: Mapping[str, Curves], out_stem: str | Path) -> list[Path]
 
 
 def _gates_of(panels: Mapping[str, Curves]) -> Iterator[tuple[str, str, float, Sequence[float]]]:
-    """Yield dataset, system, layer and gates, layer by layer."""
+    """Yield dataset, system, layer and gates, layer by layer; ValueError: see `plot_gates`."""
+    if not panels:
+        raise ValueError("no gate values")
     for dataset, series in panels.items():
-        for system, layers in series.items():
-            yield from ((dataset, system, layer, layers[layer]) for layer in sorted(layers))
+        for system, layer in ((name, one) for name in series for one in sorted(series[name])):
+            gates = series[system][layer]
+            if not all(0 <= gate <= 1 for gate in gates):
+                wrong = f"{gates} of {system!r} in layer {layer} on {dataset!r}"
+                raise ValueError(f"a gate value must be from 0 to 1: {wrong}")
+            yield dataset, system, layer, gates
 
 
 def gates_csv(panels: Mapping[str, Curves], tokens: Mapping[tuple[str, str], int]) -> str:
@@ -233,12 +233,11 @@ def plot_rates(trials: Sequence[RateTrial], out_stem: str | Path) -> list[Path]:
     with style():
         figure = Figure(figsize=(5.6, 5.2), layout="constrained")
         axes = figure.subplots(2, 1, sharex=True)
-        for k, system in enumerate(dict.fromkeys(trial.system for trial in trials)):
-            group = [trial for trial in trials if trial.system == system]
+        for k, (system, group) in enumerate(systems_of(trials).items()):
             look = {"color": COLORS[k % len(COLORS)], "marker": MARKERS[k % len(MARKERS)]}
             whole = sorted((t for t in group if t.is_whole), key=lambda trial: trial.rate)
             rates = [trial.rate for trial in whole]
-            peak = max(whole, key=lambda trial: trial.merit, default=None)
+            peak = best_trial(group)
             for ax, name in zip(axes, ("score", "loss")):
                 values = [getattr(trial, name) for trial in whole]
                 ax.plot(rates, values, label=system, markersize=5, linewidth=1.6, **look)
