@@ -19,7 +19,7 @@ from . import command
 
 if TYPE_CHECKING:
     from ..inference.prediction import Predictor
-    from ..lab.figures.gates import GateShare
+    from ..lab.figures.plots import Curves
 
 PLACES = ("out",)
 
@@ -50,21 +50,20 @@ def run(args: argparse.Namespace) -> None:
         raise command.UsageError(f"--batch-size {args.batch_size}: must be at least 1")
     from ..files import write_text
     from ..lab.figures.drawing import check_stem
-    from ..lab.figures.gates import to_csv
-    from ..lab.figures.plots import plot_gates
+    from ..lab.figures.plots import gates_csv, plot_gates
 
     stem = check_stem(args.out, "csv")
-    shares = measure(args)
-    table = to_csv(shares)
-    paths = plot_gates(shares, stem)
+    panels, tokens = measure(args)
+    table = gates_csv(panels, tokens)
+    paths = plot_gates(panels, stem)
     numbers = stem.with_name(f"{stem.name}.csv")
     write_text(numbers, table)
     print(table, end="")
     print(*paths, numbers, sep="\n")
 
 
-def measure(args: argparse.Namespace) -> list[GateShare]:
-    """Average the gates of every run.
+def measure(args: argparse.Namespace) -> tuple[dict[str, Curves], dict[tuple[str, str], int]]:
+    """Average the gates of every run; return what `gates_csv` takes.
 
     Raises:
         FileNotFoundError, ValueError: see `gated_runs`, `prediction.load` and `mean_gates`.
@@ -74,18 +73,20 @@ def measure(args: argparse.Namespace) -> list[GateShare]:
     from ..inference.gates import gated_runs, mean_gates
     from ..inference.prediction import load
     from ..inference.text_checkpoints import find_checkpoints
-    from ..lab.figures.gates import GateShare
 
     command.show_log()
     given = given_overrides(args, EXAMPLES)
     runs = gated_runs(find_checkpoints(args.checkpoints), args.names, args.data)
-    found = []
+    panels: dict[str, dict[str, dict[int, list[float]]]] = {}
+    tokens: dict[tuple[str, str], int] = {}
     for one in tqdm(runs, "gates", unit=" runs", disable=None):
         predictor = load([one.path], args.data, cpu=args.cpu, **given)
         means = mean_gates(predictor, datasets(predictor, args), batch_size=args.batch_size)
+        tokens.setdefault((one.dataset, one.system), means.tokens)
+        layers = panels.setdefault(one.dataset, {}).setdefault(one.system, {})
         for layer, share in means.layers.items():
-            found.append(GateShare(one.dataset, one.system, layer, share, means.tokens))
-    return found
+            layers.setdefault(layer, []).append(share)
+    return panels, tokens
 
 
 def datasets(predictor: Predictor, args: argparse.Namespace) -> Iterator[Any]:

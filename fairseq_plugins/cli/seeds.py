@@ -27,7 +27,6 @@ def run(args: argparse.Namespace) -> None:
     folder = options.pop("folder")
     report = setting_tables.make_report(folder, **options)
     text = setting_tables.format_markdown(report)
-    write_text(folder / "seeds.md", text)
-    write_text(folder / "settings.csv", setting_tables.settings_csv(report))
-    write_text(folder / "comparisons.csv", setting_tables.comparisons_csv(report))
+    for name, content in {"seeds.md": text, **setting_tables.csv_files(report)}.items():
+        write_text(folder / name, content)
     print(text, end="")

@@ -16,7 +16,7 @@ from squad_files import write_toy_bert
 
 from fairseq_plugins.lab.execution.after_steps import perform
 from fairseq_plugins.lab.execution.run import RunError
-from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, places_of
+from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, PartPlaces
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
 from fairseq_plugins.lab.results.bertqa import with_ensemble
 from fairseq_plugins.lab.results.runs import find_experiments
@@ -70,7 +70,7 @@ def part(bert, tmp_path_factory):
         run("prepare text", "--dataset", dataset, *given)
         for system in systems:
             _finish(home, dataset, f"{system}_tiny")
-        return places_of(home / "runs", home / "data", home / "raw")
+        return PartPlaces(home / "runs", home / "data", home / "raw")
 
     return make
 
@@ -140,7 +140,7 @@ def test_questions_maps_and_ensemble_of_coattention(tmp_path) -> None:
         shutil.copy(home / made / "checkpoint_best.pt", folder)
         answers = ["--split", "valid", "--output-dir", folder / "predictions", "--cpu"]
         run("answer", "--path", folder, *answers)
-    places = places_of(root / "squad", home / "data")
+    places = PartPlaces(root / "squad", home / "data")
     made = performed("bertqa_squad/table3.yaml", root, {"squad": places})
     assert made.pop("ensemble") >= {"metrics.json", "predictions.json"}
     formats = ("md", "csv", "json", "png", "svg")
@@ -177,7 +177,7 @@ def test_curve_attention_and_examples_of_translation(folder, model, plain, tmp_p
     (tmp_path / "experiment.json").write_text(
         json.dumps({"parts": [{"name": "sample_en_de", "folder": "sample_en_de"}]})
     )
-    parts = {"sample_en_de": places_of(runs, folder)}
+    parts = {"sample_en_de": PartPlaces(runs, folder)}
     made = performed("sample_en_de/fractions.yaml", tmp_path, parts)
     assert made == {
         "curve": {"curve.png", "curve.svg"},

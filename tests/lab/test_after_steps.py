@@ -15,7 +15,7 @@ from fairseq_plugins.lab.execution import after_steps
 from fairseq_plugins.lab.execution.after_steps import perform
 from fairseq_plugins.lab.execution.experiment import Plan
 from fairseq_plugins.lab.execution.run import RunError
-from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, places_of
+from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, PartPlaces
 from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart, read_experiment
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.steps import COMMANDS, options_of, read_steps
@@ -68,7 +68,7 @@ def context(root, tmp_path):
 
     def look(*parts):
         places = {
-            part: places_of(root / part, tmp_path / part, tmp_path / "raw" / part)
+            part: PartPlaces(root / part, tmp_path / part, tmp_path / "raw" / part)
             for part in parts or ("cola", "rte")
         }
         return ExperimentPlaces(root, places, Path("examples/x/table1.yaml"))
@@ -246,7 +246,7 @@ def test_name_that_several_sizes_share_is_refused(context, root) -> None:
 def test_step_that_lacks_its_runs_is_passed_over(context, root, word, caplog) -> None:
     caplog.set_level("INFO")
     places = {name: part for name, part in context().parts.items()}
-    places["rte"] = places_of(root / "rte", root.parent / "rte")
+    places["rte"] = PartPlaces(root / "rte", root.parent / "rte")
     steps = gates(word), gates("{after:one}", name="two"), step("three")
     launch, failures = performed(ExperimentPlaces(root, places), *steps)
     assert failures == []
@@ -332,8 +332,8 @@ def test_runs_that_moved_are_the_same(context, root, tmp_path) -> None:
     steps = gates("{run:rte/bert_sla}"), gates("{after:one}", name="two")
     performed(context(), *steps)
     moved = root.rename(tmp_path / "moved")
-    places = {"rte": places_of(moved / "rte", tmp_path / "rte")}
-    places["cola"] = places_of(moved / "cola", tmp_path / "cola")
+    places = {"rte": PartPlaces(moved / "rte", tmp_path / "rte")}
+    places["cola"] = PartPlaces(moved / "cola", tmp_path / "cola")
     launch, _ = performed(ExperimentPlaces(moved, places), *steps)
     assert launch.commands == []
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairseq_plugins.lab.figures.drawing import BLUE, RED
-from fairseq_plugins.lab.figures.gates import GateShare, grouped, to_csv
-from fairseq_plugins.lab.figures.plots import plot_curves, plot_gates, plot_learning
+from fairseq_plugins.lab.figures.plots import gates_csv, plot_curves, plot_gates, plot_learning
 
 CURVES = {
     name: {share: [10 * share**0.5 + bonus] for share in (0.01, 0.1, 1.0)}
@@ -66,15 +65,18 @@ def test_bad_points_are_named(tmp_path, points: dict) -> None:
         plot_curves({}, tmp_path / "x")
 
 
-def shares(*seeds: float, systems: tuple[str, ...] = ("bert_wla", "bert_sla")) -> list[GateShare]:
-    """Return shares of three layers of two datasets, one run a seed."""
-    return [
-        GateShare(dataset, system, layer, 0.1 + 0.2 * place + 0.1 * layer + seed, 50)
+TOKENS = {(data, f"bert_{name}"): 50 for data in ("SST-2", "FCE") for name in ("wla", "sla")}
+
+
+def shares(*seeds: float, systems: tuple[str, ...] = ("bert_wla", "bert_sla")) -> dict:
+    """Return gates of three layers of two datasets, one run a seed."""
+    return {
+        dataset: {
+            system: {n: [0.1 + 0.2 * place + 0.1 * n + seed for seed in seeds] for n in range(3)}
+            for place, system in enumerate(systems)
+        }
         for dataset in ("SST-2", "FCE")
-        for seed in seeds
-        for place, system in enumerate(systems)
-        for layer in range(3)
-    ]
+    }
 
 
 def polylines(stem: Path) -> dict[str, list[tuple[float, ...]]]:
@@ -118,7 +120,7 @@ def test_seeds_of_gates_are_mean_and_range(tmp_path) -> None:
     plot_gates(shares(-0.05, 0.05), tmp_path / "two")
     assert "FillBetween" not in svg(tmp_path / "one")
     assert "FillBetween" in svg(tmp_path / "two")
-    table = [line.split(",") for line in to_csv(shares(-0.05, 0.05)).splitlines()]
+    table = [line.split(",") for line in gates_csv(shares(-0.05, 0.05), TOKENS).splitlines()]
     assert table[0][:7] == ["dataset", "system", "layer", "mean", "min", "max", "runs"]
     assert len(table) == 1 + 2 * 2 * 3
     row = dict(zip(table[0], table[1]))
@@ -127,18 +129,20 @@ def test_seeds_of_gates_are_mean_and_range(tmp_path) -> None:
 
 
 def test_systems_may_have_gates_in_other_layers(tmp_path) -> None:
-    some = [share for share in shares(0.0) if share.system == "bert_wla" or share.layer == 1]
+    some = shares(0.0)
+    for series in some.values():
+        series["bert_sla"] = {1: series["bert_sla"][1]}
     plot_gates(some, tmp_path / "a")
-    assert grouped(some)["FCE"]["bert_sla"].keys() == {1}
-    assert to_csv(some).count("bert_sla") == 2
+    assert gates_csv(some, TOKENS).count("bert_sla,1,") == 2
+    assert gates_csv(some, TOKENS).count("bert_sla") == 2
 
 
 @pytest.mark.parametrize("value", [1.5, -0.1, float("nan")])
 def test_bad_gates_are_named(tmp_path, value: float) -> None:
     with pytest.raises(ValueError, match="from 0 to 1.*'FCE'"):
-        plot_gates([GateShare("FCE", "sla", 0, value, 3)], tmp_path / "x")
+        plot_gates({"FCE": {"sla": {0: [value]}}}, tmp_path / "x")
     with pytest.raises(ValueError, match="no gate values"):
-        plot_gates([], tmp_path / "x")
+        plot_gates({}, tmp_path / "x")
 
 
 def test_learning_is_drawn_for_every_system_as_svg_alone(tmp_path) -> None:

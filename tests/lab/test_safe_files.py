@@ -20,7 +20,7 @@ from fairseq_plugins.lab.execution.after_steps import perform
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
 from fairseq_plugins.lab.execution.job import is_locked, locked
 from fairseq_plugins.lab.execution.processes import Commands
-from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, places_of
+from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, PartPlaces
 from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.steps import read_steps
@@ -210,7 +210,7 @@ def test_no_step_empties_a_linked_folder(tmp_path, secret, name) -> None:
     linked(root / name, secret.parent)
     own = {"checkpoints": ["{runs:cola}"]}
     steps = read_steps([{"name": "one", "command": "plot gates", "options": own}], "after")
-    context = ExperimentPlaces(root, {"cola": places_of(root / "cola", tmp_path / "data")})
+    context = ExperimentPlaces(root, {"cola": PartPlaces(root / "cola", tmp_path / "data")})
     (failure,) = perform(steps, context, lambda *_: None)
     assert f"{name}: a symbolic link" in failure
     assert secret.exists()
@@ -226,7 +226,7 @@ def test_steps_read_no_file_behind_a_link(tmp_path, secret) -> None:
     finish(root / "cola", "bert_sla_base", 2e-5, 1, 0.5, right=5)
     own = {"systems": ["{run:cola/bert_sla}/predictions.jsonl", "{file}/own.txt"]}
     steps = read_steps([{"name": "one", "command": "compare", "options": own}], "after")
-    places = {"cola": places_of(root / "cola", tmp_path / "data")}
+    places = {"cola": PartPlaces(root / "cola", tmp_path / "data")}
     context = ExperimentPlaces(root, places, tmp_path / "x" / "table.yaml")
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "own.txt").touch()

@@ -16,10 +16,9 @@ from fairseq_plugins.lab.results.run_frame import Setting, frame
 from fairseq_plugins.lab.results.runs import read_outcomes
 from fairseq_plugins.lab.results.seeds import Summary, chosen_settings
 from fairseq_plugins.lab.results.setting_tables import (
-    comparisons_csv,
+    csv_files,
     format_markdown,
     make_report,
-    settings_csv,
 )
 
 PLAIN, POS, SLA = "bert_plain_tiny", "bert_pos_tiny", "bert_sla_tiny"
@@ -124,12 +123,12 @@ def test_scores_that_are_no_numbers_are_never_chosen_or_tested(root, broken):
     for seed in (1, 2, 3):
         finish(root, SLA, 5e-5, seed, broken if seed == 2 else 0.9)
     report = make_report(root, baseline=PLAIN, samples=20)
-    found = next(one.seeds for one in report.comparisons if one.summary.setting.system == SLA)
+    found = report.comparisons.set_index("system").loc[SLA]
     assert math.isnan(found.t_p)
     assert math.isnan(found.sign_p)
     text = format_markdown(report)
     assert "| a score is no number |" in text
-    row = list(csv.DictReader(comparisons_csv(report).splitlines()))[-1]
+    row = list(csv.DictReader(csv_files(report)["comparisons.csv"].splitlines()))[-1]
     assert (row["t_p"], row["untested"]) == ("", "a score is no number")
     (table,) = comparison_tables(read_outcomes(root), "", Significance(samples=20))
     assert "a score is no number" in {cell.text for cell in table.rows[-1]}
@@ -147,7 +146,7 @@ def test_choices_are_settings_of_their_own_and_chosen_like_rates(root):
     text = format_markdown(report)
     assert f"| {SLA} tree-threshold=4 * | 5e-05 | 3 | 3 | 0.7200" in text
     assert f"| {SLA} tree-threshold=3 | 5e-05 | 3 | 3 | 0.6200" in text
-    rows = list(csv.DictReader(settings_csv(report).splitlines()))
+    rows = list(csv.DictReader(csv_files(report)["settings.csv"].splitlines()))
     found = [(row["choice"], row["lr"], row["chosen"]) for row in rows if row["system"] == SLA]
     assert sorted(found) == [
         ("tree-threshold=3", "5e-05", "False"),
@@ -192,14 +191,14 @@ def test_report_shows_settings_choice_and_significance(root):
     assert f"| {PLAIN} | 2e-05 | 3 | 3 | 0.5200" in text
     assert f"Against {PLAIN}" in text
     assert "(50 examples, 200 samples)" in text
-    (comparison,) = report.comparisons
-    assert comparison.examples.difference == pytest.approx(0.3)
+    (comparison,) = report.comparisons.itertuples()
+    assert comparison.low < 0.3 < comparison.high
     assert f"| {POS} | 3 | +0.1200 ± " in text
-    rows = list(csv.DictReader(settings_csv(report).splitlines()))
+    rows = list(csv.DictReader(csv_files(report)["settings.csv"].splitlines()))
     assert len(rows) == 4
     assert sum(row["chosen"] == "True" for row in rows) == 2
-    (row,) = csv.DictReader(comparisons_csv(report).splitlines())
-    assert float(row["bootstrap_p"]) == comparison.examples.p_value < 0.05
+    (row,) = csv.DictReader(csv_files(report)["comparisons.csv"].splitlines())
+    assert float(row["bootstrap_p"]) == comparison.bootstrap_p < 0.05
 
 
 def test_report_does_without_predictions_and_without_a_baseline(tmp_path):
@@ -208,9 +207,9 @@ def test_report_does_without_predictions_and_without_a_baseline(tmp_path):
         finish(tmp_path, POS, 5e-5, seed, 0.6)
     assert "Against" not in format_markdown(make_report(tmp_path))
     report = make_report(tmp_path, baseline="other")
-    assert report.comparisons[0].examples is None
+    assert report.comparisons.examples.isna().all()
     assert "| – | – |" in format_markdown(report)
-    assert comparisons_csv(report).splitlines()[1].endswith(",,,")
+    assert csv_files(report)["comparisons.csv"].splitlines()[1].endswith(",,,")
 
 
 def test_systems_without_a_seed_in_common_are_named_not_compared(tmp_path):
@@ -218,7 +217,7 @@ def test_systems_without_a_seed_in_common_are_named_not_compared(tmp_path):
     finish(tmp_path, POS, 5e-5, 2, 0.6)
     finish(tmp_path, SLA, 5e-5, 1, 0.7)
     report = make_report(tmp_path)
-    assert [found.summary.setting.system for found in report.comparisons] == [SLA]
+    assert list(report.comparisons.system) == [SLA]
     assert f"No seed in common with {PLAIN}: {POS}." in format_markdown(report)
 
 

@@ -20,7 +20,7 @@ from ..safe_files import is_file, read_bytes, read_json, read_text, refuse_links
 from .experiment import Plan
 from .processes import Commands
 from .run import Launch, RunError
-from .step_places import DONE, ExperimentPlaces, NotThere, fill, places_of
+from .step_places import DONE, ExperimentPlaces, NotThere, PartPlaces, fill
 
 LOG = "log"
 _LINES = 5  # of a failed step's log that are shown
@@ -33,16 +33,12 @@ def perform_all(plan: Plan, raw: Path | None = None) -> list[str]:
 
     Returns:
         See `perform`.
-
-    Raises:
-        ValueError: runs of a part that do not go together.
     """
     experiment = plan.experiment
     parts = {}
     for part in experiment.parts:
-        own = raw_folder(part, raw) if raw else None
-        runs = experiment.runs_of(part, plan.root)
-        parts[part.name] = places_of(runs, part.folder, own if own and own.is_dir() else None)
+        own = raw_folder(part, raw) if raw and raw.is_dir() else None
+        parts[part.name] = PartPlaces(experiment.runs_of(part, plan.root), part.folder, own)
     places = ExperimentPlaces(plan.root, parts, experiment.file)
     return perform(experiment.after, places, Commands({}).launch)
 

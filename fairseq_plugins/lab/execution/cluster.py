@@ -24,13 +24,14 @@ _BY_OTHERS = {  # options whose defaults on the command line follow from others
     "gpus_per_node": "of a run (default: 1 if there is one)",
     "processes": "of a run on each node (default: one a GPU)",
 }
-_OURS = {  # parameter of sbatch -> what says it here; nothing if nobody may
-    **{name: flag_of(name) for name in ("nodes", "time", *_SAME)},
-    "array": "--array-size and --jobs",
-    **dict.fromkeys(("ntasks", "ntasks_per_node", "output", "error", "open_mode"), ""),
-    **dict.fromkeys(("signal", "dependency", "job_name", "requeue", "no_requeue", "wrap"), ""),
-}
-_REFUSED = {  # parameter of sbatch -> why it is not to be said
+_TAKEN = {  # parameter of sbatch -> why nobody says it
+    **{name: f"say {flag_of(name)}" for name in ("nodes", "time", *_SAME)},
+    "array": "say --array-size and --jobs",
+    **dict.fromkeys(
+        ("ntasks", "ntasks_per_node", "output", "error", "open_mode", "signal", "dependency")
+        + ("job_name", "requeue", "no_requeue", "wrap"),
+        "it is said already",
+    ),
     **dict.fromkeys(("cluster", "clusters"), "jobs of another cluster are not seen from here"),
     "chdir": "runs are found from the folder where this is started",
     **dict.fromkeys(("export", "export_file"), "jobs need the environment of this command"),
@@ -199,10 +200,7 @@ def read_parameters(words: Sequence[str]) -> dict[str, str | bool]:
         key = name.lstrip("-").replace("-", "_")
         if not _KEY.fullmatch(key) or "\n" in value:
             raise ValueError(f"--slurm {word}: expected KEY=VALUE or KEY, e.g. constraint=a100")
-        if key in _REFUSED:
-            raise ValueError(f"--slurm {word}: {_REFUSED[key]}")
-        if key in _OURS:
-            instead = f"say {_OURS[key]}" if _OURS[key] else "it is said already"
-            raise ValueError(f"--slurm {word}: {instead}")
+        if key in _TAKEN:
+            raise ValueError(f"--slurm {word}: {_TAKEN[key]}")
         found[key] = value if equals else True
     return found

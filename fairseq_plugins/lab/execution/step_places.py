@@ -22,6 +22,7 @@ begins with ``?`` is left out where its runs are not there; without any other a 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -50,20 +51,14 @@ class PartPlaces:
     runs: Path  # folder of its runs
     data: Path  # prepared folder
     raw: Path | None = None  # folder of its raw files, if it was given
-    outcomes: Outcomes | None = None  # what its runs came to, if one is finished
 
-
-def places_of(runs: str | Path, data: str | Path, raw: str | Path | None = None) -> PartPlaces:
-    """Return the places of a part, with what its runs came to.
-
-    Raises:
-        ValueError: see `read_outcomes`.
-    """
-    try:
-        outcomes = read_outcomes(runs)
-    except FileNotFoundError:
-        outcomes = None
-    return PartPlaces(Path(runs), Path(data), Path(raw) if raw else None, outcomes)
+    @cached_property
+    def outcomes(self) -> Outcomes | None:
+        """What its runs came to, if one is finished; ValueError: see `read_outcomes`."""
+        try:
+            return read_outcomes(self.runs)
+        except FileNotFoundError:
+            return None
 
 
 @dataclass(frozen=True)
@@ -118,7 +113,8 @@ def _words_of(word: str, places: ExperimentPlaces, out: Path) -> tuple[list[str]
 
     def paths(found: re.Match) -> list[str]:
         kind, name, inner = found.groups()
-        folders = [out] if kind == "out" else _folders(kind, name, places, sources)
+        folders = [out] if kind == "out" else _folders(kind, name, places)
+        sources.extend(path for folder in folders for path in _sources(kind, folder))
         if inner is None or kind == "out":
             return [f"{folder}{inner or ''}" for folder in folders]
         return [str(_inside(folder, inner, must_be=kind != "file")) for folder in folders]
@@ -138,10 +134,8 @@ def _inside(folder: Path, inner: str, must_be: bool) -> Path:
     return path
 
 
-def _folders(
-    kind: str, name: str | None, places: ExperimentPlaces, sources: list[Path]
-) -> list[Path]:
-    """Return what a placeholder stands for; adds the files that it follows from to ``sources``."""
+def _folders(kind: str, name: str | None, places: ExperimentPlaces) -> list[Path]:
+    """Return what a placeholder stands for."""
     if kind == "file":
         return [places.file.parent]
     if kind == "after":
@@ -149,26 +143,16 @@ def _folders(
         if not (folder / DONE).is_file():
             raise NotThere(f"step {name!r} left nothing")
         refuse_links(places.folder, folder)
-        sources.append(folder / DONE)
         return [folder]
     if kind == "runs" and name is None:
-        sources += _results(places.folder)
         return [places.folder]
     part, system = _split(kind, name, places)
     own = places.parts[part]
-    if kind == "data":
-        sources.append(own.data / MANIFEST)
-        return [own.data]
-    if kind == "raw":
-        if own.raw is None:
-            raise NotThere(f"the raw files of {part!r} were not given")
-        return [own.raw]
-    if not system:
-        sources += _results(own.runs)
-        return [own.runs]
-    runs = chosen_runs(own.outcomes, system, part)[: 1 if kind == "run" else None]
-    sources += [path for run in runs for path in _files_of(run)]
-    return runs
+    if kind in ("run", "runs") and system:
+        return chosen_runs(own.outcomes, system, part)[: 1 if kind == "run" else None]
+    if kind == "raw" and own.raw is None:
+        raise NotThere(f"the raw files of {part!r} were not given")
+    return [getattr(own, kind)]
 
 
 def _split(kind: str, name: str | None, places: ExperimentPlaces) -> tuple[str, str]:
@@ -210,14 +194,12 @@ def chosen_runs(outcomes: Outcomes | None, system: str, part: str) -> list[Path]
     return list(runs.sort_values("seed").folder)
 
 
-def _results(folder: Path) -> Iterator[Path]:
-    """Yield what all runs below a folder came to."""
-    for result in files_below(folder):
+def _sources(kind: str, folder: Path) -> Iterator[Path]:
+    """Yield the files that say what a placeholder's folder holds: of runs what they came to."""
+    if kind in ("data", "after"):
+        yield folder / (MANIFEST if kind == "data" else DONE)
+    for result in files_below(folder) if kind in ("run", "runs") else ():
         if result.name == RESULT and AFTER not in result.relative_to(folder).parts:
-            yield from _files_of(result.parent)
-
-
-def _files_of(run: Path) -> Iterator[Path]:
-    """Yield what says what a run came to."""
-    names = [RESULT, *sorted(path.name for path in run.glob("evaluation*.json"))]
-    yield from (run / name for name in names if is_file(run / name))
+            run = result.parent
+            names = [RESULT, *sorted(path.name for path in run.glob("evaluation*.json"))]
+            yield from (run / name for name in names if is_file(run / name))

@@ -7,7 +7,7 @@ a search for the learning rate found.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +15,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from ..results.rate_trials import RateTrial
+from ..results.rate_trials import RateTrial, best_trial, systems_of
+from ..results.tables import to_csv
 from .drawing import BLUE, COLORS, MARKERS, RED, legend, plain, save, style, tidy
-from .gates import Curves, GateShare, grouped
+
+Curves = Mapping[str, Mapping[float, Sequence[float]]]  # system -> place across -> its seeds
 
 _Named = tuple[str, Mapping[float, Sequence[float]]]  # system, fraction -> scores
 _LINES = ("-", "--", ":", "-.")  # where colours do not suffice
 _MARKED = 25  # longest curve whose points are marked
+_GATES = "dataset system layer mean min max runs tokens values".split()
 _PAPER = {"wla": BLUE, "sla": RED}  # Figure 2's colours
 
 
@@ -96,21 +99,21 @@ def _style_curves(ax: Axes, fractions: Sequence[float], metric: str) -> None:
         ax.set_ylim(bottom=max(0.0, ax.get_ylim()[0]))
 
 
-def plot_gates(shares: Sequence[GateShare], out_stem: str | Path) -> list[Path]:
-    """Draw the mean local share of every layer, one polyline a system, one panel a dataset.
+def plot_gates(panels: Mapping[str, Curves], out_stem: str | Path) -> list[Path]:
+    """Draw the mean gate of every layer, one polyline a system, one panel a dataset.
 
-    Several runs of one system (seeds) are drawn as their mean with their range. Systems named after
-    ``wla`` and ``sla`` have the paper's colours, blue and red.
+    A gate is the share of a token's attention that is local. Several runs of one system (seeds) are
+    drawn as their mean with their range. Systems named after ``wla`` and ``sla`` have the paper's
+    colours, blue and red.
 
     Args:
-        shares: of all datasets, systems, runs and layers.
+        panels: dataset -> system -> layer, from 0 -> mean gate of each run, in [0, 1].
         out_stem: names the files that are returned; see `drawing.save`.
 
     Raises:
-        ValueError: no shares, or one that is no number from 0 to 1.
+        ValueError: no gates, or one that is no number from 0 to 1.
     """
-    panels = grouped(shares)
-    systems = list(dict.fromkeys(share.system for share in shares))
+    systems = list(dict.fromkeys(system for _, system, *_ in _gates_of(panels)))
     looks = dict(zip(systems, _looks(systems)))
     with style():
         figure = Figure(figsize=(1.2 + 3.6 * len(panels), 3.6), layout="constrained")
@@ -126,6 +129,35 @@ def plot_gates(shares: Sequence[GateShare], out_stem: str | Path) -> list[Path]:
             legend(ax)
         axes[0].set_ylabel("gate value (share of local attention)")
         return save(figure, out_stem)
+
+
+def _gates_of(panels: Mapping[str, Curves]) -> Iterator[tuple[str, str, float, Sequence[float]]]:
+    """Yield dataset, system, layer and gates, layer by layer; ValueError: see `plot_gates`."""
+    if not panels:
+        raise ValueError("no gate values")
+    for dataset, series in panels.items():
+        for system, layer in ((name, one) for name in series for one in sorted(series[name])):
+            gates = series[system][layer]
+            if not all(0 <= gate <= 1 for gate in gates):
+                wrong = f"{gates} of {system!r} in layer {layer} on {dataset!r}"
+                raise ValueError(f"a gate value must be from 0 to 1: {wrong}")
+            yield dataset, system, layer, gates
+
+
+def gates_csv(panels: Mapping[str, Curves], tokens: Mapping[tuple[str, str], int]) -> str:
+    """Write the numbers of the figure as CSV, the runs' own values joined by blanks at the end.
+
+    Args:
+        panels: see `plot_gates`.
+        tokens: dataset and system -> how many tokens the means are over.
+    """
+    rows = []
+    for dataset, system, layer, gates in _gates_of(panels):
+        numbers = (sum(gates) / len(gates), min(gates), max(gates), *gates)
+        mean, low, high, *own = (f"{number:.6f}" for number in numbers)
+        counts = (len(gates), tokens[dataset, system])
+        rows.append((dataset, system, layer, mean, low, high, *counts, " ".join(own)))
+    return to_csv(rows, _GATES)
 
 
 def _looks(systems: Sequence[str]) -> list[tuple[str, str]]:
@@ -201,12 +233,11 @@ def plot_rates(trials: Sequence[RateTrial], out_stem: str | Path) -> list[Path]:
     with style():
         figure = Figure(figsize=(5.6, 5.2), layout="constrained")
         axes = figure.subplots(2, 1, sharex=True)
-        for k, system in enumerate(dict.fromkeys(trial.system for trial in trials)):
-            group = [trial for trial in trials if trial.system == system]
+        for k, (system, group) in enumerate(systems_of(trials).items()):
             look = {"color": COLORS[k % len(COLORS)], "marker": MARKERS[k % len(MARKERS)]}
             whole = sorted((t for t in group if t.is_whole), key=lambda trial: trial.rate)
             rates = [trial.rate for trial in whole]
-            peak = max(whole, key=lambda trial: trial.merit, default=None)
+            peak = best_trial(group)
             for ax, name in zip(axes, ("score", "loss")):
                 values = [getattr(trial, name) for trial in whole]
                 ax.plot(rates, values, label=system, markersize=5, linewidth=1.6, **look)

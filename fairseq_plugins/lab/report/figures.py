@@ -15,8 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..figures.gates import Curves, GateShare
-from ..figures.plots import plot_curves, plot_gates, plot_learning
+from ..figures.plots import Curves, plot_curves, plot_gates, plot_learning
 from ..results.one_dataset import share_curves
 from ..results.runs import FoundExperiment, Outcomes, tried
 from ..results.seeds import by_setting, chosen_finished, finished
@@ -120,9 +119,9 @@ def _learning(name: str, records: pd.DataFrame, stem: Path, remarks: list[str]) 
 def _gates(name: str, dataset: str, records: pd.DataFrame, stem: Path) -> Iterator[Figure]:
     """Draw the mean gates of every layer."""
     runs = {system: one.runs for system, one in chosen_finished(records).items()}
-    shares = gate_shares(runs, dataset)
-    if shares:
-        path = plot_gates(shares, f"{stem}-gates")[-1]
+    curves = gate_curves(runs)
+    if curves:
+        path = plot_gates({dataset: curves}, f"{stem}-gates")[-1]
         split = records.validation.iloc[0]
         caption = (
             f"Share of local attention in every layer, mean over tokens of {split}; {_about(runs)}."
@@ -191,12 +190,11 @@ def _curves(
     return curves
 
 
-def gate_shares(runs: Runs, dataset: str) -> list[GateShare]:
+def gate_curves(runs: Runs) -> Curves:
     """Return the mean local share of attention of every layer, as finished runs logged it."""
-    return [
-        GateShare(dataset, system, int(layer), float(share), 0)
-        for system, group in runs.items()
-        for gates in group.gates
-        for layer, share in gates.items()
-        if str(layer).isdigit() and isinstance(share, (int, float)) and 0 <= share <= 1
-    ]
+    curves: dict[str, dict[int, list[float]]] = {}
+    for system, group in runs.items():
+        for layer, share in (item for gates in group.gates for item in gates.items()):
+            if str(layer).isdigit() and isinstance(share, (int, float)) and 0 <= share <= 1:
+                curves.setdefault(system, {}).setdefault(int(layer), []).append(float(share))
+    return curves

@@ -194,5 +194,5 @@ def comparison_tables(found: Outcomes, baseline: str, drawn: Significance) -> li
     if baseline not in set(found.runs.system):
         return []
     title = f"{found.dataset}: every system against {baseline}"
-    compared = list(against(found.runs, found.metric, baseline, drawn))
-    return [compared_table(title, found.metric, compared)] if compared else []
+    compared = against(found.runs, found.metric, baseline, drawn)
+    return [compared_table(title, found.metric, compared)] if len(compared) else []

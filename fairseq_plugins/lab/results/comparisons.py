@@ -10,10 +10,10 @@ import json
 import math
 import statistics
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 from scipy import stats
@@ -75,6 +75,10 @@ class PairedSeeds(NamedTuple):
     wins: int
     losses: int
     sign_p: float
+
+
+COMPARED = "system title".split() + [*PairedSeeds._fields]
+COMPARED += "low high bootstrap_p examples samples".split()
 
 
 def compare(baseline: Summary, system: Summary) -> PairedSeeds:
@@ -235,25 +239,7 @@ def _why_not(references: Sequence[str]) -> str:
     return "" if same else "untested: unlike references"
 
 
-class SystemComparison(NamedTuple):
-    """A system against a baseline, over seeds and over examples (None without predictions)."""
-
-    summary: Summary
-    seeds: PairedSeeds
-    examples: Bootstrap | None
-
-    @property
-    def row(self) -> dict[str, Any]:
-        """All of it, for tables; nan where there is no value."""
-        drawn = self.examples
-        low, high, p = (drawn.low, drawn.high, drawn.p_value) if drawn else [math.nan] * 3
-        of = {"low": low, "high": high, "bootstrap_p": p}
-        return {"system": self.summary.setting.system, **self.seeds._asdict(), **of}
-
-
-def against(
-    runs: pd.DataFrame, metric: str, baseline: str, drawn: Significance
-) -> Iterator[SystemComparison]:
+def against(runs: pd.DataFrame, metric: str, baseline: str, drawn: Significance) -> pd.DataFrame:
     """Compare every system with a baseline with which it has a seed in common.
 
     Each stands at its chosen setting on the largest share of the training data that both have.
@@ -263,7 +249,12 @@ def against(
         metric: on the validation set.
         baseline: a system of theirs.
         drawn: samples and seed of the bootstrap over examples.
+
+    Returns:
+        A row a system, with the columns of `COMPARED`: its setting's title, the fields of
+        `PairedSeeds`, and those of the bootstrap, nan without predictions.
     """
+    rows = []
     for system in dict.fromkeys(runs.system):
         shares = [set(runs[runs.system == name].fraction) for name in (baseline, system)]
         if system == baseline or not set.intersection(*shares):
@@ -272,8 +263,11 @@ def against(
         chosen = chosen_settings(runs[runs.fraction == share], metric)
         first, summary = chosen[baseline], chosen[system]
         if first.values.keys() & summary.values.keys():
-            examples = over_examples(first, summary, Shown(metric, ""), drawn)
-            yield SystemComparison(summary, compare(first, summary), examples)
+            found = over_examples(first, summary, Shown(metric, ""), drawn)
+            over = {**vars(found), "bootstrap_p": found.p_value} if found else {}
+            named = {"system": system, "title": summary.setting.title}
+            rows.append({**over, **named, **compare(first, summary)._asdict()})
+    return pd.DataFrame(rows, columns=COMPARED, dtype=object)
 
 
 def only_plain(runs: pd.DataFrame) -> str:

@@ -13,8 +13,8 @@ feature_dims  the same: a width of 20 does better than others from 8 to 64, be t
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -82,43 +82,6 @@ class _Arranged(NamedTuple):
     figure: Callable[[str, Any, str], float] = lambda *_: math.nan  # metric, row, group -> paper's
     first: str = ""  # the group that stands first
     chosen: bool = True  # whether the metric that chose stands beside each score
-
-
-@dataclass(frozen=True)
-class _Pair:
-    """Runs of a system, those that they are compared with, and the paper's figure (or nan)."""
-
-    summary: Summary
-    baseline: Summary | None
-    tested: Tested
-    shown: Shown
-    paper: float
-
-    def cells(self, gains: bool, chosen: bool) -> Iterator[TableCell]:
-        """Yield a score, what it gains, and the metric that chose."""
-        paper = "" if math.isnan(self.paper) else f"paper, {figures().split}: {self.paper:.2f}"
-        yield score_cell(self.shown.values(self.summary), self.shown.metric, paper)
-        yield from [self._gain()] if gains else []
-        yield from [number_cell(self.summary.mean, "{:.3f}")] if chosen else []
-
-    def _gain(self) -> TableCell:
-        """Show what is gained over the baseline, with an arrow where it is more than chance."""
-        if self.baseline is None or self.baseline is self.summary:
-            return TableCell(NONE)
-        sides, tested = (self.summary, self.baseline), self.tested
-        means, scale = [fmean(self.shown.values(one)) for one in sides], scale_of(self.shown.metric)
-        gain, below = scale * (means[0] - means[1]), tested.remark
-        if not math.isnan(tested.p_value):
-            below = f"{p_text(tested.p_value)} over {tested.drawn}"
-            is_part = tested.drawn != SEEDS and max(one.count for one in sides) > 1
-            below += f" of one seed ({scale * tested.difference:+.2f})" if is_part else ""
-        return TableCell(f"{gain:+.2f}", below, gain, mark_of(tested, self.shown))
-
-    def line(self, title: str) -> dict[str, Any]:
-        """Return what the CSV file says of the score."""
-        system, marked = self.summary.setting.system, mark_of(self.tested, self.shown) == UP
-        line = score_line(title, system, self.summary, self.shown, self.tested)
-        return {**line, "marked": int(marked), "paper": self.paper}
 
 
 def fraction_table(found: Outcomes, test: Significance, paper: bool = True) -> ResultTable:
@@ -296,28 +259,45 @@ def _groups(best: dict[_Place, Summary], first: str) -> list[str]:
 def _table(found: Outcomes, test: Significance, at: _Arranged) -> ResultTable:
     """Put a table together."""
     shown, groups, label = shown_of(found), _groups(at.best, at.first), label_of(found)
-    headings, rows, pairs = list(at.leads), [], {}
-    gains = {group: at.gain(group) is not None for group in groups}
+    title, unit = f"{label}: {shown.metric} by {at.by}", " in %" * (scale_of(shown.metric) != 1)
+    headings, rows, cells, scores = list(at.leads), [], {}, []
     for (row, group), one in at.best.items():
         first, figure = at.baseline(row), at.figure(shown.metric, row, group)
         tested = Tested() if first is None or first is one else test(first, one, shown)
-        pairs[row, group] = _Pair(one, first, tested, shown, figure)
+        paper = "" if math.isnan(figure) else f"paper, {figures().split}: {figure:.2f}"
+        own = [score_cell(shown.values(one), shown.metric, paper)]
+        own += [] if at.gain(group) is None else [_gain(one, first, tested, shown)]
+        cells[row, group] = own + [number_cell(one.mean, "{:.3f}")] * at.chosen
+        line = score_line(title, one.setting.system, one, shown, tested)
+        marked = int(mark_of(tested, shown) == UP)
+        scores.append({**line, "marked": marked, "paper": figure, "dataset": label})
     for group in groups:
         headings.append(Heading(group, shown.title) if group else Heading(shown.title))
-        headings += [Heading("gain", at.gain(group))] if gains[group] else []
+        headings += [] if at.gain(group) is None else [Heading("gain", at.gain(group))]
         chosen_on = f"{found.validation}, best checkpoint"
-        headings += [Heading(found.metric, chosen_on)] if at.chosen else []
-    for row in dict.fromkeys(row for row, _ in pairs):
-        cells = at.cells(row, [one for (other, _), one in at.best.items() if other == row])
+        headings += [Heading(found.metric, chosen_on)] * at.chosen
+    for row in dict.fromkeys(row for row, _ in cells):
+        line = at.cells(row, [one for (other, _), one in at.best.items() if other == row])
         for group in groups:
-            pair, also = pairs.get((row, group), pairs.get((row, ""))), (gains[group], at.chosen)
-            cells += pair.cells(*also) if pair else [TableCell(NONE)] * (1 + sum(also))
-        rows.append(cells)
-    title, unit = f"{label}: {shown.metric} by {at.by}", " in %" * (scale_of(shown.metric) != 1)
+            lacking = [TableCell(NONE)] * (1 + (at.gain(group) is not None) + at.chosen)
+            line += cells.get((row, group), cells.get((row, ""), lacking))
+        rows.append(line)
     caption = (
         f"{shown.metric} on split {shown.split!r}{unit}: mean ± standard deviation over seeds; "
         "each system at the setting that is best on the validation set. "
         f"{UP} better, {DOWN} worse with p < {SIGNIFICANT}: {test.name}"
     )
-    scores = tuple({**pair.line(title), "dataset": label} for pair in pairs.values())
-    return ResultTable(title, headings, rows, caption, scores=scores)
+    return ResultTable(title, headings, rows, caption, scores=tuple(scores))
+
+
+def _gain(one: Summary, first: Summary | None, tested: Tested, shown: Shown) -> TableCell:
+    """Show what is gained over the baseline, with an arrow where it is more than chance."""
+    if first is None or first is one:
+        return TableCell(NONE)
+    means, scale = [fmean(shown.values(side)) for side in (one, first)], scale_of(shown.metric)
+    gain, below = scale * (means[0] - means[1]), tested.remark
+    if not math.isnan(tested.p_value):
+        below = f"{p_text(tested.p_value)} over {tested.drawn}"
+        is_part = tested.drawn != SEEDS and max(one.count, first.count) > 1
+        below += f" of one seed ({scale * tested.difference:+.2f})" if is_part else ""
+    return TableCell(f"{gain:+.2f}", below, gain, mark_of(tested, shown))

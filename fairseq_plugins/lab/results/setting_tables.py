@@ -6,19 +6,17 @@ that is compared over seeds and over examples.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from ...messages import named
-from .comparisons import SENTENCE_METRICS, Significance, SystemComparison, against, only_plain
+from .comparisons import SENTENCE_METRICS, Significance, against, only_plain
 from .run_frame import EVALUATION, Setting, found_scores
 from .runs import read_outcomes
 from .seeds import (
     Shown,
-    Summary,
     by_setting,
     chosen_finished,
     chosen_settings,
@@ -44,7 +42,6 @@ from .tables import (
 
 FOLDED = 30  # rows from which a table is folded
 _COLUMNS = "system choice lr epochs n mean deviation best last chosen".split()
-_PAIRED = "system n difference se t_p untested wins losses sign_p low high bootstrap_p".split()
 _COMPARED = ("seeds of both", "difference", "paired t-test", "higher / lower", "sign test")
 _COMPARED += ("95 % over examples", "bootstrap")
 _CAPTION = (
@@ -127,29 +124,20 @@ def _value(value: Any) -> TableCell:
     return TableCell(NONE if math.isnan(value) else text, value=float(value))
 
 
-@dataclass(frozen=True)
-class SeedReport:
+class SeedReport(NamedTuple):
     """Everything that the tables show.
 
     Args:
         metric: that everything is about.
-        summaries: all settings.
-        chosen: system -> its best setting.
+        settings: a row a setting, with its title and the columns of ``settings.csv``.
         baseline: system that the others are compared with; empty without comparison.
-        comparisons: of all others with it that have a seed in common with it.
+        comparisons: of all others with it that have a seed in common with it; see `against`.
     """
 
     metric: str
-    summaries: list[Summary]
-    chosen: dict[str, Summary]
+    settings: pd.DataFrame
     baseline: str
-    comparisons: list[SystemComparison]
-
-    @property
-    def apart(self) -> list[str]:
-        """Systems without a seed in common with the baseline."""
-        compared = {self.baseline, *(one.summary.setting.system for one in self.comparisons)}
-        return [system for system in self.chosen if self.baseline and system not in compared]
+    comparisons: pd.DataFrame
 
 
 def make_report(
@@ -177,44 +165,49 @@ def make_report(
     chosen = chosen_settings(runs, metric)
     if baseline and baseline not in chosen:
         raise ValueError(f"--baseline {baseline!r}: choices are {named(chosen)}")
+    rows = []
+    for one in summarize(runs, metric):
+        setting, is_chosen = one.setting, chosen[one.setting.system].setting == one.setting
+        values = [setting.title, setting.system, setting.choices, setting.learning_rate]
+        values += [setting.epochs, one.count, one.mean, one.deviation, one.extreme, one.last]
+        rows.append([*values, is_chosen])
+    settings = pd.DataFrame(rows, columns=["title", *_COLUMNS], dtype=object)
     baseline, drawn = baseline or only_plain(runs), Significance(samples=samples, seed=seed)
-    comparisons = list(against(runs, metric, baseline, drawn)) if baseline else []
-    return SeedReport(metric, summarize(runs, metric), chosen, baseline, comparisons)
+    return SeedReport(metric, settings, baseline, against(runs, metric, baseline, drawn))
 
 
 def format_markdown(report: SeedReport) -> str:
     """Lay the report out in Markdown."""
-    tables = [_settings_table(report)]
-    if report.comparisons:
+    tables, compared = [_settings_table(report)], report.comparisons
+    if len(compared):
         title = f"Against {report.baseline}"
-        tables.append(compared_table(title, report.metric, report.comparisons, raw=True))
-    texts = list(map(format_table, tables))
-    if report.apart:
-        texts.append(f"No seed in common with {report.baseline}: {', '.join(report.apart)}.\n")
+        tables.append(compared_table(title, report.metric, compared, raw=True))
+    texts, known = list(map(format_table, tables)), {report.baseline, *compared.system}
+    apart = [one for one in dict.fromkeys(report.settings.system) if one not in known]
+    if apart and report.baseline:
+        texts.append(f"No seed in common with {report.baseline}: {', '.join(apart)}.\n")
     return "\n".join(texts)
+
+
+def csv_files(report: SeedReport) -> dict[str, str]:
+    """Return name -> text of the same as CSV; cells without a value are empty."""
+    compared = report.comparisons.drop(columns=["title", "examples", "samples"])
+    settings = report.settings.drop(columns="title")
+    return {"settings.csv": to_csv(settings), "comparisons.csv": to_csv(compared)}
 
 
 def _settings_table(report: SeedReport) -> ResultTable:
     """Lay all settings out."""
-    heads = ("learning rate", "epochs", "n", report.metric, "best", "last")
-    rows = []
-    for one in report.summaries:
-        setting, chosen = one.setting, report.chosen[one.setting.system].setting
-        mean = f"{one.mean:.4f}" + (f" ± {one.deviation:.4f}" if one.count > 1 else "")
-        texts = [f"{setting.title}{' *' * (chosen == setting)}", f"{setting.learning_rate:g}"]
-        texts += [
-            str(setting.epochs),
-            str(one.count),
-            mean,
-            f"{one.extreme:.4f}",
-            f"{one.last:.4f}",
-        ]
-        rows.append(list(map(TableCell, texts)))
+    heads, rows = ("learning rate", "epochs", "n", report.metric, "best", "last"), []
+    for one in report.settings.itertuples():
+        mean = f"{one.mean:.4f}" + (f" ± {one.deviation:.4f}" if one.n > 1 else "")
+        texts = [one.title + " *" * one.chosen, f"{one.lr:g}", str(one.epochs), str(one.n), mean]
+        rows.append(list(map(TableCell, [*texts, f"{one.best:.4f}", f"{one.last:.4f}"])))
     caption = (
         "Mean ± standard deviation over n seeds of the best checkpoint, the best seed, and the "
         "mean after the last update. * chosen setting."
     )
-    counts = {one.count for one in report.summaries}
+    counts = set(report.settings.n)
     if len(counts) > 1:
         caption += (
             f" Settings have {min(counts)} to {max(counts)} seeds: only those with most seeds of "
@@ -225,21 +218,20 @@ def _settings_table(report: SeedReport) -> ResultTable:
 
 
 def compared_table(
-    title: str, metric: str, comparisons: Sequence[SystemComparison], *, raw: bool = False
+    title: str, metric: str, comparisons: pd.DataFrame, *, raw: bool = False
 ) -> ResultTable:
     """Lay out what systems are compared with a baseline, over seeds and over examples.
 
     Args:
         title: of the table.
         metric: that is compared.
-        comparisons: of each system.
+        comparisons: of each system; see `against`.
         raw: whether differences are shown as they are, not in points.
     """
-    found = next((one.examples for one in comparisons if one.examples), None)
-    drawn = f" ({found.examples:,} examples, {found.samples:,} samples)" if found else ""
-    rows = [
-        list(_compared(one, 1 if raw else scale_of(metric), 4 if raw else 2)) for one in comparisons
-    ]
+    found = comparisons[["examples", "samples"]].dropna().to_numpy()[:1]
+    drawn = "".join(f" ({one:,} examples, {samples:,} samples)" for one, samples in found)
+    scale, digits = (1, 4) if raw else (scale_of(metric), 2)
+    rows = [list(_compared(one, scale, digits)) for one in comparisons.itertuples()]
     caption = (
         f"Difference of {metric} on the validation set: mean ± standard error over the seeds "
         "that both have, each system at its chosen setting on the largest share of the training "
@@ -251,35 +243,16 @@ def compared_table(
     )
 
 
-def _compared(one: SystemComparison, scale: int, digits: int) -> Iterator[TableCell]:
+def _compared(one: Any, scale: int, digits: int) -> Iterator[TableCell]:
     """Yield the cells of a comparison."""
-    row = one.row
-    error = "" if math.isnan(row["se"]) else f" ± {scale * row['se']:.{digits}f}"
-    low, high = scale * row["low"], scale * row["high"]
+    error = "" if math.isnan(one.se) else f" ± {scale * one.se:.{digits}f}"
+    low, high = scale * one.low, scale * one.high
     interval = f"{low:+.{digits}f} to {high:+.{digits}f}"
-    yield TableCell(one.summary.setting.title)
-    yield number_cell(row["n"])
-    yield number_cell(scale * row["difference"], f"{{:+.{digits}f}}{error}")
-    yield p_cell(row["t_p"], row["untested"])
-    yield TableCell(f"{row['wins']} / {row['losses']}", value=row["wins"])
-    yield p_cell(row["sign_p"])
+    yield TableCell(one.title)
+    yield number_cell(one.n)
+    yield number_cell(scale * one.difference, f"{{:+.{digits}f}}{error}")
+    yield p_cell(one.t_p, one.untested)
+    yield TableCell(f"{one.wins} / {one.losses}", value=one.wins)
+    yield p_cell(one.sign_p)
     yield TableCell(NONE if math.isnan(low) else interval, value=low)
-    yield p_cell(row["bootstrap_p"])
-
-
-def settings_csv(report: SeedReport) -> str:
-    """Return all settings as CSV."""
-    rows = []
-    for one in report.summaries:
-        setting = one.setting
-        values = [setting.system, setting.choices, setting.learning_rate, setting.epochs]
-        values += [one.count, one.mean, one.deviation, one.extreme, one.last]
-        rows.append(
-            dict(zip(_COLUMNS, [*values, report.chosen[setting.system].setting == setting]))
-        )
-    return to_csv(rows)
-
-
-def comparisons_csv(report: SeedReport) -> str:
-    """Return the comparisons as CSV; cells without a value are empty."""
-    return to_csv([one.row for one in report.comparisons], _PAIRED)
+    yield p_cell(one.bootstrap_p)

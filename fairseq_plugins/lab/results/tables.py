@@ -173,7 +173,7 @@ def format_table(table: ResultTable) -> str:
     return "\n".join([f"**{table.title}**", "", *table_lines(table), "", *below]) + "\n"
 
 
-def to_csv(rows: Sequence[dict], columns: Sequence[str] | None = None) -> str:
+def to_csv(rows: Sequence[Any], columns: Sequence[str] | None = None) -> str:
     """Return rows as CSV, unrounded; empty where there is no value."""
     return pd.DataFrame(rows, columns=columns, dtype=object).to_csv(
         index=False, lineterminator="\n"
