@@ -17,7 +17,7 @@ from torch import Tensor
 
 from ..evaluation import squad
 from ..evaluation.answers import decode, limits_of, windows_of
-from ..evaluation.labeling import word_groups
+from ..evaluation.labeling import counted, word_groups
 from ..evaluation.metrics import class_metrics, score_metrics
 from ..nn.span_search import best_spans
 
@@ -91,7 +91,7 @@ class WordLabels:
         return {
             name: value
             for key, group in self._groups.items()
-            for name, value in zip(self._names(key), group.counts(*rows))
+            for name, value in zip(self._names(key), counted(group.counts, *rows).sum(0).tolist())
         }
 
     def score(self, counts: Counts) -> dict[str, float]:

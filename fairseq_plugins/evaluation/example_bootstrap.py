@@ -9,7 +9,7 @@ correlation it would be sure after one lucky example among eighty.)
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -19,13 +19,8 @@ import numpy as np
 
 from ..messages import named
 from ..text_reading import json_lines
-from . import squad
-from .labeling import word_groups
-from .metrics import NAMES, SCORE_METRICS, class_metrics
+from .metrics import NAMES, statistic
 from .predictions import KEYS
-
-# Examples with their weights (how often each was drawn), (n,) -> the metric.
-Statistic = Callable[[np.ndarray], float]
 
 _ANSWERS = {key: target for target, key in KEYS.items()} | {"answer": "spans"}
 
@@ -117,13 +112,14 @@ def bootstrap(
     if not (baseline and system) or samples < 1:
         raise ValueError("a bootstrap needs runs of both systems and at least one sample")
     count = len(_check([*baseline, *system], metric, positive).ids)
-    labels = _labels([*baseline, *system])
-    better, worse = (
-        [_statistic(run, metric, labels, positive) for run in side] for side in (system, baseline)
-    )
+    about = {"labels": _labels([*baseline, *system]), "positive": positive, "names": [metric]}
+    sides = [
+        [statistic(run.target, run.gold, run.predicted, **about) for run in side]
+        for side in (system, baseline)
+    ]
     drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=samples)
     observed, *resampled = (
-        float(np.mean([run(w) for run in better]) - np.mean([run(w) for run in worse]))
+        float(np.subtract(*(np.mean([run(w)[metric] for run in side]) for side in sides)))
         for w in (np.ones(count, dtype=np.int64), *drawn)
     )
     interval = np.percentile(resampled, [2.5, 97.5]).tolist()
@@ -162,31 +158,8 @@ def _occurring(run: Answers) -> set[str]:
 
 
 def _labels(runs: Sequence[Answers]) -> list[str]:
-    """Return the classes that occur in gold and predictions; none of other targets."""
+    """Return the classes that occur in gold and predictions; what names entities, of words."""
+    if runs[0].target != "classes":
+        return ["B-"]
     columns = [column for one in runs for column in (one.gold, one.predicted)]
-    return sorted(set(chain.from_iterable(columns))) if runs[0].target == "classes" else []
-
-
-def _statistic(run: Answers, metric: str, labels: Sequence[str], positive: str) -> Statistic:
-    if run.target == "score":
-        gold, predicted = (np.array(column, dtype=float) for column in (run.gold, run.predicted))
-        return lambda w: SCORE_METRICS[metric](
-            np.repeat(gold, w).tolist(), np.repeat(predicted, w).tolist()
-        )
-    if run.target == "classes":
-        ids, size = {label: number for number, label in enumerate(labels)}, len(labels)
-        cells = np.array([ids[g] * size + ids[p] for g, p in zip(run.gold, run.predicted)])
-
-        def value(weights: np.ndarray) -> float:
-            counts = np.bincount(cells, weights=weights, minlength=size * size).astype(int)
-            matrix = counts.reshape(size, size).tolist()
-            return class_metrics(matrix, ids.get(positive)).get(metric, 0.0)
-
-        return value
-    if run.target == "spans":
-        scores = np.array([squad.scores_of(*pair) for pair in zip(run.gold, run.predicted)])
-        has_answer = np.array([bool(golds) for golds in run.gold])
-        return lambda w: squad.span_metrics(scores, has_answer, w)[metric]
-    group = word_groups(("B-",), positive or "none")[metric.partition("_")[0]]
-    counts = np.array([group.counts([gold], [own]) for gold, own in zip(run.gold, run.predicted)])
-    return lambda w: group.metrics(*(w @ counts).tolist())[metric]
+    return sorted(set(chain.from_iterable(columns)))

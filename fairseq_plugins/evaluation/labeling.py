@@ -1,7 +1,7 @@
 """Scores of word labels: entities as conlleval counts them, error tokens, erroneous sentences.
 
-All start from counts, which add up over batches and workers; scores come last. A row is the labels
-of one sentence, as text.
+All start from counts of a sentence, which add up over sentences, batches and workers; scores come
+last. A row is the labels of one sentence, as text.
 
 Entities are read by conlleval's rules (CoNLL-2000 and later), which take IOB1, IOB2 and IOBES (also
 written BMES or BILOU) alike: an entity goes on while the type stays the same, nothing says "begin"
@@ -10,14 +10,17 @@ are the same on IOB rows (a test holds this), but it refuses IOBES and BMES rows
 evaluations for every type where one count is asked for; hence these few lines.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import product
+from operator import eq
 from typing import NamedTuple
 
-Rows = Sequence[Sequence[str]]
+import numpy as np
+
+Row = Sequence[str]
 Entity = tuple[str, int, int]
-Counts = tuple[int, int, int]  # correct, predicted, gold
+Counts = tuple[int, ...]
 
 _OUTSIDE = "O"
 _FIRST = frozenset("BSU")  # marks of a word that begins an entity, whatever came before
@@ -38,62 +41,49 @@ def entities(row: Sequence[str]) -> Iterator[Entity]:
         ended = mark in _LAST
 
 
-def entity_counts(gold_rows: Rows, predicted_rows: Rows) -> Counts:
-    """Count entities of all types together: (right ones, predicted ones, gold ones).
+def entity_counts(gold: Row, predicted: Row) -> Counts:
+    """Count the entities of all types together: (right ones, predicted ones, gold ones)."""
+    true, said = set(entities(gold)), set(entities(predicted))
+    return len(true & said), len(said), len(true)
+
+
+def word_counts(gold: Row, predicted: Row) -> Counts:
+    """Count words: (those with the right label, all)."""
+    return sum(map(eq, gold, predicted)), len(gold)
+
+
+def token_counts(gold: Row, predicted: Row, positive: str) -> Counts:
+    """Count words with the label ``positive``: (right ones, predicted ones, gold ones)."""
+    right = sum(truth == guess == positive for truth, guess in zip(gold, predicted))
+    return right, predicted.count(positive), gold.count(positive)
+
+
+def detection_counts(gold: Row, predicted: Row, positive: str) -> Counts:
+    """Count a sentence, erroneous if any of its words has the label ``positive`` (CGED).
+
+    Returns:
+        true positives, false positives, false negatives, true negatives.
+    """
+    truth, guess = positive in gold, positive in predicted
+    return tuple(int((guess, truth) == pair) for pair in product((True, False), repeat=2))
+
+
+def counted(
+    counts: Callable[[Row, Row], Counts], gold_rows: Sequence[Row], predicted_rows: Sequence[Row]
+) -> np.ndarray:
+    """Count in n sentences, one after another; (n, k).
 
     Raises:
         ValueError: unequal numbers of rows, or of words in a row.
     """
-    correct = predicted = gold = 0
-    for rows in _pairs(gold_rows, predicted_rows):
-        true, said = (set(entities(row)) for row in rows)
-        correct += len(true & said)
-        predicted += len(said)
-        gold += len(true)
-    return correct, predicted, gold
-
-
-def word_counts(gold_rows: Rows, predicted_rows: Rows) -> tuple[int, int]:
-    """Count words: (those with the right label, all).
-
-    Raises:
-        ValueError: as `entity_counts`.
-    """
-    pairs = [pair for rows in _pairs(gold_rows, predicted_rows) for pair in zip(*rows)]
-    return sum(truth == guess for truth, guess in pairs), len(pairs)
-
-
-def token_counts(gold_rows: Rows, predicted_rows: Rows, positive: str) -> Counts:
-    """Count words with the label ``positive``: (right ones, predicted ones, gold ones).
-
-    Raises:
-        ValueError: as `entity_counts`.
-    """
-    correct = predicted = gold = 0
-    for gold_row, predicted_row in _pairs(gold_rows, predicted_rows):
-        for truth, guess in zip(gold_row, predicted_row):
-            gold += truth == positive
-            predicted += guess == positive
-            correct += truth == guess == positive
-    return correct, predicted, gold
-
-
-def detection_counts(
-    gold_rows: Rows, predicted_rows: Rows, positive: str
-) -> tuple[int, int, int, int]:
-    """Count sentences, erroneous if any of their words has the label ``positive`` (CGED).
-
-    Returns:
-        true positives, false positives, false negatives, true negatives.
-
-    Raises:
-        ValueError: as `entity_counts`.
-    """
-    table = Counter(
-        (positive in gold, positive in predicted)
-        for gold, predicted in _pairs(gold_rows, predicted_rows)
-    )
-    return table[True, True], table[False, True], table[True, False], table[False, False]
+    check_equal(gold_rows, predicted_rows)
+    for number, rows in enumerate(zip(gold_rows, predicted_rows)):
+        gold, predicted = map(len, rows)
+        if gold != predicted:
+            raise ValueError(
+                f"sentence {number} has {gold} gold labels and {predicted} predicted ones"
+            )
+    return np.array([*map(counts, gold_rows, predicted_rows)])
 
 
 def detection_scores(
@@ -138,11 +128,11 @@ class WordGroup(NamedTuple):
     """Counts of labelled words that belong together.
 
     Args:
-        counts: makes them of gold and predicted rows; those of parts add up to those of the whole.
-        metrics: makes metrics of them.
+        counts: makes them of a sentence's gold and predicted row; they add up over sentences.
+        metrics: makes metrics of their sums.
     """
 
-    counts: Callable[[Rows, Rows], Sequence[int]]
+    counts: Callable[[Row, Row], Counts]
     metrics: Callable[..., dict[str, float]]
 
 
@@ -174,14 +164,3 @@ def _named(
     """Name precision, recall, F and maybe the false positive rate of counts."""
     names = [prefix + name for name in ("precision", "recall", f, "false_positive_rate")]
     return lambda *counts: dict(zip(names, scores(*counts)))
-
-
-def _pairs(gold_rows: Rows, predicted_rows: Rows) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-    """Yield both rows of each sentence, equally long."""
-    check_equal(gold_rows, predicted_rows)
-    for number, (gold, predicted) in enumerate(zip(gold_rows, predicted_rows)):
-        if len(gold) != len(predicted):
-            raise ValueError(
-                f"sentence {number} has {len(gold)} gold labels and {len(predicted)} predicted ones"
-            )
-        yield gold, predicted

@@ -16,7 +16,7 @@ reach a checkpoint) and 0.0 where a score is undefined.
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,7 @@ import numpy as np
 
 from ..messages import named, quoted
 from . import squad
-from .labeling import check_equal, word_groups
+from .labeling import check_equal, counted, word_groups
 
 NAMES: dict[str, tuple[str, ...]] = {
     "classes": ("accuracy", "f1", "macro_f1", "mcc"),
@@ -76,17 +76,8 @@ def score(
     if positive and positive not in labels:
         raise ValueError(f"positive label {positive!r} is not one of {named(labels)}")
     columns = _with_gold(gold, predicted)
-    if target == "score":
-        return score_metrics(*columns)
-    if target == "spans":
-        scores = np.array([squad.scores_of(*pair) for pair in zip(*columns)])
-        return squad.span_metrics(scores, np.array([bool(golds) for golds in columns[0]]))
-    if target == "classes":
-        matrix = confusion(*columns, labels)
-        return class_metrics(matrix, labels.index(positive) if positive else None)
-    groups = word_groups(labels, positive).values()
-    found = (group.metrics(*group.counts(*columns)) for group in groups)
-    return {name: value for part in found for name, value in part.items()}
+    once = np.ones(len(columns[0]), dtype=np.int64)
+    return statistic(target, *columns, labels, positive)(once)
 
 
 def _with_gold(gold: Sequence[Any], predicted: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -97,17 +88,50 @@ def _with_gold(gold: Sequence[Any], predicted: Sequence[Any]) -> tuple[list[Any]
     return [truth for truth, _ in pairs], [guess for _, guess in pairs]
 
 
-def confusion(
-    gold: Sequence[Any], predicted: Sequence[Any], labels: Sequence[Any]
-) -> list[list[int]]:
-    """Count gold against predicted classes.
+def statistic(
+    target: str,
+    gold: Sequence[Any],
+    predicted: Sequence[Any],
+    labels: Sequence[str] = (),
+    positive: str = "",
+    names: Sequence[str] = (),
+) -> Callable[[np.ndarray], dict[str, float]]:
+    """Return what computes the metrics of n examples by how often each of them counts, (n,).
 
     Args:
-        gold, predicted: classes, equally many.
-        labels: all C of them.
+        target, gold, predicted, labels, positive: see `score`; every example has gold.
+        names: of the metrics that are wanted, so that others need not be computed (default: all).
 
-    Returns:
-        (C, C) counts, row = gold, column = predicted.
+    Raises:
+        ValueError: unequal counts, or a class that is none of the labels.
+    """
+    if target == "score":
+        columns = [np.array(column, dtype=float) for column in (gold, predicted)]
+        return lambda w: score_metrics(
+            *(np.repeat(c, w).tolist() for c in columns), names or SCORE_METRICS
+        )
+    if target == "spans":
+        scores = np.array([squad.scores_of(*pair) for pair in zip(gold, predicted)])
+        has_answer = np.array([bool(golds) for golds in gold])
+        return lambda w: squad.span_metrics(scores, has_answer, w)
+    if target == "classes":
+        found = cells(gold, predicted, labels)
+        place = labels.index(positive) if positive in labels else None
+        return lambda w: class_metrics(confusion(found, w, len(labels)), place)
+    counts = [
+        (group.metrics, counted(group.counts, gold, predicted))
+        for prefix, group in word_groups(labels, positive).items()
+        if not names or any(name.startswith(prefix) for name in names)
+    ]
+    return lambda w: {
+        name: value
+        for metrics_of, table in counts
+        for name, value in metrics_of(*(w @ table).tolist()).items()
+    }
+
+
+def cells(gold: Sequence[Any], predicted: Sequence[Any], labels: Sequence[Any]) -> np.ndarray:
+    """Return i C + j for each of n examples of class i, of C, that are predicted as j; (n,).
 
     Raises:
         ValueError: unequal counts, or a class that is none of the labels.
@@ -117,10 +141,14 @@ def confusion(
     unknown = next((label for label in (*gold, *predicted) if label not in ids), None)
     if unknown is not None:
         raise ValueError(f"class {quoted(unknown)} is not one of {named(ids)}")
-    matrix = [[0] * len(ids) for _ in ids]
-    for truth, guess in zip(gold, predicted):
-        matrix[ids[truth]][ids[guess]] += 1
-    return matrix
+    pairs = [ids[truth] * len(ids) + ids[guess] for truth, guess in zip(gold, predicted)]
+    return np.array(pairs, dtype=np.int64)
+
+
+def confusion(cells: np.ndarray, weights: np.ndarray, classes: int) -> list[list[int]]:
+    """Count gold (rows) against predicted classes, (C, C), of `cells` and how often each counts."""
+    counts = np.bincount(cells, weights, classes**2).astype(int)
+    return counts.reshape(classes, classes).tolist()
 
 
 def class_metrics(matrix: Sequence[Sequence[int]], positive: int | None = None) -> dict[str, float]:
@@ -178,6 +206,8 @@ SCORE_METRICS = {  # of two columns of numbers; of Spearman's ranks ties share t
 }
 
 
-def score_metrics(gold: Sequence[float], predicted: Sequence[float]) -> dict[str, float]:
-    """Return the metrics of two columns of numbers."""
-    return {name: metric(gold, predicted) for name, metric in SCORE_METRICS.items()}
+def score_metrics(
+    gold: Sequence[float], predicted: Sequence[float], names: Iterable[str] = NAMES["score"]
+) -> dict[str, float]:
+    """Return metrics of two columns of numbers."""
+    return {name: SCORE_METRICS[name](gold, predicted) for name in names}

@@ -42,30 +42,6 @@ class SystemAnswers:
     runs: Sequence[Mapping[str, Answers]]
 
 
-@dataclass(frozen=True)
-class Robustness:
-    """How a system does on one set.
-
-    Args:
-        score: on the changed examples, mean over runs.
-        deviation: over runs; nan of a single one.
-        original: on the same examples before, mean over runs; nan if they are not known.
-        difference: from the first system; nan of itself.
-        p_value: of that difference; nan without a test.
-    """
-
-    score: float
-    deviation: float
-    original: float = math.nan
-    difference: float = math.nan
-    p_value: float = math.nan
-
-    @property
-    def change(self) -> float:
-        """Score after minus score before: below 0 for a drop; nan if that is not known."""
-        return self.score - self.original
-
-
 def scores_of(answers: Sequence[Answers], metric: str) -> list[float]:
     """Return the metric of each run.
 
@@ -90,7 +66,7 @@ def on_set(
     first: SystemAnswers | None = None,
     samples: int = 1000,
     seed: int = 12345,
-) -> Robustness:
+) -> dict[str, float]:
     """Return how a system does on a perturbed set.
 
     Args:
@@ -101,18 +77,29 @@ def on_set(
         samples: resamples of the bootstrap; 0 for no test.
         seed: of the bootstrap.
 
+    Returns:
+        ``score`` on the changed examples, mean over runs, and its ``deviation`` over them;
+        ``before``, that on the same examples as they were, and the ``change`` from it, below 0 for
+        a drop; ``difference`` from the first system's score, and its ``p``. What is not known is
+        nan.
+
     Raises:
         ValueError: systems that answered other examples.
     """
-    perturbed = [run[name] for run in system.runs]
+    perturbed, others = ([run[name] for run in one.runs] for one in (system, first or system))
     originals = [run[before(name)] for run in system.runs if before(name) in run]
-    original = statistics.fmean(scores_of(originals, metric)) if originals else math.nan
-    scores = scores_of(perturbed, metric)
-    score, spread = statistics.fmean(scores), metrics.deviation(scores)
-    if first is None:
-        return Robustness(score, spread, original)
-    others = [run[name] for run in first.runs]
-    difference, p_value = score - statistics.fmean(scores_of(others, metric)), math.nan
-    if samples:
-        p_value = bootstrap(others, perturbed, metric, samples=samples, seed=seed).p_value
-    return Robustness(score, spread, original, difference, p_value)
+    scores, known = (scores_of(runs, metric) for runs in (perturbed, originals))
+    score, original = statistics.fmean(scores), statistics.fmean(known) if known else math.nan
+    difference = p_value = math.nan
+    if first is not None:
+        difference = score - statistics.fmean(scores_of(others, metric))
+        if samples:
+            p_value = bootstrap(others, perturbed, metric, samples=samples, seed=seed).p_value
+    return {
+        "score": score,
+        "deviation": metrics.deviation(scores),
+        "before": original,
+        "change": score - original,
+        "difference": difference,
+        "p": p_value,
+    }

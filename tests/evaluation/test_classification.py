@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,12 +13,18 @@ from sklearn import metrics
 
 from fairseq_plugins.evaluation.metrics import (
     SCORE_METRICS,
+    cells,
     class_metrics,
     confusion,
     score_metrics,
 )
 
 CLASSES = 4
+
+
+def matrix_of(gold, predicted, labels):
+    """Return the confusion matrix of two columns."""
+    return confusion(cells(gold, predicted, labels), np.ones(len(gold)), len(labels))
 
 
 def columns(elements, least=1):
@@ -30,7 +37,7 @@ def columns(elements, least=1):
 @given(columns(st.integers(0, CLASSES - 1)))
 def test_scores_of_classes_equal_scikit_learn(pair):
     gold, predicted = pair
-    matrix = confusion(gold, predicted, range(CLASSES))
+    matrix = matrix_of(gold, predicted, range(CLASSES))
     quiet = {"zero_division": 0.0}
     assert matrix == metrics.confusion_matrix(gold, predicted, labels=range(CLASSES)).tolist()
     assert class_metrics(matrix) == {
@@ -46,10 +53,10 @@ def test_scores_of_classes_equal_scikit_learn(pair):
 def test_matrices_of_parts_add_up_to_that_of_the_whole(pair, cut):
     gold, predicted = pair
     parts = [
-        confusion(gold[s], predicted[s], range(3)) for s in (slice(None, cut), slice(cut, None))
+        matrix_of(gold[s], predicted[s], range(3)) for s in (slice(None, cut), slice(cut, None))
     ]
     added = [[a + b for a, b in zip(*rows)] for rows in zip(*parts)]
-    assert added == confusion(gold, predicted, range(3))
+    assert added == matrix_of(gold, predicted, range(3))
 
 
 @given(columns(st.floats(-5, 5).map(lambda x: round(x, 3)), least=2))
@@ -72,9 +79,9 @@ def test_spearman_looks_at_ranks_and_pearson_at_values():
 @pytest.mark.parametrize(
     "value",
     [
-        *class_metrics(confusion([], [], range(2)), 1).values(),
-        class_metrics(confusion([0, 1], [1, 1], range(2)))["mcc"],  # one class predicted only
-        class_metrics(confusion([0], [0], range(2)), 1)["f1"],
+        *class_metrics(matrix_of([], [], range(2)), 1).values(),
+        class_metrics(matrix_of([0, 1], [1, 1], range(2)))["mcc"],  # one class predicted only
+        class_metrics(matrix_of([0], [0], range(2)), 1)["f1"],
         *score_metrics([], []).values(),
         score_metrics([1.0], [2.0])["spearman"],
         score_metrics([1, 1, 1], [1, 2, 3])["pearson"],
@@ -87,7 +94,7 @@ def test_undefined_scores_are_a_plain_zero(value):
 
 
 def test_scores_are_python_floats():
-    matrix = confusion([0, 1, 1], [0, 1, 0], range(2))
+    matrix = matrix_of([0, 1, 1], [0, 1, 0], range(2))
     pair = [1.0, 2.0, 4.0], [2.0, 1.0, 5.0]
     values = [*class_metrics(matrix, 1).values(), *score_metrics(*pair).values()]
     assert {type(value) for value in values} == {float}
@@ -96,8 +103,8 @@ def test_scores_are_python_floats():
 
 def test_columns_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="2 gold values against 1"):
-        confusion([0, 1], [0], range(2))
+        matrix_of([0, 1], [0], range(2))
     with pytest.raises(ValueError, match="class 2 is not one of 0, 1"):
-        confusion([0], [2], range(2))
+        matrix_of([0], [2], range(2))
     with pytest.raises(ValueError, match="1 gold values against 2"):
         SCORE_METRICS["pearson"]([1.0], [1.0, 2.0])

@@ -11,11 +11,10 @@ from scipy import stats
 
 from fairseq_plugins.evaluation.example_bootstrap import (
     Answers,
-    _statistic,
     bootstrap,
     read_answers,
 )
-from fairseq_plugins.evaluation.metrics import NAMES, score
+from fairseq_plugins.evaluation.metrics import NAMES, score, statistic
 
 COUNT = 200
 TAGS = ("O", "B-A", "I-A", "i")
@@ -50,11 +49,11 @@ POSITIVE = {"classes": "b", "word_labels": "i", "score": "", "spans": ""}
 def test_weighted_metric_is_that_of_the_drawn_examples(target, metric):
     run = answers(target, 0.6)
     labels = {"classes": "ab", "word_labels": TAGS}.get(target, ())
-    value = _statistic(run, metric, labels, POSITIVE[target])
+    value = statistic(target, run.gold, run.predicted, labels, POSITIVE[target])
     drawn = np.random.default_rng(3).integers(COUNT, size=COUNT)
     columns = [[column[i] for i in drawn] for column in (run.gold, run.predicted)]
     expected = score(target, *columns, labels, POSITIVE[target])[metric]
-    assert value(np.bincount(drawn, minlength=COUNT)) == pytest.approx(expected, abs=1e-9)
+    assert value(np.bincount(drawn, minlength=COUNT))[metric] == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("target", NAMES)

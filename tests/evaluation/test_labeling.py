@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 
 from fairseq_plugins.evaluation.labeling import (
+    counted,
     detection_counts,
     detection_scores,
     entities,
@@ -15,6 +18,12 @@ from fairseq_plugins.evaluation.labeling import (
     precision_recall_f,
     token_counts,
 )
+
+
+def totals(count, *rows, **how):
+    """Return the counts of all sentences together."""
+    return tuple(counted(partial(count, **how), *rows).sum(0).tolist())
+
 
 IOB = ("O", "B-A", "I-A", "B-B", "I-B")
 IOBES = (*IOB, "E-A", "S-A", "E-B", "S-B")
@@ -56,7 +65,7 @@ def test_entities_are_those_of_conlleval(row):
 def test_entity_counts_are_those_of_conlleval(columns):
     gold, predicted = ([set(conlleval_entities(row)) for row in rows] for rows in columns)
     both = sum(len(g & p) for g, p in zip(gold, predicted))
-    assert entity_counts(*columns) == (both, sum(map(len, predicted)), sum(map(len, gold)))
+    assert totals(entity_counts, *columns) == (both, sum(map(len, predicted)), sum(map(len, gold)))
 
 
 @given(two_columns(IOB))
@@ -66,7 +75,7 @@ def test_entity_counts_are_the_strict_ones_of_nervaluate_on_iob(columns):
     found = nervaluate.Evaluator(gold, predicted, tags=["A", "B"], loader="list").evaluate()
     strict = [item["strict"] for item in found["entities"].values()]
     each = [(one.correct, one.actual, one.possible) for one in strict]
-    assert entity_counts(*columns) == tuple(map(sum, zip((0, 0, 0), *each)))
+    assert totals(entity_counts, *columns) == tuple(map(sum, zip((0, 0, 0), *each)))
 
 
 @pytest.mark.parametrize(
@@ -89,14 +98,14 @@ def test_entities_take_all_common_schemes(text, found):
 
 def test_entity_with_one_wrong_edge_or_type_is_wrong():
     gold = ["B-A I-A O B-B".split()]
-    assert entity_counts(gold, gold) == (2, 2, 2)
-    assert entity_counts(gold, ["B-A O O B-A".split()]) == (0, 2, 2)
+    assert totals(entity_counts, gold, gold) == (2, 2, 2)
+    assert totals(entity_counts, gold, ["B-A O O B-A".split()]) == (0, 2, 2)
 
 
 @given(two_columns(("c", "i")))
 def test_token_scores_equal_scikit_learn(columns):
     gold, predicted = ([label for row in rows for label in row] for rows in columns)
-    counts = token_counts(*columns, "i")
+    counts = totals(token_counts, *columns, positive="i")
     if not gold:
         assert counts == (0, 0, 0)
         return
@@ -111,7 +120,7 @@ def test_token_scores_equal_scikit_learn(columns):
 @given(two_columns(("c", "i")))
 def test_detection_looks_at_whole_sentences(columns):
     truth, guess = ([int("i" in row) for row in rows] for rows in columns)
-    counts = detection_counts(*columns, "i")
+    counts = totals(detection_counts, *columns, positive="i")
     assert sum(counts) == len(truth)
     precision, recall, f1, false_alarm = detection_scores(*counts)
     expected = precision_recall_fscore_support(truth, guess, labels=[1], zero_division=0.0)
@@ -129,9 +138,9 @@ def test_f_half_favours_precision_over_recall():
     assert precision_recall_f(0, 0, 0) == (0.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize("count", [entity_counts, lambda g, p: token_counts(g, p, "x")])
+@pytest.mark.parametrize("count", [entity_counts, partial(token_counts, positive="x")])
 def test_rows_of_unequal_length_are_refused(count):
     with pytest.raises(ValueError, match="2 gold values against 1"):
-        count([["O"], ["O"]], [["O"]])
+        counted(count, [["O"], ["O"]], [["O"]])
     with pytest.raises(ValueError, match="sentence 1 has 2 gold labels and 1"):
-        count([["O"], ["O", "O"]], [["O"], ["O"]])
+        counted(count, [["O"], ["O", "O"]], [["O"], ["O"]])

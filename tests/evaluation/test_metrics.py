@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairseq_plugins.evaluation.labeling import entity_counts, precision_recall_f
+from fairseq_plugins.evaluation.labeling import counted, entity_counts, precision_recall_f
 from fairseq_plugins.evaluation.metrics import score
 
 LABELS = ("no", "yes")
@@ -38,7 +38,7 @@ def test_score_of_entities_takes_all_types_together():
     scores = score("word_labels", gold, predicted, ["O", "B-A", "I-A", "B-B"])
     assert set(scores) == {"accuracy", "entity_precision", "entity_recall", "entity_f1"}
     assert scores["accuracy"] == 0.6
-    counts = entity_counts(gold, predicted)
+    counts = tuple(counted(entity_counts, gold, predicted).sum(0).tolist())
     assert (scores["entity_precision"], scores["entity_recall"], scores["entity_f1"]) == (
         precision_recall_f(*counts)
     )

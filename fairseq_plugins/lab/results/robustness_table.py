@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
-from ...evaluation.robustness import METRICS, WHOLE, Robustness, SystemAnswers, on_set
+from ...evaluation.robustness import METRICS, WHOLE, SystemAnswers, on_set
 from ..plan.grid import SIZES
 from .layouts import DOWN, SIGNIFICANT, UP, Entries, special
 from .tables import Heading, ResultTable, TableCell, format_table, to_csv, words
@@ -140,7 +140,7 @@ def make_table(
 
 
 def _record(
-    system: SystemAnswers, column: PerturbedSet, metric: str, cell: Robustness
+    system: SystemAnswers, column: PerturbedSet, metric: str, cell: dict[str, float]
 ) -> dict[str, Any]:
     """Return what is known of a cell."""
     values = {
@@ -153,12 +153,7 @@ def _record(
         "split": column.split,
         "n": column.examples,
         "metric": metric,
-        "score": cell.score,
-        "deviation": cell.deviation,
-        "before": cell.original,
-        "change": cell.change,
-        "difference": cell.difference,
-        "p": cell.p_value,
+        **cell,
         "paper": printed().figure(system.arch, column),
         "source": column.source,
     }
