@@ -38,6 +38,16 @@ def test_features_come_few_first_and_gain_over_none(root):
     assert "over sentences" in gains[-1].detail
 
 
+def test_a_system_that_chooses_its_features_stands_once_with_the_best_on_validation(root):
+    translated(root, "plain", 8.0, loss=4.0)
+    for features, bleu, loss in (("pos", 12.0, 3.9), ("pos,case", 10.0, 3.5)):
+        own = {"features": features, "choice": {"features": features}}
+        translated(root, "syntax", bleu, loss=loss, **own)
+    table = feature_table(read_outcomes(root), TEST)
+    assert [row[0].text for row in table.rows] == ["none", "pos, case"]
+    assert [row[4].text for row in table.rows] == ["–", "+2.00"]
+
+
 def test_every_width_stands_with_its_gain_and_the_best_on_validation_is_named(root):
     translated(root, "baseline", 8.0)
     for width, loss in ((8, 3.9), (20, 3.5), (64, 3.7)):

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lab.report_runs import HOSTILE, PLAIN, SLA, experiment, part_of, start
 from markdown_it import MarkdownIt
@@ -27,6 +27,8 @@ from fairseq_plugins.lab.report.steps import leftovers
 from fairseq_plugins.lab.results.tables import Heading, ResultTable, TableCell
 
 QUICK = ReportOptions(samples=20)
+
+PARTS = ["<b>", "```", "    ", "a", "> ", "- ", "`", "\\", "\n", "\r", "|a|\n|-|\n"]
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +144,8 @@ def test_markdown_of_steps_cannot_bring_html_or_requests():
     assert "<h5>Title</h5>" in made
 
 
-@given(st.lists(st.sampled_from(["<b>", "```", "    ", "a", "> ", "- ", "`", "\\", "\n", "\r"])))
+@given(st.lists(st.sampled_from(PARTS)))
+@example(["|a|\n|-|\n", "    ", "<b>"])
 def test_no_html_of_a_steps_markdown_passes(parts):
     report = report_of("x")
     report.chapters[0].figures.append(Text("step", MARKDOWN, "".join(parts)))

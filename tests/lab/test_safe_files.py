@@ -27,6 +27,7 @@ from fairseq_plugins.lab.plan.steps import read_steps
 from fairseq_plugins.lab.report import steps
 from fairseq_plugins.lab.report.making import ReportOptions, write_report
 from fairseq_plugins.lab.results.runs import find_outcomes
+from fairseq_plugins.lab.safe_files import run_folders
 
 SECRET = "the-secret-of-another-folder"
 FAILED = f"sst2/{SLA}/lr2e-05-epochs3/seed3"
@@ -130,6 +131,16 @@ def test_results_behind_links_are_in_no_report_and_no_table(root, pages, secret,
             find_outcomes([root])
         return
     assert set(find_outcomes([root])[0].runs.system) == {PLAIN}
+
+
+@pytest.mark.parametrize("target", ["loop", "/nowhere/at/all"])
+def test_a_link_that_leads_nowhere_is_remarked_on_and_hides_no_run(root, target) -> None:
+    before, remarks = run_folders(root / "cola", "result.json"), []
+    assert before
+    (root / "cola" / "loop").symlink_to(target)
+    assert run_folders(root / "cola", "result.json", remarks=remarks) == before
+    assert len(remarks) == 1
+    assert "loop" in remarks[0]
 
 
 def test_no_figures_are_drawn_into_a_linked_folder(root, secret) -> None:

@@ -125,9 +125,11 @@ def feature_table(found: Outcomes, test: Significance, paper: bool = True) -> Re
         count = summaries[0].runs.parameters.iloc[0]
         return [TableCell(", ".join(row[1]), value=row[0]), TableCell(row[2]), millions(count)]
 
-    best, first = _best_at(_whole(found), found.metric, place), baseline_of(found)
+    chosen = chosen_settings(_whole(found), found.metric)
+    places = {place(one.runs.iloc[0]): one for one in chosen.values()}
+    best = {each: places[each] for each in sorted(places)}
+    baseline = chosen.get(baseline_of(found))
     leads = [*words("features", "system"), Heading("parameters")]
-    baseline = next((one for (row, _), one in best.items() if row[2] == first), None)
     return _table(found, test, _Arranged("source features", leads, cells, best, lambda _: baseline))
 
 
