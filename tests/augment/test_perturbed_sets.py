@@ -114,7 +114,7 @@ def test_parts_that_contradict_each_other_are_refused(folder):
         (data, row + "\n", "", "test.tsv:2: id '3'", "original/test.tsv:2 has '2'"),
         (data, row, "9" + row[1:], "test.tsv:2: id '9'", "same order"),
         (original, "good garden 2\t1", "good garden 2\t0", "original/test.tsv:2: label", ":3"),
-        (changes, '"changed": false', '"changed": 1', "changes.jsonl:1: 'changed' is 1", "bool"),
+        (changes, '"changed": false', '"changed": 1', "changes.jsonl:1: 'changed' is 1", "a truth"),
         (changes, '{"id": "2"', '{"id": "2', "changes.jsonl:3: no JSON", ""),
         (changes, '"changed": false', '"changed": true', "3 examples", "4 changed ones among 4"),
     ]
