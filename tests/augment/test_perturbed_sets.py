@@ -127,6 +127,14 @@ def test_parts_that_contradict_each_other_are_refused(folder):
     read_sets([folder], model())
 
 
+def test_a_folder_without_its_originals_says_how_to_get_them(folder):
+    read_sets([folder], model())
+    (folder / "original").rename(folder.parent / "elsewhere")
+    told = refusal([folder], error=FileNotFoundError)
+    assert str(folder / "original") in told
+    assert told.endswith("run fairseq-plugins perturb again")
+
+
 def test_missing_parts_are_named(folder):
     for name in ("changes.jsonl", "original/test.tsv", "test.tsv"):
         path = folder / name

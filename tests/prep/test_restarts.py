@@ -363,3 +363,13 @@ def test_lock_is_held_while_an_orphan_still_works(corpus, monkeypatch) -> None:
     assert all(map(alive, working))
     with pytest.raises(ValueError, match="being prepared by another process"):
         prepare(options_for(corpus, "out"))
+
+
+def test_unfinished_work_of_another_format_begins_anew(tmp_path, monkeypatch):
+    kept = workspace.open_work(tmp_path, "fingerprint", overwrite=False) / "chunk"
+    kept.touch()
+    workspace.open_work(tmp_path, "fingerprint", overwrite=False)
+    assert kept.is_file()
+    monkeypatch.setattr(workspace, "WORK_FORMAT", workspace.WORK_FORMAT + 1)
+    workspace.open_work(tmp_path, "fingerprint", overwrite=False)
+    assert not kept.exists()
