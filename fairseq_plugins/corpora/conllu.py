@@ -102,7 +102,7 @@ def parse_block(
 
 def _label(layer: Layer, fields: Sequence[str], path: Path, number: int) -> str:
     try:
-        return layer.label(fields[layer.tag[1]])
+        return layer.label(layer.tag.conllu(fields))
     except ValueError as error:
         raise ValueError(f"{path}:{number}: {error}") from None
 

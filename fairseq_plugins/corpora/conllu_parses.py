@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import sha256
-from ..syntax.layers import LAYERS, TREE, Annotation, annotated_names
+from ..syntax.layers import TREES, Annotation, annotated_names
 from ..text_reading import numbered_lines
 from .conllu import parse_block, read_blocks
 from .examples import Example
@@ -120,7 +120,7 @@ def _side_by_side(parts: Sequence[Annotation], names: Iterable[str]) -> Annotati
     layers: dict[str, list[Any]] = {name: [] for name in names}
     for part in parts:
         for name, values in layers.items():
-            before = len(words) if LAYERS[name].enters == TREE else None
+            before = len(words) if name in TREES else None
             found = part.layers[name]
             values += found if before is None else [head and head + before for head in found]
         words += part.words

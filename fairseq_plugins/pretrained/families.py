@@ -1,7 +1,7 @@
 """Families of BERT-like encoders as values: which there are, and how each writes a row of text.
 
-A family is known by ``model_type`` in a directory's ``config.json``, or by fairseq's own files. What
-its tensors are called stands in `names`, what its configuration is called in `configuration`.
+A family is known by ``model_type`` in a directory's ``config.json``, or by fairseq's own files.
+What its tensors are called stands in `names`, what its configuration is called in `configuration`.
 """
 
 from dataclasses import dataclass

@@ -26,7 +26,7 @@ from ..data.factor_streams import FactorStreams, check_split, cut_row, open_fact
 from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifest import Manifest
 from ..option_flags import option
-from ..syntax.layers import COLUMN, TREE, Layer, column_places, parse_features
+from ..syntax.layers import COLUMN, Layer, column_places, parse_features
 from . import _checkpoint_options, _checks, _generation, _unanswered, _warnings
 
 logger = logging.getLogger(__name__)
@@ -191,10 +191,11 @@ class SyntaxTranslationTask(TranslationTask):
         if from_checkpoint:
             cfg = _checkpoint_options.closed_model(cfg, model_class)
         else:
-            model_class.complete_config(cfg, self._available, self.manifest.annotator_id)
+            model_class.complete_config(cfg, self.source_layers, self.manifest.annotator_id)
         needs = model_class.needs_of(cfg)
         needs.check(self.manifest.layers, self.folders[0], self._cure, training=True)
         if from_checkpoint:
+            _checks.check_inventories(cfg, self.source_layers, self.folders[0])
             _checkpoint_options.check_memory(self, cfg)
         model = super().build_model(cfg, from_checkpoint)
         self._model_limit = min(self._model_limit, model.max_positions()[0])
@@ -212,9 +213,8 @@ class SyntaxTranslationTask(TranslationTask):
         return model
 
     def _cure(self, layer: Layer) -> str:
-        names = ",".join([*self._available, layer.name])
-        asked = "--parse" if layer.enters == TREE else f"--features {names}"
-        return f"{asked} (`prepare translation`)"
+        names = ",".join(dict.fromkeys([*self.manifest.layers, layer.name]))
+        return f"--layers {names} (`prepare translation`)"
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build a criterion; of a checkpoint (``fairseq-validate``) one of cross entropy.

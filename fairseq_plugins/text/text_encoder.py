@@ -11,9 +11,10 @@ from ..corpora.conllu_parses import NAME as GIVEN
 from ..corpora.conllu_parses import Parses
 from ..corpora.examples import Example
 from ..data.folder_names import VOCABULARY
+from ..data.inventories import bound_layers
 from ..data.manifest import Manifest
 from ..pretrained.tokenizer import Vocabulary
-from ..syntax.layers import COLUMN, COMPARISON, LAYERS, Annotation, layers_of
+from ..syntax.layers import COMPARISON, OF_PAIRS, STANDARD, Annotation, Layer, in_order, layers_of
 from ..syntax.subwords import align, locate_words
 from ..text_reading import check_characters
 from .annotators import SPACY, needs_annotator, reopen_annotator, warn_of_other
@@ -31,10 +32,10 @@ class EncodedSentence:
     tokens: list[int]  # S wordpiece ids, no special tokens
     word_of: list[int]  # S word indices, from 0, non-decreasing
     words: list[str]  # W words
-    # what the words carry: name of a layer -> W ids of labels, or numbers of heads from 1, 0 at a
-    # root; of the second sentence of a pair also how its words compare with those of the first, see
-    # `WordSimilarity.table`
-    layers: dict[str, list[int]]
+    # what the words carry: name of a layer -> W ids of labels (labels, where the inventory has not
+    # been learnt yet), or numbers of heads from 1, 0 at a root; of the second sentence of a pair
+    # also how its words compare with those of the first, see `WordSimilarity.table`
+    layers: dict[str, list[Any]]
     misaligned: int = 0  # how many wordpieces do not lie within one word
     # how many words the annotator cut otherwise, or have no wordpiece of their own
     repaired: int = 0
@@ -47,7 +48,8 @@ class TextEncoder:
         wordpieces: the tokeniser.
         tokenize: what the words of raw text are: ``whitespace``, ``characters`` (each Chinese
             character is one), or ``spacy``: the annotator's.
-        annotations: names of the layers that are wanted beside those of every folder.
+        annotations: the layers that are wanted beside those of every folder; learnt ones with
+            the inventory of their folder, if there is one yet.
         annotator: `text.annotate.Annotator`, or `corpora.conllu_parses.GivenParses` where
             `encode` is handed all parses, or None where nothing needs it.
         similarity: compares the words of a pair, where the annotations say so.
@@ -57,17 +59,19 @@ class TextEncoder:
         self,
         wordpieces: WordPieces,
         tokenize: str = "whitespace",
-        annotations: Sequence[str] = (),
+        annotations: Sequence[Layer] = (),
         annotator: Any = None,
         similarity: WordSimilarity | None = None,
     ) -> None:
-        if annotator is None and needs_annotator(annotations, tokenize):
-            raise ValueError(f"{', '.join(annotations) or tokenize} needs a spaCy pipeline")
-        for layer in layers_of(annotations):
+        known = {layer.name: layer for layer in (*layers_of(STANDARD), *annotations)}
+        if annotator is None and needs_annotator(known, tokenize):
+            asked = ", ".join(layer.name for layer in annotations)
+            raise ValueError(f"{asked or tokenize} needs a spaCy pipeline")
+        for layer in annotations:
             if similarity is None and layer.source == COMPARISON:
                 raise ValueError(f"{layer.name} needs {layer.requires}")
         self.wordpieces, self.tokenize = wordpieces, tokenize
-        self.names = tuple(n for n, one in LAYERS.items() if one.standard or n in annotations)
+        self.layers = tuple(known[name] for name in in_order(known))
         self.annotator, self.similarity = annotator, similarity
 
     @classmethod
@@ -90,7 +94,7 @@ class TextEncoder:
         encoder = cls(
             WordPieces(Vocabulary.load(Path(folder) / VOCABULARY), manifest.tokenizer),
             manifest.tokenize,
-            manifest.annotations,
+            bound_layers(folder, manifest, manifest.annotations),
             reopen_annotator(
                 folder, manifest.annotator, manifest.annotations, spacy_model, manifest.tokenize
             ),
@@ -128,8 +132,7 @@ class TextEncoder:
     def _compared(self, sentences: list[EncodedSentence]) -> tuple[EncodedSentence, ...]:
         if self.similarity is not None and len(sentences) == 2:
             table = self.similarity.table(*(sentence.words for sentence in sentences))
-            names = [name for name in LAYERS if LAYERS[name].source == COMPARISON]
-            compared = dict.fromkeys(names, table)
+            compared = dict.fromkeys(OF_PAIRS, table)
             sentences[1] = replace(sentences[1], layers=sentences[1].layers | compared)
         return tuple(sentences)
 
@@ -153,7 +156,7 @@ class TextEncoder:
         if parses is None:
             kept = [words.kept for words, _ in cut]
             notes = [None] * len(kept)
-            if needs_annotator(self.names):
+            if any(layer.annotated for layer in self.layers):
                 notes = self.annotator.annotate_words(kept)
             cut = [(Words.of(words), pieces) for words, (_, pieces) in zip(kept, cut)]
         else:
@@ -226,10 +229,11 @@ class TextEncoder:
     ) -> EncodedSentence:
         """Give W words what their tokens in the annotation (W indices, -1 for none) carry."""
         known = {} if note is None else carried(note, tokens)
-        values = word_values(self.names, words, known)
+        values = word_values(self.layers, words, known)
         ids = {
-            name: LAYERS[name].inventory.ids(row) if LAYERS[name].enters == COLUMN else row
-            for name, row in values.items()
+            layer.name: layer.ids(values[layer.name])
+            for layer in self.layers
+            if layer.name in values
         }
         return EncodedSentence(*pieces, words, ids, **misfits)
 

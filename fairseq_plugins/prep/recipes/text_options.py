@@ -14,12 +14,13 @@ from ...data.folder_names import TOKENIZE
 from ...messages import named
 from ...option_flags import add_flags, check, flag_of, option
 from ...pretrained.directory import DEFAULT
-from ...syntax.layers import OF_PAIRS, ON_REQUEST
+from ...syntax.layers import LAYERS, OF_PAIRS, in_order
 from ...text.annotators import needs_annotator
 from ...text_reading import numbered_lines
 from ..running import Share, recorded, running
+from .layer_options import NOTHING, layer_option, read_layers, unrecorded
 
-NO_ANNOTATIONS = "none"
+ANNOTATIONS = "pos,heads"
 NO_CONTENT = ("raw_dir", "wordnet", "many_labels")  # decide nothing, or stand elsewhere
 PARSES = {"train": "train_conllu", "valid": "valid_conllu", "test": "test_conllu"}
 PAIRED = ",".join(OF_PAIRS)
@@ -58,11 +59,11 @@ class TextOptions:
         "whitespace",
         choices=TOKENIZE,
     )
-    annotations: str = option(
-        f"what words carry: any of {','.join(ON_REQUEST)}, or {NO_ANNOTATIONS}; {PAIRED} "
-        "compares the words of a pair by WordNet",
-        "pos,heads",
-    )
+    layers: str | None = layer_option("layers")
+    annotations: str = option("the same as --layers", ANNOTATIONS)
+    layer_min_count: int = layer_option("layer_min_count")
+    layer_max_size: int = layer_option("layer_max_size")
+    layer_dicts: str | None = layer_option("layer_dicts")
     spacy_model: str = option(
         "installed spaCy pipeline or path (default: the bundled English one; beside CoNLL-U files "
         "none, and the one given here is for raw text in prediction)",
@@ -84,7 +85,7 @@ class TextOptions:
         """Check everything that can be checked without opening a file."""
         self.share = Share.parse(self.shard, merge=self.merge)
         check(self)
-        self.annotation_names = parse_annotations(self.annotations)
+        self.annotation_names = annotation_names(self)
         if not 0 <= self.valid_fraction < 1:
             raise ValueError(f"--valid-fraction {self.valid_fraction}: must be from 0 to below 1")
         check_some(self)
@@ -105,7 +106,7 @@ class TextOptions:
 
     @property
     def _asked(self) -> str:
-        return f"--annotations {self.annotations}"
+        return f"--layers {self.annotations}"
 
     @property
     def source(self) -> Dataset:
@@ -174,7 +175,7 @@ class TextOptions:
 
     def recorded(self) -> dict[str, Any]:
         """The options that decide the content; files stand among the manifest's inputs."""
-        body = recorded(self, *NO_CONTENT, *OWN_FILES.values(), *PARSES.values())
+        body = recorded(self, *NO_CONTENT, *OWN_FILES.values(), *PARSES.values(), *unrecorded(self))
         if not self.valid_fraction:  # so that the folders of earlier releases stay as they are
             del body["valid_fraction"], body["seed"]
         body["annotations"] = list(self.annotation_names)
@@ -209,17 +210,23 @@ def options_from(flags: Mapping[str, Any]) -> TextOptions:
     return TextOptions(**rest, read=ReadOptions(**reading))
 
 
-def parse_annotations(text: str) -> tuple[str, ...]:
-    """Split ``"pos,heads"``, in the order of `ON_REQUEST`; ``none`` gives none; else ValueError."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if names == [NO_ANNOTATIONS]:
-        return ()
-    unknown = [name for name in names if name not in ON_REQUEST]
-    if unknown or not names:
-        raise ValueError(
-            f"--annotations {text!r}: choices are {', '.join(ON_REQUEST)}, or {NO_ANNOTATIONS}"
-        )
-    return tuple(name for name in ON_REQUEST if name in names)
+def annotation_names(options: Any) -> tuple[str, ...]:
+    """Return which layers options ask for, of those that not every folder has; see `read_layers`.
+
+    What ``--layers`` says is said by ``annotations`` afterwards.
+
+    Raises:
+        ValueError: no known layers, or two options that say which.
+    """
+    asked, flag = options.annotations, "--annotations"
+    if options.layers is not None:
+        if options.annotations != ANNOTATIONS:
+            raise ValueError("--layers says what --annotations says: give --layers alone")
+        asked, flag = options.layers, "--layers"
+    always = {name for name, layer in LAYERS.items() if layer.standard or layer.derived}
+    names = tuple(in_order({*read_layers(asked, flag)} - always))
+    options.layers, options.annotations = None, ",".join(names) or NOTHING
+    return names
 
 
 def parse_labels(text: str) -> tuple[str, ...]:

@@ -145,7 +145,7 @@ def scan_files(options: TextOptions, files: dict[str, Path]) -> dict[str, TextSc
             )
     if options.compares_words and first.sentences == 1:
         raise ValueError(
-            f"{first.path} has single sentences: --annotations {options.annotations} would compare "
+            f"{first.path} has single sentences: --layers {options.annotations} would compare "
             f"the words of pairs; leave {' and '.join(OF_PAIRS)} out"
         )
     return scans

@@ -6,7 +6,7 @@ An annotated chunk is a file of rows: counts first, then one row a kept line.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from ...text.raw_text import line_reader, overlong_words, unescape
 from ...text.segment import Segmenter
 from ...text.source_encoder import AnnotatedLine, EncodedLine, annotate_lines, encode_line
 from ...text_reading import numbered_lines
-from ..chunks import Chunk, EncodedChunk, read_rows, write_rows
+from ..chunks import Chunk, EncodedChunk, numbered, read_rows, write_rows
 from .translation_options import TranslationOptions
 
 ANNOTATED = "annotated.jsonl"
@@ -73,21 +73,32 @@ def encode_chunk(
     notes: Counter[str] = Counter(header)
     lines: list[EncodedLine] = []
     goals: list[Sequence[str]] = []
+    layers = layers_of(options.layer_names)
     for row in rows:
-        line = encode_line(_unpack(row), source, options.layers)
+        line = encode_line(_unpack(row), source, layers)
         if _accept(options, chunk, row["n"], (line.misaligned, "subwords", False), notes):
             lines.append(line)
             goals.append(target.segment(row["y"])[0])
-    symbols, streams = {}, {}
+    symbols, streams, tallies = {}, {}, {}
     for name, side in ((SOURCE, [line.subwords for line in lines]), (TARGET, goals)):
-        table: dict[str, int] = {}
-        numbers = [[table.setdefault(piece, len(table)) for piece in line] for line in side]
-        symbols[name], streams[name] = [*table], Rows.of(numbers)
-    for layer in layers_of(options.layers):
+        streams[name], symbols[name] = numbered(side)
+    for layer in layers:
         for name in layer.columns:
-            streams[name] = Rows.of(line.columns[name] for line in lines)
+            rows = [line.columns[name] for line in lines]
+            if layer.is_open:
+                streams[name], symbols[name] = numbered(rows)
+                tallies[name] = dict(Counter(chain.from_iterable(map(of_words, lines, rows))))
+            else:
+                streams[name] = Rows.of(rows)
     counts = {"lines": len(lines), "read": chunk.count}
-    EncodedChunk(streams, counts, dict(notes), symbols=symbols).save(chunk.encoded)
+    found = EncodedChunk(streams, counts, dict(notes), symbols=symbols, tallies=tallies)
+    found.save(chunk.encoded)
+
+
+def of_words(line: EncodedLine, column: Sequence[Any]) -> list[Any]:
+    """Return what a line's words have, of what its subwords have: that of each first subword."""
+    firsts = (i for i, word in enumerate(line.word_of) if word not in line.word_of[i - 1 : i])
+    return [column[i] for i in firsts]
 
 
 def annotated_rows(chunk: Chunk) -> Iterator[dict[str, Any]]:
@@ -130,7 +141,7 @@ def _given(options: TranslationOptions, chunk: Chunk) -> list[Any] | None:
         return None
     path, offset, number = chunk.source.places["conllu"]
     blocks = islice(read_blocks(numbered_lines(path, offset, number)), chunk.count)
-    return [parse_block(block, path, options.layers) for block in blocks]
+    return [parse_block(block, path, options.layer_names) for block in blocks]
 
 
 def _accept(
