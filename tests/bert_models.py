@@ -12,6 +12,7 @@ from trees import context_of
 from fairseq_plugins.data.dictionaries import BertDictionary
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.pretrained.tokenizer import Vocabulary
+from fairseq_plugins.syntax.layers import LAYERS
 from fairseq_plugins.tasks._checks import check_needs
 
 VOCABULARY = "".join(f"{w}\n" for w in ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]).encode()
@@ -48,15 +49,19 @@ def options(arch="bert_plain", **given) -> Namespace:
     return args
 
 
+def text_task(vocabulary: bytes) -> SimpleNamespace:
+    """Stand in for a task: what a model asks it."""
+    layers = [layer for layer in LAYERS.values() if not layer.is_open]
+    return SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(vocabulary)), layers=layers)
+
+
 def build(arch="bert_plain", about=None, vocabulary=VOCABULARY, **given) -> BertModel:
     cfg = options(arch, **{**SMALL, **given})
     about = about or manifest()
     BertModel.complete_config(cfg, about)
     check_needs(BertModel.needs_of(cfg), about, "the data folder", training=True)
     torch.manual_seed(1)
-    return BertModel.build_model(
-        cfg, SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(vocabulary)))
-    ).eval()
+    return BertModel.build_model(cfg, text_task(vocabulary)).eval()
 
 
 def net_input(rows, *, factors=False) -> dict[str, torch.Tensor]:
@@ -94,7 +99,7 @@ def added(arch: str, about=None, **given) -> int:
         cfg = options(name, **own)
         BertModel.complete_config(cfg, about or manifest())
         with torch.device("meta"):
-            task = SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(VOCABULARY)))
+            task = text_task(VOCABULARY)
             counts.append(BertModel.build_model(cfg, task).parameter_counts())
     assert counts[0]["attention"] == counts[0]["model"] - counts[1]["model"]
     return counts[0]["attention"]

@@ -33,8 +33,3 @@ def bound_layers(
                 layer.inventory.check_file(path)
         found.append(layer)
     return found
-
-
-def digests(layers: Iterable[Layer]) -> str:
-    """Name learnt inventories and what identifies them, for a checkpoint: ``lemma=0123abcd``."""
-    return ",".join(f"{one.name}={one.inventory.digest}" for one in layers if one.learnt)

@@ -18,14 +18,13 @@ from fairseq.models import BaseFairseqModel, register_model, register_model_arch
 from torch import Tensor
 
 from ..checkpoints.records import read_list
-from ..data.inventories import digests
 from ..nn.bert import BertEncoder, BertShape
 from ..nn.heads import LabelHead
 from ..nn.infusion import FeatureInfusion
 from ..nn.span_heads import SpanReader
 from ..pretrained import huggingface
 from ..pretrained.directory import read_vocabulary, resolve_directory
-from ..syntax.layers import OF_PAIRS, Layer
+from ..syntax.layers import OF_PAIRS, Layer, digests
 from ..syntax.needs import Needs
 from . import _bert_plan, _syntax_plan
 from ._bert_config import ARCHITECTURES, BEFORE, FAMILY, BertConfig, resolve
@@ -86,7 +85,7 @@ class BertModel(BaseFairseqModel):
         return _syntax_plan.needs_of(merged(cfg, BertConfig))
 
     @classmethod
-    def complete_config(cls, cfg: Any, manifest: Any, layers: Sequence[Layer]) -> None:
+    def complete_config(cls, cfg: Any, manifest: Any, layers: Sequence[Layer] = ()) -> None:
         """Write into a new model's options what follows from the data and the checkpoint.
 
         Args:

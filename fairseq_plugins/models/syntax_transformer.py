@@ -17,9 +17,8 @@ from fairseq.models import register_model, register_model_architecture
 from fairseq.models.transformer import TransformerModel
 from torch import Tensor, nn
 
-from ..data.inventories import digests
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
-from ..syntax.layers import COLUMN, Layer
+from ..syntax.layers import COLUMN, Layer, digests
 from ..syntax.needs import Needs
 from . import _config, _options
 from ._encoder import OPTION, SyntaxEncoder, plan_local, read_tree

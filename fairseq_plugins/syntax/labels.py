@@ -73,8 +73,8 @@ class Inventory:
         Raises:
             ValueError: it is none.
         """
-        found = _read_symbols(path)
-        if found[: len(RESERVED)] != RESERVED or len({*found}) != len(found):
+        found, whole = _read_symbols(path)
+        if not whole or found[: len(RESERVED)] != RESERVED or len({*found}) != len(found):
             raise ValueError(
                 f"{path} is no learnt inventory: expected {' '.join(RESERVED)}, then labels that "
                 f"differ; found {named(found)}"
@@ -126,19 +126,18 @@ class Inventory:
 
     def check_file(self, path: Path) -> None:
         """Refuse a file that is none of `save`, or one of other labels; ValueError names these."""
-        found = _read_symbols(path)
-        if found != self.symbols:
+        found, whole = _read_symbols(path)
+        if found != self.symbols or not whole:
             raise ValueError(
                 f"{path} lists other labels than this release knows for {self.name!r}: found "
                 f"{named(found[2:])}; expected {' '.join(self.labels)}"
             )
 
 
-def _read_symbols(path: Path) -> tuple[str, ...]:
-    """Read the symbols of ``symbol count`` lines; a line without a count ends them all."""
+def _read_symbols(path: Path) -> tuple[tuple[str, ...], bool]:
+    """Read the symbols of ``symbol count`` lines; say whether all lines are such."""
     rows = [line.rpartition(" ") for line in read_lines(path)]
-    whole = all(count.isdecimal() for *_, count in rows)
-    return tuple(symbol for symbol, *_ in rows) if whole else ()
+    return tuple(symbol for symbol, *_ in rows), all(count.isdecimal() for *_, count in rows)
 
 
 def upos_label(tag: str) -> str:

@@ -432,3 +432,8 @@ def parse_features(text: str) -> tuple[str, ...]:
 def is_column(name: str) -> bool:
     """Whether a layer enters a batch as a column; ValueError names the choices."""
     return layer_of(name).enters == COLUMN
+
+
+def digests(layers: Iterable[Layer]) -> str:
+    """Name learnt inventories and what identifies them, for a checkpoint: ``lemma=0123abcd``."""
+    return ",".join(f"{one.name}={one.inventory.digest}" for one in layers if one.learnt)
