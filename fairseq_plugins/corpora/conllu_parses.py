@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import sha256
-from ..syntax.layers import TREES, Annotation, annotated_names
+from ..syntax.layers import TREES, Annotation, annotated_names, given_names
 from ..text_reading import numbered_lines
 from .conllu import parse_block, read_blocks
 from .examples import Example
@@ -62,7 +62,9 @@ class ParseFile:
         names: Iterable[str],
         passed_over: Mapping[str, int] | None = None,
     ) -> None:
-        self.path, self.examples, self.names = path, examples, tuple(annotated_names(names))
+        self.path, self.examples, self.names = path, examples, ()
+        names = list(names)
+        self.names = (*annotated_names(names), *given_names(names))
         self.passed_over = {} if passed_over is None else passed_over
         self._blocks = read_blocks(numbered_lines(path))
         self._last = 0  # line

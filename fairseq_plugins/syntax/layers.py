@@ -36,14 +36,15 @@ WORD, SUBWORD, WORD_PAIR = "word", "subword", "pair of words"  # what a layer be
 COLUMN, TREE, TABLE = "column", "tree", "table"  # how it enters a batch
 # where its values come from: an annotator's tags, or its parse, or what follows from that; each
 # word as it is written; the words of the subwords; comparing each word of a text with those of
-# another
-TAGS, PARSE, ARC, SPELLING, ALIGNMENT, COMPARISON = (
+# another; or the user, together with the text
+TAGS, PARSE, ARC, SPELLING, ALIGNMENT, COMPARISON, GIVEN = (
     "tags",
     "parse",
     "arc",
     "spelling",
     "alignment",
     "comparison",
+    "given",
 )
 LEMMATIZERS = ("lemmatizer", "trainable_lemmatizer")  # components of spaCy pipelines
 LEARNT = "learnt"  # values that are those of a folder's training text
@@ -77,7 +78,7 @@ class Layer:
         values: an inventory of labels; `LEARNT`, one that every folder has its own of; a range of
             numbers; or, of a tree (None), the number of each word's head, from 1, and 0 at a root.
         source: where the values come from: `TAGS`, `PARSE`, `ARC`, `SPELLING`, `ALIGNMENT`,
-            `COMPARISON`.
+            `COMPARISON`, `GIVEN`.
         about: what a model with the layer reads, for messages.
         label: what makes labels: of a tag (ValueError for what is none); of the heads of W words, W
             of them; of a word as it is written; of the word indices of S subwords, S of them.
@@ -123,6 +124,11 @@ class Layer:
     def annotated(self) -> bool:
         """Whether an annotator (a spaCy pipeline, or CoNLL-U) gives the values."""
         return self.source in (TAGS, PARSE, ARC)
+
+    @property
+    def given_as(self) -> str:
+        """What the user calls the values: the name behind the dot."""
+        return self.name.partition(".")[2]
 
     @property
     def derived(self) -> bool:
@@ -188,7 +194,7 @@ class Layer:
             tokens: for each of W words the index of its token, in order; -1 for a word of which
                 nothing is known, which becomes unknown, or a root.
         """
-        if self.source == TAGS:
+        if self.source in (TAGS, GIVEN):
             return [values[i] if i >= 0 else self.label("") for i in tokens]
         known = [word for word, token in enumerate(tokens) if token >= 0]
         heads = [0] * len(tokens)
@@ -268,6 +274,20 @@ def _morphology(name: str) -> Layer:
     return _learnt(f"morph.{name}", f"the words' {name}", Tag(*where))
 
 
+def _given(name: str) -> Layer:
+    """Make the layer of values that the user has."""
+    return Layer(
+        f"given.{name}",
+        WORD,
+        LEARNT,
+        GIVEN,
+        f"the values {name} that a text comes with",
+        plain_label,
+        requires=f"CoNLL-U with {name} in MISC, a column or a file of values",
+        lacking=f"came without the values {name}",
+    )
+
+
 LAYERS: dict[str, Layer] = {
     layer.name: layer
     for layer in (
@@ -337,7 +357,10 @@ LAYERS: dict[str, Layer] = {
     )
 }
 # layers of which there are many: what stands before the dot of a name -> what makes it of the rest
-MADE: Mapping[str, Callable[[str], Layer]] = {"morph": _morphology}
+MADE: Mapping[str, Callable[[str], Layer]] = {
+    "morph": _morphology,
+    "given": _given,
+}
 CHOICES = (*LAYERS, *(f"{name}.NAME" for name in MADE))  # for messages
 STANDARD = tuple(name for name, layer in LAYERS.items() if layer.standard)
 OF_PAIRS = tuple(name for name, layer in LAYERS.items() if layer.unit == WORD_PAIR)
@@ -403,6 +426,11 @@ def annotated_names(names: Iterable[str]) -> list[str]:
     asked = [layer.name for layer in found if layer.source in (TAGS, PARSE)]
     trees = TREES if any(layer.source == ARC for layer in found) else ()
     return [*dict.fromkeys((*asked, *trees))]
+
+
+def given_names(names: Iterable[str]) -> list[str]:
+    """Return those of these layers whose values the user gives."""
+    return [layer.name for layer in layers_of(names) if layer.source == GIVEN]
 
 
 def split_names(text: str) -> list[str]:

@@ -26,7 +26,7 @@ from ..data.factor_streams import FactorStreams, check_split, cut_row, open_fact
 from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifest import Manifest
 from ..option_flags import option
-from ..syntax.layers import COLUMN, Layer, column_places, parse_features
+from ..syntax.layers import COLUMN, Layer, column_places, given_names, parse_features
 from . import _checkpoint_options, _checks, _generation, _unanswered, _warnings
 
 logger = logging.getLogger(__name__)
@@ -88,6 +88,7 @@ class SyntaxTranslationTask(TranslationTask):
         self._model_limit = cfg.max_source_positions
         self._sentences = 0
         self._trained_with: list[str] = []
+        self._given: set[str] = set()
         self._warnings = _warnings.Warnings()
 
     @classmethod
@@ -199,6 +200,7 @@ class SyntaxTranslationTask(TranslationTask):
             _checkpoint_options.check_memory(self, cfg)
         model = super().build_model(cfg, from_checkpoint)
         self._model_limit = min(self._model_limit, model.max_positions()[0])
+        self._given = {*self._given, *given_names(model.needs.features)}
         if from_checkpoint and model.needs.reads(training=False):
             self._trained_with.append(getattr(cfg, "annotator", None) or "")
             present = self.manifest.annotator_id
@@ -234,7 +236,16 @@ class SyntaxTranslationTask(TranslationTask):
 
     @cached_property
     def source_encoder(self) -> Any:
-        """What turns raw source lines into subwords and features; made at first use."""
+        """What turns raw source lines into subwords and features; made at first use.
+
+        Raises:
+            ValueError: a model reads layers that raw text has not.
+        """
+        if self._given:
+            raise ValueError(
+                f"the model reads {', '.join(sorted(self._given))}, which raw text has not: "
+                "prepare the text with its values, and translate the folder by fairseq-generate"
+            )
         encoder = self.build_source_encoder()
         self._warnings.other_annotator(self._trained_with, encoder.annotator_id, "the input")
         return encoder

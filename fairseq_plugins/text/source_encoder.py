@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..data.inventories import bound_layers
 from ..data.manifest import Manifest
-from ..syntax.layers import Annotation, Layer, annotator_line
+from ..syntax.labels import NO_VALUE
+from ..syntax.layers import Annotation, Layer, annotator_line, given_names
 from ..syntax.subwords import align, joined_spans, locate_words
 from .annotators import needs_annotator, reopen_annotator, warn_of_other
 from .raw_text import detokenize, line_reader, unescape
@@ -156,9 +157,17 @@ class SourceEncoder:
         return encoder
 
     def encode(self, lines: Sequence[str]) -> list[EncodedLine]:
-        """Encode raw lines, one result a line, whatever their number."""
+        """Encode raw lines, one result a line, whatever their number.
+
+        They have no values of given layers; a model that reads these refuses raw text.
+        """
         texts = [self.read(line) for line in lines]
         annotated = annotate_lines(texts, self.tokenizer, self.annotator)
+        for name in given_names(layer.name for layer in self.layers):  # raw text has none
+            annotated = [
+                replace(line, layers=line.layers | {name: [NO_VALUE] * len(line.words)})
+                for line in annotated
+            ]
         return [encode_line(line, self.segmenter, self.layers) for line in annotated]
 
 

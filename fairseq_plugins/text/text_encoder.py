@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,18 @@ from ..corpora.examples import Example
 from ..data.folder_names import VOCABULARY
 from ..data.inventories import bound_layers
 from ..data.manifest import Manifest
+from ..messages import named
 from ..pretrained.tokenizer import Vocabulary
-from ..syntax.layers import COMPARISON, OF_PAIRS, STANDARD, Annotation, Layer, in_order, layers_of
+from ..syntax.layers import (
+    COMPARISON,
+    OF_PAIRS,
+    STANDARD,
+    Annotation,
+    Layer,
+    given_names,
+    in_order,
+    layers_of,
+)
 from ..syntax.subwords import align, locate_words
 from ..text_reading import check_characters
 from .annotators import SPACY, needs_annotator, reopen_annotator, warn_of_other
@@ -91,6 +101,11 @@ class TextEncoder:
                 f"{folder} was prepared from parses given as CoNLL-U, and no pipeline is known for "
                 "raw text: prepare it with --spacy-model as well, or predict its prepared splits"
             )
+        if lacking := given_names(manifest.annotations):
+            raise ValueError(
+                f"{folder} holds {named(lacking)}, which raw text has not: predict its prepared "
+                "splits, or train a model without"
+            )
         encoder = cls(
             WordPieces(Vocabulary.load(Path(folder) / VOCABULARY), manifest.tokenizer),
             manifest.tokenize,
@@ -116,7 +131,7 @@ class TextEncoder:
         Raises:
             ValueError: a given word is empty, or text is no Unicode; names the example.
         """
-        texts, given = [], []
+        texts, given, values = [], [], []
         for example in examples:
             for text in (*example.texts, *(example.words or ())):
                 check_characters(text, f"example {example.id}")
@@ -125,8 +140,9 @@ class TextEncoder:
                 raise ValueError(f"example {example.id}: word {number} is empty")
             texts += example.texts
             given += [example.words] * len(example.texts)
+            values += [example.values] * len(example.texts)
         notes = None if parses is None else [note for row in parses for note in row]
-        encoded = iter(self._encode(texts, given, notes))
+        encoded = iter(self._encode(texts, given, values, notes))
         return [self._compared([next(encoded) for _ in example.texts]) for example in examples]
 
     def _compared(self, sentences: list[EncodedSentence]) -> tuple[EncodedSentence, ...]:
@@ -140,6 +156,7 @@ class TextEncoder:
         self,
         texts: Sequence[str],
         given: Sequence[Sequence[str] | None],
+        values: Sequence[Mapping[str, Sequence[str]]],
         parses: Sequence[Annotation] | None,
     ) -> list[EncodedSentence]:
         """Encode sentences; those with words and those without have their own way."""
@@ -162,7 +179,7 @@ class TextEncoder:
         else:
             notes = [parses[i] for i in numbers]
         for i, (words, pieces), note in zip(numbers, cut, notes):
-            found[i] = self._from_words(words, pieces, note)
+            found[i] = self._from_words(words, pieces, note, values[i])
         return [found[i] for i in range(len(texts))]
 
     def _cut(self, text: str, given: Sequence[str] | None) -> tuple[Words, Pieces]:
@@ -185,8 +202,16 @@ class TextEncoder:
         pairs = sorted([*zip(word_of, tokens), *gaps], key=lambda pair: pair[0])
         return Words.of(words), ([token for _, token in pairs], [word for word, _ in pairs])
 
-    def _from_words(self, words: Words, pieces: Pieces, note: Annotation | None) -> EncodedSentence:
+    def _from_words(
+        self,
+        words: Words,
+        pieces: Pieces,
+        note: Annotation | None,
+        values: Mapping[str, Sequence[str]],
+    ) -> EncodedSentence:
         """Put a sentence of known words together; an annotation of nothing knows nothing of any.
+
+        ``values`` came with the words, in layers that nothing annotates.
 
         Raises:
             ValueError: the annotation has other characters.
@@ -197,7 +222,9 @@ class TextEncoder:
         if match is None:
             raise ValueError(_other_characters(" ".join(words.all)))
         tokens = [match.tokens[i] for i in words.places]
-        return self._sentence(words.kept, pieces, note, tokens, repaired=match.repaired)
+        known = {name: [row[i] for i in words.places] for name, row in values.items()}
+        known |= {} if note is None else carried(note, tokens)
+        return self._sentence(words.kept, pieces, known, repaired=match.repaired)
 
     def _from_text(self, text: str, note: Annotation) -> EncodedSentence:
         """Put a raw text together whose words the annotator found.
@@ -213,8 +240,7 @@ class TextEncoder:
         return self._sentence(
             [note.words[i] for i in owners],
             (tokens, [number[i] for i in found.word_of]),
-            note,
-            owners,
+            carried(note, owners),
             misaligned=found.misaligned,
             repaired=len(note.words) - len(owners),
         )
@@ -223,12 +249,10 @@ class TextEncoder:
         self,
         words: list[str],
         pieces: Pieces,
-        note: Annotation | None,
-        tokens: Sequence[int],
+        known: Mapping[str, list[Any]],
         **misfits: int,
     ) -> EncodedSentence:
-        """Give W words what their tokens in the annotation (W indices, -1 for none) carry."""
-        known = {} if note is None else carried(note, tokens)
+        """Give W words what is known of them, W values in each layer."""
         values = word_values(self.layers, words, known)
         ids = {
             layer.name: layer.ids(values[layer.name])

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..syntax.layers import ARC, SPELLING, TREE, TREES, Annotation, Layer, layer_of
+from ..syntax.layers import ARC, GIVEN, SPELLING, TREE, TREES, Annotation, Layer, layer_of
 from ..syntax.subwords import align, joined_spans, locate_words, spread
 from ..syntax.tree import tree_columns
 
@@ -65,7 +65,7 @@ def word_values(
     for layer in layers:
         if layer.source == SPELLING:
             found[layer.name] = [layer.label(word) for word in words]
-        elif layer.annotated:
+        elif layer.annotated or layer.source == GIVEN:
             (told,) = TREES if layer.source == ARC else (layer.name,)
             if told not in known:
                 raise ValueError(f"nothing annotated the words {words[:5]} with {layer.name!r}")

@@ -118,19 +118,19 @@ def trained(folder, kind: str, features: str):
         "fairseq-train",
         *[folder / "data", "--user-dir", USER_DIR, "--task", task, *own, "--features", features],
         *["--cpu", "--max-update", 300, "--clip-norm", 1, "--disable-validation", "--seed", 1],
-        *["--no-epoch-checkpoints", "--save-dir", save],
+        *["--no-epoch-checkpoints", "--save-interval", 1000, "--save-dir", save],
     )
     return save / "checkpoint_last.pt"
 
 
 def translated(folder, checkpoint, *options) -> dict[str, float]:
+    count = len(LAYERS["translation"])
     told = run(
         "fairseq-generate",
         *[folder / "data", "--user-dir", USER_DIR, "--task", "syntax_translation"],
         *["--path", checkpoint, "--beam", 1, "--max-len-a", 1, "--max-len-b", 0, "--cpu"],
-        *["--batch-size", 50, *options],
+        *["--min-len", count, "--batch-size", 50, *options],
     )
-    count = len(LAYERS["translation"])
     found = {
         int(line.split("\t")[0][2:]): line.split("\t")[2].split()[:count]
         for line in told.out.splitlines()

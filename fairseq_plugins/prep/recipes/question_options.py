@@ -6,9 +6,10 @@ from typing import Any
 
 from ...corpora.own_files import OWN_FILES, check_some, own_files
 from ...data.folder_names import TOKENIZE, WINDOWS
+from ...messages import named
 from ...option_flags import check, option
 from ...pretrained.directory import DEFAULT
-from ...syntax.layers import OF_PAIRS
+from ...syntax.layers import OF_PAIRS, given_names
 from ...text.annotators import needs_annotator
 from ...text.source_encoder import MISALIGNMENTS
 from ...text.squad_alignment import Limits
@@ -88,6 +89,8 @@ class QuestionOptions:
                 f"--layers {self.annotations}: {compared[0]} compares the words of two sentences, "
                 "not of questions and contexts"
             )
+        if given := given_names(self.annotation_names):
+            raise ValueError(f"--layers {self.annotations}: SQuAD files have no {named(given)}")
         self.tokenize = self.tokenize or ("spacy" if self.annotation_names else "whitespace")
         check(self)
         room = self.limits.room(self.max_query_length)

@@ -136,6 +136,8 @@ def _row_of(example: Example, parses: Parses | None) -> dict[str, Any]:
     told: dict[str, Any] = {"id": example.id, "texts": example.texts}
     told |= {} if example.words is None else {"words": example.words}
     row = {"example": told, "gold": labels_of(example)}
+    if example.values:
+        row["values"] = example.values
     if parses is not None:
         row["parses"] = [(note.words, note.layers) for note in parses]
     return row
@@ -145,8 +147,13 @@ def encode_chunk(encoder: TextEncoder, label_ids: Mapping[str, int], chunk: Chun
     """Encode the chunk's examples, one a row; there are no ``label_ids`` where they have scores."""
     rows = list(read_rows(chunk.file()))
     examples = [
-        Example(row["id"], tuple(row["texts"]), tuple(row["words"]) if "words" in row else None)
-        for row in (row["example"] for row in rows)
+        Example(
+            row["example"]["id"],
+            tuple(row["example"]["texts"]),
+            tuple(row["example"]["words"]) if "words" in row["example"] else None,
+            values=row.get("values", {}),
+        )
+        for row in rows
     ]
     parses = [tuple(Annotation(*note) for note in row["parses"]) for row in rows if "parses" in row]
     encoded = encoder.encode(examples, parses or None)

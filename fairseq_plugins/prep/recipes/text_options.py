@@ -10,11 +10,12 @@ from ...corpora.datasets import DATASETS, Dataset, find_splits
 from ...corpora.own_files import OWN_FILES, check_some, listed, own_files
 from ...corpora.readers.options import ReadOptions
 from ...corpora.readers.tables import read_plain
+from ...corpora.readers.tokens import read_tokens
 from ...data.folder_names import TOKENIZE
 from ...messages import named
 from ...option_flags import add_flags, check, flag_of, option
 from ...pretrained.directory import DEFAULT
-from ...syntax.layers import LAYERS, OF_PAIRS, in_order
+from ...syntax.layers import LAYERS, OF_PAIRS, given_names, in_order
 from ...text.annotators import needs_annotator
 from ...text_reading import numbered_lines
 from ..running import Share, recorded, running
@@ -91,7 +92,7 @@ class TextOptions:
         check_some(self)
         if self.spacy_model and not self.needs_spacy:
             raise ValueError(f"--spacy-model has no work to do: {self._asked} splits at blanks")
-        if self.has_parses and not self.needs_spacy:
+        if self.has_parses and not (self.needs_spacy or given_names(self.annotation_names)):
             raise ValueError(f"CoNLL-U files have no work to do: {self._asked} needs no parses")
         if self.wordnet and not self.compares_words:
             raise ValueError(f"--wordnet has no work to do: {self._asked} has no {PAIRED}")
@@ -99,10 +100,25 @@ class TextOptions:
             raise ValueError(
                 f"--labels: {self.dataset} has its own labels, {named(self.source.labels)}"
             )
+        self._check_given()
         if self.read.no_header and self.source.reader is not read_plain:
             raise ValueError(f"--no-header is for your own tables, not for {self.dataset}")
         if self.read.labels and self.source.target == "score":
             raise ValueError(f"--labels: {self.dataset} has scores and no labels")
+
+    def _check_given(self) -> None:
+        """Refuse given layers that come from nowhere, and columns of layers that nobody wants."""
+        columns = {f"given.{name}" for name in self.read.value_columns()}
+        wanted = {*given_names(self.annotation_names)}
+        if columns and self.source.reader is not read_tokens:
+            raise ValueError(f"--layer-columns is for --dataset tokens, not for {self.dataset}")
+        if unread := sorted(columns - wanted):
+            raise ValueError(f"--layer-columns: --layers does not name {named(unread)}")
+        if not self.has_parses and (lacking := sorted(wanted - columns)):
+            raise ValueError(
+                f"{self._asked}: nothing has the values of {named(lacking)}: give --layer-columns "
+                "(--dataset tokens), or CoNLL-U files with such keys in MISC (--train-conllu …)"
+            )
 
     @property
     def _asked(self) -> str:
@@ -180,8 +196,9 @@ class TextOptions:
             del body["valid_fraction"], body["seed"]
         body["annotations"] = list(self.annotation_names)
         body["read"]["labels"] = list(self.read.labels)
-        if not self.read.no_header:  # likewise
-            del body["read"]["no_header"]
+        for name in ("no_header", "layer_columns"):  # likewise
+            if not body["read"][name]:
+                del body["read"][name]
         return body
 
 

@@ -104,7 +104,8 @@ def _parsed(
     if scan.conllu is None:
         yield from ((example, None) for example in examples)
         return
-    names = options.annotation_names
+    own = {f"given.{name}" for name in options.read.value_columns()}
+    names = [name for name in options.annotation_names if name not in own]
     parses = ParseFile(scan.conllu, scan.path, names=names, passed_over=dropped)
     yield from parses.beside(examples)
 

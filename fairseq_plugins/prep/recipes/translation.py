@@ -17,6 +17,7 @@ from ...files import sha256
 from ...syntax.layers import COLUMN, TREE, Layer, layers_of
 from ...syntax.tree import NO_WORD
 from ...text import annotators
+from ...text_reading import numbered_lines
 from .. import engine
 from ..chunks import NO_BOUND, Chunk, EncodedChunk
 from ..engine import ChunkInput, ChunkStep
@@ -27,7 +28,15 @@ from ..split_writer import SplitWriter
 from .layer_options import given_inventories, inventory_inputs
 from .like import check_given_folders
 from .subword_models import check_given, closed, look_up, obtain_models, write_dictionaries
-from .translation_chunks import ANNOTATED, SOURCE, TARGET, Lines, annotate_chunk, encode_chunk
+from .translation_chunks import (
+    ANNOTATED,
+    SOURCE,
+    TARGET,
+    Lines,
+    annotate_chunk,
+    encode_chunk,
+    value_sides,
+)
 from .translation_options import TranslationOptions
 
 logger = logging.getLogger(__name__)
@@ -253,7 +262,27 @@ def scan_inputs(options: TranslationOptions, files: dict[str, dict[str, Path]]) 
         }
     for split, sides in scans.items():
         _check_split(split, sides, options)
+        if options.tokenizer != "moses":
+            check_values(sides)
     return scans
+
+
+def check_values(sides: Mapping[str, Scan]) -> None:
+    """Refuse files of values that have more or fewer than there are words in a line.
+
+    Raises:
+        ValueError: with both files and the line.
+    """
+    for name in value_sides(sides):
+        source, other = sides[SOURCE].path, sides[name].path
+        lines = zip(numbered_lines(source), numbered_lines(other))
+        for (number, words), (_, values) in lines:
+            counts = [len(text.split()) for text in (values, words)]
+            if counts[0] != counts[1]:
+                raise ValueError(
+                    f"{other}:{number}: {counts[0]} values for the {counts[1]} words of "
+                    f"{source}:{number}"
+                )
 
 
 def _check_split(split: str, sides: dict[str, Scan], options: TranslationOptions) -> None:

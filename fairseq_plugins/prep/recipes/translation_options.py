@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...option_flags import check, flag_of, option
-from ...syntax.layers import OF_PAIRS, held_layers, layers_of, parse_features
+from ...syntax.layers import OF_PAIRS, given_names, held_layers, layers_of, parse_features
 from ...text.annotators import needs_annotator
 from ...text.raw_text import NORMALIZERS, TOKENIZERS
 from ...text.segment import SUBWORDS
@@ -228,10 +228,28 @@ class TranslationOptions:
                 sides["target"] = Path(f"{prefix}.{self.target_lang}")
             if self.conllu:
                 sides["conllu"] = Path(f"{prefix}.{self.source_lang}.conllu")
-            found[split] = sides
+            found[split] = sides | self._given_files(sides["source"])
         for path in (path for sides in found.values() for path in sides.values()):
             if not path.is_file():
                 raise FileNotFoundError(f"no file {str(path)!r}")
+        return found
+
+    def _given_files(self, source: Path) -> dict[str, Path]:
+        """Return the files of values that lie beside a source file, by the names of their layers.
+
+        Raises:
+            FileNotFoundError: there is none, and no CoNLL-U that may have them.
+        """
+        found = {}
+        for layer in layers_of(given_names(self.layer_names)):
+            path = Path(f"{source}.{layer.given_as}")
+            if path.is_file():
+                found[layer.name] = path
+            elif not self.conllu:
+                raise FileNotFoundError(
+                    f"layer {layer.name}: no file {str(path)!r} with one value a word of {source}; "
+                    f"or give --conllu, whose MISC column has the key {layer.given_as}"
+                )
         return found
 
     def given_models(self) -> dict[str, Path]:
