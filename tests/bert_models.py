@@ -9,9 +9,9 @@ import torch
 from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 from trees import context_of
 
-from fairseq_plugins.data.dictionaries import BertDictionary
+from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.models.bert import BertModel
-from fairseq_plugins.pretrained.tokenizer import Vocabulary
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.tasks._checks import check_needs
 
 VOCABULARY = "".join(f"{w}\n" for w in ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]).encode()
@@ -55,7 +55,7 @@ def build(arch="bert_plain", about=None, vocabulary=VOCABULARY, **given) -> Bert
     check_needs(BertModel.needs_of(cfg), about, "the data folder", training=True)
     torch.manual_seed(1)
     return BertModel.build_model(
-        cfg, SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(vocabulary)))
+        cfg, SimpleNamespace(source_dictionary=ClosedDictionary(Vocabulary(vocabulary)))
     ).eval()
 
 
@@ -94,7 +94,7 @@ def added(arch: str, about=None, **given) -> int:
         cfg = options(name, **own)
         BertModel.complete_config(cfg, about or manifest())
         with torch.device("meta"):
-            task = SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(VOCABULARY)))
+            task = SimpleNamespace(source_dictionary=ClosedDictionary(Vocabulary(VOCABULARY)))
             counts.append(BertModel.build_model(cfg, task).parameter_counts())
     assert counts[0]["attention"] == counts[0]["model"] - counts[1]["model"]
     return counts[0]["attention"]

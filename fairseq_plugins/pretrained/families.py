@@ -1,17 +1,22 @@
 """Families of BERT-like encoders as values: which there are, and how each writes a row of text.
 
-A family is known by ``model_type`` in a directory's ``config.json``, or by fairseq's own files. What
-its tensors are called stands in `names`, what its configuration is called in `configuration`.
+A family is known by ``model_type`` in a directory's ``config.json``, or by fairseq's own files.
+What its tensors are called stands in `names`, what its configuration is called in `configuration`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 WORDPIECE, BYTE_BPE, SENTENCEPIECE = "wordpiece", "byte_bpe", "sentencepiece"
 
 
 @dataclass(frozen=True)
 class RowFormat:
-    """Special tokens around the texts of one row.
+    """Special tokens around the texts of one row: ``[CLS] a [SEP]``, ``[CLS] a [SEP] b [SEP]``.
+
+    The first side of a pair ends with the first separator; further ones belong to the second side,
+    before its text, as the token at the front does to the first.
 
     Args:
         separators: how many stand between the two texts of a pair; one stands behind the last.
@@ -27,6 +32,20 @@ class RowFormat:
     def specials(self, texts: int) -> int:
         """Return how many special tokens a row of so many texts has."""
         return self.first + self.separators * (texts - 1) + 1
+
+    def begin(self, text: int, before: Any = 0) -> Any:
+        """Return where the ``text``-th text begins, from 0, behind so many tokens of others (a
+        number, or an array of numbers).
+        """
+        return self.first + self.separators * text + before
+
+    def border(self, length: int) -> int:
+        """Return where the second side begins, behind a first text of ``length`` tokens."""
+        return self.first + length + 1
+
+    def frame(self, cls: int, sep: int, texts: int) -> list[list[int]]:
+        """Return the special tokens before each text, and behind the last."""
+        return [[cls], *([sep] * self.separators for _ in range(texts - 1)), [sep]]
 
 
 @dataclass(frozen=True)
@@ -60,6 +79,11 @@ class Family:
     specials: Specials
     row: RowFormat = RowFormat()
 
+    @property
+    def vocabulary_file(self) -> str:
+        """Where our folders keep the vocabulary: pieces line by line, or a whole tokeniser."""
+        return "vocab.txt" if self.scheme == WORDPIECE else "tokenizer.json"
+
 
 _BERT = Specials("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]")
 _ROBERTA = Specials("<s>", "</s>", "<pad>", "<unk>", "<mask>")
@@ -76,3 +100,8 @@ FAMILIES = {
         Family("albert", SENTENCEPIECE, _ALBERT),
     )
 }
+
+
+def family_of(settings: Mapping[str, Any]) -> Family:
+    """Return the family of a folder's tokeniser settings, which name it unless it is BERT."""
+    return FAMILIES[settings.get("family", "bert")]

@@ -8,12 +8,12 @@ import pytest
 import torch
 from bert_models import SMALL, VOCABULARY, build, manifest, options
 
-from fairseq_plugins.data.dictionaries import BertDictionary
+from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.models._bert_config import ARCHITECTURES, BertConfig
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
 from fairseq_plugins.pretrained import huggingface
-from fairseq_plugins.pretrained.tokenizer import Vocabulary
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
 POS = 19  # 17 parts of speech, padding, special
 
@@ -229,7 +229,7 @@ def test_dropout_that_is_no_rate_is_refused(option):
 def test_completed_options_rebuild_the_model_without_the_checkpoint(checkpoint):
     cfg = options("bert_pos", **SMALL, pretrained=checkpoint[0])
     BertModel.complete_config(cfg, manifest())
-    task = SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(VOCABULARY)))
+    task = SimpleNamespace(source_dictionary=ClosedDictionary(Vocabulary(VOCABULARY)))
     model = BertModel.build_model(cfg, task).eval()
     cfg.pretrained = None
     again = BertModel.build_model(cfg, task).eval()
@@ -244,7 +244,7 @@ def test_old_checkpoints_without_new_options_get_defaults():
     for name in ("freeze_layers", "feature_init", "classifier_dropout"):
         vars(cfg).pop(name, None)
     assert BertModel.build_model(
-        cfg, SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(VOCABULARY)))
+        cfg, SimpleNamespace(source_dictionary=ClosedDictionary(Vocabulary(VOCABULARY)))
     )
 
 

@@ -10,11 +10,11 @@ from bert_models import QUIET, SMALL, VOCABULARY, added, build, loud, manifest, 
 from fairseq.models import ARCH_MODEL_REGISTRY
 from trees import Row, context_of
 
-from fairseq_plugins.data.dictionaries import BertDictionary
+from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.models._bert_config import SIZES
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.fusion import ABLATIONS
-from fairseq_plugins.pretrained.tokenizer import Vocabulary
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
 KINDS = ["dabert", "dabert_literal", "bert_uer"]
 PAIRS = manifest(sentences=2)
@@ -223,7 +223,7 @@ def test_an_older_checkpoint_without_these_options_is_plain():
     BertModel.complete_config(cfg, PAIRS)
     for name in ("dual_layers", "difference", "guide", "fusion_output", "similarity_layers"):
         delattr(cfg, name)
-    task = SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(VOCABULARY)))
+    task = SimpleNamespace(source_dictionary=ClosedDictionary(Vocabulary(VOCABULARY)))
     model = BertModel.build_model(cfg, task)
     assert all(layer.attention.dual is None for layer in model.encoder.layers)
 

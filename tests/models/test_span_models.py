@@ -11,11 +11,11 @@ from bert_models import QUIET, VOCABULARY, build, loud, manifest, net_input, opt
 from torch.nn import functional
 from trees import Row, random_heads
 
-from fairseq_plugins.data.dictionaries import BertDictionary
+from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.coattention import LOCAL, SKIPS, WIRINGS
 from fairseq_plugins.nn.span_heads import LSTMS
-from fairseq_plugins.pretrained.tokenizer import Vocabulary
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
 ABOUT = manifest(target="spans", labels=[], sentences=2)
 PAIRS = [
@@ -65,7 +65,7 @@ def head_size(arch: str, **given) -> int:
     cfg = options(arch, **given)
     BertModel.complete_config(cfg, ABOUT)
     with torch.device("meta"):
-        task = SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(VOCABULARY)))
+        task = SimpleNamespace(source_dictionary=ClosedDictionary(Vocabulary(VOCABULARY)))
         model = BertModel.build_model(cfg, task)
     assert model.encoder.pooler is None
     return model.parameter_counts()["head"]

@@ -11,13 +11,13 @@ from bert_models import QUIET, SMALL, VOCABULARY, added, build, loud, manifest, 
 from fairseq.models import ARCH_MODEL_REGISTRY
 from trees import Row, random_heads
 
-from fairseq_plugins.data.dictionaries import BertDictionary
+from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.models._bert_config import KINDS, SIZES
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.attention import GlobalMixer
 from fairseq_plugins.nn.local_attention import LocalMixer
 from fairseq_plugins.nn.tree_masks import AncestorRule, TreeRule, WindowRule
-from fairseq_plugins.pretrained.tokenizer import Vocabulary
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.needs import Needs
 
 KINDS_OF_SYNTAX = ["bert_sla", "bert_wla", "bert_lisa", "bert_sgnet", "bert_syntax_masks"]
@@ -227,7 +227,7 @@ def test_options_survive_a_checkpoint():
     cfg = options("bert_sla", **SMALL, tree_threshold=3, local_layers="1", gate_bias_init=-4)
     BertModel.complete_config(cfg, manifest())
     again = json.loads(json.dumps(vars(cfg), default=str))
-    task = SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(VOCABULARY)))
+    task = SimpleNamespace(source_dictionary=ClosedDictionary(Vocabulary(VOCABULARY)))
     model = BertModel.build_model(SimpleNamespace(**again), task)
     mixers = [layer.attention.mixer for layer in model.encoder.layers]
     assert mixers[1].rules == (TreeRule(3),)
@@ -240,7 +240,7 @@ def test_an_older_checkpoint_without_these_options_is_plain():
     BertModel.complete_config(cfg, manifest())
     for name in ("local_attention", "parent_loss_weight", "ancestor_layers"):
         delattr(cfg, name)
-    task = SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(VOCABULARY)))
+    task = SimpleNamespace(source_dictionary=ClosedDictionary(Vocabulary(VOCABULARY)))
     assert BertModel.build_model(cfg, task).needs == Needs()
 
 

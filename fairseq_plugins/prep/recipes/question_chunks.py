@@ -43,7 +43,7 @@ def encode_chunk(encoder: TextEncoder, limits: Limits, repair: bool, chunk: Chun
     for row, paragraph, encoded in zip(rows, paragraphs, encode_paragraphs(encoder, paragraphs)):
         found.add(row["number"], paragraph, encoded)
     texts = [text for p in paragraphs for text in (p.context, *(q.text for q in p.questions))]
-    found.result(texts, encoder.wordpieces.unknown).save(chunk.encoded)
+    found.result(texts, encoder.pieces.unknown).save(chunk.encoded)
 
 
 class _Findings:

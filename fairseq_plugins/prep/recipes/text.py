@@ -160,7 +160,7 @@ def encode_chunk(encoder: TextEncoder, label_ids: Mapping[str, int], chunk: Chun
     else:
         lines[SCORES] = [str(float(row[0])) if row else "" for row in gold]
     texts = (text for example in examples for text in (*example.texts, *(example.words or ())))
-    unknown = encoder.wordpieces.unknown
+    unknown = encoder.pieces.unknown
     EncodedChunk(
         streams,
         notes=dict(count_misaligned(chain.from_iterable(encoded), texts)),
