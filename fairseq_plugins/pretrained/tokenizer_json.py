@@ -102,7 +102,8 @@ class Parts:
         Raises:
             ValueError: a special token is missing, a merge is none, or would make one of text.
         """
-        lacking = [one for one in self.specials[:REQUIRED] if one not in {*self.pieces}]
+        pieces = {*self.pieces}
+        lacking = [one for one in self.specials[:REQUIRED] if one not in pieces]
         if lacking:
             raise ValueError(f"{place}: the vocabulary lacks {', '.join(lacking)}")
         if self.model["type"] == "BPE":

@@ -154,7 +154,7 @@ def _visible(text: str, offsets: Sequence[Span]) -> list[Span]:
         while begin < last and text[begin].isspace():
             begin += 1
         begin = min(begin, last - 1)
-        spans.append((begin, max(end, begin + 1)))
+        spans.append((begin, max(min(end, last), begin + 1)))
     return spans
 
 

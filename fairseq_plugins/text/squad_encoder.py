@@ -37,7 +37,7 @@ def encode_paragraphs(
     """Encode paragraphs and their questions.
 
     Raises:
-        ValueError: a text of which BERT's cleaning leaves nothing; names the paragraph's place and
+        ValueError: a text of which cleaning leaves nothing; names the paragraph's place and
             the question's id.
     """
     texts = []
@@ -100,9 +100,9 @@ def _with_marks(context: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def check_visible(pieces: PieceTokenizer, paragraph: Paragraph) -> None:
-    """Refuse texts of which BERT's cleaning leaves nothing; ValueError with the text's place."""
+    """Refuse texts of which cleaning leaves nothing; ValueError with the text's place."""
     named = [(f"{paragraph.place}: 'context'", paragraph.context)]
     named += [(f"{place}: 'question'", question.text) for place, question in paragraph.named()]
     for place, text in named:
         if not _SURELY_SEEN.search(text) and not pieces.encode_text(text)[0]:
-            raise ValueError(f"{place} {text[:20]!r} has no character that BERT can see")
+            raise ValueError(f"{place} {text[:20]!r} has no character that the encoder can see")
