@@ -69,15 +69,20 @@ class Family:
 
     Args:
         name: its ``model_type`` in ``config.json``.
+        title: what the names of its classes in transformers begin with.
         scheme: how it cuts words: `WORDPIECE`, `BYTE_BPE` or `SENTENCEPIECE`.
         specials: how it spells its special tokens.
         row: where these stand.
+        renumbered: whether its ids are fairseq's (special tokens first) and not those of its
+            sentencepiece file.
     """
 
     name: str
+    title: str
     scheme: str
     specials: Specials
     row: RowFormat = RowFormat()
+    renumbered: bool = False
 
     @property
     def vocabulary_file(self) -> str:
@@ -88,16 +93,17 @@ class Family:
 _BERT = Specials("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]")
 _ROBERTA = Specials("<s>", "</s>", "<pad>", "<unk>", "<mask>")
 _ALBERT = Specials("[CLS]", "[SEP]", "<pad>", "<unk>", "[MASK]")
+_TWO = RowFormat(separators=2)  # <s> a </s></s> b </s>
 
 FAMILIES = {
     family.name: family
     for family in (
-        Family("bert", WORDPIECE, _BERT),
-        Family("roberta", BYTE_BPE, _ROBERTA, RowFormat(separators=2)),
-        Family("xlm-roberta", SENTENCEPIECE, _ROBERTA, RowFormat(separators=2)),
-        Family("electra", WORDPIECE, _BERT),
-        Family("distilbert", WORDPIECE, _BERT),
-        Family("albert", SENTENCEPIECE, _ALBERT),
+        Family("bert", "Bert", WORDPIECE, _BERT),
+        Family("roberta", "Roberta", BYTE_BPE, _ROBERTA, _TWO),
+        Family("xlm-roberta", "XLMRoberta", SENTENCEPIECE, _ROBERTA, _TWO, renumbered=True),
+        Family("electra", "Electra", WORDPIECE, _BERT),
+        Family("distilbert", "DistilBert", WORDPIECE, _BERT),
+        Family("albert", "Albert", SENTENCEPIECE, _ALBERT),
     )
 }
 

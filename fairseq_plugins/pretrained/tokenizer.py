@@ -32,14 +32,6 @@ from .vocabulary import Vocabulary
 
 logger = logging.getLogger(__name__)
 
-CLASSES = {  # family -> what transformers calls its tokeniser
-    "bert": "BertTokenizer",
-    "roberta": "RobertaTokenizer",
-    "xlm-roberta": "XLMRobertaTokenizer",
-    "electra": "ElectraTokenizer",
-    "distilbert": "DistilBertTokenizer",
-    "albert": "AlbertTokenizer",
-}
 CONFIG_KEYS = {
     "lowercase": "do_lower_case",
     "strip_accents": "strip_accents",
@@ -119,7 +111,7 @@ def tokenizer_files(
         raise ValueError(f"a vocabulary of {vocabulary.family.name} is not one of {family.name}")
     special = _special_tokens(family)
     config = {
-        "tokenizer_class": CLASSES[family.name],
+        "tokenizer_class": f"{family.title}Tokenizer",
         **_how_text_is_cut(vocabulary, settings),
         "model_max_length": longest,
         **special,

@@ -164,17 +164,17 @@ def _from_sentencepieces(directory: Path, family: Family) -> Parts:
         names = named((TOKENIZER, *MODELS), between=" or ")
         raise FileNotFoundError(f"{directory}: no vocabulary, expected {names}")
     found = read_sentencepieces(path)
-    if family.name == "albert":
+    if family.renumbered:
+        model = _renumbered(found, path, directory, family)
+        steps = found.normalizer
+    else:
         model = tokenizer_json.unigram(found.scores, found.unknown)
         steps = tokenizer_json.normalizers(*_cleaning(directory), found.normalizer)
-    else:
-        model = _shifted(found, path, directory, family)
-        steps = found.normalizer
     cut = tokenizer_json.marked_words(prefix=_flag(directory, "add_prefix_space", default=True))
     return Parts.of(model, steps, cut, family, [*found.controls]).checked(str(path))
 
 
-def _shifted(found: SentencePieces, path: Path, directory: Path, family: Family) -> Body:
+def _renumbered(found: SentencePieces, path: Path, directory: Path, family: Family) -> Body:
     """Return the model with fairseq's special tokens in place of its own three."""
     own = family.specials
     plain = [pair for pair in found.scores if pair[0] not in found.controls]

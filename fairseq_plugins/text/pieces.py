@@ -115,7 +115,10 @@ class PieceTokenizer:
             if characters:
                 spans, word_of = _merged(pieces, spans, word_of)
             words, ids = [text[begin:end] for begin, end in spans], ids if spans else []
-        number = {word: i for i, word in enumerate(sorted(set(word_of)))}
+        seen = set(word_of)
+        if len(seen) == len(words):
+            return Words.of(words), ids, word_of
+        number = {word: i for i, word in enumerate(sorted(seen))}
         return Words(words, list(number)), ids, [number[i] for i in word_of]
 
 

@@ -136,7 +136,7 @@ def test_bad_files_are_one_line(content, message, raw, run) -> None:
     ("content", "message"),
     [
         (None, "no vocabulary, neither vocab.txt nor tokenizer.json"),
-        (b"a\nb\n", "is no BERT vocabulary: it lacks [PAD], [UNK], [CLS], [SEP]"),
+        (b"a\nb\n", "is no vocabulary of bert: it lacks [PAD], [UNK], [CLS], [SEP]"),
         (b"[PAD]\n\xff\n", "vocab.txt:2: byte 1 of the line"),
     ],
 )

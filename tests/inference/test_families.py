@@ -13,7 +13,13 @@ from raw_text import RuleParser, text_options
 from squad_files import toy_squad
 
 from fairseq_plugins.data.manifest import TEXT, Manifest, load_vocabulary
-from fairseq_plugins.inference import question_answering
+from fairseq_plugins.inference import (
+    coattention,
+    difference_study,
+    encoder_attention,
+    question_answering,
+)
+from fairseq_plugins.inference.options import DIRECTIONS
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.inference.prediction_inputs import kept_examples
 from fairseq_plugins.prep.folder_check import check_folder
@@ -23,8 +29,11 @@ from fairseq_plugins.prep.recipes.questions import prepare as prepare_questions
 from fairseq_plugins.text import text_encoder
 
 FLAGS = "--max-update 4 --save-interval-updates 2 --batch-size 3 --no-epoch-checkpoints".split()
-OTHERS = [form for form in FORMS if form != "bert"]
-SLOW = [pytest.param(form, marks=pytest.mark.slow) for form in OTHERS if form != "roberta"]
+OTHERS = ["roberta of fairseq", "xlm-roberta of fairseq", "albert", "electra"]
+SLOW = [pytest.param(form, marks=pytest.mark.slow) for form in OTHERS]
+CASES = [("roberta", dataset) for dataset in ("cola", "mrpc", "conll2003")]
+FURTHER = [*((form, "mrpc") for form in OTHERS), ("xlm-roberta", "cola"), ("albert", "conll2003")]
+CASES += [pytest.param(*case, marks=pytest.mark.slow) for case in FURTHER]
 
 
 @pytest.fixture(autouse=True)
@@ -41,10 +50,11 @@ def run_of(root, form, dataset, **options):
     destdir = root / "data"
     given = {"dataset": dataset, "pretrained": pretrained, "overwrite": True, **options}
     text.prepare(text_options(root, "data", **given))
-    train(destdir, root / "straight", *FLAGS, "--features", "pos,case,subword")
-    half = [*FLAGS, "--features", "pos,case,subword", "--max-update", "2"]
-    train(destdir, root / "resumed", *half)
-    train(destdir, root / "resumed", *FLAGS, "--features", "pos,case,subword")
+    flags = [*FLAGS, "--features", "pos,case,subword"]
+    flags += ["--dual-layers", "all"] * (dataset == "mrpc")
+    train(destdir, root / "straight", *flags)
+    train(destdir, root / "resumed", *flags, "--max-update", "2")
+    train(destdir, root / "resumed", *flags)
     return destdir
 
 
@@ -53,8 +63,7 @@ def models(root):
     return [torch.load(path, weights_only=False)["model"] for path in paths]
 
 
-@pytest.mark.parametrize("form", ["roberta", *SLOW])
-@pytest.mark.parametrize("dataset", ["cola", "mrpc", "conll2003"])
+@pytest.mark.parametrize(("form", "dataset"), CASES)
 def test_a_folder_of_any_family_serves_from_raw_files_to_answers(tmp_path, form, dataset) -> None:
     folder = run_of(tmp_path, form, dataset)
     manifest = Manifest.load(folder, TEXT)
@@ -78,6 +87,15 @@ def test_a_folder_of_any_family_serves_from_raw_files_to_answers(tmp_path, form,
     pieces = [predictor.task.source_dictionary[i] for i in item["tokens"]]
     count = manifest.family.row.specials(manifest.sentences) - 1
     assert (pieces[0], pieces.count(own.sep)) == (own.cls, count)
+    if manifest.target == "classes":  # attention without the special tokens
+        found = encoder_attention.attend(predictor, rows[0]["texts"])
+        assert found.tokens == [piece for piece in pieces if piece not in (own.cls, own.sep)]
+    if manifest.sentences == 2:
+        (case,) = difference_study.study_split(predictor, "valid", most=1)
+        for text, told in zip(rows[0]["texts"], case.sentences):
+            shown = "".join(text[begin:end] for begin, end in told.spans)
+            assert shown == "".join(text.split())
+            assert 0 < sum(told.strengths) < 1
 
 
 @pytest.mark.parametrize("form", ["roberta", *SLOW])
@@ -106,6 +124,19 @@ def test_questions_of_any_family_are_answered(tmp_path, form) -> None:
                 assert passage.answers[0] in answer
     replies = list(reader.answer_split("valid"))
     assert len(replies) == len(dataset)
+    for direction in DIRECTIONS:
+        found = coattention.attend(reader, dataset, 0, direction=direction)
+        own = Manifest.load(destdir, TEXT).family.specials
+        assert (found.question[0], found.question[-1]) == (own.cls, own.sep)
+        assert (found.separator, found.weights.shape) == (
+            own.sep,
+            (len(found.question), len(found.context)),
+        )
+        if found.span is not None:
+            first, last = found.span
+            tokens = found.context[first : last + 1]
+            assert tokens
+            assert own.sep not in tokens
 
 
 def test_a_folder_of_another_family_is_refused(tmp_path) -> None:

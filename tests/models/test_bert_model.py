@@ -139,7 +139,7 @@ def test_checkpoint_of_another_size_names_the_architecture_to_take(tmp_path):
 
 def test_folder_of_another_vocabulary_is_refused(checkpoint):
     other = VOCABULARY.replace(b"h\n", b"x\n")
-    with pytest.raises(ValueError, match="wordpiece 11 is 'x' instead of 'h'"):
+    with pytest.raises(ValueError, match="subword 11 is 'x' instead of 'h'"):
         build(pretrained=checkpoint[0], vocabulary=other)
 
 
