@@ -9,6 +9,7 @@ import transformers
 from family_directories import FORMS, roberta
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raw_text import RuleParser
 
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings
@@ -94,6 +95,18 @@ def test_raw_text_keeps_its_ids_and_its_words_have_pieces(tokenizers, name, toke
         assert joined == "".join(text.split())
     if ids and name != "bert":
         assert len(context_offsets(tokenizers[name], text, sentence)) == len(ids)
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+@given(text=TEXTS)
+@CALM
+def test_words_of_a_pipeline_have_pieces_and_keep_the_ids(tokenizers, name, text) -> None:
+    encoder = TextEncoder(tokenizers[name], "spacy", ("pos", "heads"), RuleParser())
+    ((sentence,),) = encoder.encode([Example("0", (text,))])
+    ids = tokenizers[name].encode_text(text)[0]
+    assert sentence.tokens == ids or not ids
+    assert sorted({*sentence.word_of}) == list(range(len(sentence.words)))
+    assert all(len(row) == len(sentence.words) for row in sentence.layers.values())
 
 
 @pytest.mark.parametrize("prefix", [True, False])
