@@ -8,28 +8,16 @@ beside these is refused, not passed over: the same text must give the same ids a
 from __future__ import annotations
 
 import json
-from base64 import b64decode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
-from typing import Any
 
 from ..messages import quoted
-from ..text_reading import decode
+from . import tokenizer_checks as checks
 from .families import BYTE_BPE, Family
+from .tokenizer_models import Body, byte_bpe, byte_level, steps_of, unigram
 
-Body = dict[str, Any]
-
-MARK = "\u2581"  # what sentencepiece writes for a blank
-SPLIT = {"type": "WhitespaceSplit"}
 MODELS = {BYTE_BPE: "BPE"}  # by scheme; otherwise a unigram model
-NEUTRAL = (None, "", False, 0)  # values of options that then change nothing
-BPE_OPTIONS = ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk")
-BPE_OPTIONS += ("byte_fallback", "ignore_merges")
-NORMALIZERS = ("Precompiled", "Replace", "NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase")
-NORMALIZERS += ("StripAccents", "Strip")
 REQUIRED = 4  # special tokens of a family: the mask may be missing
-BLANKS = " {2,}"  # the one regular expression that converted models have
 
 
 @dataclass(frozen=True)
@@ -62,26 +50,35 @@ class Parts:
             ValueError: it holds another kind of tokeniser than the family has, or says something
                 that is not done here; names ``place``, key and value.
         """
+        try:
+            return cls._read(body, family, place)
+        except (AttributeError, LookupError, TypeError) as error:  # of another form than any
+            raise ValueError(f"{place} is no tokeniser: {quoted(error)}") from None
+
+    @classmethod
+    def _read(cls, body: Body, family: Family, place: str) -> Parts:
         model, normalizer = body.get("model"), body.get("normalizer")
         wanted = MODELS.get(family.scheme, "Unigram")
         if not isinstance(model, dict) or model.get("type", wanted) != wanted:
             kind = model.get("type") if isinstance(model, dict) else model
             raise ValueError(f"{place}: model is {quoted(kind)}, {family.name} has {wanted}")
-        added = _added(body.get("added_tokens") or [], family, place)
+        added = checks.added_tokens(body.get("added_tokens") or [], family, place)
         if wanted == "BPE":
-            pairs = _bpe_pairs(model, place)
-            vocabulary = [*_ordered(model.get("vocab"), place)]
-            model = byte_bpe(_joined(vocabulary, added, place), pairs, model.get("unk_token"))
+            pairs = checks.merge_pairs(model, place)
+            vocabulary = checks.ordered_pieces(model.get("vocab"), place)
+            model = byte_bpe(
+                checks.with_added(vocabulary, added, place), pairs, model.get("unk_token")
+            )
             if normalizer is not None:
                 raise ValueError(f"{place}: normalizer is {quoted(normalizer)}, expected none")
-            before = byte_level(prefix=_prefix(body.get("pre_tokenizer"), place))
+            before = byte_level(prefix=checks.has_prefix(body.get("pre_tokenizer"), place))
         else:
-            scores = _scores(model, place)
-            names = _joined([piece for piece, _ in scores], added, place)
+            scores = checks.piece_scores(model, place)
+            names = checks.with_added([piece for piece, _ in scores], added, place)
             scores += [(name, 0.0) for name in names[len(scores) :]]
             model = unigram(scores, model.get("unk_id"))
-            normalizer = _normalizer(normalizer, place)
-            before = _metaspace(body.get("pre_tokenizer"), place)
+            normalizer = checks.known_normalizer(normalizer, place)
+            before = checks.marking(body.get("pre_tokenizer"), place)
         return cls.of(model, normalizer, before, family, [*added]).checked(place)
 
     @classmethod
@@ -94,7 +91,7 @@ class Parts:
         others: Sequence[str] = (),
     ) -> Parts:
         """Put parts together; ``others`` are special beside the family's own."""
-        return cls(model, normalizer, pre_tokenizer, _specials(family, others))
+        return cls(model, normalizer, pre_tokenizer, checks.special_pieces(family, others))
 
     def checked(self, place: str) -> Parts:
         """Return itself.
@@ -125,7 +122,7 @@ class Parts:
         last = _last(self.pre_tokenizer)
         if "add_prefix_space" in last:
             return {"add_prefix_space": last["add_prefix_space"]}
-        steps = {step["type"] for step in _steps(self.normalizer)}
+        steps = {step["type"] for step in steps_of(self.normalizer)}
         found = {"add_prefix_space": last.get("prepend_scheme", "always") != "never"}
         if "Replace" in steps:  # ALBERT's
             found["do_lower_case"] = "Lowercase" in steps
@@ -173,182 +170,6 @@ _EMPTY: Body = {
     "post_processor": None,
     "decoder": None,
 }
-
-
-def byte_bpe(pieces: Sequence[str], merges: Sequence[Sequence[str]], unknown: Any = None) -> Body:
-    """Return a model of byte-pair encoding, of subwords by id and merges by rank."""
-    options = {"dropout": None, "unk_token": unknown, "continuing_subword_prefix": ""}
-    options |= {"end_of_word_suffix": "", "fuse_unk": False, "byte_fallback": False}
-    vocabulary = {piece: i for i, piece in enumerate(pieces)}
-    pairs = [list(pair) for pair in merges]
-    return {"type": "BPE", **options, "vocab": vocabulary, "merges": pairs}
-
-
-def byte_level(*, prefix: bool) -> Body:
-    """Return how text is cut for it; ``prefix``: a text begins as if there were a blank before."""
-    return {
-        "type": "ByteLevel",
-        "add_prefix_space": prefix,
-        "trim_offsets": True,
-        "use_regex": True,
-    }
-
-
-def unigram(scores: Sequence[tuple[str, float]], unknown: Any) -> Body:
-    """Return a unigram model of subwords by id, each with its log probability."""
-    rows = [[piece, score] for piece, score in scores]
-    return {"type": "Unigram", "unk_id": unknown, "vocab": rows, "byte_fallback": False}
-
-
-def marked_words(*, prefix: bool = True) -> Body:
-    """Return how text is cut for it: at white space, with a mark before every word."""
-    scheme = "always" if prefix else "never"
-    mark = {"type": "Metaspace", "replacement": MARK, "prepend_scheme": scheme, "split": True}
-    return {"type": "Sequence", "pretokenizers": [SPLIT, mark]}
-
-
-def normalizers(*steps: Body | None) -> Body | None:
-    """Return steps of normalisation as one; None for no step."""
-    found = [step for step in steps if step is not None]
-    return {"type": "Sequence", "normalizers": found} if len(found) > 1 else (found or [None])[0]
-
-
-def parse(content: bytes, place: str) -> Body:
-    """Return the JSON object of a file; ValueError names the ``place``."""
-    try:
-        body = json.loads(decode(content, place, 1))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{place} is not readable JSON: {error}") from None
-    if not isinstance(body, dict):
-        raise ValueError(f"{place} holds no JSON object")
-    return body
-
-
-def ordered_pieces(vocabulary: Any, place: str) -> list[str]:
-    """Return subwords in the order of their ids, which must be 0, 1, ... without gaps."""
-    return [*_ordered(vocabulary, place)]
-
-
-def _ordered(vocabulary: Any, place: str) -> Iterator[str]:
-    if not isinstance(vocabulary, dict) or not all(type(i) is int for i in vocabulary.values()):
-        raise ValueError(f"{place}: ids of the vocabulary are not numbers")
-    for number, piece in enumerate(sorted(vocabulary, key=vocabulary.__getitem__)):
-        if vocabulary[piece] != number:
-            raise ValueError(f"{place}: ids of the vocabulary are not 0 to {len(vocabulary) - 1}")
-        yield piece
-
-
-def _added(tokens: Any, family: Family, place: str) -> dict[str, int]:
-    """Return the added tokens with their ids, which must be special."""
-    found = {}
-    for token in tokens if isinstance(tokens, list) else [tokens]:
-        told = token if isinstance(token, dict) else {}
-        name, number = told.get("content"), told.get("id")
-        if not isinstance(name, str) or type(number) is not int:
-            raise ValueError(f"{place}: an added token is {quoted(token)}")
-        if name not in _specials(family, ()) and not token.get("special"):
-            raise ValueError(
-                f"{place}: the added token {name!r} is no special token of {family.name}; such "
-                "tokens are not read here"
-            )
-        found[name] = number
-    return found
-
-
-def _joined(pieces: list[str], added: Mapping[str, int], place: str) -> list[str]:
-    """Return all subwords, added tokens that are new to them behind."""
-    indices = {piece: i for i, piece in enumerate(pieces)}
-    for name, number in sorted(added.items(), key=lambda pair: pair[1]):
-        if indices.setdefault(name, len(pieces)) != number:
-            raise ValueError(f"{place}: the added token {name!r} has the id {number}")
-        pieces += [name] * (number == len(pieces))
-    return pieces
-
-
-def _specials(family: Family, added: Any) -> tuple[str, ...]:
-    own = family.specials
-    return tuple(dict.fromkeys((own.cls, own.sep, own.pad, own.unk, own.mask, *added)))
-
-
-def _bpe_pairs(model: Body, place: str) -> list[list[str]]:
-    """Return the merges as pairs; ValueError for options that change what is done."""
-    for key in BPE_OPTIONS:
-        if model.get(key) not in NEUTRAL:
-            raise ValueError(f"{place}: {key} is {quoted(model[key])}, expected none")
-    merges = model.get("merges")
-    pairs = [one.split(" ") if isinstance(one, str) else one for one in merges or ()]
-    texts = (len(p) == 2 and all(isinstance(t, str) for t in p) for p in pairs)
-    if not pairs or not all(texts):
-        raise ValueError(f"{place}: it has no merges (pairs of subwords), so nothing can be joined")
-    return pairs
-
-
-def _scores(model: Body, place: str) -> list[tuple[str, float]]:
-    if model.get("byte_fallback"):
-        raise ValueError(f"{place}: byte_fallback is not done here")
-    rows = model.get("vocab")
-    for row in rows if isinstance(rows, list) else [rows]:
-        pair = [type(value) for value in row] if isinstance(row, list) else []
-        if pair not in ([str, float], [str, int]) or not isfinite(row[1]):
-            raise ValueError(f"{place}: {quoted(row)} is no subword with its score")
-    return [(piece, float(score)) for piece, score in rows]
-
-
-def _prefix(before: Any, place: str) -> bool:
-    """Return whether a blank is thought before a text, of a byte-level pre-tokeniser."""
-    wanted = byte_level(prefix=False)
-    found = {**wanted, **before} if isinstance(before, dict) else {}
-    prefix = found.get("add_prefix_space")
-    if found | {"add_prefix_space": False, "trim_offsets": True} != wanted or prefix not in (0, 1):
-        raise ValueError(f"{place}: pre_tokenizer is {quoted(before)}, expected ByteLevel alone")
-    return bool(prefix)
-
-
-def _metaspace(before: Any, place: str) -> Body:
-    """Return a sentencepiece pre-tokeniser of the kinds that are known, as it is."""
-    inner = before.get("pretokenizers") if isinstance(before, dict) else None
-    steps = [before] if inner is None else inner
-    kinds = [step.get("type") for step in steps] if all(isinstance(s, dict) for s in steps) else []
-    if kinds not in (["Metaspace"], ["WhitespaceSplit", "Metaspace"]) or (
-        steps[-1].get("replacement", MARK) != MARK
-    ):
-        raise ValueError(
-            f"{place}: pre_tokenizer is {quoted(before)}, expected WhitespaceSplit and Metaspace"
-        )
-    return before
-
-
-def _normalizer(found: Any, place: str) -> Body | None:
-    """Return a normaliser whose steps are all known, as it is."""
-    if found is None:
-        return None
-    for step in _steps(found) if isinstance(found, dict) else [found]:
-        kind = step.get("type") if isinstance(step, dict) else step
-        pattern = step.get("pattern") if isinstance(step, dict) else None
-        regex = pattern.get("Regex", BLANKS) if isinstance(pattern, dict) else BLANKS
-        if kind not in NORMALIZERS or regex != BLANKS:
-            raise ValueError(
-                f"{place}: normalizer {quoted(step)} is not known; "
-                f"choices: {', '.join(NORMALIZERS)}"
-            )
-        if kind == "Precompiled" and not _is_table(step.get("precompiled_charsmap")):
-            raise ValueError(f"{place}: precompiled_charsmap is no table of characters")
-    return found
-
-
-def _is_table(text: Any) -> bool:
-    """Whether a text is a table of sentencepiece's: a size, a trie of it, and UTF-8."""
-    try:
-        table = b64decode(text, validate=True)
-        size = int.from_bytes(table[:4], "little")
-        table[4 + size :].decode("utf-8")
-    except (TypeError, ValueError):
-        return False
-    return len(table) >= 4 + size and size % 4 == 0
-
-
-def _steps(normalizer: Body | None) -> list[Body]:
-    return [] if normalizer is None else normalizer.get("normalizers", [normalizer])
 
 
 def _last(before: Body) -> Body:

@@ -12,11 +12,13 @@ from pathlib import Path
 
 from ..messages import named, quoted
 from ..text_reading import read_lines
-from . import tokenizer_json
+from . import tokenizer_models
 from .directory import DICTIONARY, TOKENIZER, VOCABULARY, find_family, is_fairseq, read_json
 from .families import BYTE_BPE, WORDPIECE, Family
 from .sentencepiece_model import SentencePieces, read_sentencepieces
-from .tokenizer_json import Body, Parts
+from .tokenizer_checks import ordered_pieces
+from .tokenizer_json import Parts
+from .tokenizer_models import Body
 from .vocabulary import Vocabulary
 
 CONFIG = "tokenizer_config.json"
@@ -42,7 +44,7 @@ def read_vocabulary(directory: str | Path) -> Vocabulary:
         parts = Parts.read(read_json(path), family, str(path))
         if family.scheme == BYTE_BPE:
             prefix = _flag(directory, "add_prefix_space", parts.pre_tokenizer["add_prefix_space"])
-            parts = Parts.of(parts.model, None, tokenizer_json.byte_level(prefix=prefix), family)
+            parts = Parts.of(parts.model, None, tokenizer_models.byte_level(prefix=prefix), family)
     elif family.scheme == BYTE_BPE:
         parts = _from_merges(directory, family)
     else:
@@ -70,7 +72,7 @@ def _wordpieces(directory: Path) -> bytes:
     pieces = model.get("vocab") if isinstance(model, dict) else None
     if not isinstance(pieces, dict) or model.get("type", "WordPiece") != "WordPiece":
         raise ValueError(f"{path} holds no WordPiece vocabulary")
-    ordered = tokenizer_json.ordered_pieces(pieces, str(path))
+    ordered = ordered_pieces(pieces, str(path))
     broken = [piece for piece in ordered if "\n" in piece]
     if broken:
         raise ValueError(f"{path}: the wordpiece {broken[0]!r} holds a line break")
@@ -101,14 +103,14 @@ def _from_merges(directory: Path, family: Family) -> Parts:
             f"{directory}: {subwords.name} is there, but no {merges.name}: without merges nothing "
             "can be joined to subwords"
         )
-    pieces = tokenizer_json.ordered_pieces(read_json(subwords), str(subwords))
+    pieces = ordered_pieces(read_json(subwords), str(subwords))
     pairs = _merges(merges)
     if is_fairseq(directory):
         spelled = {str(number): piece for number, piece in enumerate(pieces)}
         pieces = _by_dictionary(directory / DICTIONARY, spelled, family)
     prefix = _flag(directory, "add_prefix_space", default=False)
-    cut = tokenizer_json.byte_level(prefix=prefix)
-    parts = Parts.of(tokenizer_json.byte_bpe(pieces, pairs), None, cut, family)
+    cut = tokenizer_models.byte_level(prefix=prefix)
+    parts = Parts.of(tokenizer_models.byte_bpe(pieces, pairs), None, cut, family)
     return parts.checked(str(merges))
 
 
@@ -168,9 +170,9 @@ def _from_sentencepieces(directory: Path, family: Family) -> Parts:
         model = _renumbered(found, path, directory, family)
         steps = found.normalizer
     else:
-        model = tokenizer_json.unigram(found.scores, found.unknown)
-        steps = tokenizer_json.normalizers(*_cleaning(directory), found.normalizer)
-    cut = tokenizer_json.marked_words(prefix=_flag(directory, "add_prefix_space", default=True))
+        model = tokenizer_models.unigram(found.scores, found.unknown)
+        steps = tokenizer_models.normalizers(*_cleaning(directory), found.normalizer)
+    cut = tokenizer_models.marked_words(prefix=_flag(directory, "add_prefix_space", default=True))
     return Parts.of(model, steps, cut, family, [*found.controls]).checked(str(path))
 
 
@@ -192,7 +194,7 @@ def _renumbered(found: SentencePieces, path: Path, directory: Path, family: Fami
         spelled = {piece: piece for piece in scores}
         pieces = _by_dictionary(directory / DICTIONARY, spelled, family)
     pairs = [(piece, scores.get(piece, 0.0)) for piece in pieces]
-    return tokenizer_json.unigram(pairs, pieces.index(own.unk))
+    return tokenizer_models.unigram(pairs, pieces.index(own.unk))
 
 
 def _cleaning(directory: Path) -> list[Body]:

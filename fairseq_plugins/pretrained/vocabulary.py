@@ -11,7 +11,8 @@ from pathlib import Path
 
 from ..text_reading import decode
 from .families import FAMILIES, WORDPIECE, Family
-from .tokenizer_json import Parts, parse
+from .tokenizer_checks import parse
+from .tokenizer_json import Parts
 
 BERT = FAMILIES["bert"]
 
