@@ -68,6 +68,7 @@ setup(
             "hypothesis>=6.112",
             "ruff>=0.17,<0.18",
             "transformers>=5",
+            "protobuf>=5.29",  # with which transformers reads sentencepiece models
             'nervaluate>=1.1; python_version >= "3.11"',  # there is none for 3.10
             "playwright>=1.48",
             "build>=1.2",

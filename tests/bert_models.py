@@ -9,9 +9,9 @@ import torch
 from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 from trees import context_of
 
-from fairseq_plugins.data.dictionaries import BertDictionary
+from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.models.bert import BertModel
-from fairseq_plugins.pretrained.tokenizer import Vocabulary
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.layers import LAYERS
 from fairseq_plugins.tasks._checks import check_needs
 
@@ -52,7 +52,9 @@ def options(arch="bert_plain", **given) -> Namespace:
 def text_task(vocabulary: bytes) -> SimpleNamespace:
     """Stand in for a task: what a model asks it."""
     layers = [layer for layer in LAYERS.values() if not layer.is_open]
-    return SimpleNamespace(source_dictionary=BertDictionary(Vocabulary(vocabulary)), layers=layers)
+    return SimpleNamespace(
+        source_dictionary=ClosedDictionary(Vocabulary(vocabulary)), layers=layers
+    )
 
 
 def build(arch="bert_plain", about=None, vocabulary=VOCABULARY, **given) -> BertModel:

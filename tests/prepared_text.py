@@ -23,11 +23,11 @@ from fairseq_cli import train as fairseq_train
 from omegaconf import OmegaConf
 
 from fairseq_plugins.corpora.examples import Example
-from fairseq_plugins.data.dictionaries import BertDictionary
+from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.models._bert_config import BertConfig
-from fairseq_plugins.pretrained.tokenizer import Vocabulary
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.layers import LAYERS
 from fairseq_plugins.syntax.subwords import case_of
 
@@ -285,6 +285,6 @@ def train(folder: Path, save_dir: Path, *more: str) -> Path:
     return save_dir
 
 
-def dictionary() -> BertDictionary:
+def dictionary() -> ClosedDictionary:
     """Return the vocabulary of all folders here."""
-    return BertDictionary(Vocabulary("".join(f"{piece}\n" for piece in VOCABULARY).encode()))
+    return ClosedDictionary(Vocabulary("".join(f"{piece}\n" for piece in VOCABULARY).encode()))

@@ -14,9 +14,9 @@ from raw_corpora import RuleAnnotator
 from fairseq_plugins.corpora.readers.options import ReadOptions
 from fairseq_plugins.data.streams import read_stream
 from fairseq_plugins.prep.recipes.text_options import TextOptions
-from fairseq_plugins.pretrained.tokenizer import Vocabulary
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.layers import Annotation
-from fairseq_plugins.text.wordpiece import WordPieces
+from fairseq_plugins.text.pieces import PieceTokenizer
 
 SETTINGS = {"lowercase": True, "strip_accents": True, "chinese_characters": True}
 CASED = {"lowercase": False, "strip_accents": False, "chinese_characters": True}
@@ -48,9 +48,9 @@ def vocabulary() -> Vocabulary:
     return Vocabulary("".join(f"{piece}\n" for piece in dict.fromkeys(pieces)).encode())
 
 
-def word_pieces(settings: dict[str, Any] | None = None) -> WordPieces:
+def word_pieces(settings: dict[str, Any] | None = None) -> PieceTokenizer:
     """Return the wordpieces of `vocabulary`."""
-    return WordPieces(vocabulary(), SETTINGS if settings is None else settings)
+    return PieceTokenizer(vocabulary(), SETTINGS if settings is None else settings)
 
 
 def write_pretrained(folder: Path, settings: dict[str, Any] | None = None) -> Path:

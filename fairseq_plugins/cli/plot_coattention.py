@@ -113,8 +113,6 @@ def look(args: argparse.Namespace) -> CoattentionMap:
 
 def described(found: CoattentionMap, count: int) -> str:
     """Return the answer, and what is attended to most."""
-    from ..inference.coattention import SEPARATOR
-
     reply = found.reply
     lines = [f"question: {reply.passage.question}", f"answer: {reply.text or 'none'}"]
     if not reply.text:
@@ -126,7 +124,7 @@ def described(found: CoattentionMap, count: int) -> str:
         lines.append(f"window: {found.window[0]} of 0 to {found.window[1] - 1}")
     if found.on_span is not None:
         lines.append(f"attention on the best span: {found.on_span:.3f}")
-    lines.append(f"attention on {SEPARATOR}: {found.on_separator:.3f}")
+    lines.append(f"attention on {found.separator}: {found.on_separator:.3f}")
     for place, share in found.most_attended(count):
         lines.append(f"{share:.3f}  {place:4}  {found.attended[place]}")
     return "\n".join(lines) + "\n"

@@ -1,8 +1,8 @@
-"""fairseq dictionaries: of parallel text, and BERT's vocabulary as one that keeps every id.
+"""fairseq dictionaries: of parallel text, and a pretrained vocabulary as one that keeps every id.
 
-fairseq puts its own four symbols first and counts behind every word; a BERT vocabulary is one
-wordpiece a line and closed. Nothing is added, sorted or padded there, and saving gives back the
-very bytes that were read.
+fairseq puts its own four symbols first and counts behind every word; a pretrained vocabulary is
+closed. Nothing is added, sorted or padded there, and saving gives back the very bytes that were
+read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from fairseq.tokenizer import tokenize_line
 from torch import Tensor
 
 from ..files import write_bytes
-from ..pretrained.tokenizer import CLS, MASK, PAD, SEP, UNK, Vocabulary
+from ..pretrained.families import Family
+from ..pretrained.vocabulary import BERT, Vocabulary
 
 
 def build_dictionary(counts: Mapping[str, int], threshold: int, size: int) -> Dictionary:
@@ -57,27 +58,32 @@ def token_ids(dictionary: Dictionary, tokens: Sequence[str]) -> list[int]:
     return [*ids, dictionary.eos()]
 
 
-class BertDictionary(Dictionary):
-    """A closed vocabulary: fairseq's bos is ``[CLS]``, eos ``[SEP]``, pad ``[PAD]``.
+class ClosedDictionary(Dictionary):
+    """A closed vocabulary: fairseq's bos is the token before a text, eos the one behind it.
 
     Args:
-        vocabulary: the wordpieces.
+        vocabulary: the subwords.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        super().__init__(bos=CLS, pad=PAD, eos=SEP, unk=UNK, add_special_symbols=False)
+        own = vocabulary.family.specials
+        super().__init__(
+            bos=own.cls, pad=own.pad, eos=own.sep, unk=own.unk, add_special_symbols=False
+        )
         self.vocabulary = vocabulary
         self.symbols, self.indices = vocabulary.pieces, vocabulary.indices
         self.count = [1] * len(self.symbols)
-        self.bos_index, self.eos_index = self.indices[CLS], self.indices[SEP]
-        self.pad_index, self.unk_index = self.indices[PAD], self.indices[UNK]
-        self.mask_index = self.indices.get(MASK)
+        self.bos_index, self.eos_index = self.indices[own.cls], self.indices[own.sep]
+        self.pad_index, self.unk_index = self.indices[own.pad], self.indices[own.unk]
+        self.mask_index = self.indices.get(own.mask)
         self.nspecial = 0  # fairseq leaves out so many first symbols when it sorts and saves
 
     @classmethod
-    def load(cls, f: str | Path, add_special_symbols: bool = False) -> BertDictionary:
+    def load(
+        cls, f: str | Path, add_special_symbols: bool = False, *, family: Family = BERT
+    ) -> ClosedDictionary:
         """Read a vocabulary file; see `Vocabulary.load`. It has special symbols of its own."""
-        return cls(Vocabulary.load(f))
+        return cls(Vocabulary.load(f, family))
 
     def save(self, f: str | Path | TextIO) -> None:
         """Write the bytes that were read, to a path (renamed when complete) or an open file."""
@@ -87,13 +93,13 @@ class BertDictionary(Dictionary):
         write_bytes(f, self.vocabulary.content)
 
     def add_symbol(self, word: str, n: int = 1, overwrite: bool = False) -> int:
-        """Return the id of a known wordpiece; the vocabulary takes no others.
+        """Return the id of a known subword; the vocabulary takes no others.
 
         Raises:
-            ValueError: the wordpiece is unknown, or to be overwritten.
+            ValueError: the subword is unknown, or to be overwritten.
         """
         if overwrite or word not in self.indices:
-            raise ValueError(f"a BERT vocabulary is closed: cannot add {word!r}")
+            raise ValueError(f"a pretrained vocabulary is closed: cannot add {word!r}")
         return self.indices[word]
 
     def update(self, new_dict: Dictionary) -> None:
@@ -115,5 +121,5 @@ class BertDictionary(Dictionary):
         *more: Any,
         **named: Any,
     ) -> Tensor:
-        """Map the wordpieces of a line to ids as fairseq does, by default without adding any."""
+        """Map the subwords of a line to ids as fairseq does, by default without adding any."""
         return super().encode_line(line, line_tokenizer, add_if_not_exist, *more, **named)

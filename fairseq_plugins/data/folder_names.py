@@ -1,6 +1,5 @@
 """What stands in prepared folders of texts and questions: files, targets, what words carry."""
 
-VOCABULARY = "vocab.txt"
 LABELS = "labels.txt"
 EXAMPLES, SCORES = "examples.jsonl", "score.txt"  # of a split
 CONTEXTS, MISALIGNED = "contexts.jsonl", "misaligned.jsonl"

@@ -14,6 +14,8 @@ from typing import Any
 from .. import __version__
 from ..files import write_text
 from ..messages import named, quoted
+from ..pretrained.families import Family, family_of
+from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import (
     COLUMN,
     LAYERS,
@@ -34,7 +36,6 @@ from .folder_names import (
     MISALIGNED,
     SCORES,
     SPANS,
-    VOCABULARY,
 )
 from .manifest_checks import common_problems, text_problems, translation_problems
 
@@ -120,7 +121,8 @@ class Manifest:
     positive: str = ""  # the class or error label whose F1 counts; empty where none does
     metric: str = ""  # the dataset's headline metric
     sentences: int = 0  # 1, or 2 for pairs; of spans the question, and its paragraph's context
-    # ``lowercase``, ``strip_accents``, ``chinese_characters`` of the wordpieces
+    # ``family`` unless it is BERT, and of WordPiece ``lowercase``, ``strip_accents``,
+    # ``chinese_characters``
     tokenizer: dict[str, Any] = field(default_factory=dict)
     # what words are, of `TOKENIZE` (see `text.text_encoder`); given words always stay as given
     tokenize: str = ""
@@ -148,6 +150,11 @@ class Manifest:
     def compares_words(self) -> bool:
         """Whether the folder says how the words of a pair compare."""
         return any(layer.unit == WORD_PAIR for layer in layers_of(self.annotations))
+
+    @property
+    def family(self) -> Family:
+        """The family of encoders that the texts were cut for."""
+        return family_of(self.tokenizer)
 
     @property
     def layers(self) -> list[str]:
@@ -233,7 +240,8 @@ class Manifest:
         if self.kind is TEXT:
             own = {LABELS: self.target in LABELLED, MISALIGNED: self.target == SPANS}
             own |= {self.inventory_file(layer): True for layer in layers_of(self.layers)}
-            return {VOCABULARY, *(name for name, there in own.items() if there and name)}
+            names = {name for name, there in own.items() if there and name}
+            return names | {self.family.vocabulary_file}
         names = {name for counts in self.splits.values() for name in counts["tokens"]}
         trees = [name for tree in TREES for name in layer_of(tree).columns]  # no dictionaries
         names -= {f"{self.source_lang}.{name}" for name in trees}
@@ -285,6 +293,11 @@ class Manifest:
         except (AttributeError, LookupError, TypeError) as error:  # of another form than ours
             raise ValueError(f"{path} does not fit this release: {quoted(error)}") from None
         return manifest
+
+
+def load_vocabulary(folder: Path, manifest: Manifest) -> Vocabulary:
+    """Return the vocabulary of a prepared folder of texts; see `Vocabulary.load`."""
+    return Vocabulary.load(Path(folder) / manifest.family.vocabulary_file, manifest.family)
 
 
 def _read(path: Path, kinds: list[FolderKind]) -> dict[str, Any]:

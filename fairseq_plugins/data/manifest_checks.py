@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Any
 
 from ..messages import named, quoted
+from ..pretrained.families import FAMILIES, WORDPIECE
 from ..syntax.layers import CHOICES, OF_PAIRS, are_known, parse_features
 from ..text_reading import is_cell
 from .folder_names import LABELLED, SPANS, TARGETS, TOKENIZE, WINDOWS
@@ -65,7 +66,11 @@ def _misshapen(manifest: Any) -> Iterator[str]:
     for name in ("labels", "annotations"):
         if not all(isinstance(value, str) for value in getattr(manifest, name)):
             yield f"{name!r} are {getattr(manifest, name)}, expected texts"
-    for name in WORDPIECES:
+    family = manifest.tokenizer.get("family", "bert")
+    if not isinstance(family, str) or family not in FAMILIES:
+        yield f"'tokenizer' is of the family {quoted(family)}; choices: {named(FAMILIES)}"
+        return
+    for name in WORDPIECES if FAMILIES[family].scheme == WORDPIECE else ():
         if not isinstance(manifest.tokenizer.get(name), bool):
             yield f"'tokenizer' says {manifest.tokenizer.get(name)!r} for {name!r}"
     wanted = (*COUNTS, *(PARAGRAPH_COUNTS if manifest.task == TARGETS[SPANS] else ()))

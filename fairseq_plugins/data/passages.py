@@ -1,8 +1,9 @@
 """Questions with their passages as they were written, beside the rows that a model reads of them.
 
 A row is ``[CLS] question [SEP] window of the passage [SEP]``, so the wordpiece w of the passage
-stands at 1 + (wordpieces of the question) + 1 + w - (begin of the window). Everything that looks
-for answers in logits, or shows where they are, counts with these numbers.
+stands at (special tokens before the window) + (wordpieces of the question) + w - (begin of the
+window). Everything that looks for answers in logits, or shows where they are, counts with these
+numbers.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..pretrained.families import RowFormat
 from ..text_reading import numbered_lines
 from .folder_names import CONTEXTS, EXAMPLES
 from .streams import AGAIN, Rows
@@ -39,11 +41,12 @@ class AskedPassage:
     # texts of the gold answers, none for a question that cannot be answered; None if that is not
     # known
     answers: tuple[str, ...] | None = None
+    row: RowFormat = RowFormat()  # how the question and a window stand in a row
 
     @property
     def shifts(self) -> np.ndarray:
         """What to add to a wordpiece of the passage for its position in each row, (K, 1)."""
-        return self.windows[:, :1] + 2 - self.windows[:, 1:2]
+        return self.row.begin(1, self.windows[:, :1]) - self.windows[:, 1:2]
 
     @property
     def ranges(self) -> np.ndarray:
@@ -70,8 +73,8 @@ class Texts:
     paragraph: np.ndarray  # number of each question's passage, (n,)
     offsets: Rows  # of each passage, begin and end of its wordpieces one after another
 
-    def passage(self, index: int, windows: np.ndarray) -> AskedPassage:
-        """Return a question with its passage, read in ``windows``."""
+    def passage(self, index: int, windows: np.ndarray, row: RowFormat) -> AskedPassage:
+        """Return a question with its passage, read in ``windows``, each in a ``row``."""
         paragraph = int(self.paragraph[index])
         return AskedPassage(
             self.ids[index],
@@ -80,6 +83,7 @@ class Texts:
             self.offsets[paragraph].astype(np.int64).reshape(-1, 2),
             windows,
             self.answers[index],
+            row,
         )
 
     @classmethod

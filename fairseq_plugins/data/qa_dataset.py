@@ -56,7 +56,7 @@ class QuestionDataset(TextDataset):
         length = int(self.items.sentences[1].tokens.lengths[index])
         questions = np.full((len(spans), 1), kept)
         windows = np.concatenate([questions, spans, knowing_windows(spans, length)], axis=1)
-        return self.texts.passage(index, windows)
+        return self.texts.passage(index, windows, self.form.row)
 
     def _windows(self, index: int) -> tuple[np.ndarray, int]:
         """Return the windows of a question's passage, (K, 2), and the question's wordpieces."""
@@ -75,7 +75,7 @@ class QuestionDataset(TextDataset):
         held = (spans[:, :1] <= answer[0]) & (answer[1] < spans[:, 1:])  # (K, 1)
         if answer[0] == NOWHERE or not held.any():
             return np.full_like(spans, IGNORED)
-        return np.where(held, answer + kept + 2 - spans[:, :1], 0)
+        return np.where(held, answer + self.form.row.begin(1, kept) - spans[:, :1], 0)
 
     def _targets(self, targets: list[Any]) -> Tensor:
         return torch.from_numpy(joined(targets))  # (B, 2)

@@ -137,7 +137,8 @@ def count_examples(folder: Path, manifest: Manifest, split: str) -> dict[str, in
         found["labelled"] = sum(map(bool, read_lines(scores)))
     elif stream_exists(folder / f"{split}.label"):
         found["labelled"] = int((lengths("label") > 0).sum())
-    found["longest"] = int(sum(tokens).max(initial=0)) + 1 + manifest.sentences
+    specials = manifest.family.row.specials(manifest.sentences)
+    found["longest"] = int(sum(tokens).max(initial=0)) + specials
     return found
 
 

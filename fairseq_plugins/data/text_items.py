@@ -1,4 +1,5 @@
-"""One example as BERT reads it: ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``, in one row or more.
+"""One example as its encoder reads it: ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``, in one row
+or more; where special tokens stand the family says (`pretrained.families.RowFormat`).
 
 A sentence that is labelled word by word and too long for the model takes several rows, windows of
 it (`text_windows`); so does a question with too long a passage, of which every row holds a window;
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..pretrained.families import RowFormat
 from ..syntax.labels import SPECIAL_ID
 from ..syntax.layers import COLUMN, TABLE, TREE, Layer, layers_of
 from .text_columns import SentenceColumns
@@ -28,6 +30,7 @@ class InputFormat:
     cls: int  # id of the special token, like the next two
     sep: int
     pad: int
+    row: RowFormat = RowFormat()  # where the special tokens stand
     layers: tuple[str, ...] = ()  # names of the layers that the model reads; columns in their order
     by_word: bool = False  # whether words are labelled
     words: bool = False  # whether the model wants to know the word of each token
@@ -73,7 +76,9 @@ class TextItems:
         self.tree = next((layer.name for layer in form.entering(TREE)), None)
         self.tables = [layer.name for layer in form.entering(TABLE)]
         self.name_of = name_of
-        self.sizes = 1 + sum(column.tokens.lengths + 1 for column in self.sentences)  # (n,)
+        self._specials = form.row.specials(len(self.sentences))  # of a row
+        lengths = sum(column.tokens.lengths for column in self.sentences)  # (n,)
+        self.sizes = self._specials + lengths
         # Of examples that are too long: parts of each row, and the row of each word.
         self._cuts: dict[int, tuple[list[list[Stretch]], np.ndarray | None]] = {}
         self._fit()
@@ -131,15 +136,16 @@ class TextItems:
         pieces, trees, spans = [], [], []
         for parts in rows:
             start, row_heads, spans = 0, [], []
-            pieces.append(_NO_WORD)
-            for part in parts:
+            frame = self.form.row.frame(_NO_WORD, _NO_WORD, len(parts))
+            for special, part in zip(frame, parts):
                 words, heads, span = self._words(index, part)
                 if heads is not None:
                     row_heads += [np.array([start - 1])] * (start > 0)  # a word that no token has
                     row_heads.append(heads + start)
-                pieces += [words + start, _NO_WORD]
+                pieces += [special, words + start]
                 spans.append(span)
                 start += len(span) + 1
+            pieces.append(frame[-1])
             trees.append(joined(row_heads) if row_heads else None)
         found: dict[str, Any] = {"word_of": np.concatenate(pieces)}
         if self.tree:
@@ -174,7 +180,7 @@ class TextItems:
 
     def _fit(self) -> None:
         """Plan the rows of the examples that are too long."""
-        limit, specials = self.form.limit, 1 + len(self.sentences)
+        limit, specials = self.form.limit, self._specials
         if limit is None:
             return
         unfit = self.sizes > limit  # (n,)
@@ -193,7 +199,7 @@ class TextItems:
         other = SPLIT if self.form.by_word else TRUNCATE
         larger = self._larger_limit()
         return (
-            f"{self.name_of(index)} has {self.sizes[index]} tokens, [CLS] and [SEP] included, but "
+            f"{self.name_of(index)} has {self.sizes[index]} tokens, special tokens included, but "
             f"the limit is {limit}; choices: --long-examples {other}{larger and ', or ' + larger}"
         )
 
@@ -220,7 +226,7 @@ class TextItems:
             choices = f"{larger and larger + ', or '}a smaller --max-query-length"
             raise ValueError(
                 f"{self.name_of(index)} has a question of {kept} wordpieces: in "
-                f"{self.form.limit} tokens, [CLS] and [SEP] included, nothing of its passage "
+                f"{self.form.limit} tokens, special tokens included, nothing of its passage "
                 f"has room; choices: {choices}"
             )
         windows = stride_windows(passage, room - kept, self.form.stride).tolist()
@@ -228,19 +234,22 @@ class TextItems:
 
     def _row(self, index: int, parts: list[Stretch]) -> tuple[np.ndarray, ...]:
         """Return tokens and segments (S,), and if there are features factors (S, F), of a row."""
-        pieces: list[Any] = [[self.form.cls]]
-        for number, begin, end in parts:
-            pieces += [self.sentences[number].tokens[index][begin:end], [self.form.sep]]
+        row = self.form.row
+        texts = [self.sentences[number].tokens[index][begin:end] for number, begin, end in parts]
+        pieces: list[Any] = row.frame(self.form.cls, self.form.sep, len(parts))
+        for place, text in enumerate(texts):
+            pieces.insert(2 * place + 1, text)
         tokens = np.concatenate(pieces, dtype=np.int64)  # (S,)
         segments = np.zeros(len(tokens), dtype=np.int64)  # (S,)
-        segments[len(pieces[1]) + 2 :] = 1  # behind the first [SEP]
+        segments[row.border(len(texts[0])) :] = 1
         if not self.columns:
             return tokens, segments
         factors = np.full((len(tokens), len(self.columns)), SPECIAL_ID, dtype=np.int64)
-        at = 1
-        for number, begin, end in parts:
+        before = 0
+        for place, (number, begin, end) in enumerate(parts):
+            at = row.begin(place, before)
             factors[at : at + end - begin] = self._features(number, index)[begin:end]
-            at += end - begin + 1
+            before += end - begin
         return tokens, segments, factors
 
     def _features(self, number: int, index: int) -> np.ndarray:
@@ -261,10 +270,10 @@ class TextItems:
         """Return where each word begins among all tokens of the example, (W,)."""
         starts = np.flatnonzero(word_begins(self.sentences[0].words[index]))  # (W,)
         if owners is None:
-            return starts + 1
+            return starts + self.form.row.begin(0)
         before = np.cumsum([0, *lengths[:-1]])  # (K,) tokens in earlier rows
         begins = np.array([parts[0][1] for parts in rows])  # (K,)
-        return before[owners] + 1 + starts - begins[owners]  # (W,)
+        return before[owners] + self.form.row.begin(0) + starts - begins[owners]  # (W,)
 
 
 def _count(words: np.ndarray) -> int:
@@ -277,4 +286,4 @@ def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
 
 
-_NO_WORD = np.array([-1])
+_NO_WORD = -1

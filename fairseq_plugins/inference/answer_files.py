@@ -53,7 +53,7 @@ def answer_files(options: AnswerOptions) -> None:
     given = given_overrides(options, ("null_threshold", "n_best", "max_answer_length", *WINDOWS))
     reader = load(options.path, options.data, ensemble=options.ensemble, cpu=options.cpu, **given)
     for paragraph in paragraphs or ():  # before any of them is answered
-        check_visible(reader.predictor.wordpieces, paragraph)
+        check_visible(reader.predictor.pieces, paragraph)
     replies, total = _replies(reader, options, paragraphs, ids)
     _write(tqdm(replies, "answer", total, unit=" questions", disable=None), reader, options)
 

@@ -16,16 +16,14 @@ from .attention import check_choice
 from .options import ANSWERED, DIRECTIONS, TO_CONTEXT
 from .question_answering import Reader, Reply
 
-SEPARATOR = "[SEP]"
-
 
 @dataclass(frozen=True)
 class CoattentionMap:
     """Attention between the two sides of a row.
 
     Args:
-        question: its Q wordpieces, between [CLS] and [SEP].
-        context: the C wordpieces of the window, and [SEP].
+        question: its Q tokens: wordpieces, the special ones at their begin and end among them.
+        context: the C tokens of the window, the special ones among them.
         weights: (Q, C); rows sum to 1 where the question attends to the context, columns where the
             context attends to the question.
         direction: of `DIRECTIONS`.
@@ -66,8 +64,13 @@ class CoattentionMap:
 
     @property
     def on_separator(self) -> float:
-        """Share of attention on the [SEP] that ends the side attended to."""
+        """Share of attention on the special token that ends the side attended to."""
         return float(self.received[-1])
+
+    @property
+    def separator(self) -> str:
+        """That special token."""
+        return self.attended[-1]
 
 
 def number_of(dataset: Any, name: str | None = None, kind: str = ANSWERED) -> int:
@@ -124,7 +127,9 @@ def attend(
     check_choice("window", window, len(reply.passage.windows))
     window = _window_of(reply) if window is None else window
     kept, begin, end = (int(size) for size in reply.passage.windows[window][:3])
-    sides = (kept + 2, end - begin + 1)  # [CLS] question [SEP]; context [SEP]
+    row = reply.passage.row
+    border, window_begin = row.border(kept), row.begin(1, kept)
+    sides = (border, row.specials(2) + kept + end - begin - border)
     sample = reader.predictor.batch(dataset, [number])
     _, extra = reader.predictor.outputs(sample, need_weights=True)[0]
     weights = _weights(extra, direction, block, head, window)
@@ -135,7 +140,7 @@ def attend(
         context=tokens[sides[0] : sum(sides)],
         weights=weights[: sides[0], : sides[1]],
         direction=direction,
-        span=_span(reply, begin, end),
+        span=_span(reply, begin, end, window_begin - border),
         reply=reply,
         window=(window, len(reply.passage.windows)),
     )
@@ -169,12 +174,15 @@ def _window_of(reply: Reply) -> int:
     return int(np.flatnonzero((knowing[:, 0] <= first) & (first < knowing[:, 1]))[0])
 
 
-def _span(reply: Reply, begin: int, end: int) -> tuple[int, int] | None:
-    """Return the best span in wordpieces of a window; None where it does not show it whole."""
+def _span(reply: Reply, begin: int, end: int, before: int) -> tuple[int, int] | None:
+    """Return the best span in tokens of a window, ``before`` which so many special ones stand; None
+    where it does not show it whole.
+    """
     if not reply.found.candidates:
         return None
     first, last = _pieces(reply.passage, reply.found.candidates[0])
-    return (first - begin, last - begin) if begin <= first and last < end else None
+    shift = before - begin
+    return (first + shift, last + shift) if begin <= first and last < end else None
 
 
 def _pieces(passage: AskedPassage, span: Candidate) -> tuple[int, int]:

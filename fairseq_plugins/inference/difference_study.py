@@ -7,7 +7,8 @@ that it receives from the other sentence: with d_ij, row i attends to column j, 
     strength(word) = sum_{j in word} mean_{i in the other sentence} d_ij
 
 so that the strengths of a sentence's words sum to 1 at most. A word here is what BERT cuts into
-wordpieces: punctuation stands for itself, so that it lends no word its strength.
+wordpieces, and of other families pieces that follow one another inside letters and digits:
+punctuation stands for itself, so that it lends no word its strength.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +22,7 @@ from ..corpora.examples import Example
 from ..evaluation.highlights import Case, SentenceStrengths
 from ..models import _dual_options
 from ..models._options import NONE
+from ..pretrained.families import WORDPIECE, RowFormat
 from .attention import select_tables
 from .options import DIFFERENCE
 from .prediction import Predictor, mean_answer
@@ -120,30 +122,55 @@ def _study(
     tables = select_tables(found[0][1], DIFFERENCE, layer)
     table = sum(table.mean(0) for table in tables).cpu().numpy() / len(tables)  # (S, S)
     segments = dataset.items[index]["segments"]  # (S,)
-    places = sentence_places(segments)
+    family = predictor.manifest.family
+    places = sentence_places(segments, family.row)
     symbols = predictor.task.source_dictionary.symbols
     sentences = []
     for number, (text, columns) in enumerate(zip(example.texts, dataset.items.sentences)):
-        word_of = bert_words([symbols[token] for token in columns.tokens[index]])
-        spans = word_spans(text, predictor.wordpieces.encode_text(text)[1], word_of)
+        pieces = predictor.pieces.encode_text(text)[1]
+        if family.scheme == WORDPIECE:
+            word_of = bert_words([symbols[token] for token in columns.tokens[index]])
+        else:
+            word_of = running_words(text, pieces)
+        spans = word_spans(text, pieces, word_of)
         strengths = word_strengths(table, places[1 - number], places[number], word_of)
         sentences.append(SentenceStrengths(text, spans, strengths))
     return Case([("", predictor.prediction(example.id, rows, gold=example.label))], sentences)
 
 
-def sentence_places(segments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the wordpieces of both sentences stand in ``[CLS] a [SEP] b [SEP]``.
+def sentence_places(segments: np.ndarray, row: RowFormat) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the wordpieces of both sentences stand in a row.
 
     Args:
         segments: of each token, (S,).
+        row: where special tokens stand.
     """
-    border = int((segments == 0).sum())
-    return np.arange(1, border - 1), np.arange(border, len(segments) - 1)
+    first = int((segments == 0).sum()) - row.border(0)
+    return (
+        np.arange(row.begin(0), row.begin(0, first)),
+        np.arange(row.begin(1, first), len(segments) - 1),
+    )
 
 
 def bert_words(pieces: Sequence[str]) -> np.ndarray:
     """Return the number of the word that each of P wordpieces belongs to, (P,)."""
     return np.cumsum([not piece.startswith(CONTINUED) for piece in pieces]) - 1
+
+
+def running_words(text: str, spans: Sequence[Span]) -> np.ndarray:
+    """Return the number of the word that each of P pieces belongs to, (P,), by their characters.
+
+    A piece goes on with the word before it where it begins inside that word's characters, or right
+    behind them, both letters or digits.
+    """
+    begins, reach = [], 0
+    for begin, end in spans:
+        inside = begin < reach or (
+            0 < begin == reach and text[begin - 1].isalnum() and text[begin].isalnum()
+        )
+        begins.append(not inside or not begins)
+        reach = max(reach, end)
+    return np.cumsum(begins, dtype=np.int64) - 1
 
 
 def word_strengths(

@@ -1,7 +1,7 @@
 """Attention of an encoder over its own sentence, with the parse that belongs to it.
 
 Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", Figure 3: scores averaged over
-all heads and all layers, [CLS] and [SEP] left out. Rows attend to columns.
+all heads and all layers, special tokens left out. Rows attend to columns.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from ..corpora.examples import Example
+from ..pretrained.families import RowFormat
 from ..syntax.layers import STANDARD_TAGS
 from ..text.text_encoder import EncodedSentence, TextEncoder
 from .attention import check_choice, select_tables
@@ -91,7 +92,7 @@ def attend(
     tables = select_tables(predictor.outputs(sample, need_weights=True)[0][1], kind, layer)
     check_choice("head", head, len(tables[0]))
     means = [(table.mean(0) if head is None else table[head]).cpu() for table in tables]  # (S, S)
-    shown = np.ix_(*2 * [_shown(sentences)])  # (P,) twice
+    shown = np.ix_(*2 * [_shown(sentences, predictor.manifest.family.row)])  # (P,) twice
     tokens = [token for sentence in sentences for token in sentence.tokens]
     return EncoderAttention(
         tokens=[predictor.task.source_dictionary.symbols[token] for token in tokens],
@@ -108,20 +109,21 @@ def _encoded(
     """Cut a text into wordpieces; refuse one that the model would not read whole."""
     (example,) = examples_of([texts[0] if len(texts) == 1 else tuple(texts)], predictor.wanted)
     (sentences,) = predictor.encoder.encode([example])
-    length, limit = 1 + sum(len(s.tokens) + 1 for s in sentences), predictor.task.max_positions()
+    length = predictor.manifest.family.row.specials(len(sentences))
+    length, limit = length + sum(len(s.tokens) for s in sentences), predictor.task.max_positions()
     if length > limit:
         raise ValueError(
-            f"the text has {length} wordpieces, [CLS] and [SEP] included; the model reads {limit}"
+            f"the text has {length} wordpieces, special tokens included; the model reads {limit}"
         )
     return example, sentences
 
 
-def _shown(sentences: Sequence[EncodedSentence]) -> list[int]:
-    """Return where in ``[CLS] a [SEP] b [SEP]`` the wordpieces of the sentences stand."""
-    places, begin = [], 1
-    for sentence in sentences:
+def _shown(sentences: Sequence[EncodedSentence], row: RowFormat) -> list[int]:
+    """Return where in a row the wordpieces of the sentences stand."""
+    places: list[int] = []
+    for number, sentence in enumerate(sentences):
+        begin = row.begin(number, len(places))
         places += range(begin, begin + len(sentence.tokens))
-        begin += len(sentence.tokens) + 1
     return places
 
 

@@ -26,8 +26,8 @@ from ..corpora.examples import Example
 from ..evaluation.predictions import CLASSES, SCORE, WORD_LABELS, Prediction
 from ..messages import named
 from ..text.annotators import needs_annotator
+from ..text.pieces import PieceTokenizer
 from ..text.text_encoder import EncodedSentence, TextEncoder
-from ..text.wordpiece import WordPieces
 from .options import BATCH_SIZE
 from .prediction_inputs import Wanted, examples_of, kept_examples
 from .text_checkpoints import DEFAULT, LABELLING, Paths, find_checkpoints, load_models
@@ -110,9 +110,9 @@ class Predictor:
         return self.task.cfg.spacy_model
 
     @cached_property
-    def wordpieces(self) -> WordPieces:
-        """What cuts text into wordpieces, without what models read beside them."""
-        return WordPieces(self.task.source_dictionary.vocabulary, self.manifest.tokenizer)
+    def pieces(self) -> PieceTokenizer:
+        """What cuts text into subwords, without what models read beside them."""
+        return PieceTokenizer(self.task.source_dictionary.vocabulary, self.manifest.tokenizer)
 
     @property
     def wanted(self) -> Wanted:

@@ -5,6 +5,7 @@ from typing import Any, Optional
 
 from ..nn.bert import BertEncoder, BertShape
 from ..option_flags import flag_of
+from ..pretrained.vocabulary import Vocabulary
 from ._bert_config import SIZES, BertConfig
 from ._span_options import SPANS
 
@@ -78,27 +79,28 @@ def shape_of(args: BertConfig, dictionary: Any) -> BertShape:
     )
 
 
-def check_vocabulary(dictionary: Any, vocabulary: bytes, folder: Path) -> None:
+def check_vocabulary(dictionary: Any, vocabulary: Vocabulary, folder: Path) -> None:
     """Refuse a data folder whose vocabulary is not the checkpoint's.
 
     Args:
         dictionary: the data folder's.
-        vocabulary: the checkpoint's, one wordpiece a line.
+        vocabulary: the checkpoint's.
         folder: of the checkpoint.
 
     Raises:
-        ValueError: names the first wordpiece that differs.
+        ValueError: names the first subword that differs, or the families.
     """
-    wanted = vocabulary.decode("utf-8").replace("\r\n", "\n").removesuffix("\n").split("\n")
-    found = list(dictionary.symbols)
-    if wanted == found:
+    wanted, found = vocabulary.pieces, list(dictionary.symbols)
+    families = [one.family.name for one in (dictionary.vocabulary, vocabulary)]
+    if families[0] == families[1] and wanted == found:
         return
     at = next((i for i, (a, b) in enumerate(zip(wanted, found)) if a != b), None)
-    detail = (
-        f"{len(found)} wordpieces instead of {len(wanted)}"
-        if at is None
-        else f"wordpiece {at} is {found[at]!r} instead of {wanted[at]!r}"
-    )
+    if families[0] != families[1]:
+        detail = f"one of {families[0]} instead of {families[1]}"
+    elif at is None:
+        detail = f"{len(found)} subwords instead of {len(wanted)}"
+    else:
+        detail = f"subword {at} is {found[at]!r} instead of {wanted[at]!r}"
     raise ValueError(
         f"the data folder was prepared for another vocabulary than {folder} has: {detail}; "
         "prepare it with this --pretrained, or start from the one it was prepared for"

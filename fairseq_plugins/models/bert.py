@@ -23,7 +23,8 @@ from ..nn.heads import LabelHead
 from ..nn.infusion import FeatureInfusion
 from ..nn.span_heads import SpanReader
 from ..pretrained import huggingface
-from ..pretrained.directory import read_vocabulary, resolve_directory
+from ..pretrained.directory import resolve_directory
+from ..pretrained.tokenizer_sources import read_vocabulary
 from ..syntax.layers import OF_PAIRS, Layer, digests
 from ..syntax.needs import Needs
 from . import _bert_plan, _syntax_plan

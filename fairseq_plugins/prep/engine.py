@@ -54,6 +54,7 @@ class Recipe(Protocol):
     options: Any  # with ``destdir``, ``workers``, ``overwrite`` and ``share``
     unit: str  # what the parts of a split are counted in
     unknown: str  # what stands for what a dictionary lacks
+    remedy: str  # what may help where it lacks much
     encodes_apart: bool  # whether a chunk can be finished before all others are begun
 
     def inputs(self) -> Iterable[Path]:
@@ -177,5 +178,5 @@ def report(recipe: Recipe, manifest: Manifest, folder: Path) -> None:
         notes = {name: count for name, count in manifest.alignment[split].items() if count}
         described = recipe.describe_split(counts)
         logger.info("%s: %s%s", split, described, f"; {notes}" if notes else "")
-        report_unknown(split, counts["unknown"], recipe.unknown)
+        report_unknown(split, counts["unknown"], recipe.unknown, recipe.remedy)
     recipe.warn(manifest, folder)

@@ -5,13 +5,12 @@ from pathlib import Path
 
 from ..data.dictionaries import load_dictionary
 from ..data.factor_streams import check_split
-from ..data.folder_names import SPANS, VOCABULARY
-from ..data.manifest import TRANSLATION, Manifest
+from ..data.folder_names import SPANS
+from ..data.manifest import TRANSLATION, Manifest, load_vocabulary
 from ..data.passages import Texts, read_ids
 from ..data.products import faults
 from ..data.text_folders import open_folder, read_gold, read_questions, read_sentences
 from ..data.translation_folders import load_layers, shared_manifest
-from ..pretrained.tokenizer import Vocabulary
 
 SHOWN = 10  # faults in a message
 
@@ -64,7 +63,7 @@ def _check_translation(folder: Path) -> None:
 def _check_texts(folder: Path, manifest: Manifest) -> None:
     """Check what a task checks of all splits when it opens them, whatever its model reads."""
     open_folder(folder, manifest.task)
-    pieces = len(Vocabulary.load(folder / VOCABULARY))
+    pieces = len(load_vocabulary(folder, manifest))
     for split in manifest.splits:
         where = (folder, manifest, split)
         streams = (*where, manifest.layers)

@@ -17,11 +17,6 @@ logger = logging.getLogger(__name__)
 NAMED = 10  # of the commonest
 LONGEST = 40  # characters of one that are shown
 MUCH = 0.001  # of a stream: more is no accident
-REMEDIES = {
-    "<unk>": "is it text of the dictionary's kind, cut into words as that was? --like FOLDER "
-    "prepares as FOLDER was; what FOLDER never saw stays unknown",
-    "[UNK]": "is the text of the language and characters that the pretrained model knows?",
-}
 
 
 class SplitWriter:
@@ -86,12 +81,14 @@ def unknown_words(sentences: Iterable[EncodedSentence], unknown: int) -> Counter
     )
 
 
-def report_unknown(split: str, streams: Mapping[str, Mapping[str, Any]], symbol: str) -> None:
+def report_unknown(
+    split: str, streams: Mapping[str, Mapping[str, Any]], symbol: str, remedy: str
+) -> None:
     """Log what a dictionary lacks, as fairseq-preprocess does; warn where it is much.
 
     Args:
         split, streams: name of the split; stream -> its `SplitWriter.unknown_of`.
-        symbol: what stands for the unknown.
+        symbol, remedy: what stands for the unknown; what may help where that is much.
     """
     for stream, found in streams.items():
         share = found["count"] / max(found["of"], 1)
@@ -101,5 +98,5 @@ def report_unknown(split: str, streams: Mapping[str, Mapping[str, Any]], symbol:
             "%s: %d of %d tokens of %s (%.2f %%) replaced by %s%s%s",
             *(split, found["count"], found["of"], stream, 100 * share, symbol),
             f"; most often {named}" if named else "",
-            f": {REMEDIES[symbol]}" if share > MUCH else "",
+            f": {remedy}" if share > MUCH else "",
         )

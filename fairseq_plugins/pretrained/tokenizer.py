@@ -1,8 +1,7 @@
-"""How a pretrained BERT cuts raw text: its vocabulary, and three settings, read and written.
+"""How a pretrained encoder cuts raw text beside its vocabulary: settings, read and written.
 
-A vocabulary is one wordpiece a line, its id the line's number from 0. It belongs to pretrained
-weights, so it is closed: nothing is added, sorted or padded, and its bytes are kept as they were
-read. ``[PAD]``, ``[UNK]``, ``[CLS]`` and ``[SEP]`` stand anywhere in it.
+``family`` names the family, unless it is BERT. The others are those of WordPiece; other schemes
+have all they need in their vocabulary's file.
 
 ``lowercase``: the text is lower-cased first; ``strip_accents``: accents are taken off;
 ``chinese_characters``: every Chinese character is a word. Each is looked up by itself:
@@ -25,19 +24,14 @@ from pathlib import Path
 from typing import Any
 
 from ..messages import named
-from ..text_reading import decode
-from .directory import TOKENIZER, read_json, read_vocabulary
+from .directory import TOKENIZER, find_family, read_json
+from .families import WORDPIECE, Family, family_of
+from .tokenizer_sources import CONFIG as FILE_NAME
+from .tokenizer_sources import read_vocabulary
+from .vocabulary import Vocabulary
 
 logger = logging.getLogger(__name__)
 
-FILE_NAME = "tokenizer_config.json"
-SPECIAL = {  # transformers' name -> wordpiece
-    "unk_token": "[UNK]",
-    "sep_token": "[SEP]",
-    "pad_token": "[PAD]",
-    "cls_token": "[CLS]",
-    "mask_token": "[MASK]",
-}
 CONFIG_KEYS = {
     "lowercase": "do_lower_case",
     "strip_accents": "strip_accents",
@@ -51,14 +45,18 @@ NORMALIZER_KEYS = {
 _SPECIAL_PIECE = re.compile(r"\[[^\]]*\]")
 
 
-def read_tokenizer_settings(directory: str | Path) -> dict[str, bool]:
-    """Return ``lowercase``, ``strip_accents`` and ``chinese_characters`` of a directory.
+def read_tokenizer_settings(directory: str | Path) -> dict[str, Any]:
+    """Return the settings of a directory's tokeniser.
 
     Raises:
         FileNotFoundError: nothing tells, not even a vocabulary.
         ValueError: a file is unreadable, or holds another value than true, false and null.
     """
     directory = Path(directory)
+    family = find_family(directory)
+    told: dict[str, Any] = {} if family.name == "bert" else {"family": family.name}
+    if family.scheme != WORDPIECE:
+        return told
     found: dict[str, bool] = {}
     path = directory / TOKENIZER
     if path.is_file():
@@ -67,7 +65,7 @@ def read_tokenizer_settings(directory: str | Path) -> dict[str, bool]:
     if path.is_file():
         found |= _named(path, read_json(path), CONFIG_KEYS)
     if "lowercase" not in found:
-        pieces = read_vocabulary(directory).decode("utf-8", errors="replace").split("\n")
+        pieces = read_vocabulary(directory).pieces
         plain = [piece for piece in pieces if not _SPECIAL_PIECE.fullmatch(piece.strip())]
         found["lowercase"] = all(piece == piece.lower() for piece in plain)
         logger.warning(
@@ -76,7 +74,7 @@ def read_tokenizer_settings(directory: str | Path) -> dict[str, bool]:
             "" if found["lowercase"] else " not",
         )
     rest = {"strip_accents": found["lowercase"], "chinese_characters": True}
-    return {setting: (rest | found)[setting] for setting in CONFIG_KEYS}
+    return told | {setting: (rest | found)[setting] for setting in CONFIG_KEYS}
 
 
 def _named(path: Path, body: dict[str, Any], keys: dict[str, str]) -> dict[str, bool]:
@@ -100,60 +98,48 @@ def _normalizer(path: Path) -> dict[str, Any]:
     return {}
 
 
-def tokenizer_files(settings: dict[str, bool], longest: int) -> dict[str, str]:
-    """Return the files that describe a tokenizer of inputs up to the ``longest``: name -> content.
+def tokenizer_files(
+    vocabulary: Vocabulary, settings: dict[str, Any], longest: int
+) -> dict[str, bytes]:
+    """Return the files of a tokeniser for inputs up to the ``longest``: name -> content.
+
+    Raises:
+        ValueError: a setting is missing, or the vocabulary is of another family.
+    """
+    family = family_of(settings)
+    if family != vocabulary.family:
+        raise ValueError(f"a vocabulary of {vocabulary.family.name} is not one of {family.name}")
+    special = _special_tokens(family)
+    config = {
+        "tokenizer_class": f"{family.title}Tokenizer",
+        **_how_text_is_cut(vocabulary, settings),
+        "model_max_length": longest,
+        **special,
+    }
+    texts = {FILE_NAME: config, "special_tokens_map.json": special}
+    found = {name: f"{json.dumps(body, indent=2)}\n".encode() for name, body in texts.items()}
+    return found | {family.vocabulary_file: vocabulary.content}
+
+
+def _special_tokens(family: Family) -> dict[str, str]:
+    """Return the special tokens under transformers' names."""
+    own = family.specials
+    names = {"unk": own.unk, "sep": own.sep, "pad": own.pad, "cls": own.cls, "mask": own.mask}
+    if family.scheme != WORDPIECE:
+        names |= {"bos": own.cls, "eos": own.sep}
+    return {f"{name}_token": piece for name, piece in names.items()}
+
+
+def _how_text_is_cut(vocabulary: Vocabulary, settings: dict[str, Any]) -> dict[str, bool]:
+    """Return what transformers has to know beside the vocabulary.
 
     Raises:
         ValueError: a setting is missing.
     """
+    if vocabulary.parts is not None:
+        return vocabulary.parts.options
     missing = [setting for setting in CONFIG_KEYS if setting not in settings]
     if missing:
         raise ValueError(f"tokenizer settings lack {named(missing)}")
-    config = {
-        "tokenizer_class": "BertTokenizer",
-        **{key: settings[setting] for setting, key in CONFIG_KEYS.items()},
-        "do_basic_tokenize": True,
-        "model_max_length": longest,
-        **SPECIAL,
-    }
-    return {
-        FILE_NAME: json.dumps(config, indent=2) + "\n",
-        "special_tokens_map.json": json.dumps(SPECIAL, indent=2) + "\n",
-    }
-
-
-CLS, SEP, PAD, UNK, MASK = "[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"
-
-
-class Vocabulary:
-    """Wordpieces and their ids, of the bytes of a vocabulary file, which errors call by its name.
-
-    Raises:
-        ValueError: it is not UTF-8, or lacks a special wordpiece.
-    """
-
-    def __init__(self, content: bytes, name: str = "vocabulary") -> None:
-        self.content = content
-        # at line feeds only: a wordpiece may be any other separator
-        lines = content.removesuffix(b"\n").split(b"\n") if content else []
-        self.pieces = [decode(line, name, i).removesuffix("\r") for i, line in enumerate(lines, 1)]
-        self.indices = {piece: i for i, piece in enumerate(self.pieces)}
-        missing = [piece for piece in (PAD, UNK, CLS, SEP) if piece not in self.indices]
-        if missing:
-            raise ValueError(f"{name} is no BERT vocabulary: it lacks {', '.join(missing)}")
-
-    def __len__(self) -> int:
-        return len(self.pieces)
-
-    @classmethod
-    def load(cls, file: str | Path) -> Vocabulary:
-        """Read a vocabulary file.
-
-        Raises:
-            FileNotFoundError: there is no such file.
-            ValueError: it is no BERT vocabulary.
-        """
-        path = Path(file)
-        if not path.is_file():
-            raise FileNotFoundError(f"{path}: no such vocabulary")
-        return cls(path.read_bytes(), str(path))
+    found = {key: settings[setting] for setting, key in CONFIG_KEYS.items()}
+    return found | {"do_basic_tokenize": True}

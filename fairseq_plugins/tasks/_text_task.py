@@ -16,10 +16,9 @@ from fairseq.tasks import TASK_DATACLASS_REGISTRY, FairseqTask
 from omegaconf import II, MISSING
 
 from ..data import text_folders
-from ..data.dictionaries import BertDictionary
-from ..data.folder_names import VOCABULARY
+from ..data.dictionaries import ClosedDictionary
 from ..data.inventories import bound_layers
-from ..data.manifest import Manifest
+from ..data.manifest import Manifest, load_vocabulary
 from ..data.text_columns import WORD_LABELS
 from ..data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
 from ..data.text_items import InputFormat
@@ -71,7 +70,7 @@ class TextTask(FairseqTask):
     Args:
         cfg: options.
         manifest: of the data folder.
-        dictionary: BERT's vocabulary.
+        dictionary: the pretrained vocabulary.
 
     Attributes:
         NAME: name of the task and of its criterion.
@@ -85,7 +84,7 @@ class TextTask(FairseqTask):
     cfg: Any
     of_checkpoint = False
 
-    def __init__(self, cfg: Any, manifest: Manifest, dictionary: BertDictionary) -> None:
+    def __init__(self, cfg: Any, manifest: Manifest, dictionary: ClosedDictionary) -> None:
         super().__init__(cfg)
         self.folder = Path(cfg.data)
         self.manifest = manifest
@@ -114,16 +113,16 @@ class TextTask(FairseqTask):
         _checks.check_precision(cfg)
         folder = Path(cfg.data)
         manifest = text_folders.open_folder(folder, cls.NAME)
-        least = 1 + 2 * manifest.sentences
+        least = manifest.family.row.specials(manifest.sentences) + manifest.sentences
         if cfg.max_positions is not None and cfg.max_positions < least:
             raise ValueError(f"--max-positions {cfg.max_positions}: must be at least {least}")
-        task = cls(cfg, manifest, BertDictionary.load(folder / VOCABULARY))
+        task = cls(cfg, manifest, ClosedDictionary(load_vocabulary(folder, manifest)))
         task.of_checkpoint = of_checkpoint
         return task
 
     @property
-    def source_dictionary(self) -> BertDictionary:
-        """BERT's vocabulary."""
+    def source_dictionary(self) -> ClosedDictionary:
+        """The pretrained vocabulary."""
         return self.dictionary
 
     @property
@@ -244,6 +243,7 @@ class TextTask(FairseqTask):
             cls=self.dictionary.bos(),
             sep=self.dictionary.eos(),
             pad=self.dictionary.pad(),
+            row=self.manifest.family.row,
             layers=self.needs.reads(training=learning),
             by_word=self.manifest.target == WORD_LABELS,
             words=self.needs.words,

@@ -1,7 +1,7 @@
 """``extractive_qa``: the span of a passage that answers a question, or that there is none.
 
 A passage longer than the model is read in windows that begin at every ``--doc-stride`` wordpieces;
-position 0 of a row, [CLS], stands for no answer.
+position 0 of a row, [CLS] or <s>, stands for no answer.
 """
 
 import logging
@@ -34,7 +34,7 @@ class ExtractiveQAConfig(TextTaskConfig):
 
     data: str = option("folder of fairseq-plugins prepare questions", MISSING)
     max_positions: Optional[int] = option(
-        "most wordpieces of a row, [CLS] and [SEP] included (default: the data "
+        "most wordpieces of a row, special tokens included (default: the data "
         "folder's, as far as the model has positions)",
         None,
     )

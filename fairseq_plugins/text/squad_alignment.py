@@ -15,6 +15,7 @@ import numpy as np
 from ..corpora.squad import GoldAnswer, Question
 from ..data.folder_names import ANSWERABLE, UNANSWERABLE, UNKNOWN
 from ..data.text_windows import stride_windows
+from ..pretrained.families import RowFormat
 
 MOVED = "moved"
 NOT_FOUND = "not_found"
@@ -34,15 +35,32 @@ COUNTED = {  # reason -> the manifest's count of answers
 
 @dataclass(frozen=True)
 class Limits:
-    """How contexts are cut into windows: ``[CLS] question [SEP] window [SEP]``."""
+    """How contexts are cut into windows, each behind its question."""
 
     max_positions: int = 384  # wordpieces of a row with its special tokens
     doc_stride: int = 128  # wordpieces from the beginning of a window to that of the next
     max_query_length: int = 64  # wordpieces of a question that are kept
+    row: RowFormat = RowFormat()  # special tokens of a row
+
+    @property
+    def specials(self) -> int:
+        """Special tokens of a row."""
+        return self.row.specials(2)
+
+    def check(self) -> None:
+        """Refuse windows further apart than they are long (ValueError)."""
+        room = self.room(self.max_query_length)
+        if self.doc_stride > room:
+            raise ValueError(
+                f"--doc-stride {self.doc_stride}: beside a question of --max-query-length "
+                f"{self.max_query_length} and {self.specials} special tokens --max-positions "
+                f"{self.max_positions} leaves {max(room, 0)} wordpieces of the context, and "
+                "windows further apart than that would leave some out"
+            )
 
     def room(self, question: int) -> int:
         """Wordpieces of a context that fit beside a question of so many wordpieces."""
-        return self.max_positions - min(question, self.max_query_length) - 3
+        return self.max_positions - min(question, self.max_query_length) - self.specials
 
     def reach(self, span: tuple[int, int], question: int, context: int) -> bool:
         """Whether a window of a context of so many wordpieces holds a whole span, both ends."""

@@ -13,8 +13,9 @@ import numpy as np
 
 from ..corpora.examples import Example
 from ..corpora.squad import Paragraph
+from ..syntax.subwords import Span
+from .pieces import PieceTokenizer
 from .text_encoder import EncodedSentence, TextEncoder
-from .wordpiece import Span, WordPieces
 
 MARK = "Mn"  # Unicode's category of the accents that an uncased BERT strips
 _SURELY_SEEN = re.compile("[A-Za-z0-9]")
@@ -36,25 +37,25 @@ def encode_paragraphs(
     """Encode paragraphs and their questions.
 
     Raises:
-        ValueError: a text of which BERT's cleaning leaves nothing; names the paragraph's place and
+        ValueError: a text of which cleaning leaves nothing; names the paragraph's place and
             the question's id.
     """
     texts = []
     for paragraph in paragraphs:
-        check_visible(encoder.wordpieces, paragraph)
+        check_visible(encoder.pieces, paragraph)
         texts.append(Example(f"{paragraph.place}: its context", (paragraph.context,)))
         texts += [Example(question.id, (question.text,)) for question in paragraph.questions]
     encoded = iter([sentence for (sentence,) in encoder.encode(texts)])
     found = []
     for paragraph in paragraphs:
         context = next(encoded)
-        offsets = context_offsets(encoder.wordpieces, paragraph.context, context)
+        offsets = context_offsets(encoder.pieces, paragraph.context, context)
         questions = [next(encoded) for _ in paragraph.questions]
         found.append(EncodedParagraph(context, offsets, questions))
     return found
 
 
-def context_offsets(pieces: WordPieces, context: str, encoded: EncodedSentence) -> np.ndarray:
+def context_offsets(pieces: PieceTokenizer, context: str, encoded: EncodedSentence) -> np.ndarray:
     """Return begin and end of each of a context's S wordpieces in code points, (S, 2).
 
     Accents that BERT strips belong to the wordpiece before them.
@@ -71,7 +72,7 @@ def context_offsets(pieces: WordPieces, context: str, encoded: EncodedSentence) 
 
 
 def _by_words(
-    pieces: WordPieces, context: str, words: Sequence[str]
+    pieces: PieceTokenizer, context: str, words: Sequence[str]
 ) -> tuple[list[int], list[Span]]:
     """Cut the words of a context one by one: ids and spans, none if they are not the context's."""
     ids, spans, place = [], [], 0
@@ -98,10 +99,10 @@ def _with_marks(context: str, spans: Sequence[Span]) -> list[Span]:
     return widened[::-1]
 
 
-def check_visible(pieces: WordPieces, paragraph: Paragraph) -> None:
-    """Refuse texts of which BERT's cleaning leaves nothing; ValueError with the text's place."""
+def check_visible(pieces: PieceTokenizer, paragraph: Paragraph) -> None:
+    """Refuse texts of which cleaning leaves nothing; ValueError with the text's place."""
     named = [(f"{paragraph.place}: 'context'", paragraph.context)]
     named += [(f"{place}: 'question'", question.text) for place, question in paragraph.named()]
     for place, text in named:
         if not _SURELY_SEEN.search(text) and not pieces.encode_text(text)[0]:
-            raise ValueError(f"{place} {text[:20]!r} has no character that BERT can see")
+            raise ValueError(f"{place} {text[:20]!r} has no character that the encoder can see")

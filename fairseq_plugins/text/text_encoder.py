@@ -10,11 +10,9 @@ from typing import Any
 from ..corpora.conllu_parses import NAME as GIVEN
 from ..corpora.conllu_parses import Parses
 from ..corpora.examples import Example
-from ..data.folder_names import VOCABULARY
 from ..data.inventories import bound_layers
-from ..data.manifest import Manifest
+from ..data.manifest import Manifest, load_vocabulary
 from ..messages import named
-from ..pretrained.tokenizer import Vocabulary
 from ..syntax.layers import (
     COMPARISON,
     OF_PAIRS,
@@ -28,9 +26,9 @@ from ..syntax.layers import (
 from ..syntax.subwords import align, locate_words
 from ..text_reading import check_characters
 from .annotators import SPACY, needs_annotator, reopen_annotator, warn_of_other
+from .pieces import PieceTokenizer, Words
 from .word_layers import Match, carried, match_words, word_values
 from .word_similarity import WordSimilarity, reopen_similarity
-from .wordpiece import WordPieces, Words, split_at_blanks, split_at_characters
 
 Pieces = tuple[list[int], list[int]]  # S wordpiece ids, and for each the index of its word
 
@@ -55,7 +53,7 @@ class TextEncoder:
     """Everything between a raw example and the model's input.
 
     Args:
-        wordpieces: the tokeniser.
+        pieces: the tokeniser.
         tokenize: what the words of raw text are: ``whitespace``, ``characters`` (each Chinese
             character is one), or ``spacy``: the annotator's.
         annotations: the layers that are wanted beside those of every folder; learnt ones with
@@ -67,7 +65,7 @@ class TextEncoder:
 
     def __init__(
         self,
-        wordpieces: WordPieces,
+        pieces: PieceTokenizer,
         tokenize: str = "whitespace",
         annotations: Sequence[Layer] = (),
         annotator: Any = None,
@@ -80,7 +78,7 @@ class TextEncoder:
         for layer in annotations:
             if similarity is None and layer.source == COMPARISON:
                 raise ValueError(f"{layer.name} needs {layer.requires}")
-        self.wordpieces, self.tokenize = wordpieces, tokenize
+        self.pieces, self.tokenize = pieces, tokenize
         self.layers = tuple(known[name] for name in in_order(known))
         self.annotator, self.similarity = annotator, similarity
 
@@ -107,7 +105,7 @@ class TextEncoder:
                 "splits, or train a model without"
             )
         encoder = cls(
-            WordPieces(Vocabulary.load(Path(folder) / VOCABULARY), manifest.tokenizer),
+            PieceTokenizer(load_vocabulary(folder, manifest), manifest.tokenizer),
             manifest.tokenize,
             bound_layers(folder, manifest, manifest.annotations),
             reopen_annotator(
@@ -185,22 +183,24 @@ class TextEncoder:
     def _cut(self, text: str, given: Sequence[str] | None) -> tuple[Words, Pieces]:
         """Cut given words, or those of ``text``, into pieces.
 
-        Words of a text that BERT's cleaning makes vanish are no words, so that the pieces are
-        those of the whole text; given words stay (and those of a text of which nothing is left)
-        and count as unknown.
+        Words of a text that its cleaning makes vanish are no words, so that the pieces are those of
+        the whole text; given words stay (and those of a text of which nothing is left) and count as
+        unknown.
         """
-        split = split_at_characters if self.tokenize == "characters" else split_at_blanks
-        words = list(given) if given is not None else split(text)
-        tokens, word_of = self.wordpieces.encode_words(words)
+        if given is None:
+            characters = self.tokenize == "characters"
+            found, tokens, word_of = self.pieces.encode_raw(text, characters=characters)
+            if tokens or not found.all:
+                return found, (tokens, word_of)
+            given = found.all
+        words = list(given)
+        tokens, word_of = self.pieces.encode_words(words)
         seen = set(word_of)
-        if len(seen) == len(words):
-            return Words.of(words), (tokens, word_of)
-        if given is None and seen:
-            number = {word: i for i, word in enumerate(sorted(seen))}
-            return Words(words, list(number)), (tokens, [number[i] for i in word_of])
-        gaps = [(i, self.wordpieces.unknown) for i in range(len(words)) if i not in seen]
-        pairs = sorted([*zip(word_of, tokens), *gaps], key=lambda pair: pair[0])
-        return Words.of(words), ([token for _, token in pairs], [word for word, _ in pairs])
+        gaps = [(i, self.pieces.unknown) for i in range(len(words)) if i not in seen]
+        if gaps:
+            pairs = sorted([*zip(word_of, tokens), *gaps], key=lambda pair: pair[0])
+            word_of, tokens = map(list, zip(*pairs))
+        return Words.of(words), (tokens, word_of)
 
     def _from_words(
         self,
@@ -231,9 +231,9 @@ class TextEncoder:
 
         A word without a wordpiece of its own (``not`` of ``cannot``) is part of the one before.
         """
-        tokens, spans = self.wordpieces.encode_text(text)
-        if not tokens and note.words:  # nothing that BERT can see
-            tokens, spans = [self.wordpieces.unknown], [note.spans[0]]
+        tokens, spans = self.pieces.encode_text(text)
+        if not tokens and note.words:  # nothing that the encoder can see
+            tokens, spans = [self.pieces.unknown], [note.spans[0]]
         found = align(text, spans, note.spans)
         owners = sorted(set(found.word_of))
         number = {word: i for i, word in enumerate(owners)}

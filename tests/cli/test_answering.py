@@ -75,7 +75,7 @@ def test_a_question_that_cannot_be_read_does_not_end_the_session(answer_runs, fa
     context, (question, *_) = facts
     given = ("--path", answer_runs / "first", "--context", context, "--cpu")
     found = run(ASK, *given, stdin=f"\u200b\u0001\n{question}\n")
-    assert "no character that BERT can see" in found.err
+    assert "no character that the encoder can see" in found.err
     assert f"Q: {question}" in found.out
     assert "no character" in refusal(ASK, *given, "--question", "\u200b")
 

@@ -11,6 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from family_directories import FORMS
 from raw_corpora import contents
 from raw_datasets import write_raw
 from raw_text import rows_of, write_pretrained, write_table
@@ -139,7 +140,7 @@ def test_bad_files_are_one_line(content, message, raw, run) -> None:
     ("content", "message"),
     [
         (None, "no vocabulary, neither vocab.txt nor tokenizer.json"),
-        (b"a\nb\n", "is no BERT vocabulary: it lacks [PAD], [UNK], [CLS], [SEP]"),
+        (b"a\nb\n", "is no vocabulary of bert: it lacks [PAD], [UNK], [CLS], [SEP]"),
         (b"[PAD]\n\xff\n", "vocab.txt:2: byte 1 of the line"),
     ],
 )
@@ -151,6 +152,25 @@ def test_missing_or_bad_vocabulary_is_one_line(content, message, raw, run) -> No
     assert status == 1
     assert len(errors(lines)) == 1
     assert errors(lines)[0].startswith("error: bert")
+    assert message in errors(lines)[0]
+    assert not (raw / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("form", "file", "message"),
+    [
+        ("roberta", "merges.txt", "model: vocab.json is there, but no merges.txt"),
+        ("xlm-roberta of fairseq", "dict.txt", "dict.txt does not fit the tokeniser beside it"),
+    ],
+)
+def test_a_tokeniser_that_is_not_whole_is_one_line(form, file, message, raw, run) -> None:
+    path = FORMS[form](raw / "model") / file
+    if file == "merges.txt":
+        path.unlink()
+    else:
+        path.write_text(path.read_text(encoding="utf-8").partition("\n")[2], encoding="utf-8")
+    status, lines = run(*PLAIN, "--pretrained", "model")
+    assert (status, len(errors(lines))) == (1, 1)
     assert message in errors(lines)[0]
     assert not (raw / "out").exists()
 

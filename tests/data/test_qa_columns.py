@@ -12,6 +12,7 @@ from prepared_text import encode
 from fairseq_plugins.data.passages import Texts
 from fairseq_plugins.data.qa_columns import QuestionColumns
 from fairseq_plugins.data.streams import Rows
+from fairseq_plugins.pretrained.families import RowFormat
 from fairseq_plugins.syntax.layers import layers_of
 
 
@@ -75,7 +76,7 @@ def texts_of(folder):
 def test_texts_are_those_of_questions_and_passages(folder):
     texts = texts_of(folder)
     for i, (_, told, question) in enumerate(asked()):
-        passage = texts.passage(i, np.array([[1, 0, 2, 0, 2]]))
+        passage = texts.passage(i, np.array([[1, 0, 2, 0, 2]]), RowFormat())
         assert (passage.id, passage.question) == (question.id, question.text)
         assert passage.context == told.context
         assert passage.answers == tuple(text for text, _ in question.answers)

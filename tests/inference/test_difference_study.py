@@ -16,6 +16,7 @@ from prepared_text import SIZES, examples, make_model, make_task, pieces_of, pre
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.inference import difference_study
 from fairseq_plugins.inference.difference_study import (
+    running_words,
     sentence_places,
     study_examples,
     study_split,
@@ -23,6 +24,7 @@ from fairseq_plugins.inference.difference_study import (
     word_strengths,
 )
 from fairseq_plugins.inference.prediction import Predictor
+from fairseq_plugins.pretrained.families import RowFormat
 
 PAIR = ("Alice sees  the garden", "green paris by night")
 
@@ -198,15 +200,16 @@ def test_kept_texts_are_checked(tmp_path, line, message):
     assert json.loads(lines[0])
 
 
-@given(st.data(), st.integers(1, 9), st.integers(1, 9))
-def test_strengths_share_what_the_other_sentence_pays(data, left, right):
+@given(st.data(), st.integers(1, 9), st.integers(1, 9), st.integers(1, 2))
+def test_strengths_share_what_the_other_sentence_pays(data, left, right, separators):
     """However words are cut, nothing is lost, and no sentence gets more than there is."""
-    size = left + right + 3
+    size = left + right + 2 + separators
     table = np.random.default_rng(data.draw(st.integers(0, 99))).random((size, size))
     table /= table.sum(1, keepdims=True)
-    segments = np.array([0] * (left + 2) + [1] * (right + 1))
-    first, second = sentence_places(segments)
-    assert [*first, *second] == [i for i in range(size) if i not in (0, left + 1, size - 1)]
+    segments = np.array([0] * (left + 2) + [1] * (right + separators))
+    first, second = sentence_places(segments, RowFormat(separators))
+    special = {0, *range(left + 1, left + 1 + separators), size - 1}
+    assert [*first, *second] == [i for i in range(size) if i not in special]
     jumps = data.draw(st.lists(st.integers(0, 1), min_size=left - 1, max_size=left - 1))
     word_of = np.cumsum([0, *jumps])
     found = word_strengths(table, second, first, word_of)
@@ -215,6 +218,12 @@ def test_strengths_share_what_the_other_sentence_pays(data, left, right):
     assert 0 < found.sum() < 1
     shown = word_strengths(table, second, first[: left - 1], word_of)
     assert len(shown) == len(found)
+
+
+def test_words_of_other_families_end_at_punctuation():
+    spans = [(0, 2), (1, 3), (3, 4), (4, 6), (7, 8), (8, 9)]
+    assert running_words("cat,do gs", spans).tolist() == [0, 0, 1, 2, 3, 3]
+    assert running_words("", []).tolist() == []
 
 
 def test_spans_of_words():

@@ -254,7 +254,7 @@ def test_what_cannot_be_asked_is_refused(reader):
         reader.answer("Who\ud800?", "Mara built the mill.")
     with pytest.raises(ValueError, match=r"^the context: '\\udcff' is half a character"):
         reader.answer("Who?", "Mara \udcff built the mill.")
-    with pytest.raises(ValueError, match="no character that BERT can see"):
+    with pytest.raises(ValueError, match="no character that the encoder can see"):
         reader.answer("Who?", "\u0000\u200b")
     with pytest.raises(ValueError, match="no split 'dev'; choices: train, valid, test"):
         reader.answer_split("dev")

@@ -5,11 +5,15 @@ from __future__ import annotations
 import pytest
 import torch
 from bert_models import SMALL, VOCABULARY, build, manifest, options, text_task
+from family_directories import FORMS
 
+from fairseq_plugins.data.dictionaries import ClosedDictionary
+from fairseq_plugins.models import _bert_plan
 from fairseq_plugins.models._bert_config import ARCHITECTURES, BertConfig
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
 from fairseq_plugins.pretrained import huggingface
+from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
 
 POS = 19  # 17 parts of speech, padding, special
 
@@ -135,8 +139,15 @@ def test_checkpoint_of_another_size_names_the_architecture_to_take(tmp_path):
 
 def test_folder_of_another_vocabulary_is_refused(checkpoint):
     other = VOCABULARY.replace(b"h\n", b"x\n")
-    with pytest.raises(ValueError, match="wordpiece 11 is 'x' instead of 'h'"):
+    with pytest.raises(ValueError, match="subword 11 is 'x' instead of 'h'"):
         build(pretrained=checkpoint[0], vocabulary=other)
+
+
+def test_folder_of_another_family_is_refused(tmp_path):
+    roberta, electra = (read_vocabulary(FORMS[n](tmp_path / n)) for n in ("roberta", "electra"))
+    _bert_plan.check_vocabulary(ClosedDictionary(roberta), roberta, tmp_path)
+    with pytest.raises(ValueError, match="one of roberta instead of electra"):
+        _bert_plan.check_vocabulary(ClosedDictionary(roberta), electra, tmp_path)
 
 
 def test_pos_needs_a_folder_with_parts_of_speech():

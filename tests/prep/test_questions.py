@@ -21,7 +21,7 @@ from fairseq_plugins.prep.recipes.question_chunks import encode_paragraphs
 from fairseq_plugins.prep.recipes.question_options import QuestionOptions
 from fairseq_plugins.prep.recipes.questions import prepare
 from fairseq_plugins.prep.workspace import WORK
-from fairseq_plugins.pretrained.tokenizer import Vocabulary
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
 CONTEXT = "The small dog rose; the dog can not rose"
 

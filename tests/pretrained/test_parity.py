@@ -6,7 +6,7 @@ import pytest
 import torch
 from pretrained_directories import SPECIALS, vocabulary_of
 
-from fairseq_plugins.data.dictionaries import BertDictionary
+from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.nn.bert import BertEncoder
 from fairseq_plugins.pretrained.directory import resolve_directory
 from fairseq_plugins.pretrained.huggingface import load_state, read_config
@@ -121,7 +121,7 @@ def batch_of(path, texts, side):
 def test_hidden_states_equal_theirs(tmp_path, kind, pairs, side) -> None:
     path = save_theirs(tmp_path / "bert", kind=kind)
     pieces = vocabulary_of(kind).decode().split()
-    dictionary = BertDictionary.load(path / "vocab.txt")
+    dictionary = ClosedDictionary.load(path / "vocab.txt")
     tokenizer = transformers.AutoTokenizer.from_pretrained(path)
     assert [dictionary.index(piece) for piece in pieces] == tokenizer.convert_tokens_to_ids(pieces)
     assert read_tokenizer_settings(path)["lowercase"] is (kind != "cased")
@@ -177,11 +177,11 @@ def test_models_with_heads_and_shards_of_theirs_load(tmp_path) -> None:
 
 
 def test_recent_directories_without_a_vocabulary_file_are_understood(tmp_path) -> None:
-    from fairseq_plugins.pretrained.directory import read_vocabulary
+    from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
 
     path = save_theirs(tmp_path / "bert", kind="chinese")
     (path / "vocab.txt").unlink()
-    assert read_vocabulary(path) == vocabulary_of("chinese")
+    assert read_vocabulary(path).content == vocabulary_of("chinese")
 
 
 def test_embedded_default_equals_theirs() -> None:

@@ -9,6 +9,9 @@ import pytest
 from pretrained_directories import vocabulary_of
 
 from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings, tokenizer_files
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
+
+VOCABULARY = Vocabulary(vocabulary_of("uncased"))
 
 
 def settings(lowercase, strip_accents, chinese_characters) -> dict[str, bool]:
@@ -92,11 +95,12 @@ def test_nothing_to_go_by_is_refused(tmp_path) -> None:
 @pytest.mark.parametrize("chinese", [True, False])
 def test_written_settings_are_read_back(tmp_path, lowercase, accents, chinese) -> None:
     given = settings(lowercase, accents, chinese)
-    for name, text in tokenizer_files(given, 512).items():
-        (tmp_path / name).write_text(text)
+    for name, content in tokenizer_files(VOCABULARY, given, 512).items():
+        (tmp_path / name).write_bytes(content)
     assert read_tokenizer_settings(tmp_path) == given
+    assert (tmp_path / "vocab.txt").read_bytes() == VOCABULARY.content
 
 
 def test_incomplete_settings_are_not_written() -> None:
     with pytest.raises(ValueError, match="lack strip_accents, chinese_characters"):
-        tokenizer_files({"lowercase": True}, 512)
+        tokenizer_files(VOCABULARY, {"lowercase": True}, 512)

@@ -142,7 +142,11 @@ def test_contexts_are_annotated_once() -> None:
 @pytest.mark.parametrize(
     ("context", "question", "message"),
     [
-        ("\x01 \u200b", "Who?", r"data\[0\]: 'context' '.*' has no character that BERT can see"),
+        (
+            "\x01 \u200b",
+            "Who?",
+            r"data\[0\]: 'context' '.*' has no character that the",
+        ),
         ("a", "\u0301", r"data\[0\].qas\[0\] \(id 'q'\): 'question' '.*' has no character that"),
     ],
 )

@@ -116,14 +116,14 @@ def test_names_of_special_tokens_are_text() -> None:
 def test_invisible_words_are_unknown_when_given_and_no_words_otherwise() -> None:
     coder = encoder()
     given_words = encode(coder, "a \u200b dog", ("a", "\u200b", "dog"))
-    assert given_words.tokens[1] == coder.wordpieces.unknown
+    assert given_words.tokens[1] == coder.pieces.unknown
     assert given_words.word_of == [0, 1, 2]
     raw = encode(coder, "a \u200b dog")
     assert (raw.words, raw.word_of) == (["a", "dog"], [0, 1])
     assert raw.tokens == [given_words.tokens[0], given_words.tokens[2]]
     for tokenize in ("whitespace", "spacy"):
         alone = encode(encoder(tokenize), "\u200b")
-        assert alone.tokens == [coder.wordpieces.unknown] * len(alone.words)
+        assert alone.tokens == [coder.pieces.unknown] * len(alone.words)
 
 
 def test_parts_of_speech_are_those_of_the_cased_text() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from raw_text import text_options, word_pieces, write_pretrained, write_table
 
 from fairseq_plugins.prep.recipes.text import prepare
-from fairseq_plugins.text.wordpiece import Words, split_at_blanks, split_at_characters
+from fairseq_plugins.text.pieces import Words, split_at_blanks, split_at_characters
 
 CHARACTERS = st.sampled_from("ab1,.\u6771\u4eac\uff0c\u3002\u304b\uac00\U00020000\uf900 \t\u3000")
 

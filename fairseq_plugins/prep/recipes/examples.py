@@ -9,18 +9,18 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ...data.folder_names import VOCABULARY
 from ...data.manifest import TEXT, Manifest, tool_versions
 from ...data.streams import Rows
 from ...data.text_folders import count_examples
 from ...files import sha256, write_bytes
-from ...pretrained.directory import read_vocabulary, resolve_directory
-from ...pretrained.tokenizer import Vocabulary, read_tokenizer_settings
+from ...pretrained.directory import resolve_directory
+from ...pretrained.tokenizer import read_tokenizer_settings
+from ...pretrained.tokenizer_sources import read_vocabulary, vocabulary_files
 from ...syntax.layers import layers_of
+from ...text.pieces import PieceTokenizer
 from ...text.raw_text import overlong_words
 from ...text.text_encoder import EncodedSentence, TextEncoder
 from ...text.word_similarity import WordSimilarity
-from ...text.wordpiece import WordPieces
 from ..chunks import NO_BOUND, Chunk, EncodedChunk, numbered
 from ..engine import ChunkStep, Recipe
 from ..inventories import bind_layers, look_up
@@ -43,7 +43,8 @@ class ExampleRecipe(Recipe):
             ``annotation_names`` and those of every preparation.
     """
 
-    unit, unknown, encodes_apart = "examples", "[UNK]", True
+    unit, encodes_apart = "examples", True
+    remedy = "is the text of the language and characters that the pretrained model knows?"
     cure = "give --valid-file"  # where there is nothing to validate on
 
     def __init__(self, options: Any) -> None:
@@ -52,8 +53,7 @@ class ExampleRecipe(Recipe):
 
     def inputs(self) -> Iterable[Path]:
         """Return all files, and that of a vocabulary which is not embedded."""
-        path = resolve_directory(self.options.pretrained) / VOCABULARY
-        return [*self.read.values(), *([path] if path.is_file() else [])]
+        return [*self.read.values(), *vocabulary_files(resolve_directory(self.options.pretrained))]
 
     def load_tools(self, annotator: Any, similarity: WordSimilarity | None = None) -> None:
         """Load the vocabulary, and build the encoder around it; see `TextEncoder`.
@@ -66,9 +66,9 @@ class ExampleRecipe(Recipe):
         self.given = given_inventories(options, names, trained=trained)
         self.directory = resolve_directory(options.pretrained)
         self.settings = read_tokenizer_settings(self.directory)
-        content, place = read_vocabulary(self.directory), str(self.directory / VOCABULARY)
-        self.vocabulary = Vocabulary(content, place)
-        pieces = WordPieces(self.vocabulary, self.settings)
+        self.vocabulary = read_vocabulary(self.directory)
+        self.unknown = self.vocabulary.family.specials.unk
+        pieces = PieceTokenizer(self.vocabulary, self.settings)
         layers = [self.given.get(one.name, one) for one in layers_of(options.annotation_names)]
         how = (options.tokenize, layers, annotator, similarity)
         self.encoder = TextEncoder(pieces, *how)
@@ -114,7 +114,8 @@ class ExampleRecipe(Recipe):
     def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
         """Write the vocabulary, and learnt inventories."""
         self.folder = folder
-        write_bytes(folder / VOCABULARY, self.vocabulary.content)
+        file = folder / self.vocabulary.family.vocabulary_file
+        write_bytes(file, self.vocabulary.content)
         what = (manifest.layers, self.given, chunks)
         layers = bind_layers(*what, self.options, manifest, folder)
         self.layers = {layer.name: layer for layer in layers}
@@ -185,7 +186,7 @@ def encoded_chunk(encoder: TextEncoder, sides: Sequence[Sequence[EncodedSentence
     for k, side in enumerate(sides):
         found.streams[f"tokens{k}"] = Rows.of(sentence.tokens for sentence in side)
         found.streams[f"words{k}"] = Rows.of(sentence.word_of for sentence in side)
-        found.unknown[f"tokens{k}"] = dict(unknown_words(side, encoder.wordpieces.unknown))
+        found.unknown[f"tokens{k}"] = dict(unknown_words(side, encoder.pieces.unknown))
         for layer in encoder.layers:
             if k not in layer.sides(len(sides)):
                 continue

@@ -93,14 +93,7 @@ class QuestionOptions:
             raise ValueError(f"--layers {self.annotations}: SQuAD files have no {named(given)}")
         self.tokenize = self.tokenize or ("spacy" if self.annotation_names else "whitespace")
         check(self)
-        room = self.limits.room(self.max_query_length)
-        if self.doc_stride > room:
-            raise ValueError(
-                f"--doc-stride {self.doc_stride}: beside a question of --max-query-length "
-                f"{self.max_query_length} and 3 special tokens --max-positions "
-                f"{self.max_positions} leaves {max(room, 0)} wordpieces of the context, and "
-                "windows further apart than that would leave some out"
-            )
+        self.limits.check()
         check_some(self)
         if self.spacy_model and not needs_annotator(self.annotation_names, self.tokenize):
             raise ValueError(

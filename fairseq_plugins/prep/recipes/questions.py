@@ -2,8 +2,10 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -14,8 +16,9 @@ from ...data.manifest import Manifest
 from ...files import write_text
 from ...messages import quoted
 from ...text.annotators import load_annotator
+from ...text.pieces import PieceTokenizer
 from ...text.squad_encoder import check_visible
-from ...text.wordpiece import WordPieces
+from ...text.word_similarity import WordSimilarity
 from .. import engine
 from ..chunks import NO_BOUND, Chunk, open_chunk
 from ..engine import ChunkInput
@@ -52,10 +55,16 @@ class QuestionRecipe(ExampleRecipe):
             windows={name: getattr(options, name) for name in WINDOWS},
         )
 
+    def load_tools(self, annotator: Any, similarity: WordSimilarity | None = None) -> None:
+        """Check that rows of the family leave a context its room, too."""
+        super().load_tools(annotator, similarity)
+        self.limits = replace(self.options.limits, row=self.vocabulary.family.row)
+        self.limits.check()
+
     def scan(self, manifest: Manifest) -> None:
         """Read all paragraphs."""
         self.manifest = manifest
-        self.paragraphs = scan(self.options, self.files, self.encoder.wordpieces)
+        self.paragraphs = scan(self.options, self.files, self.encoder.pieces)
 
     def parts(self) -> Iterator[ChunkInput]:
         """Yield some paragraphs with their questions."""
@@ -68,7 +77,7 @@ class QuestionRecipe(ExampleRecipe):
     def work(self) -> Callable[[Chunk], None]:
         """Annotate, cut and place answers."""
         repair = self.options.on_misalignment == "repair"
-        return partial(encode_chunk, self.encoder, self.options.limits, repair)
+        return partial(encode_chunk, self.encoder, self.limits, repair)
 
     def sizes(self, split: str) -> dict[str, int]:
         """Return the streams of questions and contexts, and what joins and answers them."""
@@ -104,7 +113,7 @@ class QuestionRecipe(ExampleRecipe):
 
 
 def scan(
-    options: QuestionOptions, files: dict[str, Path], pieces: WordPieces
+    options: QuestionOptions, files: dict[str, Path], pieces: PieceTokenizer
 ) -> dict[str, tuple[Paragraph, ...]]:
     """Read every file, and refuse what the options do not allow.
 
@@ -138,7 +147,7 @@ def check_starts(paragraph: Paragraph) -> None:
                 )
 
 
-def check_lengths(paragraph: Paragraph, pieces: WordPieces, longest: int) -> None:
+def check_lengths(paragraph: Paragraph, pieces: PieceTokenizer, longest: int) -> None:
     """Refuse questions of too many wordpieces; ValueError with place, id and length."""
     for place, question in paragraph.named():
         count = len(pieces.encode_text(question.text)[0])

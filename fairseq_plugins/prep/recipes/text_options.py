@@ -25,7 +25,7 @@ ANNOTATIONS = "pos,heads"
 NO_CONTENT = ("raw_dir", "wordnet", "many_labels")  # decide nothing, or stand elsewhere
 PARSES = {"train": "train_conllu", "valid": "valid_conllu", "test": "test_conllu"}
 PAIRED = ",".join(OF_PAIRS)
-PRETRAINED = "BERT whose vocabulary counts: embedded name or Hugging Face directory"
+PRETRAINED = "encoder whose vocabulary counts: embedded name, Hugging Face or fairseq directory"
 
 
 @dataclass

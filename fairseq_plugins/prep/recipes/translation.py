@@ -59,6 +59,10 @@ class TranslationRecipe(engine.Recipe):
     """How parallel text is prepared; see `engine.Recipe`."""
 
     unit, unknown = "lines", "<unk>"
+    remedy = (
+        "is it text of the dictionary's kind, cut into words as that was? --like FOLDER "
+        "prepares as FOLDER was; what FOLDER never saw stays unknown"
+    )
 
     def __init__(self, options: TranslationOptions) -> None:
         self.options = options

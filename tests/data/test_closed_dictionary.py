@@ -1,4 +1,4 @@
-"""A BERT vocabulary keeps its ids and its bytes in fairseq's dictionary."""
+"""A pretrained vocabulary keeps its ids and its bytes in fairseq's dictionary."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from fairseq.data import Dictionary
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.data.dictionaries import BertDictionary
-from fairseq_plugins.pretrained.tokenizer import Vocabulary
+from fairseq_plugins.data.dictionaries import ClosedDictionary
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PIECES = {
@@ -32,7 +32,7 @@ def write(path, pieces, end="\n"):
 @pytest.mark.parametrize("end", ["\n", ""])
 def test_dictionary_keeps_ids_and_bytes(kind, end, tmp_path) -> None:
     path = write(tmp_path / "vocab.txt", PIECES[kind], end)
-    dictionary = BertDictionary.load(str(path))
+    dictionary = ClosedDictionary.load(str(path))
     assert [dictionary.index(piece) for piece in PIECES[kind]] == list(range(len(PIECES[kind])))
     assert [dictionary[i] for i in range(len(dictionary))] == PIECES[kind]
     assert dictionary.bos() == PIECES[kind].index("[CLS]")
@@ -53,7 +53,7 @@ def test_dictionary_keeps_ids_and_bytes(kind, end, tmp_path) -> None:
 def test_any_wordpieces_keep_their_lines(pieces, newline) -> None:
     pieces = list(dict.fromkeys([*pieces, *SPECIALS]))
     content = "".join(piece + newline for piece in pieces).encode()
-    dictionary = BertDictionary(Vocabulary(content))
+    dictionary = ClosedDictionary(Vocabulary(content))
     assert [dictionary.index(piece) for piece in pieces] == list(range(len(pieces)))
     assert len(dictionary) == len(pieces)
     written = io.StringIO()
@@ -62,13 +62,13 @@ def test_any_wordpieces_keep_their_lines(pieces, newline) -> None:
 
 
 def test_a_repeated_wordpiece_has_its_last_id_as_in_transformers() -> None:
-    dictionary = BertDictionary(Vocabulary("\n".join([*SPECIALS, "a", "b", "a"]).encode()))
+    dictionary = ClosedDictionary(Vocabulary("\n".join([*SPECIALS, "a", "b", "a"]).encode()))
     assert (len(dictionary), dictionary.index("a"), dictionary[5]) == (8, 7, "a")
 
 
 @pytest.fixture
-def dictionary() -> BertDictionary:
-    return BertDictionary(Vocabulary("\n".join(PIECES["uncased"]).encode()))
+def dictionary() -> ClosedDictionary:
+    return ClosedDictionary(Vocabulary("\n".join(PIECES["uncased"]).encode()))
 
 
 def test_dictionary_is_closed(dictionary) -> None:
@@ -97,13 +97,13 @@ def test_dictionary_serves_fairseq(dictionary) -> None:
 
 def test_files_that_are_no_vocabulary_are_named(tmp_path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere.txt: no such vocabulary"):
-        BertDictionary.load(tmp_path / "nowhere.txt")
+        ClosedDictionary.load(tmp_path / "nowhere.txt")
     path = write(tmp_path / "v.txt", ["[PAD]", "[UNK]", "a"])
-    with pytest.raises(ValueError, match=r"v.txt is no BERT vocabulary: it lacks \[CLS\], \[SEP\]"):
-        BertDictionary.load(path)
+    with pytest.raises(ValueError, match=r"v.txt is no vocabulary of bert: it lacks \[CLS\], "):
+        ClosedDictionary.load(path)
     path.write_bytes(b"[PAD]\n\xff\n")
     with pytest.raises(ValueError, match="v.txt:2: .* not valid UTF-8"):
-        BertDictionary.load(path)
+        ClosedDictionary.load(path)
     path.write_bytes(b"")
     with pytest.raises(ValueError, match="lacks"):
-        BertDictionary.load(path)
+        ClosedDictionary.load(path)

@@ -1,0 +1,104 @@
+"""A sentencepiece model file: its subwords, their scores, and how it normalises text.
+
+Subwords are read by the ``sentencepiece`` package. Of what else stands in the file (a protocol
+buffer, https://protobuf.dev/programming-guides/encoding) that package hands out nothing, so the
+three entries that matter are looked up here: the kind of model, the table of characters, and
+whether a word begins with a mark.
+"""
+
+import base64
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sentencepiece import SentencePieceProcessor
+
+TRAINER, NORMALIZER = 2, 3  # fields of the file
+MODEL_TYPE, UNIGRAM = 3, 1  # of the first, and the value that is read here
+CHARACTERS, MARKED = 2, 3  # of the second
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # how a field is written
+
+
+@dataclass(frozen=True)
+class SentencePieces:
+    """What a model file holds.
+
+    Args:
+        scores: subwords by their id in the file, each with its score.
+        unknown: id of the unknown subword.
+        controls: subwords that stand for something else than text, the unknown one among them.
+        characters: table of the normaliser as base64; None where it changes nothing.
+    """
+
+    scores: list[tuple[str, float]]
+    unknown: int
+    controls: frozenset[str]
+    characters: str | None
+
+    @property
+    def normalizer(self) -> dict[str, Any] | None:
+        """The table as a step of ``tokenizer.json``."""
+        if self.characters is None:
+            return None
+        return {"type": "Precompiled", "precompiled_charsmap": self.characters}
+
+
+def read_sentencepieces(path: Path) -> SentencePieces:
+    """Read a model file.
+
+    Raises:
+        ValueError: it is damaged, or no unigram model with a mark before words.
+    """
+    content = path.read_bytes()
+    try:
+        model = SentencePieceProcessor(model_proto=content)
+        fields = dict(_fields(content, last_of=(TRAINER, NORMALIZER)))
+        trainer, normalizer = (dict(_fields(fields.get(k, b""))) for k in (TRAINER, NORMALIZER))
+    except (RuntimeError, OSError, ValueError, TypeError, IndexError):
+        raise ValueError(f"{path} is no sentencepiece model, or is damaged") from None
+    count = model.get_piece_size()
+    if trainer.get(MODEL_TYPE, UNIGRAM) != UNIGRAM or any(map(model.is_byte, range(count))):
+        raise ValueError(f"{path} is no unigram model; others are not read here")
+    if not normalizer.get(MARKED, 1):
+        raise ValueError(
+            f"{path}: its words begin without a mark (add_dummy_prefix); not read here"
+        )
+    scores = [(model.id_to_piece(i), float(model.get_score(i))) for i in range(count)]
+    controls = [scores[i][0] for i in range(count) if model.is_control(i) or model.is_unknown(i)]
+    table = normalizer.get(CHARACTERS)
+    characters = base64.b64encode(table).decode("ascii") if table else None
+    return SentencePieces(scores, model.unk_id(), frozenset(controls), characters)
+
+
+def _fields(content: bytes, last_of: tuple[int, ...] = ()) -> Iterator[tuple[int, Any]]:
+    """Yield the fields of a message with their values; with ``last_of`` these alone.
+
+    Raises:
+        ValueError, IndexError: it is none.
+    """
+    place = 0
+    while place < len(content):
+        key, place = _number(content, place)
+        kind, length = key & 7, 0
+        if kind == VARINT:
+            value, place = _number(content, place)
+        elif kind in (FIXED64, FIXED32):
+            value, length = None, 8 if kind == FIXED64 else 4
+        elif kind == BYTES:
+            length, place = _number(content, place)
+            value = content[place : place + length]
+        else:
+            raise ValueError(f"no field of kind {kind}")
+        place += length
+        if not last_of or key >> 3 in last_of:
+            yield key >> 3, value
+
+
+def _number(content: bytes, place: int) -> tuple[int, int]:
+    """Return a number that stands at a place in as many bytes as it needs, and what follows."""
+    value = shift = 0
+    while content[place] & 128:
+        value |= (content[place] & 127) << shift
+        place, shift = place + 1, shift + 7
+    return value | content[place] << shift, place + 1

@@ -1,0 +1,153 @@
+"""What a ``tokenizer.json`` claims, entry by entry: as it is meant here, or refused."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from ..messages import quoted
+from ..text_reading import decode
+from .families import Family
+from .tokenizer_models import MARK, Body, byte_level, steps_of
+
+NEUTRAL = (None, "", False, 0)  # values of options that then change nothing
+BPE_OPTIONS = ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk")
+BPE_OPTIONS += ("byte_fallback", "ignore_merges")
+NORMALIZERS = ("Precompiled", "Replace", "NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase")
+NORMALIZERS += ("StripAccents", "Strip")
+BLANKS = " {2,}"  # the one regular expression that converted models have
+
+
+def parse(content: bytes, place: str) -> Body:
+    """Return the JSON object of a file; ValueError names the ``place``."""
+    try:
+        body = json.loads(decode(content, place, 1))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{place} is not readable JSON: {error}") from None
+    if not isinstance(body, dict):
+        raise ValueError(f"{place} holds no JSON object")
+    return body
+
+
+def ordered_pieces(vocabulary: Any, place: str) -> list[str]:
+    """Return subwords in the order of their ids, which must be 0, 1, ... without gaps."""
+    if not isinstance(vocabulary, dict) or not all(type(i) is int for i in vocabulary.values()):
+        raise ValueError(f"{place}: ids of the vocabulary are not numbers")
+    pieces = sorted(vocabulary, key=vocabulary.__getitem__)
+    if [vocabulary[piece] for piece in pieces] != list(range(len(pieces))):
+        raise ValueError(f"{place}: ids of the vocabulary are not 0 to {len(pieces) - 1}")
+    return pieces
+
+
+def added_tokens(tokens: Any, family: Family, place: str) -> dict[str, int]:
+    """Return the added tokens with their ids, which must be special."""
+    found = {}
+    for token in tokens if isinstance(tokens, list) else [tokens]:
+        told = token if isinstance(token, dict) else {}
+        name, number = told.get("content"), told.get("id")
+        if not isinstance(name, str) or type(number) is not int:
+            raise ValueError(f"{place}: an added token is {quoted(token)}")
+        if name not in special_pieces(family, ()) and not token.get("special"):
+            raise ValueError(
+                f"{place}: the added token {name!r} is no special token of {family.name}; such "
+                "tokens are not read here"
+            )
+        found[name] = number
+    return found
+
+
+def with_added(pieces: list[str], added: Mapping[str, int], place: str) -> list[str]:
+    """Return all subwords, added tokens that are new to them behind."""
+    indices = {piece: i for i, piece in enumerate(pieces)}
+    for name, number in sorted(added.items(), key=lambda pair: pair[1]):
+        if indices.setdefault(name, len(pieces)) != number:
+            raise ValueError(f"{place}: the added token {name!r} has the id {number}")
+        pieces += [name] * (number == len(pieces))
+    return pieces
+
+
+def special_pieces(family: Family, added: Any) -> tuple[str, ...]:
+    """Return a family's special tokens, the mask last, and behind them those that are added."""
+    own = family.specials
+    return tuple(dict.fromkeys((own.cls, own.sep, own.pad, own.unk, own.mask, *added)))
+
+
+def merge_pairs(model: Body, place: str) -> list[list[str]]:
+    """Return the merges as pairs; ValueError for options that change what is done."""
+    for key in BPE_OPTIONS:
+        if model.get(key) not in NEUTRAL:
+            raise ValueError(f"{place}: {key} is {quoted(model[key])}, expected none")
+    merges = model.get("merges")
+    pairs = [one.split(" ") if isinstance(one, str) else one for one in merges or ()]
+    texts = (len(p) == 2 and all(isinstance(t, str) for t in p) for p in pairs)
+    if not pairs or not all(texts):
+        raise ValueError(f"{place}: it has no merges (pairs of subwords), so nothing can be joined")
+    return pairs
+
+
+def piece_scores(model: Body, place: str) -> list[tuple[str, float]]:
+    """Return the subwords of a unigram model with their log probabilities."""
+    if model.get("byte_fallback"):
+        raise ValueError(f"{place}: byte_fallback is not done here")
+    rows = model.get("vocab")
+    for row in rows if isinstance(rows, list) else [rows]:
+        pair = [type(value) for value in row] if isinstance(row, list) else []
+        if pair not in ([str, float], [str, int]) or not isfinite(row[1]):
+            raise ValueError(f"{place}: {quoted(row)} is no subword with its score")
+    return [(piece, float(score)) for piece, score in rows]
+
+
+def has_prefix(before: Any, place: str) -> bool:
+    """Return whether a blank is thought before a text, of a byte-level pre-tokeniser."""
+    wanted = byte_level(prefix=False)
+    found = {**wanted, **before} if isinstance(before, dict) else {}
+    prefix = found.get("add_prefix_space")
+    if found | {"add_prefix_space": False, "trim_offsets": True} != wanted or prefix not in (0, 1):
+        raise ValueError(f"{place}: pre_tokenizer is {quoted(before)}, expected ByteLevel alone")
+    return bool(prefix)
+
+
+def marking(before: Any, place: str) -> Body:
+    """Return a sentencepiece pre-tokeniser of the kinds that are known, as it is."""
+    inner = before.get("pretokenizers") if isinstance(before, dict) else None
+    steps = [before] if inner is None else inner
+    kinds = [step.get("type") for step in steps] if all(isinstance(s, dict) for s in steps) else []
+    if kinds not in (["Metaspace"], ["WhitespaceSplit", "Metaspace"]) or (
+        steps[-1].get("replacement", MARK) != MARK
+    ):
+        raise ValueError(
+            f"{place}: pre_tokenizer is {quoted(before)}, expected WhitespaceSplit and Metaspace"
+        )
+    return before
+
+
+def known_normalizer(found: Any, place: str) -> Body | None:
+    """Return a normaliser whose steps are all known, as it is."""
+    if found is None:
+        return None
+    for step in steps_of(found) if isinstance(found, dict) else [found]:
+        kind = step.get("type") if isinstance(step, dict) else step
+        pattern = step.get("pattern") if isinstance(step, dict) else None
+        regex = pattern.get("Regex", BLANKS) if isinstance(pattern, dict) else BLANKS
+        if kind not in NORMALIZERS or regex != BLANKS:
+            raise ValueError(
+                f"{place}: normalizer {quoted(step)} is not known; "
+                f"choices: {', '.join(NORMALIZERS)}"
+            )
+        if kind == "Precompiled" and not _is_table(step.get("precompiled_charsmap")):
+            raise ValueError(f"{place}: precompiled_charsmap is no table of characters")
+    return found
+
+
+def _is_table(text: Any) -> bool:
+    """Whether a text is a table of sentencepiece's: a size, a trie of it, and UTF-8."""
+    try:
+        table = b64decode(text, validate=True)
+        size = int.from_bytes(table[:4], "little")
+        table[4 + size :].decode("utf-8")
+    except (TypeError, ValueError):
+        return False
+    return len(table) >= 4 + size and size % 4 == 0

@@ -1,0 +1,205 @@
+"""A tokeniser as ``tokenizer.json`` has it, taken apart, checked, and written in one normal form.
+
+Two kinds are known: byte-level byte-pair encoding (Radford et al. 2019, as RoBERTa uses it) and
+sentencepiece's unigram model (Kudo 2018, as XLM-R and ALBERT use it). Whatever the file claims
+beside these is refused, not passed over: the same text must give the same ids as elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..messages import quoted
+from . import tokenizer_checks as checks
+from .families import BYTE_BPE, Family
+from .tokenizer_models import Body, byte_bpe, byte_level, steps_of, unigram
+
+MODELS = {BYTE_BPE: "BPE"}  # by scheme; otherwise a unigram model
+REQUIRED = 4  # special tokens of a family: the mask may be missing
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What decides which ids a text gets.
+
+    Args:
+        model: kind, subwords by id and how they join; see `byte_bpe` and `unigram`.
+        normalizer: what is done to the text before, or None.
+        pre_tokenizer: how it is cut into words.
+        specials: subwords that no text has.
+    """
+
+    model: Body
+    normalizer: Body | None
+    pre_tokenizer: Body
+    specials: tuple[str, ...]
+
+    @property
+    def pieces(self) -> list[str]:
+        """The subwords in the order of their ids."""
+        vocabulary = self.model["vocab"]
+        return [*vocabulary] if self.model["type"] == "BPE" else [one for one, _ in vocabulary]
+
+    @classmethod
+    def read(cls, body: Body, family: Family, place: str) -> Parts:
+        """Take a ``tokenizer.json`` apart.
+
+        Raises:
+            ValueError: it holds another kind of tokeniser than the family has, or says something
+                that is not done here; names ``place``, key and value.
+        """
+        try:
+            return cls._read(body, family, place)
+        except (AttributeError, LookupError, TypeError) as error:  # of another form than any
+            raise ValueError(f"{place} is no tokeniser: {quoted(error)}") from None
+
+    @classmethod
+    def _read(cls, body: Body, family: Family, place: str) -> Parts:
+        model, normalizer = body.get("model"), body.get("normalizer")
+        wanted = MODELS.get(family.scheme, "Unigram")
+        if not isinstance(model, dict) or model.get("type", wanted) != wanted:
+            kind = model.get("type") if isinstance(model, dict) else model
+            raise ValueError(f"{place}: model is {quoted(kind)}, {family.name} has {wanted}")
+        added = checks.added_tokens(body.get("added_tokens") or [], family, place)
+        if wanted == "BPE":
+            pairs = checks.merge_pairs(model, place)
+            vocabulary = checks.ordered_pieces(model.get("vocab"), place)
+            model = byte_bpe(
+                checks.with_added(vocabulary, added, place), pairs, model.get("unk_token")
+            )
+            if normalizer is not None:
+                raise ValueError(f"{place}: normalizer is {quoted(normalizer)}, expected none")
+            before = byte_level(prefix=checks.has_prefix(body.get("pre_tokenizer"), place))
+        else:
+            scores = checks.piece_scores(model, place)
+            names = checks.with_added([piece for piece, _ in scores], added, place)
+            scores += [(name, 0.0) for name in names[len(scores) :]]
+            model = unigram(scores, model.get("unk_id"))
+            normalizer = checks.known_normalizer(normalizer, place)
+            before = checks.marking(body.get("pre_tokenizer"), place)
+        return cls.of(model, normalizer, before, family, [*added]).checked(place)
+
+    @classmethod
+    def of(
+        cls,
+        model: Body,
+        normalizer: Body | None,
+        pre_tokenizer: Body,
+        family: Family,
+        others: Sequence[str] = (),
+    ) -> Parts:
+        """Put parts together; ``others`` are special beside the family's own."""
+        return cls(model, normalizer, pre_tokenizer, checks.special_pieces(family, others))
+
+    def checked(self, place: str) -> Parts:
+        """Return itself.
+
+        Raises:
+            ValueError: a special token is missing, a merge is none, or would make one of text.
+        """
+        pieces = {*self.pieces}
+        lacking = [one for one in self.specials[:REQUIRED] if one not in pieces]
+        if lacking:
+            raise ValueError(f"{place}: the vocabulary lacks {', '.join(lacking)}")
+        if self.model["type"] == "BPE":
+            known, special = self.model["vocab"].keys(), {*self.specials}
+            for pair in self.model["merges"]:
+                if not known >= {*pair, "".join(pair)}:
+                    raise ValueError(f"{place}: no vocabulary for the merge {' '.join(pair)!r}")
+                if "".join(pair) in special:
+                    raise ValueError(f"{place}: the merge {' '.join(pair)!r} makes a special token")
+        elif type(self.model["unk_id"]) is not int or not 0 <= self.model["unk_id"] < len(
+            self.pieces
+        ):
+            raise ValueError(f"{place}: unk_id is {quoted(self.model['unk_id'])}, no subword's")
+        return self
+
+    @property
+    def options(self) -> dict[str, bool]:
+        """What transformers' own tokenisers ask for beside the file."""
+        last = _last(self.pre_tokenizer)
+        if "add_prefix_space" in last:
+            return {"add_prefix_space": last["add_prefix_space"]}
+        steps = {step["type"] for step in steps_of(self.normalizer)}
+        found = {"add_prefix_space": last.get("prepend_scheme", "always") != "never"}
+        if "Replace" in steps:  # ALBERT's
+            found["do_lower_case"] = "Lowercase" in steps
+            found["keep_accents"] = "StripAccents" not in steps
+        return found
+
+    def body(self) -> Body:
+        """Return the tokeniser for text, in which the names of special tokens are text as well."""
+        model = self.model
+        if model["type"] != "BPE":
+            hidden = {*self.specials}
+            # what stands behind a blank is never found: blanks are marks by then
+            rows = [[f" {p}" if p in hidden else p, score] for p, score in model["vocab"]]
+            model = model | {"vocab": rows}
+        return _EMPTY | {
+            "normalizer": self.normalizer,
+            "pre_tokenizer": self.pre_tokenizer,
+            "model": model,
+        }
+
+    def content(self, family: Family) -> bytes:
+        """Return the whole file: with special tokens and rows, as other programs want it."""
+        indices = {piece: i for i, piece in enumerate(self.pieces)}
+        byte_level = self.model["type"] == "BPE"
+        decoder = self.pre_tokenizer if byte_level else _last(self.pre_tokenizer)
+        body = self.body() | {
+            "added_tokens": [
+                _token(indices[name], name, is_mask=name == family.specials.mask)
+                for name in sorted({*self.specials} & indices.keys(), key=indices.__getitem__)
+            ],
+            "model": self.model,
+            "post_processor": _rows(family, indices),
+            "decoder": decoder,
+        }
+        return (json.dumps(body, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
+
+
+_EMPTY: Body = {
+    "version": "1.0",
+    "truncation": None,
+    "padding": None,
+    "added_tokens": [],
+    "normalizer": None,
+    "pre_tokenizer": None,
+    "post_processor": None,
+    "decoder": None,
+}
+
+
+def _last(before: Body) -> Body:
+    return before["pretokenizers"][-1] if "pretokenizers" in before else before
+
+
+def _token(number: int, name: str, *, is_mask: bool) -> Body:
+    flags = {"single_word": False, "lstrip": is_mask, "rstrip": False, "normalized": False}
+    return {"id": number, "content": name, **flags, "special": True}
+
+
+def _rows(family: Family, indices: Mapping[str, int]) -> Body:
+    """Return how rows of one and of two texts are made, in the way of ``tokenizer.json``."""
+    own, row = family.specials, family.row
+    second = int(row.separators == 1)
+
+    def special(name: str, side: int = 0) -> Body:
+        return {"SpecialToken": {"id": name, "type_id": side}}
+
+    def text(name: str, side: int = 0) -> Body:
+        return {"Sequence": {"id": name, "type_id": side}}
+
+    single = [special(own.cls), text("A"), special(own.sep)]
+    extra = [special(own.sep)] * (row.separators - 1)
+    ids = {
+        name: {"id": name, "ids": [indices[name]], "tokens": [name]} for name in (own.cls, own.sep)
+    }
+    return {
+        "type": "TemplateProcessing",
+        "single": single,
+        "pair": [*single, *extra, text("B", second), special(own.sep, second)],
+        "special_tokens": ids,
+    }

@@ -1,0 +1,209 @@
+"""The vocabulary of a pretrained directory, whatever files say it: one `Vocabulary` of them.
+
+WordPiece: ``vocab.txt``, or what ``tokenizer.json`` says. Byte-level byte-pair encoding:
+``tokenizer.json``, or ``vocab.json`` with ``merges.txt`` (GPT-2's own names: ``encoder.json`` with
+``vocab.bpe``). Sentencepiece: ``tokenizer.json``, or ``sentencepiece.bpe.model`` (XLM-R), or
+``spiece.model`` (ALBERT). A folder of fairseq's has ``dict.txt`` beside these, which decides the
+ids: fairseq's four special tokens, its lines, and ``<mask>``, as `fairseq.tasks` adds it.
+"""
+
+import re
+from pathlib import Path
+
+from ..messages import named, quoted
+from ..text_reading import read_lines
+from . import tokenizer_models
+from .directory import DICTIONARY, TOKENIZER, VOCABULARY, find_family, is_fairseq, read_json
+from .families import BYTE_BPE, WORDPIECE, Family
+from .sentencepiece_model import SentencePieces, read_sentencepieces
+from .tokenizer_checks import ordered_pieces
+from .tokenizer_json import Parts
+from .tokenizer_models import Body
+from .vocabulary import Vocabulary
+
+CONFIG = "tokenizer_config.json"
+PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))  # subwords, merges
+MODELS = ("sentencepiece.bpe.model", "spiece.model")
+UNFIT = "does not fit the tokeniser beside it"
+FILLER = re.compile(r"madeupword\d+")  # lines that fairseq writes to round a dictionary's size
+
+
+def read_vocabulary(directory: str | Path) -> Vocabulary:
+    """Return the vocabulary of a pretrained directory.
+
+    Raises:
+        FileNotFoundError: a file is missing; names what there may be.
+        ValueError: a file is damaged, of another family, or does not fit another one.
+    """
+    directory = Path(directory)
+    family = find_family(directory)
+    if family.scheme == WORDPIECE:
+        return Vocabulary(_wordpieces(directory), str(directory / VOCABULARY), family)
+    path = directory / TOKENIZER
+    if path.is_file() and not is_fairseq(directory):
+        parts = Parts.read(read_json(path), family, str(path))
+        if family.scheme == BYTE_BPE:
+            prefix = _flag(directory, "add_prefix_space", parts.pre_tokenizer["add_prefix_space"])
+            parts = Parts.of(parts.model, None, tokenizer_models.byte_level(prefix=prefix), family)
+    elif family.scheme == BYTE_BPE:
+        parts = _from_merges(directory, family)
+    else:
+        parts = _from_sentencepieces(directory, family)
+    return Vocabulary(parts.content(family), str(directory), family)
+
+
+def vocabulary_files(directory: str | Path) -> list[Path]:
+    """Return the files that a directory's vocabulary is read from, those of them that exist."""
+    names = (VOCABULARY, TOKENIZER, DICTIONARY, *(name for pair in PAIRS for name in pair), *MODELS)
+    return [path for name in names if (path := Path(directory) / name).is_file()]
+
+
+def _wordpieces(directory: Path) -> bytes:
+    """Return the vocabulary, one wordpiece a line.
+
+    Recent versions of transformers save a tokenizer as ``tokenizer.json`` alone.
+    """
+    if (directory / VOCABULARY).is_file():
+        return (directory / VOCABULARY).read_bytes()
+    path = directory / TOKENIZER
+    if not path.is_file():
+        raise FileNotFoundError(f"{directory}: no vocabulary, neither {VOCABULARY} nor {TOKENIZER}")
+    model = read_json(path).get("model")
+    pieces = model.get("vocab") if isinstance(model, dict) else None
+    if not isinstance(pieces, dict) or model.get("type", "WordPiece") != "WordPiece":
+        raise ValueError(f"{path} holds no WordPiece vocabulary")
+    ordered = ordered_pieces(pieces, str(path))
+    broken = [piece for piece in ordered if "\n" in piece]
+    if broken:
+        raise ValueError(f"{path}: the wordpiece {broken[0]!r} holds a line break")
+    return "".join(f"{piece}\n" for piece in ordered).encode("utf-8")
+
+
+def _flag(directory: Path, key: str, default: bool) -> bool:
+    """Return what the tokeniser's configuration says; ValueError where it is no truth value."""
+    path = directory / CONFIG
+    value = read_json(path).get(key) if path.is_file() else None
+    if value not in (True, False, None):
+        raise ValueError(f"{path}: {key} is {quoted(value)}, expected true or false")
+    return default if value is None else bool(value)
+
+
+def _from_merges(directory: Path, family: Family) -> Parts:
+    """Read subwords and merges of byte-pair encoding."""
+    files = [[directory / name for name in pair] for pair in PAIRS]
+    found = next((pair for pair in files if pair[0].is_file()), None)
+    if found is None:
+        names = [TOKENIZER, *(f"{first} with {second}" for first, second in PAIRS)]
+        raise FileNotFoundError(
+            f"{directory}: no vocabulary, expected {named(names, between=' or ')}"
+        )
+    subwords, merges = found
+    if not merges.is_file():
+        raise FileNotFoundError(
+            f"{directory}: {subwords.name} is there, but no {merges.name}: without merges nothing "
+            "can be joined to subwords"
+        )
+    pieces = ordered_pieces(read_json(subwords), str(subwords))
+    pairs = _merges(merges)
+    if is_fairseq(directory):
+        spelled = {str(number): piece for number, piece in enumerate(pieces)}
+        pieces = _by_dictionary(directory / DICTIONARY, spelled, family)
+    prefix = _flag(directory, "add_prefix_space", default=False)
+    cut = tokenizer_models.byte_level(prefix=prefix)
+    parts = Parts.of(tokenizer_models.byte_bpe(pieces, pairs), None, cut, family)
+    return parts.checked(str(merges))
+
+
+def _merges(path: Path) -> list[list[str]]:
+    """Read merges, one pair a line; the first line may say a version."""
+    pairs = []
+    for number, line in enumerate(read_lines(path), 1):
+        if not line or (number == 1 and line.startswith("#version")):
+            continue
+        pair = line.split(" ")
+        if len(pair) != 2 or not all(pair):
+            raise ValueError(f"{path}:{number}: {quoted(line)} is no pair of subwords")
+        pairs.append(pair)
+    if not pairs:
+        raise ValueError(f"{path} has no merges, so nothing can be joined")
+    return pairs
+
+
+def _by_dictionary(path: Path, spelled: dict[str, str], family: Family) -> list[str]:
+    """Return the subwords in the order of a fairseq dictionary, special tokens before and behind.
+
+    Args:
+        path: the dictionary.
+        spelled: what its symbols stand for, all of them.
+        family: whose special tokens these are.
+
+    Raises:
+        ValueError: it has other symbols; names file, line and symbol.
+    """
+    own = family.specials
+    found = {piece: 0 for piece in (own.cls, own.pad, own.sep, own.unk)}
+    for number, line in enumerate(read_lines(path), 1):
+        symbol, _, count = line.rpartition(" ")
+        if count == "#fairseq:overwrite":
+            symbol, _, count = symbol.rpartition(" ")
+        if not symbol or not count.isdecimal():
+            raise ValueError(f"{path}:{number}: {quoted(line)} is no symbol with its count")
+        piece = spelled.get(symbol, symbol if FILLER.fullmatch(symbol) else None)
+        if piece is None or piece in found:
+            what = "stands for no subword of the tokeniser" if piece is None else "is there twice"
+            raise ValueError(f"{path}:{number} {UNFIT}: {quoted(symbol)} {what}")
+        found[piece] = number
+    lacking = [symbol for symbol, piece in spelled.items() if piece not in found]
+    if lacking:
+        raise ValueError(f"{path} {UNFIT}: it lacks {named(lacking, 6)}")
+    return [*found, own.mask]
+
+
+def _from_sentencepieces(directory: Path, family: Family) -> Parts:
+    """Read a sentencepiece model, with XLM-R's ids or ALBERT's."""
+    path = next((path for name in MODELS if (path := directory / name).is_file()), None)
+    if path is None:
+        names = named((TOKENIZER, *MODELS), between=" or ")
+        raise FileNotFoundError(f"{directory}: no vocabulary, expected {names}")
+    found = read_sentencepieces(path)
+    if family.renumbered:
+        model = _renumbered(found, path, directory, family)
+        steps = found.normalizer
+    else:
+        model = tokenizer_models.unigram(found.scores, found.unknown)
+        steps = tokenizer_models.normalizers(*_cleaning(directory), found.normalizer)
+    cut = tokenizer_models.marked_words(prefix=_flag(directory, "add_prefix_space", default=True))
+    return Parts.of(model, steps, cut, family, [*found.controls]).checked(str(path))
+
+
+def _renumbered(found: SentencePieces, path: Path, directory: Path, family: Family) -> Body:
+    """Return the model with fairseq's special tokens in place of its own three."""
+    own = family.specials
+    plain = [pair for pair in found.scores if pair[0] not in found.controls]
+    if [piece for piece, _ in found.scores[:3]] != [own.unk, own.cls, own.sep] or (
+        len(plain) != len(found.scores) - 3
+    ):
+        first = named([piece for piece, _ in found.scores[:3]])
+        raise ValueError(
+            f"{path}: its first subwords are {first}, expected {own.unk}, {own.cls} and {own.sep} "
+            "and no other special ones"
+        )
+    scores = dict(plain)
+    pieces = [own.cls, own.pad, own.sep, own.unk, *scores, own.mask]
+    if is_fairseq(directory):
+        spelled = {piece: piece for piece in scores}
+        pieces = _by_dictionary(directory / DICTIONARY, spelled, family)
+    pairs = [(piece, scores.get(piece, 0.0)) for piece in pieces]
+    return tokenizer_models.unigram(pairs, pieces.index(own.unk))
+
+
+def _cleaning(directory: Path) -> list[Body]:
+    """Return what ALBERT does to text before its own table."""
+    steps: list[Body] = [
+        {"type": "Replace", "pattern": {"String": quote}, "content": '"'} for quote in ("``", "''")
+    ]
+    if not _flag(directory, "keep_accents", default=False):
+        steps += [{"type": "NFKD"}, {"type": "StripAccents"}]
+    if _flag(directory, "do_lower_case", default=True):
+        steps.append({"type": "Lowercase"})
+    return steps

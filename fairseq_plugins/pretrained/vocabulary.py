@@ -1,0 +1,63 @@
+"""The vocabulary of a pretrained encoder: its subwords by id, in the bytes of one file.
+
+It belongs to pretrained weights, so it is closed: nothing is added, sorted or padded. WordPiece has
+one subword a line, its id the line's number from 0; other schemes a whole tokeniser
+(`tokenizer_json`). Special tokens stand anywhere in it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..text_reading import decode
+from .families import FAMILIES, WORDPIECE, Family
+from .tokenizer_checks import parse
+from .tokenizer_json import Parts
+
+BERT = FAMILIES["bert"]
+
+
+class Vocabulary:
+    """Subwords and their ids, of the bytes of a vocabulary file, which errors call by its name.
+
+    Attributes:
+        parts: the tokeniser, where the file holds one.
+
+    Raises:
+        ValueError: it is damaged, or lacks a special token of the family.
+    """
+
+    def __init__(self, content: bytes, name: str = "vocabulary", family: Family = BERT) -> None:
+        self.content, self.family = content, family
+        self.parts: Parts | None = None
+        if family.scheme == WORDPIECE:
+            # at line feeds only: a wordpiece may be any other separator
+            lines = content.removesuffix(b"\n").split(b"\n") if content else []
+            decoded = (decode(line, name, i) for i, line in enumerate(lines, 1))
+            self.pieces = [line.removesuffix("\r") for line in decoded]
+        else:
+            self.parts = Parts.read(parse(content, name), family, name)
+            self.pieces = self.parts.pieces
+        self.indices = {piece: i for i, piece in enumerate(self.pieces)}
+        own = family.specials
+        missing = [p for p in (own.pad, own.unk, own.cls, own.sep) if p not in self.indices]
+        if missing:
+            raise ValueError(
+                f"{name} is no vocabulary of {family.name}: it lacks {', '.join(missing)}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    @classmethod
+    def load(cls, file: str | Path, family: Family = BERT) -> Vocabulary:
+        """Read a vocabulary file.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            ValueError: it is none of this family.
+        """
+        path = Path(file)
+        if not path.is_file():
+            raise FileNotFoundError(f"{path}: no such vocabulary")
+        return cls(path.read_bytes(), str(path), family)

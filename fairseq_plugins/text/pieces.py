@@ -1,0 +1,225 @@
+"""The words of raw text as encoders see them, and their subwords: ids, with the place of each.
+
+Words are runs between white space, or Chinese characters one by one.
+
+WordPiece (Devlin et al. 2019): text is cleaned, split at white space and punctuation (and around
+every Chinese character), and each part is cut greedily into the longest pieces of the vocabulary.
+Byte-level byte-pair encoding (RoBERTa) and sentencepiece (XLM-R, ALBERT) cut a text as a whole;
+the word of a piece is found by its characters. Their pieces know whether a blank stands before
+them, hence the rule: given words are read as the text that they make with a single blank between,
+so that words and text give the same ids. Thus the first word of RoBERTa has no blank before it (as
+in fairseq's `alignment_utils`), unless its tokeniser says ``add_prefix_space`` (transformers takes
+given words from such a one alone, and the ids are the same). A piece of blanks alone belongs to the
+word behind it.
+
+The names of special tokens are ordinary text here: ``[SEP]`` in a sentence becomes the pieces of
+``[``, ``sep`` and ``]``, never the separator's id.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tokenizers import Tokenizer, normalizers, pre_tokenizers
+from tokenizers.models import WordPiece as WordPieceModel
+
+from ..messages import quoted
+from ..pretrained.families import WORDPIECE
+from ..pretrained.tokenizer_json import Parts
+from ..pretrained.vocabulary import Vocabulary
+from ..syntax.subwords import Span, align, joined_spans
+
+LONGEST_WORD = 100  # characters; longer words are unknown to WordPiece, as in BERT
+
+_BLANKS = re.compile(r"[^\S\x0b\x0c\x1c-\x1f\x85]+")
+_WORD = re.compile(r"[\S\x0b\x0c\x1c-\x1f\x85]+")
+_CHINESE = re.compile(
+    "([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0002a6df\U0002a700-\U0002ceaf\U0002f800-\U0002fa1f])"
+)
+
+
+class PieceTokenizer:
+    """A tokeniser of any scheme.
+
+    Args:
+        vocabulary: the pieces and their ids.
+        settings: of WordPiece ``lowercase``, ``strip_accents`` (None: as ``lowercase``),
+            ``chinese_characters`` (set apart); other schemes need none.
+
+    Raises:
+        ValueError: the vocabulary is damaged.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, settings: Mapping[str, Any]) -> None:
+        self.unknown = vocabulary.indices[vocabulary.family.specials.unk]
+        self._by_word = vocabulary.family.scheme == WORDPIECE
+        if self._by_word:
+            self._tokenizer = _wordpiece(vocabulary, settings)
+        else:
+            self._tokenizer = _of_parts(vocabulary.parts)
+
+    def encode_words(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
+        """Cut W words.
+
+        Returns:
+            S ids, and for each the index of its word. Words of which cleaning leaves nothing (a
+            lone zero-width space) have no piece.
+        """
+        if self._by_word:
+            found = self._tokenizer.encode(
+                list(words), is_pretokenized=True, add_special_tokens=False
+            )
+            return found.ids, found.word_ids
+        text = " ".join(words)
+        ids, spans = self.encode_text(text)
+        return ids, align(text, spans, joined_spans(words)).word_of
+
+    def encode_text(self, text: str) -> tuple[list[int], list[Span]]:
+        """Cut raw text; return S ids and the spans of their characters in it, blanks left out.
+
+        A piece of blanks alone has the span of the character behind it (at the end of the text, of
+        the last one); so has a part of a character that of the whole.
+        """
+        found = self._tokenizer.encode(text, add_special_tokens=False)
+        if self._by_word:
+            return found.ids, found.offsets
+        if not text or text.isspace():
+            return [], []
+        return found.ids, _visible(text, found.offsets)
+
+    def encode_raw(self, text: str, *, characters: bool) -> tuple[Words, list[int], list[int]]:
+        """Cut raw text and find its words.
+
+        Words of which no piece is left (see `encode_words`) are none; neighbours that share a
+        piece, as Chinese characters may, are one.
+
+        Args:
+            text: the text.
+            characters: every Chinese character is a word.
+
+        Returns:
+            Its words, S ids, and for each the number of its word among those that have pieces; if
+            none has, all words and no ids.
+        """
+        if self._by_word:
+            words = split_at_characters(text) if characters else split_at_blanks(text)
+            ids, word_of = self.encode_words(words)
+        else:
+            ids, pieces = self.encode_text(text)
+            spans = _spans_of(text, characters=characters)
+            word_of = align(text, pieces, spans).word_of if spans else []
+            if characters:
+                spans, word_of = _merged(pieces, spans, word_of)
+            words, ids = [text[begin:end] for begin, end in spans], ids if spans else []
+        seen = set(word_of)
+        if len(seen) == len(words):
+            return Words.of(words), ids, word_of
+        number = {word: i for i, word in enumerate(sorted(seen))}
+        return Words(words, list(number)), ids, [number[i] for i in word_of]
+
+
+def _wordpiece(vocabulary: Vocabulary, settings: Mapping[str, Any]) -> Tokenizer:
+    model = WordPieceModel(
+        vocabulary.indices,
+        unk_token=vocabulary.family.specials.unk,
+        max_input_chars_per_word=LONGEST_WORD,
+    )
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer = normalizers.BertNormalizer(
+        clean_text=True,
+        handle_chinese_chars=settings["chinese_characters"],
+        strip_accents=settings["strip_accents"],
+        lowercase=settings["lowercase"],
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+def _of_parts(parts: Parts) -> Tokenizer:
+    """Build a tokeniser of another scheme; ValueError where its library refuses it."""
+    try:
+        return Tokenizer.from_str(json.dumps(parts.body(), ensure_ascii=False))
+    except Exception as error:  # the library raises nothing more exact
+        raise ValueError(f"the tokeniser cannot be built: {quoted(str(error), 200)}") from None
+
+
+def _visible(text: str, offsets: Sequence[Span]) -> list[Span]:
+    """Return the spans of pieces without the blanks around; see `PieceTokenizer.encode_text`."""
+    spans = []
+    last = len(text.rstrip())  # > 0
+    for begin, end in offsets:
+        while begin < end and text[end - 1].isspace():
+            end -= 1
+        while begin < last and text[begin].isspace():
+            begin += 1
+        begin = min(begin, last - 1)
+        spans.append((begin, max(min(end, last), begin + 1)))
+    return spans
+
+
+def _spans_of(text: str, *, characters: bool) -> list[Span]:
+    """Return where the words of a text stand; see `split_at_characters`."""
+    spans = [found.span() for found in _WORD.finditer(text)]
+    if not characters:
+        return spans
+    parts = []
+    for place, end in spans:
+        for part in _CHINESE.split(text[place:end]):
+            parts += [(place, place + len(part))] * bool(part)
+            place += len(part)
+    return parts
+
+
+def _merged(
+    pieces: Sequence[Span], spans: Sequence[Span], word_of: Sequence[int]
+) -> tuple[list[Span], list[int]]:
+    """Join words without a piece of their own to the word whose piece covers them."""
+    reach = {}
+    for word, (_, end) in zip(word_of, pieces):
+        reach[word] = max(reach.get(word, 0), end)
+    found: list[Span] = []
+    numbers, owner = [], -1
+    for word, (begin, end) in enumerate(spans):
+        if word in reach:
+            owner = word
+        elif owner >= 0 and begin < reach[owner]:
+            found[-1] = (found[-1][0], end)
+            numbers.append(len(found) - 1)
+            continue
+        found.append((begin, end))
+        numbers.append(len(found) - 1)
+    return found, [numbers[word] for word in word_of]
+
+
+class Words(NamedTuple):
+    """The words of a sentence."""
+
+    all: list[str]  # as they stand there
+    places: Sequence[int]  # the numbers, from 0, of those that have pieces
+
+    @classmethod
+    def of(cls, words: list[str]) -> Words:
+        """Keep all words."""
+        return cls(words, range(len(words)))
+
+    @property
+    def kept(self) -> list[str]:
+        """Those that have pieces."""
+        return [self.all[i] for i in self.places]
+
+
+def split_at_characters(text: str) -> list[str]:
+    """Split at white space, and around every Chinese character as BERT does."""
+    return [part for word in split_at_blanks(text) for part in _CHINESE.split(word) if part]
+
+
+def split_at_blanks(text: str) -> list[str]:
+    """Split at white space as BERT does.
+
+    Python's own ``split`` also cuts at some control characters, which BERT deletes.
+    """
+    return [word for word in _BLANKS.split(text) if word]

@@ -1,0 +1,271 @@
+"""Vocabularies of every family, read from every form of directory, against other programs."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+import transformers
+from fairseq.data import Dictionary
+from fairseq.data.encoders.gpt2_bpe_utils import get_encoder
+from family_directories import FORMS, byte_pairs, fairseq_roberta, family_of, roberta, write_json
+from sentencepiece import SentencePieceProcessor
+
+from fairseq_plugins.pretrained.directory import find_family
+from fairseq_plugins.pretrained.families import FAMILIES
+from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings, tokenizer_files
+from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
+from fairseq_plugins.pretrained.vocabulary import Vocabulary
+from fairseq_plugins.text.pieces import PieceTokenizer
+
+NASTY = ["The", "cat", "caf\u00e9", "e\u0301", "\u0302x", "\u5317\u4eac\u5927", "didn't", "1984"]
+NASTY += ["\u041a\u043e\u0448", "\U0001f600", "\ufb01", "\u200b", "\u00a0", "\u2581", "``", "''"]
+NASTY += ["\u0130", "\u3000", "\t", "  ", "\u00ad", "\ufeff", "<S>", "[", "]", "<", "\u1e9e"]
+NASTY += ["\u2126", "\u0e01\u0e33", "\ud55c\uae00", "\u0915\u094d\u0937"]
+
+
+def odd_lines(count: int) -> list[str]:
+    """Lines of letters, blanks, signs and characters from all over Unicode."""
+    rng = random.Random(5)
+    planes = (0x80, 0x800, 0x3000, 0xA000)  # below surrogates
+
+    def part() -> str:
+        if rng.random() < 0.6:
+            return rng.choice(NASTY) + rng.choice(["", " "])
+        return "".join(chr(0x20 + rng.randrange(rng.choice(planes))) for _ in range(3))
+
+    lines = ("".join(part() for _ in range(rng.randrange(1, 9))) for _ in range(count))
+    return [line for line in lines if line.isprintable() or line.strip()]
+
+
+def tokenizer_of(path) -> PieceTokenizer:
+    return PieceTokenizer(read_vocabulary(path), read_tokenizer_settings(path))
+
+
+def theirs(family: str):
+    return {
+        "bert": transformers.BertTokenizer,
+        "electra": transformers.ElectraTokenizer,
+        "distilbert": transformers.DistilBertTokenizer,
+        "roberta": transformers.RobertaTokenizer,
+        "xlm-roberta": transformers.XLMRobertaTokenizer,
+        "albert": transformers.AlbertTokenizer,
+    }[family]
+
+
+LINES = odd_lines(2000)
+OPTIONS = [
+    *((form, {}) for form in FORMS if "fairseq" not in form),
+    ("roberta", {"add_prefix_space": True}),
+    ("albert", {"do_lower_case": False, "keep_accents": True}),
+]
+
+
+@pytest.mark.parametrize(("form", "options"), OPTIONS, ids=str)
+def test_tokens_are_those_of_transformers(tmp_path, form, options) -> None:
+    path = FORMS[form](tmp_path / "model", **options)
+    reference, ours = theirs(form).from_pretrained(path), tokenizer_of(path)
+    expected = reference(LINES, add_special_tokens=False)["input_ids"]
+    differing = [
+        line
+        for line, ids in zip(LINES, expected)
+        if line.strip() and ours.encode_text(line)[0] != ids
+    ]
+    assert differing == []
+    names = [*read_vocabulary(path).pieces]
+    assert reference.convert_ids_to_tokens(list(range(len(names)))) == names
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_written_files_give_the_same_here_and_in_transformers(tmp_path, form) -> None:
+    path = FORMS[form](tmp_path / "model")
+    vocabulary, settings = read_vocabulary(path), read_tokenizer_settings(path)
+    again = tmp_path / "again"
+    again.mkdir()
+    for name, content in tokenizer_files(vocabulary, settings, 512).items():
+        (again / name).write_bytes(content)
+    write_json(again / "config.json", {"model_type": family_of(form)})
+    assert read_vocabulary(again).content == vocabulary.content
+    assert read_tokenizer_settings(again) == settings
+    assert Vocabulary(vocabulary.content, family=vocabulary.family).pieces == vocabulary.pieces
+    reference, ours = theirs(family_of(form)).from_pretrained(again), tokenizer_of(path)
+    own, row = vocabulary.family.specials, vocabulary.family.row
+    first, second = (ours.encode_text(text)[0] for text in ("The cat", "the second one"))
+    frame = row.frame(vocabulary.indices[own.cls], vocabulary.indices[own.sep], 2)
+    pair = [*frame[0], *first, *frame[1], *second, *frame[2]]
+    assert reference("The cat", "the second one")["input_ids"] == pair
+    assert reference.mask_token == own.mask
+    assert reference.pad_token_id == vocabulary.indices[own.pad]
+
+
+def test_fairseq_roberta_has_the_ids_of_fairseq(tmp_path) -> None:
+    path = fairseq_roberta(tmp_path)
+    encoder = get_encoder(path / "encoder.json", path / "vocab.bpe")
+    dictionary = Dictionary.load(str(path / "dict.txt"))
+    mask = dictionary.add_symbol("<mask>")
+    ours, vocabulary = tokenizer_of(path), read_vocabulary(path)
+    assert (len(vocabulary), vocabulary.indices["<mask>"]) == (len(dictionary), mask)
+    for line in LINES[:300]:
+        if line.strip():
+            symbols = map(str, encoder.encode(line))
+            assert ours.encode_text(line)[0] == [dictionary.index(one) for one in symbols], line
+
+
+@pytest.mark.parametrize("form", ["xlm-roberta", "xlm-roberta of fairseq"])
+def test_xlm_roberta_has_the_pieces_of_sentencepiece(tmp_path, form) -> None:
+    path = FORMS[form](tmp_path / "model")
+    reference = SentencePieceProcessor(model_file=str(path / "sentencepiece.bpe.model"))
+    ours, vocabulary = tokenizer_of(path), read_vocabulary(path)
+    for line in ("The cat sat on the mat", "na\u00efve \ufb01rst \u5317\u4eac\u5927\u5b66  1984!"):
+        found = [vocabulary.pieces[i] for i in ours.encode_text(line)[0]]
+        spelled = [reference.id_to_piece(i) for i in reference.encode(line)]
+        assert found == spelled
+    if "fairseq" in form:
+        dictionary = Dictionary.load(str(path / "dict.txt"))
+        assert vocabulary.pieces == [*dictionary.symbols, "<mask>"]
+
+
+def test_the_family_is_read_from_the_directory(tmp_path) -> None:
+    for number, form in enumerate(FORMS):
+        assert find_family(FORMS[form](tmp_path / str(number))).name == family_of(form)
+    write_json(tmp_path / "config.json", {"model_type": "gpt2"})
+    with pytest.raises(ValueError, match=r"model_type is 'gpt2'; choices: bert, roberta, xlm"):
+        find_family(tmp_path)
+
+
+def _without(name):
+    return lambda path: (path / name).unlink()
+
+
+def _tokenizer(**changes):
+    """Write a ``tokenizer.json`` with changes in its model, or beside it."""
+
+    def edit(path) -> None:
+        vocabulary = read_vocabulary(path)
+        body = json.loads(vocabulary.content)
+        for key, value in changes.items():
+            (body["model"] if key in body["model"] else body)[key] = value
+        write_json(path / "tokenizer.json", body)
+
+    return edit
+
+
+def _line(name, text):
+    def edit(path) -> None:
+        with (path / name).open("a", encoding="utf-8") as file:
+            file.write(text)
+
+    return edit
+
+
+def _cut(name, lines):
+    def edit(path) -> None:
+        kept = (path / name).read_text(encoding="utf-8").splitlines(keepends=True)[:-lines]
+        (path / name).write_text("".join(kept), encoding="utf-8")
+
+    return edit
+
+
+def _table(content):
+    return {"type": "Precompiled", "precompiled_charsmap": content}
+
+
+EXTRA = {"id": 405, "content": "<extra>", "special": False}
+SPLIT = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
+DAMAGES = [
+    ("roberta", _without("merges.txt"), FileNotFoundError, r"vocab.json is there, but no merges.t"),
+    ("roberta", _without("vocab.json"), FileNotFoundError, r"no vocabulary, expected tok"),
+    ("roberta", _line("merges.txt", "a b c\n"), ValueError, r"merges.txt:\d+: 'a b c' is no pair"),
+    ("roberta", _line("merges.txt", "\u0120a xx\n"), ValueError, r"no vocabulary for the merge"),
+    ("roberta", _tokenizer(merges=[]), ValueError, r"it has no merges"),
+    ("roberta", _tokenizer(merges=5), ValueError, r"tokenizer.json is no tokeniser: .*iterable"),
+    ("roberta", _tokenizer(merges=[3]), ValueError, r"tokenizer.json is no tokeniser: "),
+    ("albert", _tokenizer(pre_tokenizer={"pretokenizers": 3}), ValueError, r"is no tokeniser: "),
+    ("roberta", _tokenizer(dropout=0.1), ValueError, r"dropout is 0.1, expected none"),
+    ("roberta", _tokenizer(type="Unigram"), ValueError, r"model is 'Unigram', roberta has BPE"),
+    ("roberta", _tokenizer(pre_tokenizer=SPLIT), ValueError, r"pre_tokenizer is .*'Split'"),
+    (
+        "roberta",
+        _tokenizer(normalizer={"type": "NFC"}),
+        ValueError,
+        r"normalizer is .*, expected ",
+    ),
+    ("roberta", _tokenizer(added_tokens=[EXTRA]), ValueError, r"added token '<extra>' is no speci"),
+    ("roberta", _tokenizer(added_tokens=[{}]), ValueError, r"an added token is {}"),
+    ("roberta", _tokenizer(vocab={"a": 1}), ValueError, r"ids of the vocabulary are not 0 to 0"),
+    ("roberta of fairseq", _cut("dict.txt", 3), ValueError, r"dict.txt does not fit .*: it lacks"),
+    ("roberta of fairseq", _line("dict.txt", "x 1\n"), ValueError, r"'x' stands for no subword"),
+    ("roberta of fairseq", _line("dict.txt", "7 1\n"), ValueError, r"'7' is there twice"),
+    ("roberta of fairseq", _line("dict.txt", "7\n"), ValueError, r"'7' is no symbol with its"),
+    ("xlm-roberta of fairseq", _cut("dict.txt", 2), ValueError, r"dict.txt does not fit .*lacks"),
+    ("xlm-roberta of fairseq", _line("dict.txt", "q\u2603 1\n"), ValueError, r"no subword of the"),
+    (
+        "xlm-roberta",
+        _without("sentencepiece.bpe.model"),
+        FileNotFoundError,
+        r"or sentencepiece.",
+    ),
+    ("xlm-roberta", _cut("sentencepiece.bpe.model", 0), ValueError, r"is no sentencepiece model"),
+    ("xlm-roberta", _tokenizer(byte_fallback=True), ValueError, r"byte_fallback is not done here"),
+    ("xlm-roberta", _tokenizer(unk_id=10**6), ValueError, r"unk_id is 1000000, no subword's"),
+    ("xlm-roberta", _tokenizer(vocab=[["a", "b"]]), ValueError, r"is no subword with its score"),
+    ("xlm-roberta", _tokenizer(pre_tokenizer=SPLIT), ValueError, r"expected WhitespaceSplit and M"),
+    ("xlm-roberta", _tokenizer(normalizer=SPLIT), ValueError, r"normalizer .* is not known; choic"),
+    (
+        "albert",
+        _tokenizer(added_tokens=[], vocab=[["a", 1]], unk_id=0),
+        ValueError,
+        r"lacks \[CLS\], \[SEP\], ",
+    ),
+    ("albert", _tokenizer(vocab=[["a", 1]], unk_id=0), ValueError, r"'<pad>' has the id 0"),
+    (
+        "albert",
+        _tokenizer(normalizer=_table("AAAA!")),
+        ValueError,
+        r"precompiled_charsmap is no",
+    ),
+    (
+        "albert",
+        _tokenizer(normalizer=_table("/////w==")),
+        ValueError,
+        r"precompiled_charsmap is no",
+    ),
+]
+
+
+@pytest.mark.parametrize(("form", "damage", "error", "message"), DAMAGES)
+def test_damaged_directories_are_refused(tmp_path, form, damage, error, message) -> None:
+    path = FORMS[form](tmp_path)
+    if message == r"is no sentencepiece model":
+        (path / "sentencepiece.bpe.model").write_bytes(b"\x0a\xff\xff\xff\xff\xffnothing")
+    else:
+        damage(path)
+    with pytest.raises(error, match=message):
+        read_vocabulary(path)
+
+
+def test_a_merge_that_spells_a_special_token_is_refused(tmp_path) -> None:
+    path = roberta(tmp_path)
+    pieces = json.loads((path / "vocab.json").read_text(encoding="utf-8"))
+    pieces["<s"] = len(pieces)
+    write_json(path / "vocab.json", pieces)
+    _line("merges.txt", "< s\n<s >\n")(path)
+    with pytest.raises(ValueError, match="the merge '<s >' makes a special token"):
+        read_vocabulary(path)
+    assert "<s" not in byte_pairs()[0]
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=lambda family: family.name)
+def test_rows_say_where_texts_stand(family) -> None:
+    row, lengths = family.row, [3, 2]
+    for texts in (1, 2):
+        frame = row.frame(-1, -2, texts)
+        tokens = [*frame[0]]
+        for number, special in enumerate(frame[1:]):
+            assert row.begin(number, sum(lengths[:number])) == len(tokens)
+            tokens += [number] * lengths[number] + special
+        assert len(tokens) == row.specials(texts) + sum(lengths[:texts])
+        assert np.flatnonzero(np.equal(tokens, -1)).tolist() == [0]
+        assert tokens[row.border(lengths[0]) - 1] == -2
