@@ -16,12 +16,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..messages import named
-from ..resources import english_pipeline_path
+from ..resources import BUNDLED, PIPELINES, pipeline_path
 from ..syntax.layers import STANDARD_TAGS, TREE, Annotation, annotated_names, layers_of
 from ..syntax.tree import project_heads
 from .raw_text import parts_of
 
-BUNDLED = "bundled"
 PARSER = "parser"
 # components that run only for layers that they give, or never
 ON_REQUEST = (
@@ -34,8 +33,8 @@ class Annotator:
     """A loaded spaCy pipeline.
 
     Args:
-        model: ``bundled`` (the project's small English pipeline), the name of an installed
-            pipeline, or the path of one.
+        model: ``bundled`` or ``bundled-layers`` (the project's small English pipelines), the name
+            of an installed pipeline, or the path of one.
         names: of the layers that are wanted; heads take longer. Parts of speech it always gives.
 
     Raises:
@@ -138,7 +137,7 @@ def load_pipeline(model: str, exclude: Sequence[str] = ON_REQUEST):
     Raises:
         FileNotFoundError: neither installed nor a path.
     """
-    path = english_pipeline_path() if model == BUNDLED else model
+    path = pipeline_path(model) if model in PIPELINES else model
     try:
         return spacy.load(path, exclude=list(exclude))
     except OSError:
@@ -152,7 +151,7 @@ def load_pipeline(model: str, exclude: Sequence[str] = ON_REQUEST):
 
 def recorded_name(model: str) -> str:
     """Return what a manifest says of a pipeline: a path from the root, or its name."""
-    if model == BUNDLED or spacy.util.is_package(model) or not Path(model).exists():
+    if model in PIPELINES or spacy.util.is_package(model) or not Path(model).exists():
         return model
     return str(Path(model).resolve())
 
@@ -164,7 +163,7 @@ def check_recorded(model: str, folder: Path) -> None:
         FileNotFoundError: it is not installed.
         ValueError: the manifest names a path.
     """
-    if model == BUNDLED:
+    if model in PIPELINES:
         return
     cure = f"give --spacy-model {model} (spacy_model=... in Python) if you trust what lies there"
     if not isinstance(model, str) or not model.isidentifier():

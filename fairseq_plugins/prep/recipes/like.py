@@ -14,6 +14,7 @@ from ...files import sha256
 from ...option_flags import flag_of
 from ...syntax.layers import layers_of
 from ...text.annotate import check_recorded
+from ...text.annotators import is_default
 from .layer_options import apart, read_layers
 from .translation_options import MODELS, TranslationOptions
 
@@ -86,7 +87,7 @@ def _agree(name: str, given: Any, taken: Any) -> bool:
         return sha256(Path(given)) == sha256(Path(taken))
     if name == "features":
         return set(filter(None, given.split(","))) == set(filter(None, taken.split(",")))
-    return given == taken or name == "spacy_model" and {given, taken} == {"", "bundled"}
+    return given == taken or (name == "spacy_model" and is_default(given) and is_default(taken))
 
 
 def check_given_folders(options: TranslationOptions, annotator_id: str) -> None:
