@@ -113,10 +113,10 @@ def test_the_values_of_another_folder_are_taken(tmp_path):
     for name in ("lemma", "given.role"):
         first, again = (stream_rows(tmp_path / n, "test", f"en.{name}") for n in ("out", "again"))
         assert first == again
-    with pytest.raises(
-        ValueError, match="without training text the values of tag cannot be learnt"
-    ):
-        prepare(tmp_path, "none", layers="tag", testpref=files["testpref"], srcdict=tmp_path / "x")
+    models = {f"{side}dict": tmp_path / "out" / f"dict.{lang}.txt" for side, lang in SIDES}
+    models |= {"testpref": files["testpref"], "bpe_codes": tmp_path / "out" / "codes.bpe"}
+    with pytest.raises(ValueError, match="without training text the values of tag cannot be"):
+        prepare(tmp_path, "none", layers="tag", **models)
     with pytest.raises(ValueError, match=r"--layer-dicts .*out has no tag"):
         prepare(tmp_path, "none", layers="tag", layer_dicts=tmp_path / "out", **files)
 
