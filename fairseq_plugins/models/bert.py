@@ -3,8 +3,9 @@
 Every architecture is a value of one model: sizes, features (``bert_pos``), local attention
 (``bert_sla``, ``bert_wla``, ``bert_syntax_masks``), supervised heads (``bert_lisa``), layers on top
 (``bert_sgnet``), difference attention (``dabert``), word similarities (``bert_uer``), coattention
-(``bertqa``, for question answering); all of them combine. The mathematics lives in `nn`; here
-options become its parts, and a Hugging Face checkpoint its weights.
+(``bertqa``, for question answering); all of them combine, in encoders of every family of
+`pretrained.families`. The mathematics lives in `nn`; here options become its parts, and a
+pretrained checkpoint its weights.
 """
 
 import json
@@ -94,8 +95,8 @@ class BertModel(BaseFairseqModel):
 
         Raises:
             FileNotFoundError: no such checkpoint.
-            ValueError: options of attention that do not fit, or a checkpoint of other sizes or
-                segments.
+            ValueError: options of attention that do not fit, or a checkpoint of other sizes,
+                segments or another family.
         """
         described = {*cls.needs_of(cfg).reads(training=True)} - {*OF_PAIRS}  # words are
         args = merged(cfg, BertConfig)
@@ -109,10 +110,12 @@ class BertModel(BaseFairseqModel):
             annotator=manifest.annotator_id if described else None,
         )
         args = merged(cfg, BertConfig)
-        shape = None
-        if args.pretrained != NONE:
-            shape = huggingface.read_config(resolve_directory(args.pretrained))
-        write(cfg, **_bert_plan.constants(args, shape, manifest.sentences))
+        folder = None if args.pretrained == NONE else resolve_directory(args.pretrained)
+        family = _bert_plan.family_of(args, folder, manifest.family)
+        shape = None if folder is None else huggingface.read_config(folder)
+        write(
+            cfg, family=family.name, **_bert_plan.constants(args, shape, family, manifest.sentences)
+        )
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "BertModel":
@@ -124,7 +127,7 @@ class BertModel(BaseFairseqModel):
         needs = cls.needs_of(cfg)
         args = merged(cfg, BertConfig)
         shape = _bert_plan.shape_of(args, task.source_dictionary)
-        infusion = _infusion(args, needs.features)
+        infusion = _infusion(args, shape, needs.features)
         attention, top = (make(args, shape) for make in (_syntax_plan.attention, _syntax_plan.top))
         encoder = BertEncoder(shape, attention, infusion, top)
         model = cls(encoder, _head(args, shape), needs, args)
@@ -135,7 +138,7 @@ class BertModel(BaseFairseqModel):
         return model
 
     def load_pretrained(self, checkpoint: str, dictionary: Any) -> None:
-        """Load a Hugging Face BERT into the encoder; features keep their start."""
+        """Load a pretrained directory into the encoder; features keep their start."""
         folder = resolve_directory(checkpoint)
         _bert_plan.check_vocabulary(dictionary, read_vocabulary(folder), folder)
         shape = self.encoder.shape
@@ -159,7 +162,7 @@ class BertModel(BaseFairseqModel):
 
     def max_positions(self) -> int:
         """Longest input in wordpieces, specials included."""
-        return self.encoder.shape.positions
+        return self.encoder.shape.longest
 
     def parameter_counts(self) -> dict[str, int]:
         """Count parameters: BERT, features, attention beside BERT's, head, all, trainable ones."""
@@ -248,11 +251,13 @@ def _size(*modules: Any) -> int:
     return sum(p.numel() for part in modules if part is not None for p in part.parameters())
 
 
-def _infusion(args: BertConfig, features: tuple[str, ...]) -> Optional[FeatureInfusion]:
+def _infusion(
+    args: BertConfig, shape: BertShape, features: tuple[str, ...]
+) -> Optional[FeatureInfusion]:
     if not features:
         return None
     return FeatureInfusion(
-        args.hidden_size,
+        shape.embedding_width,
         {layer.name: len(layer.inventory) for layer in layers_of(features)},
         merge=args.feature_merge,
         dim=args.feature_embed_dim,

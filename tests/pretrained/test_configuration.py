@@ -9,6 +9,7 @@ from pretrained_directories import edit_json, shape_of
 
 from fairseq_plugins.nn.bert import BertShape
 from fairseq_plugins.pretrained.configuration import config_of, read_shape
+from fairseq_plugins.pretrained.families import FAMILIES
 
 
 def test_configuration_round_trip(tmp_path) -> None:
@@ -27,7 +28,7 @@ def test_configuration_round_trip(tmp_path) -> None:
         padding=5,
     )
     assert len({*vars(shape).values()}) == len(vars(shape))  # no two fields can be exchanged
-    (tmp_path / "config.json").write_text(json.dumps(config_of(shape)))
+    (tmp_path / "config.json").write_text(json.dumps(config_of(shape, FAMILIES["bert"])))
     assert read_shape(tmp_path) == shape
 
 
