@@ -1,4 +1,4 @@
-"""Tiny encoders of every family beside their tokenisers, all weights alive: theirs and fairseq's."""
+"""Tiny encoders of transformers' and fairseq's beside their tokenisers, all weights alive."""
 
 from __future__ import annotations
 
@@ -78,13 +78,11 @@ def save_fairseq(path: Path, *, old: bool = False) -> nn.Module:
 def _old(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     found = {}
     for name, tensor in state.items():
-        name = name.replace("encoder.", "decoder.", 1) if name.startswith("encoder.") else name
-        name = name.replace("layernorm_embedding", "emb_layer_norm")
+        old = name.replace("encoder.", "decoder.", 1) if name.startswith("encoder.") else name
+        old = old.replace("layernorm_embedding", "emb_layer_norm")
         if ".q_proj." in name:
-            parts = [
-                state[name.replace("decoder.", "encoder.", 1).replace("q_", f"{x}_")] for x in "qkv"
-            ]
-            found[name.replace("q_proj.", "in_proj_")] = torch.cat(parts)
+            parts = [state[name.replace("q_proj", f"{part}_proj")] for part in "qkv"]
+            found[old.replace("q_proj.", "in_proj_")] = torch.cat(parts)
         elif ".k_proj." not in name and ".v_proj." not in name:
-            found[name] = tensor
+            found[old] = tensor
     return found

@@ -45,7 +45,7 @@ class Form:
         projected: whether there is a map behind embeddings of the encoder's own width, too.
         fixed: key -> the only value that we compute.
         absent: fields -> what they are where a key is absent, if not as in BERT.
-        drawn: fields -> what they are in a model that starts from random weights, if not ``absent``.
+        drawn: fields -> what they are in a model that starts from random weights, if other.
         behind_padding: whether the first token's position is the padding id + 1.
         constants: fields that are the same in all of the family's checkpoints.
         written: further keys of a file that we write.

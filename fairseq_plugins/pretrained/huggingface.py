@@ -37,6 +37,7 @@ BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")
 # fields that no tensor's size tells, and that decide what is computed
 DECISIVE = ("layers", "heads", "activation", "norm_epsilon", "padding")
 DECISIVE += ("embedding", "segments", "position_offset", "sides", "shared")
+FAIRSEQ = f"its options with {DICTIONARY}"  # what says the sizes of fairseq's own folder
 OLD_ENDINGS = {".gamma": ".weight", ".beta": ".bias"}  # LayerNorm in TensorFlow's words
 
 
@@ -50,23 +51,21 @@ def read_config(directory: str | Path) -> BertShape:
     family = find_family(directory)
     own, shape = NAMES[family.name], configuration.read_shape(directory)
     path = weights.weights_file(directory)
-    authority = (
-        f"its options and {DICTIONARY}" if is_fairseq(directory) else configuration.FILE_NAME
-    )
+    authority = FAIRSEQ if is_fairseq(directory) else configuration.FILE_NAME
     sizes = _of_encoder(weights.read_tensors(directory, sizes=True), own, path)
     has_pooler = own.pooler is not None and any(name.startswith(own.pooler) for name in sizes)
     shape = replace(shape, pooler=has_pooler)
     if not shape.shared and shape.layers > len(sizes):  # before as many names are made
         raise ValueError(f"{path}: {len(sizes)} tensors, {authority} says {shape.layers} layers")
     for what, keys in _unlike(sizes, names.expected_sizes(shape, own)):
-        kind = f"{_named_family(family)} of {shape.layers} layers by {authority}"
+        kind = f"{_title(family)} of {shape.layers} layers by {authority}"
         raise ValueError(f"{path}: {what} tensors {keys} ({kind})")
     _check_sizes(sizes, names.expected_sizes(shape, own), path, authority)
     return shape
 
 
-def _named_family(family: Family) -> str:
-    return "a BERT" if family.name == "bert" else f"a {family.name}"
+def _title(family: Family) -> str:
+    return "BERT" if family.name == "bert" else family.name
 
 
 def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[str, Tensor]:
@@ -187,8 +186,8 @@ def check_plain(encoder: BertEncoder) -> None:
     """
     for other, those, without in _beyond_bert(encoder):
         raise ValueError(
-            f"{other}; a pretrained directory has no place for {those}, and without {without} it would "
-            "compute something else"
+            f"{other}; a pretrained directory has no place for {those}, and without {without} it "
+            "would compute something else"
         )
 
 
@@ -260,7 +259,7 @@ def _their_tensors(
     """Return the tensors under their names, refusing what a plain encoder does not have."""
     own = NAMES[family.name]
     for what, keys in _unlike(state, [ours for ours, _ in names.renamings(shape, own)]):
-        raise ValueError(f"not {_named_family(family).replace('a ', 'a plain ', 1)}: {what} {keys}")
+        raise ValueError(f"not a plain {_title(family)}: {what} {keys}")
     plain = {name: tensor.detach().cpu().to(torch.float32) for name, tensor in state.items()}
     tensors = names.to_theirs(plain, shape, own)
     for name, size in names.expected_sizes(shape, own).items():

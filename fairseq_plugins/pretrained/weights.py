@@ -1,8 +1,8 @@
 """The tensors of a pretrained directory, read without ever running code from a file.
 
 ``model.safetensors`` holds numbers alone. ``pytorch_model.bin`` is a pickle, which may ask for any
-function: see `checkpoints.reading`. Either may be cut into shards, listed in an index file. A folder
-of fairseq's has ``model.pt``; see `fairseq_folder`.
+function: see `checkpoints.reading`. Either may be cut into shards, listed in an index file. A
+folder of fairseq's has ``model.pt``; see `fairseq_folder`.
 """
 
 import re
