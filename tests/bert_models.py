@@ -11,6 +11,7 @@ from trees import context_of
 
 from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.models.bert import BertModel
+from fairseq_plugins.pretrained.families import FAMILIES
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.layers import LAYERS
 from fairseq_plugins.tasks._checks import check_needs
@@ -33,6 +34,7 @@ def manifest(**changes):
         "annotator_id": "en_small 1 abc",
         "options": {"pretrained": "none"},
         "sentences": 1,
+        "family": FAMILIES["bert"],
     }
     values |= changes
     return SimpleNamespace(**values, layers=["case", "subword", *values["annotations"]])
