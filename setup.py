@@ -59,6 +59,7 @@ setup(
         "tqdm>=4.66",
     ],
     extras_require={
+        "udpipe": ["ufal.udpipe>=1.3"],  # models named udpipe:PATH
         # transformers and nervaluate are what tests and benchmarks compare with; playwright drives
         # the browser that looks at reports (an installed Chromium or Chrome); each minor release of
         # ruff may lay code out anew
@@ -71,6 +72,7 @@ setup(
             "protobuf>=5.29",  # with which transformers reads sentencepiece models
             'nervaluate>=1.1; python_version >= "3.11"',  # there is none for 3.10
             "playwright>=1.48",
+            "ufal.udpipe>=1.3",
             "build>=1.2",
         ],
     },

@@ -74,6 +74,7 @@ MAY_USE = {
         "text/pipeline/training.py",
         "text/pipeline/scores.py",
     },
+    "ufal": {"text/udpipe.py", "text/pipeline/udpipe_training.py"},
     "matplotlib": {"lab/figures"},
     "jinja2": {"evaluation/templates.py", "lab/report/pages.py"},
     "markdown_it": {"lab/report/pages.py"},

@@ -107,7 +107,7 @@ class ParseFile:
                 )
             parts.append(part)
             done += len(spelt)
-        return _side_by_side(parts, self.names)
+        return side_by_side(parts, self.names)
 
     def _hint(self) -> str:
         """Name the kinds of rows whose sentences must not be there."""
@@ -116,7 +116,7 @@ class ParseFile:
         return hint.format(sum(counts.values()), ", ".join(counts)) if counts else ""
 
 
-def _side_by_side(parts: Sequence[Annotation], names: Iterable[str]) -> Annotation:
+def side_by_side(parts: Sequence[Annotation], names: Iterable[str]) -> Annotation:
     """Put sentences together; their trees become a forest."""
     words: list[str] = []
     layers: dict[str, list[Any]] = {name: [] for name in names}

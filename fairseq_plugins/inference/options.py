@@ -36,8 +36,8 @@ class Overrides:
     """Options that replace those of the training where they are given."""
 
     spacy_model: str | None = option(
-        "spaCy pipeline for raw text, installed or a path (default: that of the data folder, if it "
-        "is the bundled one or installed)",
+        "what annotates raw text: a spaCy pipeline, installed or a path, or udpipe:MODEL (default: "
+        "that of the data folder, if it is bundled or installed)",
         None,
     )
     max_positions: int | None = option(

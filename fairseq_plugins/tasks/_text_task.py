@@ -51,8 +51,8 @@ class TextTaskConfig(FairseqDataclass):
         _checks.NO_AUTOCAST,
     )
     spacy_model: Optional[str] = option(
-        "spaCy pipeline for raw text, installed or a path (default: the data folder's, "
-        "if it is bundled or installed)",
+        "what annotates raw text: a spaCy pipeline, installed or a path, or udpipe:MODEL "
+        "(default: the data folder's, if it is bundled or installed)",
         None,
     )
     # fairseq's own options, where the task has to know them.

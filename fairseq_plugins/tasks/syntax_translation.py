@@ -56,8 +56,8 @@ class SyntaxTranslationConfig(TranslationConfig):
         "drop: no feature vector; shuffle: permute the values in each sentence", "drop"
     )
     spacy_model: Optional[str] = option(
-        "spaCy pipeline for raw text, installed or a path (default: the data folder's, "
-        "if it is bundled or installed)",
+        "what annotates raw text: a spaCy pipeline, installed or a path, or udpipe:MODEL "
+        "(default: the data folder's, if it is bundled or installed)",
         None,
     )
     ablation_seed: int = option("seed of --ablation-mode shuffle", 1)

@@ -10,6 +10,7 @@ from ..syntax.layers import annotated_names, annotator_line, layers_of
 
 logger = logging.getLogger(__name__)
 
+UDPIPE = "udpipe"  # kind of a model that is named udpipe:PATH
 SPACY = "spacy"  # words are those that the pipeline finds
 
 
@@ -32,6 +33,11 @@ def load_annotator(names: Iterable[str], model: str = "", tokenize: str = "") ->
     names = tuple(names)
     if not needs_annotator(names, tokenize):
         return None
+    kind, _, path = model.partition(":")
+    if kind == UDPIPE:
+        from .udpipe import UDPipeAnnotator
+
+        return UDPipeAnnotator(path, names)
     from .annotate import Annotator
 
     return Annotator(model or enough_for(annotated_names(names)), names)

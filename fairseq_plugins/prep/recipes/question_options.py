@@ -53,7 +53,9 @@ class QuestionOptions:
         choices=TOKENIZE,
     )
     spacy_model: str = option(
-        "installed spaCy pipeline or path (default: the bundled English one)", ""
+        "what annotates: an installed spaCy pipeline or its path, or udpipe:MODEL (default: a "
+        "bundled English one)",
+        "",
     )
     max_positions: int = option(
         "wordpieces of question, window and special tokens together", Limits.max_positions, least=1

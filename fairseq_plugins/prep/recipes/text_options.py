@@ -66,7 +66,8 @@ class TextOptions:
     layer_max_size: int = layer_option("layer_max_size")
     layer_dicts: str | None = layer_option("layer_dicts")
     spacy_model: str = option(
-        "installed spaCy pipeline or path (default: the bundled English one; beside CoNLL-U files "
+        "what annotates: an installed spaCy pipeline or its path, or udpipe:MODEL (default: a "
+        "bundled English one; beside CoNLL-U files "
         "none, and the one given here is for raw text in prediction)",
         "",
     )

@@ -1,0 +1,36 @@
+"""Train a UDPipe model on a Universal Dependencies treebank: words of raw text, tags, trees.
+
+    fairseq-plugins train-udpipe --ud-dir UD_Chinese-GSDSimp --out zh_gsdsimp.udpipe
+
+For languages whose words do not stand between blanks, and all others; it needs the package
+ufal.udpipe. --spacy-model udpipe:zh_gsdsimp.udpipe takes the model. The options of its three parts
+are UDPipe's own; the defaults train a small treebank in minutes.
+"""
+
+import argparse
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--ud-dir", type=Path, help="treebank: *-ud-train.conllu and *-ud-dev.conllu")
+    add("--out", type=Path, required=True, help="the model's file")
+    add("--train", type=Path, help="CoNLL-U file to train on, in place of the treebank's split")
+    add("--dev", type=Path, help="CoNLL-U file of held-out sentences, likewise")
+    tokenizer = "epochs=20;batch_size=50;dimension=24;early_stopping=1"
+    tagger = "iterations=10;early_stopping=1"
+    parser_options = (
+        "iterations=5;hidden_layer=100;embedding_upostag=20;embedding_feats=20;embedding_deprel=20;"
+        "structured_interval=0;transition_system=projective;transition_oracle=static"
+    )
+    for name, value in (("tokenizer", tokenizer), ("tagger", tagger), ("parser", parser_options)):
+        add(f"--{name}", default=value, help="UDPipe's options of it (default: %(default)s)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Train."""
+    from ..text.pipeline.udpipe_training import train
+
+    if not (args.ud_dir or args.train):
+        raise ValueError("nothing to train on: give --ud-dir or --train")
+    train(args)

@@ -1,0 +1,46 @@
+"""Trains a UDPipe model on a treebank: a file that cuts raw text into words, tags and parses."""
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from ...files import write_bytes
+from .treebank import split_file
+
+METHOD = "morphodita_parsito"  # UDPipe's only one
+
+
+def train(args: Namespace) -> None:
+    """Train by the flags of ``train-udpipe``.
+
+    Raises:
+        FileNotFoundError: the treebank lacks a split.
+        ImportError: ufal.udpipe is not installed.
+        ValueError: a file is no CoNLL-U, or the training failed.
+    """
+    import ufal.udpipe as library
+
+    held_out = args.dev or (None if args.train else split_file(args.ud_dir, "dev"))
+    sentences = read(library, args.train or split_file(args.ud_dir, "train"))
+    heldout = read(library, held_out) if held_out else library.Sentences()
+    error = library.ProcessingError()
+    options = (args.tokenizer, args.tagger, args.parser)
+    model = library.Trainer.train(METHOD, sentences, heldout, *options, error)
+    if error.occurred() or not model:
+        raise ValueError(f"UDPipe could not be trained: {error.message}")
+    write_bytes(args.out, model)
+    print(f"saved {args.out}: {len(model) / 1e6:.2f} MB")
+
+
+def read(library: Any, path: Path) -> Any:
+    """Read all sentences of a CoNLL-U file; ValueError names a file that is none."""
+    found, error = library.Sentences(), library.ProcessingError()
+    reader = library.InputFormat.newConlluInputFormat()
+    reader.setText(path.read_text(encoding="utf-8"))
+    sentence = library.Sentence()
+    while reader.nextSentence(sentence, error):
+        found.push_back(sentence)
+        sentence = library.Sentence()
+    if error.occurred() or not len(found):
+        raise ValueError(f"{path} is no CoNLL-U: {error.message or 'it holds no sentence'}")
+    return found

@@ -1,0 +1,133 @@
+"""Words and what they carry from a UDPipe model: the one file that annotates by `ufal.udpipe`.
+
+UDPipe (Straka and Straková 2017) cuts raw text into sentences and words, tags and parses them, for
+any language with a Universal Dependencies treebank. What it writes as CoNLL-U is read as other
+CoNLL-U is, multiword tokens included; the sentences of a line are put together, their trees become
+a forest.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..corpora.conllu import parse_block, read_blocks
+from ..corpora.conllu_parses import side_by_side
+from ..files import sha256
+from ..syntax.layers import STANDARD_TAGS, TREES, Annotation, annotated_names
+from ..syntax.subwords import locate_words
+
+PROBE = ("a", "1")  # words of no language in particular
+
+
+class UDPipeAnnotator:
+    """A loaded UDPipe model.
+
+    Args:
+        path: of the model.
+        names: of the layers that are wanted; a model gives what its treebank had.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ImportError: ufal.udpipe is not installed.
+        ValueError: the file is no UDPipe model, or the model lacks something that is wanted.
+    """
+
+    def __init__(self, path: str, names: Sequence[str] = STANDARD_TAGS) -> None:
+        self.path, self.names = Path(path).resolve(), tuple(annotated_names(names))
+        if not self.path.is_file():
+            raise FileNotFoundError(f"no UDPipe model {path!r}")
+        self._library()
+        self._parses = any(name in (*TREES, "dep") for name in self.names)
+        self._check()
+
+    @staticmethod
+    def _library() -> Any:
+        try:
+            import ufal.udpipe
+        except ImportError:
+            raise ImportError(
+                "UDPipe models need the package ufal.udpipe: pip install 'ufal.udpipe>=1.3'"
+            ) from None
+        return ufal.udpipe
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is loaded: each process loads its own."""
+        return {name: value for name, value in vars(self).items() if name != "model"}
+
+    @cached_property
+    def model(self) -> Any:
+        """The model; ValueError for a file that is none."""
+        found = self._library().Model.load(str(self.path))
+        if found is None:
+            raise ValueError(f"{self.path} is no UDPipe model (version 1)")
+        return found
+
+    def _check(self) -> None:
+        """Refuse a model that cuts no text, or does not give what is wanted."""
+        if self.model.newTokenizer(self.model.DEFAULT) is None:
+            raise ValueError(f"{self.path}: the UDPipe model does not cut text into words")
+        if "ent" in self.names:
+            raise ValueError(f"{self.path}: UDPipe models give no named entities (ent)")
+        self.annotate_words([PROBE])
+
+    def identity(self) -> dict[str, str]:
+        """Name, version and content hash, as the manifest keeps them."""
+        name, version = self.path.stem, "1"
+        found = {"name": f"udpipe_{name}", "version": version, "hash": sha256(self.path)[:16]}
+        return found | {"model": f"udpipe:{self.path}"}
+
+    def annotate_words(self, sentences: Sequence[Sequence[str]]) -> list[Annotation]:
+        """Annotate sentences whose words are given."""
+        library, found = self._library(), []
+        for words in sentences:
+            sentence = library.Sentence()
+            for word in words:
+                sentence.addWord(word)
+            parts = [self._annotated(sentence)] if words else []
+            found.append(side_by_side(parts, self.names))
+        return found
+
+    def annotate_text(self, lines: Sequence[str]) -> list[Annotation]:
+        """Find and annotate the words of raw lines; spans refer to each line.
+
+        Raises:
+            ValueError: the model changes the characters of a line.
+        """
+        found = []
+        for line in lines:
+            note = side_by_side(list(self._sentences(line)), self.names)
+            spans = locate_words(line, note.words)
+            if spans is None:
+                raise ValueError(f"{self.path} changes the characters of {line[:80]!r}")
+            found.append(Annotation(note.words, note.layers, spans))
+        return found
+
+    def _sentences(self, line: str) -> Iterator[Annotation]:
+        library = self._library()
+        tokenizer = self.model.newTokenizer(self.model.DEFAULT)
+        tokenizer.setText(line)
+        sentence = library.Sentence()
+        while tokenizer.nextSentence(sentence, library.ProcessingError()):
+            yield self._annotated(sentence)
+            sentence = library.Sentence()
+
+    def _annotated(self, sentence: Any) -> Annotation:
+        """Tag and parse a sentence, and read what UDPipe says of it as CoNLL-U.
+
+        Raises:
+            ValueError: the model has no tagger, or no parser where one is needed.
+        """
+        library = self._library()
+        error, how = library.ProcessingError(), self.model.DEFAULT
+        done = self.model.tag(sentence, how, error)
+        if done and self._parses:
+            done = self.model.parse(sentence, how, error)
+        if not done:
+            wanted = ", ".join(self.names)
+            raise ValueError(
+                f"{self.path}: the UDPipe model does not give {wanted}: {error.message}"
+            )
+        written = library.OutputFormat.newOutputFormat("conllu").writeSentence(sentence)
+        blocks = read_blocks(enumerate(written.split("\n"), 1))
+        return parse_block(next(blocks), self.path, self.names)
