@@ -19,7 +19,7 @@ setup(
         "fairseq_plugins.evaluation": ["pages/*"],
         "fairseq_plugins.lab.report": ["page/*"],
         "fairseq_plugins.lab.results": ["layouts/*.yaml", "layouts/special/*.yaml"],
-        "fairseq_plugins.resources": ["en_ewt_small/**/*", "en_ewt_small/*"],
+        "fairseq_plugins.resources": ["en_ewt_*/**/*", "en_ewt_*/*"],
         "fairseq_plugins.text.pipeline": ["card/*"],
     },
     entry_points={"console_scripts": ["fairseq-plugins = fairseq_plugins.cli.main:main"]},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from types import SimpleNamespace
+from typing import Any
 
 import torch
 from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
@@ -13,6 +14,7 @@ from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.pretrained.families import FAMILIES, Family
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
+from fairseq_plugins.syntax.layers import LAYERS
 from fairseq_plugins.tasks._checks import check_needs
 
 VOCABULARY = "".join(f"{w}\n" for w in ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]).encode()
@@ -63,6 +65,14 @@ def options(arch="bert_plain", **given) -> Namespace:
     return args
 
 
+def text_task(dictionary: Any) -> SimpleNamespace:
+    """Stand in for a task: what a model asks it; a vocabulary's bytes make a dictionary of BERT."""
+    if isinstance(dictionary, bytes):
+        dictionary = ClosedDictionary(Vocabulary(dictionary))
+    layers = [layer for layer in LAYERS.values() if not layer.is_open]
+    return SimpleNamespace(source_dictionary=dictionary, layers=layers)
+
+
 def build(arch="bert_plain", about=None, vocabulary=VOCABULARY, **given) -> BertModel:
     cfg = options(arch, **{**SMALL, **given})
     about = about or manifest()
@@ -71,7 +81,7 @@ def build(arch="bert_plain", about=None, vocabulary=VOCABULARY, **given) -> Bert
     torch.manual_seed(1)
     is_bert = about.family.name == "bert"
     known = ClosedDictionary(Vocabulary(vocabulary)) if is_bert else FewSubwords(about.family)
-    return BertModel.build_model(cfg, SimpleNamespace(source_dictionary=known)).eval()
+    return BertModel.build_model(cfg, text_task(known)).eval()
 
 
 def net_input(rows, *, factors=False, pad=0) -> dict[str, torch.Tensor]:
@@ -109,7 +119,7 @@ def added(arch: str, about=None, **given) -> int:
         cfg = options(name, **own)
         BertModel.complete_config(cfg, about or manifest())
         with torch.device("meta"):
-            task = SimpleNamespace(source_dictionary=ClosedDictionary(Vocabulary(VOCABULARY)))
+            task = text_task(VOCABULARY)
             counts.append(BertModel.build_model(cfg, task).parameter_counts())
     assert counts[0]["attention"] == counts[0]["model"] - counts[1]["model"]
     return counts[0]["attention"]

@@ -20,7 +20,7 @@ from fairseq_plugins.data.streams import stream_prefix, write_stream
 from fairseq_plugins.models._config import SyntaxTransformerConfig
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 from fairseq_plugins.syntax.labels import SPECIAL_ID
-from fairseq_plugins.syntax.layers import FEATURES
+from fairseq_plugins.syntax.layers import LAYERS
 from fairseq_plugins.syntax.tree import COLUMNS, tree_columns
 from fairseq_plugins.tasks.syntax_translation import (
     SyntaxTranslationConfig,
@@ -58,7 +58,7 @@ def tree_of(subwords: Sequence[str]) -> tuple[list[int], list[int]]:
 def columns_of(subwords: Sequence[str]) -> dict[str, list[int]]:
     """Return what subwords carry, as `text.source_encoder` does."""
     labels = features_of(subwords).items()
-    found = {name: FEATURES[name].inventory.ids(row) for name, row in labels}
+    found = {name: LAYERS[name].inventory.ids(row) for name, row in labels}
     return found | dict(zip(COLUMNS, tree_of(subwords)))
 
 
@@ -144,15 +144,15 @@ def prepare(
     source.save(str(folder / "dict.en.txt"))
     target.save(str(folder / "dict.de.txt"))
     for name in features:
-        FEATURES[name].inventory.save(folder / f"dict.en.{name}.txt", {})
+        LAYERS[name].inventory.save(folder / f"dict.en.{name}.txt", {})
     counts: dict[str, Any] = {}
     for split, part in splits.items():
         _write(folder, f"{split}", "en", [token_ids(source, s.split()) for s, _ in part], source)
         _write(folder, f"{split}", "de", [token_ids(target, t.split()) for _, t in part], target)
         labels = tags[split] if tags else [features_of(s.split()) for s, _ in part]
         for name in features:
-            rows = [[*FEATURES[name].inventory.ids(line[name]), SPECIAL_ID] for line in labels]
-            _write(folder, split, f"en.{name}", rows, FEATURES[name].inventory)
+            rows = [[*LAYERS[name].inventory.ids(line[name]), SPECIAL_ID] for line in labels]
+            _write(folder, split, f"en.{name}", rows, LAYERS[name].inventory)
         if parse:
             trees = [tree_of(s.split()) for s, _ in part]
             for name, rows in zip(COLUMNS, zip(*trees)):

@@ -28,7 +28,7 @@ from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
-from fairseq_plugins.syntax.layers import FEATURES
+from fairseq_plugins.syntax.layers import LAYERS
 from fairseq_plugins.syntax.subwords import case_of
 
 ANNOTATOR = {"name": "toy", "version": "1", "hash": "abc"}
@@ -75,8 +75,8 @@ def encode(words: Sequence[str]) -> SimpleNamespace:
         word_of=[i for i, pieces in enumerate(cut) for _ in pieces],
         words=list(words),
         layers={
-            "pos": FEATURES["pos"].inventory.ids([_UPOS[ord(word[-1]) % 4] for word in words]),
-            "case": FEATURES["case"].inventory.ids([case_of(word) for word in words]),
+            "pos": LAYERS["pos"].inventory.ids([_UPOS[ord(word[-1]) % 4] for word in words]),
+            "case": LAYERS["case"].inventory.ids([case_of(word) for word in words]),
             "heads": heads_of(words),
         },
     )

@@ -13,7 +13,7 @@ from fairseq_plugins.data.dictionaries import load_dictionary
 from fairseq_plugins.data.streams import read_stream, stream_prefix
 from fairseq_plugins.prep.recipes.translation_options import TranslationOptions
 from fairseq_plugins.syntax.labels import SPECIAL_ID, UPOS
-from fairseq_plugins.syntax.layers import FEATURES, Annotation
+from fairseq_plugins.syntax.layers import LAYERS, Annotation
 
 SUBJECTS = ("The watchmaker", "A small dog", "My neighbour's aunt", "Nobody", "Mr. O'Neill")
 VERBS = ("doesn't play", "watched", "will close", "has seen", "is painting")
@@ -135,4 +135,4 @@ def labels(folder: Path, feature: str, split: str) -> list[list[str]]:
     """Return a split's feature labels, without that of ``</s>``."""
     rows = stream_rows(folder, split, f"en.{feature}")
     assert all(row[-1] == SPECIAL_ID for row in rows)
-    return [[FEATURES[feature].inventory.symbols[i] for i in row[:-1]] for row in rows]
+    return [[LAYERS[feature].inventory.symbols[i] for i in row[:-1]] for row in rows]

@@ -1,18 +1,22 @@
 """Annotations given as CoNLL-U: one sentence a line of text, in the same order."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..messages import quoted
 from ..syntax.layers import (
+    GIVEN,
     LAYERS,
     STANDARD_TAGS,
     TAGS,
     Annotation,
     Layer,
     annotated_names,
+    given_names,
     layers_of,
+    misc_value,
 )
 from ..syntax.tree import check_heads, project_heads
 
@@ -87,8 +91,8 @@ def parse_block(
         runs.append(range(i, last))
         i = last
     found: dict[str, list[Any]] = {}
-    for layer in layers_of(annotated_names(names)):
-        if layer.source == TAGS:
+    for layer in layers_of((*annotated_names(names), *given_names(names))):
+        if layer.source in (TAGS, GIVEN):
             tags = [_label(layer, fields, path, number) for number, fields in words]
             found[layer.name] = [tags[run.start] for run in runs]
         else:
@@ -102,7 +106,8 @@ def parse_block(
 
 def _label(layer: Layer, fields: Sequence[str], path: Path, number: int) -> str:
     try:
-        return layer.label(fields[layer.tag[1]])
+        read = layer.tag.conllu if layer.tag else partial(misc_value, layer.given_as)
+        return layer.label(read(fields))
     except ValueError as error:
         raise ValueError(f"{path}:{number}: {error}") from None
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import sha256
-from ..syntax.layers import LAYERS, TREE, Annotation, annotated_names
+from ..syntax.layers import TREES, Annotation, annotated_names, given_names
 from ..text_reading import numbered_lines
 from .conllu import parse_block, read_blocks
 from .examples import Example
@@ -62,7 +62,9 @@ class ParseFile:
         names: Iterable[str],
         passed_over: Mapping[str, int] | None = None,
     ) -> None:
-        self.path, self.examples, self.names = path, examples, tuple(annotated_names(names))
+        self.path, self.examples, self.names = path, examples, ()
+        names = list(names)
+        self.names = (*annotated_names(names), *given_names(names))
         self.passed_over = {} if passed_over is None else passed_over
         self._blocks = read_blocks(numbered_lines(path))
         self._last = 0  # line
@@ -120,7 +122,7 @@ def _side_by_side(parts: Sequence[Annotation], names: Iterable[str]) -> Annotati
     layers: dict[str, list[Any]] = {name: [] for name in names}
     for part in parts:
         for name, values in layers.items():
-            before = len(words) if LAYERS[name].enters == TREE else None
+            before = len(words) if name in TREES else None
             found = part.layers[name]
             values += found if before is None else [head and head + before for head in found]
         words += part.words

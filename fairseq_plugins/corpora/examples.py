@@ -1,6 +1,7 @@
 """One example of an understanding task as its file gives it, before any processing."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,7 @@ class Example:
         label: class, or score as written; None without gold.
         word_labels: W labels; None without gold.
         line: line of the file it starts at, from 1.
+        values: W values of the words in layers that the file gives, by the layer's name.
     """
 
     id: str
@@ -22,3 +24,4 @@ class Example:
     label: str | None = None
     word_labels: tuple[str, ...] | None = None
     line: int = 0
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

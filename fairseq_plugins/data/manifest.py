@@ -16,7 +16,17 @@ from ..files import write_text
 from ..messages import named, quoted
 from ..pretrained.families import Family, family_of
 from ..pretrained.vocabulary import Vocabulary
-from ..syntax.layers import LAYERS, TREE, WORD_PAIR, held_layers, layers_of
+from ..syntax.layers import (
+    COLUMN,
+    LAYERS,
+    TREES,
+    WORD_PAIR,
+    Layer,
+    held_layers,
+    in_order,
+    layer_of,
+    layers_of,
+)
 from ..text_reading import read_text
 from .folder_names import (
     CONTEXTS,
@@ -116,7 +126,7 @@ class Manifest:
     tokenizer: dict[str, Any] = field(default_factory=dict)
     # what words are, of `TOKENIZE` (see `text.text_encoder`); given words always stay as given
     tokenize: str = ""
-    # names of the layers that were asked for (`syntax.layers.ON_REQUEST`)
+    # names of the layers that were asked for (`syntax.layers.are_known`)
     annotations: list[str] = field(default_factory=list)
     # how the benchmark's server wants predictions (empty: no server)
     submission: dict[str, Any] = field(default_factory=dict)
@@ -152,7 +162,16 @@ class Manifest:
         if self.kind is TRANSLATION:
             return held_layers(self.features, self.heads)
         held = {name for name, layer in LAYERS.items() if layer.standard or layer.derived}
-        return [name for name in LAYERS if name in held | {*self.annotations}]
+        return in_order(held | {*self.annotations})
+
+    def inventory_file(self, layer: Layer) -> str:
+        """Name the file of a layer's inventory; nothing where the folder has none of it.
+
+        Folders of texts have none of those that are the same everywhere.
+        """
+        if layer.enters != COLUMN or (self.kind is TEXT and not layer.learnt):
+            return ""
+        return f"dict.{'' if self.kind is TEXT else f'{self.source_lang}.'}{layer.name}.txt"
 
     def fingerprint(self) -> str:
         """All that decides the folder's content, as one line."""
@@ -220,10 +239,12 @@ class Manifest:
     def _common_files(self) -> set[str]:
         if self.kind is TEXT:
             own = {LABELS: self.target in LABELLED, MISALIGNED: self.target == SPANS}
-            return {self.family.vocabulary_file, *(name for name, there in own.items() if there)}
+            own |= {self.inventory_file(layer): True for layer in layers_of(self.layers)}
+            names = {name for name, there in own.items() if there and name}
+            return names | {self.family.vocabulary_file}
         names = {name for counts in self.splits.values() for name in counts["tokens"]}
-        trees = [layer for layer in LAYERS.values() if layer.enters == TREE]  # no dictionaries
-        names -= {f"{self.source_lang}.{name}" for layer in trees for name in layer.columns}
+        trees = [name for tree in TREES for name in layer_of(tree).columns]  # no dictionaries
+        names -= {f"{self.source_lang}.{name}" for name in trees}
         models = {
             side.get(k) for side in self.segmentation.values() for k in ("model", "vocabulary")
         }

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..messages import named, quoted
 from ..pretrained.families import FAMILIES, WORDPIECE
-from ..syntax.layers import OF_PAIRS, ON_REQUEST
+from ..syntax.layers import CHOICES, OF_PAIRS, are_known, parse_features
 from ..text_reading import is_cell
 from .folder_names import LABELLED, SPANS, TARGETS, TOKENIZE, WINDOWS
 
@@ -15,7 +15,7 @@ SEGMENTATION = {"tokenizer", "normalizer", "subwords", "model", "vocabulary"}
 WORDPIECES = ("lowercase", "strip_accents", "chinese_characters")
 COUNTS = ("examples", "labelled")
 PARAGRAPH_COUNTS = ("paragraphs", "answerable")
-BARE_NAME = re.compile(r"\w[\w.+@-]*")
+BARE_NAME = re.compile(r"\w[\w.+@\[\]-]*")
 
 
 def common_problems(manifest: Any) -> Iterator[str]:
@@ -42,6 +42,10 @@ def translation_problems(manifest: Any) -> Iterator[str]:
     for side in manifest.segmentation.values():
         names += [side[key] for key in ("model", "vocabulary") if side.get(key)]
     yield from _outside(names)
+    try:
+        parse_features(",".join(manifest.features))
+    except ValueError as error:
+        yield f"'features': {error}"
 
 
 def text_problems(manifest: Any) -> Iterator[str]:
@@ -89,8 +93,8 @@ def _unfit(manifest: Any) -> Iterator[str]:
         yield f"'sentences' is {manifest.sentences}, expected 1 or 2"
     if manifest.tokenize not in TOKENIZE:
         yield f"'tokenize' is {manifest.tokenize!r}; choices are {', '.join(TOKENIZE)}"
-    if not set(names) <= set(ON_REQUEST):
-        yield f"'annotations' are {names}; choices are {', '.join(ON_REQUEST)}"
+    if not are_known(names):
+        yield f"'annotations' are {names}; choices are {', '.join(CHOICES)}"
         return
     compared = manifest.compares_words
     if compared and manifest.sentences != 2:

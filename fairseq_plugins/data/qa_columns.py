@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..syntax.layers import Layer
 from .folder_names import ANSWERABLE, SPANS, UNKNOWN
 from .streams import AGAIN, Rows, check_lengths, refuse
 from .text_columns import Encoded, SentenceColumns
@@ -85,11 +86,11 @@ class QuestionColumns:
 
     @classmethod
     def read(
-        cls, folder: Path, split: str, names: Sequence[str], *, pieces: int | None = None
+        cls, folder: Path, split: str, layers: Sequence[Layer], *, pieces: int | None = None
     ) -> QuestionColumns:
         """Read the streams of a split, and check that they fit; see `SentenceColumns.read`."""
         questions, passages = (
-            SentenceColumns.read(folder, split, number, names, pieces=pieces) for number in (0, 1)
+            SentenceColumns.read(folder, split, number, layers, pieces=pieces) for number in (0, 1)
         )
         path = folder / f"{split}.paragraph"
         paragraph = Rows.read(path)

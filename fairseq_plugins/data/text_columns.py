@@ -46,14 +46,21 @@ class SentenceColumns:
 
     @classmethod
     def read(
-        cls, folder: Path, split: str, side: int, names: Iterable[str], *, pieces: int | None = None
+        cls,
+        folder: Path,
+        split: str,
+        side: int,
+        layers: Iterable[Layer],
+        *,
+        pieces: int | None = None,
     ) -> SentenceColumns:
         """Read the streams of a split, and check that they fit.
 
         Args:
             folder, split: of the streams.
             side: 0 for the first sentences, 1 for the second.
-            names: of the layers that are wanted; those of pairs of words are passed over.
+            layers: those that are wanted, see `inventories.bound_layers`; those of pairs of words
+                are passed over.
             pieces: how many wordpieces the vocabulary has, where there is one to check with.
 
         Raises:
@@ -61,7 +68,7 @@ class SentenceColumns:
             ValueError: streams disagree, numbers stand for nothing, or heads form no trees; names
                 split and example.
         """
-        own = _of_words(names)
+        own = _of_words(layers)
         paths = {
             name: folder / f"{split}.{name}{side}"
             for name in ("tokens", "words", *(layer.name for layer in own))
@@ -89,7 +96,7 @@ class SentenceColumns:
             ValueError: a sentence lacks a layer, or its heads form no trees; ``name_of`` gives the
                 example's name, by its number.
         """
-        own = _of_words(names)
+        own = _of_words(layers_of(names))
         rows = {layer.name: raw_rows(layer, sentences, name_of) for layer in own}
         rows["tokens"] = Rows.of(sentence.tokens for sentence in sentences)
         rows["words"] = Rows.of(sentence.word_of for sentence in sentences)
@@ -134,9 +141,9 @@ class SentenceColumns:
         return replace(self, layers=self.layers | {layer.name: rows})
 
 
-def _of_words(names: Iterable[str]) -> list[Layer]:
-    """Return the layers of these names that have one value a word and are stored."""
-    return [layer for layer in layers_of(names) if layer.unit == WORD and not layer.derived]
+def _of_words(layers: Iterable[Layer]) -> list[Layer]:
+    """Return those layers that have one value a word and are stored."""
+    return [layer for layer in layers if layer.unit == WORD and not layer.derived]
 
 
 def raw_rows(layer: Layer, sentences: Sequence[Encoded], name_of: Callable[[int], str]) -> Rows:
@@ -145,7 +152,7 @@ def raw_rows(layer: Layer, sentences: Sequence[Encoded], name_of: Callable[[int]
         if layer.name not in sentence.layers:
             raise ValueError(
                 f"{name_of(index)} {layer.lacking}, but the model reads {layer.about}; prepare the "
-                f"folder with --annotations {','.join(layer.asked_with)} beside what it has, so "
+                f"folder with --layers {','.join(layer.asked_with)} beside what it has, so "
                 "that raw text has them as well"
             )
     return Rows.of(sentence.layers[layer.name] for sentence in sentences)

@@ -10,6 +10,7 @@ from ..messages import named
 from ..syntax.layers import STANDARD, WORD_PAIR, Layer, layers_of
 from ..text_reading import read_lines, read_text
 from .folder_names import ANSWERABLE, LABELS, SCORES, SPANS, UNKNOWN
+from .inventories import bound_layers
 from .manifest import TEXT, Manifest
 from .passages import read_ids
 from .products import check_whole
@@ -52,8 +53,9 @@ def read_sentences(
         ValueError: streams that disagree with each other or with the manifest.
     """
     _check_split(folder, manifest, split)
+    layers = bound_layers(folder, manifest, names)
     columns = [
-        SentenceColumns.read(folder, split, number, names, pieces=pieces)
+        SentenceColumns.read(folder, split, number, layers, pieces=pieces)
         for number in range(manifest.sentences)
     ]
     for column in columns:
@@ -85,7 +87,8 @@ def read_questions(
             ``required`` of every question and missing.
     """
     _check_split(folder, manifest, split)
-    columns = QuestionColumns.read(folder, split, names, pieces=pieces)
+    layers = bound_layers(folder, manifest, names)
+    columns = QuestionColumns.read(folder, split, layers, pieces=pieces)
     _check_count(folder, manifest, split, "examples", len(columns.questions.tokens))
     _check_count(folder, manifest, split, "paragraphs", len(columns.offsets))
     if required:

@@ -1,11 +1,11 @@
 """Prepared folders of parallel text: manifests, dictionaries and inventories that agree."""
 
 from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 
-from ..syntax.layers import COLUMN, FEATURES, Layer, layers_of
+from ..syntax.layers import Layer, layers_of
 from ..text_reading import read_text
+from .inventories import bound_layers
 from .manifest import TRANSLATION, Manifest
 from .products import check_whole
 from .streams import AGAIN
@@ -25,12 +25,6 @@ def shared_manifest(folders: Sequence[str]) -> Manifest:
     if not folders:
         raise ValueError("no data folder is given")
     first = _load(folders[0])
-    for name in first.features:
-        if name not in FEATURES:
-            raise ValueError(
-                f"{folders[0]} has a feature {name!r}, unknown to this release; "
-                f"choices: {', '.join(FEATURES)}"
-            )
     for folder in folders[1:]:
         other = _load(folder)
         for key in _SHARED:
@@ -40,8 +34,10 @@ def shared_manifest(folders: Sequence[str]) -> Manifest:
                     f"{folders[0]} and {folder} differ in {key}: {ours!r} and {theirs!r}; "
                     "shards must be prepared alike"
                 )
-        for language in (first.source_lang, first.target_lang):
-            _same_vocabulary(folders[0], folder, f"dict.{language}.txt")
+        learnt = [layer for layer in layers_of(first.layers) if layer.learnt]
+        names = [f"dict.{language}.txt" for language in (first.source_lang, first.target_lang)]
+        for name in (*names, *map(first.inventory_file, learnt)):
+            _same_vocabulary(folders[0], folder, name)
     return first
 
 
@@ -83,12 +79,4 @@ def load_layers(folders: Sequence[str], manifest: Manifest) -> list[Layer]:
         FileNotFoundError: an inventory is missing.
         ValueError: it lists other labels than this release knows.
     """
-    layers = layers_of(manifest.layers)
-    for folder, layer in product(folders, layers):
-        if layer.enters != COLUMN:
-            continue
-        path = Path(folder) / f"dict.{manifest.source_lang}.{layer.name}.txt"
-        if not path.is_file():
-            raise FileNotFoundError(f"{path} is missing; {AGAIN}")
-        layer.inventory.check_file(path)
-    return layers
+    return [bound_layers(Path(folder), manifest) for folder in folders][0]

@@ -157,6 +157,7 @@ class BertConfig(LocalOptions, DualOptions, SpanOptions):
     target: Optional[str] = written()
     labels: Optional[str] = written(longest=10_000_000)
     annotator: Optional[str] = written()
+    inventories: Optional[str] = written(longest=100_000)  # see `syntax.layers.digests`
 
 
 def resolve(cfg: Any) -> None:

@@ -127,6 +127,7 @@ class SyntaxTransformerConfig(LocalOptions, FlatTransformerConfig):
     encoder_attention_layers: str = option(LAYERS_HELP, ALL_LAYERS)
     # Written by the task: name, version and hash of what annotated the training data.
     annotator: Optional[str] = written()
+    inventories: Optional[str] = written(longest=100_000)  # see `syntax.layers.digests`
 
 
 def resolve(cfg: Any) -> None:

@@ -10,6 +10,7 @@ pretrained checkpoint its weights.
 
 import json
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Optional
 
@@ -25,7 +26,7 @@ from ..nn.span_heads import SpanReader
 from ..pretrained import huggingface
 from ..pretrained.directory import resolve_directory
 from ..pretrained.tokenizer_sources import read_vocabulary
-from ..syntax.layers import OF_PAIRS, layers_of
+from ..syntax.layers import OF_PAIRS, Layer, digests
 from ..syntax.needs import Needs
 from . import _bert_plan, _syntax_plan
 from ._bert_config import ARCHITECTURES, BEFORE, FAMILY, BertConfig, resolve
@@ -86,19 +87,21 @@ class BertModel(BaseFairseqModel):
         return _syntax_plan.needs_of(merged(cfg, BertConfig))
 
     @classmethod
-    def complete_config(cls, cfg: Any, manifest: Any) -> None:
+    def complete_config(cls, cfg: Any, manifest: Any, layers: Sequence[Layer] = ()) -> None:
         """Write into a new model's options what follows from the data and the checkpoint.
 
         Args:
             cfg: the options; changed in place, so that the checkpoint holds them.
             manifest: `data.manifest.Manifest` of the data folder.
+            layers: those of the folder, with its inventories.
 
         Raises:
             FileNotFoundError: no such checkpoint.
             ValueError: options of attention that do not fit, or a checkpoint of other sizes,
                 segments or another family.
         """
-        described = {*cls.needs_of(cfg).reads(training=True)} - {*OF_PAIRS}  # words are
+        needs = cls.needs_of(cfg)
+        described = {*needs.reads(training=True)} - {*OF_PAIRS}  # words are
         args = merged(cfg, BertConfig)
         check_spans(args, manifest.target)
         checkpoint = args.pretrained or manifest.options.get("pretrained") or NONE
@@ -108,6 +111,7 @@ class BertModel(BaseFairseqModel):
             target=manifest.target,
             labels=json.dumps(manifest.labels, ensure_ascii=False),
             annotator=manifest.annotator_id if described else None,
+            inventories=digests(one for one in layers if one.name in needs.features) or None,
         )
         args = merged(cfg, BertConfig)
         folder = None if args.pretrained == NONE else resolve_directory(args.pretrained)
@@ -127,7 +131,7 @@ class BertModel(BaseFairseqModel):
         needs = cls.needs_of(cfg)
         args = merged(cfg, BertConfig)
         shape = _bert_plan.shape_of(args, task.source_dictionary)
-        infusion = _infusion(args, shape, needs.features)
+        infusion = _infusion(args, shape, needs.features, task.layers)
         attention, top = (make(args, shape) for make in (_syntax_plan.attention, _syntax_plan.top))
         encoder = BertEncoder(shape, attention, infusion, top)
         model = cls(encoder, _head(args, shape), needs, args)
@@ -252,13 +256,14 @@ def _size(*modules: Any) -> int:
 
 
 def _infusion(
-    args: BertConfig, shape: BertShape, features: tuple[str, ...]
+    args: BertConfig, shape: BertShape, features: tuple[str, ...], layers: Sequence[Layer]
 ) -> Optional[FeatureInfusion]:
     if not features:
         return None
+    held = {layer.name: layer for layer in layers}
     return FeatureInfusion(
         shape.embedding_width,
-        {layer.name: len(layer.inventory) for layer in layers_of(features)},
+        {name: len(held[name].inventory) for name in features},
         merge=args.feature_merge,
         dim=args.feature_embed_dim,
         init=args.feature_init,

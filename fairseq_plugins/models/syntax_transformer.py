@@ -8,6 +8,7 @@ attention to the encoder's layers (Li et al. 2020).
 
 import logging
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Optional
 
@@ -17,6 +18,7 @@ from fairseq.models.transformer import TransformerModel
 from torch import Tensor, nn
 
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
+from ..syntax.layers import COLUMN, Layer, digests
 from ..syntax.needs import Needs
 from . import _config, _options
 from ._encoder import OPTION, SyntaxEncoder, plan_local, read_tree
@@ -48,10 +50,17 @@ class SyntaxTransformerModel(TransformerModel):
         gen_parser_from_dataclass(parser, _config.SyntaxTransformerConfig(), delete_default=True)
 
     @classmethod
-    def complete_config(cls, cfg: Any, available: list[str], annotator: str) -> None:
-        """Write into ``cfg`` what the checkpoint must know: sizes, features and their annotator."""
+    def complete_config(cls, cfg: Any, layers: Sequence[Layer], annotator: str) -> None:
+        """Write into ``cfg`` what the checkpoint must know: sizes, features and their annotator.
+
+        Args:
+            cfg: the options.
+            layers, annotator: of the data folder.
+        """
         _config.resolve(cfg)
-        names = resolve_features(cfg.features, available)
+        columns = {layer.name: layer for layer in layers if layer.enters == COLUMN}
+        names = resolve_features(cfg.features, [*columns])
+        _options.write(cfg, inventories=digests(columns[name] for name in names) or None)
         _options.write(cfg, features=",".join(names) or NONE)
         annotated = annotator and cls.needs_of(cfg).reads(training=True)
         _options.write(cfg, annotator=annotator if annotated else None)

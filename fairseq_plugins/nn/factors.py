@@ -30,7 +30,8 @@ class FactorEmbedding(nn.Module):
     """Turn feature ids into one vector a token; the padding row of every table stays zero.
 
     Args:
-        sizes: feature name -> number of ids, padding included, in the order of ``dims``.
+        sizes: feature name -> number of ids, padding included, in the order of ``dims``; a dot in
+            a name is a colon in that of its table.
         dims: width of each table; all the same for ``sum``.
         columns: which column of the input belongs to each table (default: the first K, in order).
         combine: ``sum`` or ``concat``.
@@ -49,7 +50,7 @@ class FactorEmbedding(nn.Module):
         super().__init__()
         columns = tuple(range(len(sizes)) if columns is None else columns)
         self.tables = nn.ModuleDict(
-            (name, nn.Embedding(size, dim, padding_idx=PAD_ID))
+            (name.replace(".", ":"), nn.Embedding(size, dim, padding_idx=PAD_ID))
             for (name, size), dim in zip(sizes.items(), dims, strict=True)
         )
         self.columns = columns

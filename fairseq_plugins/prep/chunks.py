@@ -9,7 +9,7 @@ without a line of text being read again in the parent process.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,6 +71,8 @@ class EncodedChunk:
     unknown: dict[str, dict[str, int]] = field(default_factory=dict)
     # name of a stream -> what its numbers stand for, if that is the chunk's own list
     symbols: dict[str, list[str]] = field(default_factory=dict)
+    # name of a layer that is learnt -> its values, and how many words have each
+    tallies: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
         """Write the chunk under a temporary name, then rename it."""
@@ -104,6 +106,13 @@ class EncodedChunk:
             if not all(np.array_equal(sizes[0], other) for other in sizes):
                 raise ValueError(f"{', '.join(alike)} have rows of unequal length")
             return cls({name: Rows(*arrays) for name, arrays in streams.items()}, **header)
+
+
+def numbered(rows: Iterable[Sequence[str]]) -> tuple[Rows, list[str]]:
+    """Return rows of texts as numbers, and what these stand for, a list of a chunk's own."""
+    table: dict[str, int] = {}
+    found = Rows.of([table.setdefault(value, len(table)) for value in row] for row in rows)
+    return found, [*table]
 
 
 # what another form of a chunk than ours comes to

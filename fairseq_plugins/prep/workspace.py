@@ -19,7 +19,7 @@ from ..data.manifest import FILE_NAME, Manifest
 from ..data.products import faults, record_products
 from ..files import final_name, open_own, own_folder, refuse_link, try_lock, write_text
 from ..messages import named
-from ..syntax.layers import LAYERS
+from ..syntax.layers import LAYERS, MADE
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,8 @@ LOCK = ".preparing.lock"
 MARK = "fingerprint.json"
 WORK_FORMAT = 2  # of what unfinished work holds: of another, it begins anew
 PATIENCE = 5.0  # seconds: workers of a killed preparation need a moment to end
-STREAMS = "|".join(map(re.escape, ("tokens", "words", *LAYERS, "offsets")))
+MADE_LAYERS = rf"({'|'.join(MADE)})\.\w+(\[\w+\])?"
+STREAMS = "|".join([*map(re.escape, ("tokens", "words", *LAYERS, "offsets")), MADE_LAYERS])
 PRODUCT = re.compile(
     r"(manifest\.json|codes\.bpe|sentencepiece\.model|vocab\.[^.]+|dict\..+\.txt"
     r"|(train|valid|test)\d*\.[^.]+-[^.]+\..+\.(bin|idx)"

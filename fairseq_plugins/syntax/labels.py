@@ -1,11 +1,15 @@
-"""Closed inventories of the token features and their ids.
+"""Inventories of the values of layers, and their ids: closed ones, and those learnt from a corpus.
 
 An inventory gives id 0 to padding, id 1 to ``<special>`` (``</s>`` and every other token that is
-no part of a word), and the following ids to its labels in a fixed order. On disk it is a text
-file of ``label count`` lines in id order, in the manner of fairseq's dictionaries.
+no part of a word), and the following ids to its labels in a fixed order; in a learnt one id 2 is
+``<unknown>``, every label that it does not have. On disk it is a text file of ``label count`` lines
+in id order, in the manner of fairseq's dictionaries.
 """
 
-from collections.abc import Iterable, Mapping
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,39 +20,92 @@ from ..text_reading import read_lines
 
 PAD = "<pad>"
 SPECIAL = "<special>"
+UNKNOWN = "<unknown>"
 PAD_ID = 0
 SPECIAL_ID = 1
+UNKNOWN_ID = 2
+NO_VALUE = "_"  # of a word of which an annotator says nothing, as in CoNLL-U
 
 UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()
 FOREIGN_UPOS = {"SPACE": "X", "EOL": "X", "": "X", "_": "X", "CONJ": "CCONJ"}
 CASES = ("lower", "upper")
 SUBWORD_POSITIONS = ("B", "M", "E", "O")
+FARTHEST = 5  # of arcs
+ROOT = "root"
+ARCS = (ROOT, *(f"{side}{d}" for side in "LR" for d in range(1, FARTHEST + 1)))
+RESERVED = (PAD, SPECIAL, UNKNOWN)
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """The closed label set of one feature.
+    """The label set of one layer.
 
     Args:
-        name: the feature's name, as in ``--features``.
-        labels: its labels in id order, without the two reserved ones.
+        name: the layer's name, as in ``--features``.
+        labels: its labels in id order, without the reserved ones.
+        learnt: whether labels that it does not have are ``<unknown>``, instead of an error.
     """
 
     name: str
     labels: tuple[str, ...]
+    learnt: bool = False
+
+    @classmethod
+    def learn(
+        cls, name: str, counts: Mapping[str, int], least: int = 1, most: int | None = None
+    ) -> Inventory:
+        """Keep the commonest labels, by falling count, ties in alphabetical order.
+
+        Args:
+            name: the layer's name.
+            counts: how often each label occurs.
+            least: rarer labels are unknown.
+            most: how many are kept at most; None for any number.
+        """
+        known = [item for item in counts.items() if item[1] >= least and item[0] not in RESERVED]
+        ranked = sorted(known, key=lambda item: (-item[1], item[0]))
+        return cls(name, tuple(label for label, _ in ranked[:most]), learnt=True)
+
+    @classmethod
+    def load(cls, name: str, path: Path) -> Inventory:
+        """Read a learnt inventory that `save` wrote.
+
+        Raises:
+            ValueError: it is none.
+        """
+        found, whole = _read_symbols(path)
+        if not whole or found[: len(RESERVED)] != RESERVED or len({*found}) != len(found):
+            raise ValueError(
+                f"{path} is no learnt inventory: expected {' '.join(RESERVED)}, then labels that "
+                f"differ; found {named(found)}"
+            )
+        return cls(name, found[len(RESERVED) :], learnt=True)
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """All symbols in id order: padding, special, labels."""
-        return (PAD, SPECIAL, *self.labels)
+        """All symbols in id order: padding, special, perhaps unknown, labels."""
+        return (PAD, SPECIAL, *((UNKNOWN,) if self.learnt else ()), *self.labels)
+
+    @property
+    def digest(self) -> str:
+        """What two inventories share that give the same ids, 16 hex digits of SHA-256."""
+        return hashlib.sha256("\n".join(self.symbols).encode()).hexdigest()[:16]
 
     def __len__(self) -> int:
-        """Number of ids, the two reserved ones included (the rows of an embedding table)."""
-        return len(self.labels) + 2
+        """Number of ids, the reserved ones included (the rows of an embedding table)."""
+        return len(self.labels) + (3 if self.learnt else 2)
 
     def ids(self, labels: Iterable[str]) -> list[int]:
-        """Return the ids of ``labels``, in order; ValueError names an unknown one."""
+        """Return the ids of ``labels``, in order.
+
+        A text's own ``<pad>`` is unknown in a learnt inventory.
+
+        Raises:
+            ValueError: an unknown one, in a closed inventory; it is named.
+        """
         table = self._table
+        if self.learnt:
+            return [table.get(label, UNKNOWN_ID) for label in labels]
         try:
             return [table[label] for label in labels]
         except KeyError as error:
@@ -59,7 +116,8 @@ class Inventory:
 
     @cached_property
     def _table(self) -> dict[str, int]:
-        return {symbol: i for i, symbol in enumerate(self.symbols)}
+        known = {symbol: i for i, symbol in enumerate(self.symbols)}
+        return {label: known[label] for label in (SPECIAL, *self.labels)} if self.learnt else known
 
     def save(self, path: Path, counts: Mapping[str, int]) -> None:
         """Write ``symbol count`` lines in id order."""
@@ -68,13 +126,18 @@ class Inventory:
 
     def check_file(self, path: Path) -> None:
         """Refuse a file that is none of `save`, or one of other labels; ValueError names these."""
-        rows = [line.rpartition(" ") for line in read_lines(path)]
-        found = tuple(symbol for symbol, _, count in rows if count.isdigit())
-        if found != self.symbols or len(found) != len(rows):
+        found, whole = _read_symbols(path)
+        if found != self.symbols or not whole:
             raise ValueError(
                 f"{path} lists other labels than this release knows for {self.name!r}: found "
-                f"{named(symbol for symbol, *_ in rows[2:])}; expected {' '.join(self.labels)}"
+                f"{named(found[2:])}; expected {' '.join(self.labels)}"
             )
+
+
+def _read_symbols(path: Path) -> tuple[tuple[str, ...], bool]:
+    """Read the symbols of ``symbol count`` lines; say whether all lines are such."""
+    rows = [line.rpartition(" ") for line in read_lines(path)]
+    return tuple(symbol for symbol, *_ in rows), all(count.isdecimal() for *_, count in rows)
 
 
 def upos_label(tag: str) -> str:
@@ -89,3 +152,25 @@ def upos_label(tag: str) -> str:
     if tag not in UPOS:
         raise ValueError(f"{tag!r} is no universal part of speech; choices: {', '.join(UPOS)}")
     return tag
+
+
+def plain_label(tag: str) -> str:
+    """Return a tag of a learnt inventory as one word of text; no value is ``_``, as in CoNLL-U."""
+    return "_".join(tag.split()) or NO_VALUE
+
+
+def relation_label(tag: str) -> str:
+    """Return a dependency relation without its subtype (``nsubj`` of ``nsubj:pass``), or root."""
+    return ROOT if tag.upper() == "ROOT" else plain_label(tag.partition(":")[0])  # spaCy's is ROOT
+
+
+def arc_labels(heads: Sequence[int]) -> list[str]:
+    """Return where each of W words has its head: ``root``, or side and distance, from 1 to 5.
+
+    ``R2`` says that the head is the second word to the right; 5 stands for 5 and more.
+
+    Args:
+        heads: W numbers of heads from 1, 0 at a root.
+    """
+    distances = [head and head - word for word, head in enumerate(heads, 1)]
+    return [f"{'R' if d > 0 else 'L'}{min(abs(d), FARTHEST)}" if d else ROOT for d in distances]

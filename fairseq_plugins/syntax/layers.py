@@ -8,25 +8,64 @@ Source of the features: Sundararaman et al. 2019, "Syntax-infused Transformer": 
 the word, case of its first character, and the position B/M/E/O of a subword within its word.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import attrgetter, itemgetter
 from typing import Any
 
-from .labels import CASES, SPECIAL_ID, SUBWORD_POSITIONS, UPOS, Inventory, upos_label
+from ..messages import named
+from .labels import (
+    ARCS,
+    CASES,
+    NO_VALUE,
+    SPECIAL_ID,
+    SUBWORD_POSITIONS,
+    UPOS,
+    Inventory,
+    arc_labels,
+    plain_label,
+    relation_label,
+    upos_label,
+)
 from .subwords import case_of, positions
 from .tree import COLUMNS, NO_WORD, project_heads
 
 WORD, SUBWORD, WORD_PAIR = "word", "subword", "pair of words"  # what a layer belongs to
 COLUMN, TREE, TABLE = "column", "tree", "table"  # how it enters a batch
-# where its values come from: an annotator's tags, or its parse; each word as it is written; the
-# words of the subwords; comparing each word of a text with each of another
-TAGS, PARSE, SPELLING, ALIGNMENT, COMPARISON = (
+# where its values come from: an annotator's tags, or its parse, or what follows from that; each
+# word as it is written; the words of the subwords; comparing each word of a text with those of
+# another; or the user, together with the text
+TAGS, PARSE, ARC, SPELLING, ALIGNMENT, COMPARISON, GIVEN = (
     "tags",
     "parse",
+    "arc",
     "spelling",
     "alignment",
     "comparison",
+    "given",
 )
+LEMMATIZERS = ("lemmatizer", "trainable_lemmatizer")  # components of spaCy pipelines
+LEARNT = "learnt"  # values that are those of a folder's training text
+NAME = re.compile(r"\w+(\[\w+\])?")  # behind the dot of a layer's name
+
+
+@dataclass(frozen=True)
+class Tag:
+    """Where an annotator's tag of a word stands.
+
+    Args:
+        spacy: reads it from a spaCy token.
+        set_by: what spaCy calls such annotation, so that it is seen whether a pipeline gives it.
+        conllu: reads it from the ten fields of a word's line in CoNLL-U; ValueError if it has none.
+        components: of a pipeline, which run for such layers alone.
+    """
+
+    spacy: Callable[[Any], str]
+    set_by: str
+    conllu: Callable[[Sequence[str]], str]
+    components: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -36,13 +75,14 @@ class Layer:
     Args:
         name: in options, manifests and file names.
         unit: what has a value: `WORD`, `SUBWORD` or `WORD_PAIR`.
-        values: a closed inventory of labels; a range of numbers; or, of a tree (None), the number
-            of each word's head, from 1, and 0 at a root.
-        source: where the values come from: `TAGS`, `PARSE`, `SPELLING`, `ALIGNMENT`, `COMPARISON`.
+        values: an inventory of labels; `LEARNT`, one that every folder has its own of; a range of
+            numbers; or, of a tree (None), the number of each word's head, from 1, and 0 at a root.
+        source: where the values come from: `TAGS`, `PARSE`, `ARC`, `SPELLING`, `ALIGNMENT`,
+            `COMPARISON`, `GIVEN`.
         about: what a model with the layer reads, for messages.
-        label: what makes labels: of a tag (ValueError for what is none); of a word as it is
-            written; of the word indices of S subwords, S of them.
-        tag: attribute of a spaCy token, and column of CoNLL-U, from 0, that hold the tags.
+        label: what makes labels: of a tag (ValueError for what is none); of the heads of W words, W
+            of them; of a word as it is written; of the word indices of S subwords, S of them.
+        tag: where an annotator's tags stand.
         standard: whether every prepared folder of texts holds it, without being asked.
         requires: what annotating needs, for messages; empty for nothing.
         lacking: what is said of a text without the layer.
@@ -50,11 +90,11 @@ class Layer:
 
     name: str
     unit: str
-    values: Inventory | range | None
+    values: Inventory | str | range | None
     source: str
     about: str
     label: Callable[[Any], Any] = str
-    tag: tuple[str, int] = ("", 0)
+    tag: Tag | None = None
     standard: bool = False
     requires: str = ""
     lacking: str = "was not annotated"
@@ -64,12 +104,31 @@ class Layer:
         """How the layer enters a batch: `COLUMN` of ``src_factors``, `TREE` or `TABLE`."""
         if self.values is None:
             return TREE
-        return COLUMN if isinstance(self.values, Inventory) else TABLE
+        return TABLE if isinstance(self.values, range) else COLUMN
+
+    @property
+    def learnt(self) -> bool:
+        """Whether its values are those of a folder's training text."""
+        return self.is_open or (isinstance(self.values, Inventory) and self.values.learnt)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not been said yet which values it has; see `bound`."""
+        return self.values == LEARNT
+
+    def bound(self, inventory: Inventory) -> "Layer":
+        """Return the layer with a folder's own values."""
+        return replace(self, values=inventory)
 
     @property
     def annotated(self) -> bool:
         """Whether an annotator (a spaCy pipeline, or CoNLL-U) gives the values."""
-        return self.source in (TAGS, PARSE)
+        return self.source in (TAGS, PARSE, ARC)
+
+    @property
+    def given_as(self) -> str:
+        """What the user calls the values: the name behind the dot."""
+        return self.name.partition(".")[2]
 
     @property
     def derived(self) -> bool:
@@ -81,16 +140,16 @@ class Layer:
 
     @property
     def asked_with(self) -> list[str]:
-        """What a preparation is asked for, to have it: the standard tags first, for a parse."""
-        first = STANDARD_TAGS if self.source == PARSE else ()
-        return [*first, self.name]
+        """What a preparation is asked for, to have it: the standard tags first, if annotated."""
+        first = STANDARD_TAGS if self.annotated else ()
+        return [*dict.fromkeys((*first, self.name))]
 
     @property
     def inventory(self) -> Inventory:
-        """The closed inventory of a layer that enters as a column.
+        """The inventory of a layer that enters as a column.
 
         Raises:
-            ValueError: the layer has none.
+            ValueError: the layer has none, or none yet.
         """
         if not isinstance(self.values, Inventory):
             raise ValueError(f"{self.name!r} has no inventory of labels")
@@ -122,6 +181,11 @@ class Layer:
         """
         return words + 1 if self.values is None else len(self.values)
 
+    def ids(self, values: Sequence[Any]) -> list[Any]:
+        """Return the ids of labels; values of trees and of open layers stay as they are."""
+        kept = self.enters != COLUMN or self.is_open
+        return [*values] if kept else self.inventory.ids(values)
+
     def carried(self, values: Sequence[Any], tokens: Sequence[int]) -> list[Any]:
         """Give words the values of the annotator's tokens that they belong to.
 
@@ -130,7 +194,7 @@ class Layer:
             tokens: for each of W words the index of its token, in order; -1 for a word of which
                 nothing is known, which becomes unknown, or a root.
         """
-        if self.source == TAGS:
+        if self.source in (TAGS, GIVEN):
             return [values[i] if i >= 0 else self.label("") for i in tokens]
         known = [word for word, token in enumerate(tokens) if token >= 0]
         heads = [0] * len(tokens)
@@ -163,6 +227,67 @@ def annotator_line(annotator: Any) -> str:
     return " ".join(identity[key] for key in ("name", "version", "hash"))
 
 
+def _column(number: int, set_by: str, name: str, *components: str) -> Tag:
+    """Return the tag of a column of CoNLL-U, from 0, and of the attribute ``name`` of spaCy."""
+    return Tag(attrgetter(name), set_by, itemgetter(number), components)
+
+
+def _spacy_feats(token: Any) -> str:
+    return str(token.morph)
+
+
+def _feats(fields: Sequence[str]) -> str:
+    return "|".join(sorted(fields[5].split("|"), key=str.casefold))
+
+
+def _spacy_feature(name: str, token: Any) -> str:
+    return ",".join(token.morph.get(name))
+
+
+def _feature(name: str, fields: Sequence[str]) -> str:
+    pairs = (pair.partition("=") for pair in fields[5].split("|"))
+    return next((value for key, _, value in pairs if key == name), NO_VALUE)
+
+
+def _spacy_entity(token: Any) -> str:
+    return f"{token.ent_iob_}-{token.ent_type_}" if token.ent_type_ else "O"
+
+
+def misc_value(key: str, fields: Sequence[str]) -> str:
+    """Return the value of a key of CoNLL-U's MISC column; ValueError names the keys there are."""
+    pairs = [pair.partition("=") for pair in fields[9].split("|")]
+    for found, _, value in pairs:
+        if found == key:
+            return value
+    held = named(found for found, equals, _ in pairs if equals)
+    raise ValueError(f"{fields[1]!r} has no key {key} in MISC (its keys: {held or 'none'})")
+
+
+def _learnt(name: str, about: str, tag: Tag, label: Callable[[Any], Any] = plain_label) -> Layer:
+    """Make a layer of an annotator's tags whose values are learnt."""
+    return Layer(name, WORD, LEARNT, TAGS, about, label, tag)
+
+
+def _morphology(name: str) -> Layer:
+    """Make the layer of one morphological feature, such as ``Number``."""
+    where = partial(_spacy_feature, name), f"MORPH.{name}", partial(_feature, name)
+    return _learnt(f"morph.{name}", f"the words' {name}", Tag(*where))
+
+
+def _given(name: str) -> Layer:
+    """Make the layer of values that the user has."""
+    return Layer(
+        f"given.{name}",
+        WORD,
+        LEARNT,
+        GIVEN,
+        f"the values {name} that a text comes with",
+        plain_label,
+        requires=f"CoNLL-U with {name} in MISC, a column or a file of values",
+        lacking=f"came without the values {name}",
+    )
+
+
 LAYERS: dict[str, Layer] = {
     layer.name: layer
     for layer in (
@@ -173,7 +298,7 @@ LAYERS: dict[str, Layer] = {
             TAGS,
             "part-of-speech features",
             upos_label,
-            ("pos_", 3),
+            _column(3, "POS", "pos_"),
         ),
         Layer(
             "case",
@@ -198,7 +323,7 @@ LAYERS: dict[str, Layer] = {
             None,
             PARSE,
             "parse trees",
-            requires="a spaCy pipeline that parses",
+            requires="an annotator that parses",
             lacking="was not parsed",
         ),
         Layer(
@@ -210,25 +335,66 @@ LAYERS: dict[str, Layer] = {
             requires="WordNet",
             lacking="was not compared",
         ),
+        _learnt("dep", "dependency relations", _column(7, "DEP", "dep_", "parser"), relation_label),
+        _learnt("tag", "tags of the treebank's own (XPOS)", _column(4, "TAG", "tag_")),
+        _learnt("lemma", "lemmas", _column(2, "LEMMA", "lemma_", *LEMMATIZERS)),
+        _learnt("morph", "morphological features", Tag(_spacy_feats, "MORPH", _feats)),
+        _learnt(
+            "ent",
+            "named entities",
+            Tag(_spacy_entity, "ENT_IOB", partial(misc_value, "NER"), ("ner", "entity_ruler")),
+        ),
+        Layer(
+            "arc",
+            WORD,
+            Inventory("arc", ARCS),
+            ARC,
+            "side and distance of heads",
+            arc_labels,
+            requires="an annotator that parses",
+            lacking="was not parsed",
+        ),
     )
 }
-FEATURES = {name: layer for name, layer in LAYERS.items() if layer.enters == COLUMN}
+# layers of which there are many: what stands before the dot of a name -> what makes it of the rest
+MADE: Mapping[str, Callable[[str], Layer]] = {
+    "morph": _morphology,
+    "given": _given,
+}
+CHOICES = (*LAYERS, *(f"{name}.NAME" for name in MADE))  # for messages
 STANDARD = tuple(name for name, layer in LAYERS.items() if layer.standard)
 OF_PAIRS = tuple(name for name, layer in LAYERS.items() if layer.unit == WORD_PAIR)
-ON_REQUEST = tuple(  # what --annotations of a folder of texts may name
-    name for name, layer in LAYERS.items() if not (layer.standard or layer.derived)
-)
-OF_TEXTS = tuple(name for name in ON_REQUEST if name not in OF_PAIRS)  # those of single texts
 STANDARD_TAGS = ("pos",)  # what every annotator and CoNLL-U file must give
+TREES = tuple(name for name, layer in LAYERS.items() if layer.enters == TREE)
+
+
+def layer_of(name: str) -> Layer:
+    """Return the layer of a name; ValueError names the choices."""
+    made, _, rest = name.partition(".")
+    if name in LAYERS:
+        return LAYERS[name]
+    if made in MADE and NAME.fullmatch(rest):
+        return MADE[made](rest)
+    raise ValueError(f"unknown layer {name!r}; choices: {', '.join(CHOICES)}")
 
 
 def layers_of(names: Iterable[str]) -> list[Layer]:
     """Return the layers of these names; ValueError names an unknown one and the choices."""
-    names = list(names)
-    for name in names:
-        if name not in LAYERS:
-            raise ValueError(f"unknown layer {name!r}; choices: {', '.join(LAYERS)}")
-    return [LAYERS[name] for name in names]
+    return [layer_of(name) for name in names]
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Return names once each, in the order of `LAYERS`, with those that are made by name last."""
+    places = {name: place for place, name in enumerate(LAYERS)}
+    return sorted({*names}, key=lambda name: (places.get(name, len(places)), name))
+
+
+def are_known(names: Iterable[str]) -> bool:
+    """Whether there are layers of all these names, which a folder of texts may be asked for."""
+    try:
+        return not any(layer.standard or layer.derived for layer in layers_of(names))
+    except ValueError:
+        return False
 
 
 def held_layers(features: Iterable[str], parsed: bool) -> list[str]:
@@ -238,8 +404,7 @@ def held_layers(features: Iterable[str], parsed: bool) -> list[str]:
         features: names of those that are columns, in their order.
         parsed: whether it holds trees; their columns come last.
     """
-    trees = [name for name, layer in LAYERS.items() if layer.enters == TREE]
-    return [*features, *(trees if parsed else ())]
+    return [*features, *(TREES if parsed else ())]
 
 
 def column_places(layers: Iterable[Layer]) -> dict[str, tuple[int, ...]]:
@@ -256,9 +421,24 @@ def column_places(layers: Iterable[Layer]) -> dict[str, tuple[int, ...]]:
 
 
 def annotated_names(names: Iterable[str]) -> list[str]:
-    """Return the layers that an annotator gives: those that it always must, and of these names."""
+    """Return what an annotator is asked for: the tags that it always gives, and for these names."""
     found = layers_of(dict.fromkeys((*STANDARD_TAGS, *names)))
-    return [layer.name for layer in found if layer.annotated]
+    asked = [layer.name for layer in found if layer.source in (TAGS, PARSE)]
+    trees = TREES if any(layer.source == ARC for layer in found) else ()
+    return [*dict.fromkeys((*asked, *trees))]
+
+
+def given_names(names: Iterable[str]) -> list[str]:
+    """Return those of these layers whose values the user gives."""
+    return [layer.name for layer in layers_of(names) if layer.source == GIVEN]
+
+
+def split_names(text: str) -> list[str]:
+    """Split ``"pos, dep"`` into names; ValueError for one that is there twice."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if len({*names}) != len(names):
+        raise ValueError(f"a layer is named twice in {text!r}")
+    return names
 
 
 def parse_features(text: str) -> tuple[str, ...]:
@@ -269,10 +449,19 @@ def parse_features(text: str) -> tuple[str, ...]:
     Raises:
         ValueError: an unknown or repeated name.
     """
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
-    for name in names:
-        if name not in FEATURES:
-            raise ValueError(f"unknown feature {name!r}; choices: {', '.join(FEATURES)}")
-    if len(set(names)) != len(names):
-        raise ValueError(f"a feature is named twice in {text!r}")
-    return names
+    names = split_names(text)
+    for layer in layers_of(names):
+        if layer.enters != COLUMN:
+            columns = [name for name in CHOICES if name not in LAYERS or is_column(name)]
+            raise ValueError(f"{layer.name!r} is no feature; choices: {', '.join(columns)}")
+    return tuple(names)
+
+
+def is_column(name: str) -> bool:
+    """Whether a layer enters a batch as a column; ValueError names the choices."""
+    return layer_of(name).enters == COLUMN
+
+
+def digests(layers: Iterable[Layer]) -> str:
+    """Name learnt inventories and what identifies them, for a checkpoint: ``lemma=0123abcd``."""
+    return ",".join(f"{one.name}={one.inventory.digest}" for one in layers if one.learnt)

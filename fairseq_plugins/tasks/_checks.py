@@ -14,7 +14,7 @@ from ..checkpoints.records import read_list
 from ..data.manifest import Manifest
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..messages import named
-from ..syntax.layers import ON_REQUEST, TREE, Layer
+from ..syntax.layers import TREE, Layer, in_order
 from ..syntax.needs import Needs
 from ._checkpoint_options import architecture_of, unresolved
 
@@ -107,6 +107,22 @@ def check_labels(cfg: Any, manifest: Manifest, folder: Path) -> None:
         raise ValueError(f"the model was trained for {sides[0]}, but {folder} has {sides[1]}")
 
 
+def check_inventories(cfg: Any, layers: Sequence[Layer], folder: object) -> None:
+    """Refuse a checkpoint whose model knows other values of a learnt layer than the folder has.
+
+    Raises:
+        ValueError: names the layers, and what to prepare the folder with.
+    """
+    known = (part.partition("=") for part in (getattr(cfg, "inventories", None) or "").split(","))
+    trained = {name: digest for name, _, digest in known if name}
+    held = {layer.name: layer.inventory.digest for layer in layers if layer.learnt}
+    if other := [name for name in trained if held.get(name, trained[name]) != trained[name]]:
+        raise ValueError(
+            f"{folder} has other values of {' and of '.join(other)} than the folder that the model "
+            "was trained on: prepare it with --layer-dicts and that folder"
+        )
+
+
 def check_needs(needs: Needs, manifest: Manifest, folder: Path, *, training: bool) -> None:
     """Refuse a folder that lacks what a model reads.
 
@@ -115,9 +131,8 @@ def check_needs(needs: Needs, manifest: Manifest, folder: Path, *, training: boo
     """
 
     def cure(layer: Layer) -> str:
-        wanted = {*manifest.annotations, *layer.asked_with}
-        names = ",".join(name for name in ON_REQUEST if name in wanted)
-        found = f"--annotations {names}" + (f" ({layer.requires})" if layer.requires else "")
+        names = ",".join(in_order({*manifest.annotations, *layer.asked_with}))
+        found = f"--layers {names}" + (f" ({layer.requires})" if layer.requires else "")
         if layer.enters == TREE:
             found += ", or with parses of your own by --train-conllu and its relatives"
         return found

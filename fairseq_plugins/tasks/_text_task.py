@@ -17,6 +17,7 @@ from omegaconf import II, MISSING
 
 from ..data import text_folders
 from ..data.dictionaries import ClosedDictionary
+from ..data.inventories import bound_layers
 from ..data.manifest import Manifest, load_vocabulary
 from ..data.text_columns import WORD_LABELS
 from ..data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
@@ -73,6 +74,7 @@ class TextTask(FairseqTask):
 
     Attributes:
         NAME: name of the task and of its criterion.
+        layers: those of the folder, with its inventories.
         needs: what the models read together; nothing before there is one.
         positive: the label that F1 is about; empty if there is none.
         of_checkpoint: whether its options are those of a checkpoint.
@@ -87,6 +89,7 @@ class TextTask(FairseqTask):
         self.folder = Path(cfg.data)
         self.manifest = manifest
         self.dictionary = dictionary
+        self.layers = bound_layers(self.folder, manifest)
         given = getattr(cfg, "positive_label", None)
         self.positive = _checks.positive_label(given, manifest, self.folder)
         self.needs, self._served = Needs(), False
@@ -144,9 +147,10 @@ class TextTask(FairseqTask):
         if from_checkpoint:
             cfg = _checkpoint_options.closed_model(cfg, model_class)
             _checks.check_labels(cfg, self.manifest, self.folder)
+            _checks.check_inventories(cfg, self.layers, self.folder)
             _checkpoint_options.check_memory(self, cfg)
         else:
-            model_class.complete_config(cfg, self.manifest)
+            model_class.complete_config(cfg, self.manifest, self.layers)
         self._check(model_class.needs_of(cfg), training=not from_checkpoint)
         model = super().build_model(cfg, from_checkpoint)
         self._serve(model)

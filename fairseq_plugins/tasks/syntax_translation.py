@@ -26,7 +26,7 @@ from ..data.factor_streams import FactorStreams, check_split, cut_row, open_fact
 from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifest import Manifest
 from ..option_flags import option
-from ..syntax.layers import COLUMN, TREE, Layer, column_places, parse_features
+from ..syntax.layers import COLUMN, Layer, column_places, given_names, parse_features
 from . import _checkpoint_options, _checks, _generation, _unanswered, _warnings
 
 logger = logging.getLogger(__name__)
@@ -88,6 +88,7 @@ class SyntaxTranslationTask(TranslationTask):
         self._model_limit = cfg.max_source_positions
         self._sentences = 0
         self._trained_with: list[str] = []
+        self._given: set[str] = set()
         self._warnings = _warnings.Warnings()
 
     @classmethod
@@ -191,13 +192,15 @@ class SyntaxTranslationTask(TranslationTask):
         if from_checkpoint:
             cfg = _checkpoint_options.closed_model(cfg, model_class)
         else:
-            model_class.complete_config(cfg, self._available, self.manifest.annotator_id)
+            model_class.complete_config(cfg, self.source_layers, self.manifest.annotator_id)
         needs = model_class.needs_of(cfg)
         needs.check(self.manifest.layers, self.folders[0], self._cure, training=True)
         if from_checkpoint:
+            _checks.check_inventories(cfg, self.source_layers, self.folders[0])
             _checkpoint_options.check_memory(self, cfg)
         model = super().build_model(cfg, from_checkpoint)
         self._model_limit = min(self._model_limit, model.max_positions()[0])
+        self._given = {*self._given, *given_names(model.needs.features)}
         if from_checkpoint and model.needs.reads(training=False):
             self._trained_with.append(getattr(cfg, "annotator", None) or "")
             present = self.manifest.annotator_id
@@ -212,9 +215,8 @@ class SyntaxTranslationTask(TranslationTask):
         return model
 
     def _cure(self, layer: Layer) -> str:
-        names = ",".join([*self._available, layer.name])
-        asked = "--parse" if layer.enters == TREE else f"--features {names}"
-        return f"{asked} (`prepare translation`)"
+        names = ",".join(dict.fromkeys([*self.manifest.layers, layer.name]))
+        return f"--layers {names} (`prepare translation`)"
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build a criterion; of a checkpoint (``fairseq-validate``) one of cross entropy.
@@ -234,7 +236,16 @@ class SyntaxTranslationTask(TranslationTask):
 
     @cached_property
     def source_encoder(self) -> Any:
-        """What turns raw source lines into subwords and features; made at first use."""
+        """What turns raw source lines into subwords and features; made at first use.
+
+        Raises:
+            ValueError: a model reads layers that raw text has not.
+        """
+        if self._given:
+            raise ValueError(
+                f"the model reads {', '.join(sorted(self._given))}, which raw text has not: "
+                "prepare the text with its values, and translate the folder by fairseq-generate"
+            )
         encoder = self.build_source_encoder()
         self._warnings.other_annotator(self._trained_with, encoder.annotator_id, "the input")
         return encoder

@@ -9,57 +9,62 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
-from operator import attrgetter
 from pathlib import Path
 
 import spacy
+from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..messages import named
-from ..resources import english_pipeline_path
-from ..syntax.layers import PARSE, STANDARD_TAGS, TAGS, Annotation, annotated_names, layers_of
+from ..resources import BUNDLED, PIPELINES, pipeline_path
+from ..syntax.layers import STANDARD_TAGS, TREE, Annotation, annotated_names, layers_of
 from ..syntax.tree import project_heads
 from .raw_text import parts_of
 
-BUNDLED = "bundled"
 PARSER = "parser"
-NEVER_NEEDED = ("ner", "entity_linker", "entity_ruler", "lemmatizer", "textcat", "senter")
+# components that run only for layers that they give, or never
+ON_REQUEST = (
+    *("ner", "entity_ruler", "lemmatizer", "trainable_lemmatizer", PARSER),
+    *("entity_linker", "textcat", "senter"),
+)
 
 
 class Annotator:
     """A loaded spaCy pipeline.
 
     Args:
-        model: ``bundled`` (the project's small English pipeline), the name of an installed
-            pipeline, or the path of one.
+        model: ``bundled`` or ``bundled-layers`` (the project's small English pipelines), the name
+            of an installed pipeline, or the path of one.
         names: of the layers that are wanted; heads take longer. Parts of speech it always gives.
 
     Raises:
         FileNotFoundError: no such pipeline.
-        ValueError: the pipeline does not tag parts of speech, or does not parse.
+        ValueError: the pipeline does not give parts of speech, or something that is wanted.
     """
 
     def __init__(self, model: str = BUNDLED, names: Sequence[str] = STANDARD_TAGS) -> None:
         found = layers_of(annotated_names(names))
-        self._tags = {one.name: one for one in found if one.source == TAGS}
-        self._trees = [one.name for one in found if one.source == PARSE]
-        self.model, self.parse = model, bool(self._trees)
-        self.nlp = load_pipeline(model, (*NEVER_NEEDED, *(() if self.parse else (PARSER,))))
+        self._tags = {one.name: one for one in found if one.tag}
+        self._trees = [one.name for one in found if one.enters == TREE]
+        needed = {name for one in self._tags.values() for name in one.tag.components}
+        needed |= {PARSER} if self._trees else set()
+        self.model = model
+        self.nlp = load_pipeline(model, [one for one in ON_REQUEST if one not in needed])
         self.nlp.max_length = 10**9
         meta = self.nlp.meta
         self.name = f"{meta['lang']}_{meta['name']}"
         self.version = str(meta["version"])
-        if not set(self.nlp.pipe_names) & {"morphologizer", "attribute_ruler"} and not any(
-            token.pos_ for token in self.nlp("The cat sat on 2 mats .")
-        ):
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse a pipeline that does not give what is wanted."""
+        wanted = {name: layer.tag.set_by for name, layer in self._tags.items()}
+        wanted |= dict.fromkeys(self._trees, "DEP")
+        given = _gives(self.nlp)
+        if lacking := [name for name, what in wanted.items() if what not in given]:
             raise ValueError(
-                f"spaCy pipeline {model!r} gives no parts of speech (components: "
-                f"{named(self.nlp.pipe_names)})"
-            )
-        if self.parse and not self.nlp("The cat sat on 2 mats .").has_annotation("DEP"):
-            raise ValueError(
-                f"spaCy pipeline {model!r} does not parse (components: "
-                f"{named(self.nlp.pipe_names)}); parts of speech alone need no parser"
+                f"spaCy pipeline {self.model!r} gives no {' and no '.join(lacking)} (components: "
+                f"{named(self.nlp.pipe_names)}): name another one, or leave {named(lacking)} out"
             )
 
     @lru_cache(maxsize=1)  # noqa: B019 (an annotator lives as long as its process)
@@ -105,8 +110,8 @@ class Annotator:
     def _layers(self, doc, tokens) -> dict[str, list]:
         found = {}
         for name, layer in self._tags.items():
-            read = attrgetter(layer.tag[0])
-            found[name] = [layer.label(read(token)) for token in tokens]
+            read, label = layer.tag.spacy, layer.label
+            found[name] = [label(read(token)) for token in tokens]
         if self._trees:
             heads = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
             kept = project_heads(heads, [token.i for token in tokens])
@@ -114,13 +119,25 @@ class Annotator:
         return found
 
 
-def load_pipeline(model: str, exclude: Sequence[str] = (*NEVER_NEEDED, PARSER)):
+def _gives(nlp: Language) -> set[str]:
+    """Return what spaCy calls the annotation that a pipeline makes; ``MORPH.Case`` of features."""
+    doc, names = nlp("The cat sat on 2 mats ."), {*nlp.pipe_names}
+    found = {name for name in ("POS", "TAG", "LEMMA", "DEP", "ENT_IOB") if doc.has_annotation(name)}
+    # of another language than English these may know nothing of these words
+    found |= {"POS"} if names & {"morphologizer", "attribute_ruler"} else set()
+    features = {name for token in doc for name in token.morph.to_dict()}
+    for label in nlp.pipe_labels.get("morphologizer", ()):
+        features |= {part.partition("=")[0] for part in label.split("|")} - {"POS"}
+    return found | {f"MORPH.{name}" for name in features} | ({"MORPH"} if features else set())
+
+
+def load_pipeline(model: str, exclude: Sequence[str] = ON_REQUEST):
     """Load a spaCy pipeline by name or path, without the components named in ``exclude``.
 
     Raises:
         FileNotFoundError: neither installed nor a path.
     """
-    path = english_pipeline_path() if model == BUNDLED else model
+    path = pipeline_path(model) if model in PIPELINES else model
     try:
         return spacy.load(path, exclude=list(exclude))
     except OSError:
@@ -134,7 +151,7 @@ def load_pipeline(model: str, exclude: Sequence[str] = (*NEVER_NEEDED, PARSER)):
 
 def recorded_name(model: str) -> str:
     """Return what a manifest says of a pipeline: a path from the root, or its name."""
-    if model == BUNDLED or spacy.util.is_package(model) or not Path(model).exists():
+    if model in PIPELINES or spacy.util.is_package(model) or not Path(model).exists():
         return model
     return str(Path(model).resolve())
 
@@ -146,7 +163,7 @@ def check_recorded(model: str, folder: Path) -> None:
         FileNotFoundError: it is not installed.
         ValueError: the manifest names a path.
     """
-    if model == BUNDLED:
+    if model in PIPELINES:
         return
     cure = f"give --spacy-model {model} (spacy_model=... in Python) if you trust what lies there"
     if not isinstance(model, str) or not model.isidentifier():

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..syntax.layers import annotator_line, layers_of
+from ..resources import PIPELINES, enough_for
+from ..syntax.layers import annotated_names, annotator_line, layers_of
 
 logger = logging.getLogger(__name__)
 
@@ -17,18 +18,23 @@ def needs_annotator(names: Iterable[str], tokenize: str = "") -> bool:
     return tokenize == SPACY or any(one.annotated for one in layers_of(names))
 
 
+def is_default(model: str) -> bool:
+    """Whether a pipeline is one that is taken where none is named."""
+    return model in ("", *PIPELINES)
+
+
 def load_annotator(names: Iterable[str], model: str = "", tokenize: str = "") -> Any:
     """Load the pipeline that finds or annotates words, or None where nothing needs one.
 
     See `needs_annotator` for names and words, `annotate.Annotator` for what is refused; without a
-    model it is the bundled one.
+    model it is a bundled one, see `resources.enough_for`.
     """
     names = tuple(names)
     if not needs_annotator(names, tokenize):
         return None
-    from .annotate import BUNDLED, Annotator
+    from .annotate import Annotator
 
-    return Annotator(model or BUNDLED, names)
+    return Annotator(model or enough_for(annotated_names(names)), names)
 
 
 def reopen_annotator(
@@ -57,9 +63,9 @@ def reopen_annotator(
     """
     names = tuple(names)
     if not named and needs_annotator(names, tokenize):
-        from .annotate import BUNDLED, check_recorded
+        from .annotate import check_recorded
 
-        named = recorded.get("model") or BUNDLED
+        named = recorded.get("model") or enough_for(annotated_names(names))
         check_recorded(named, folder)
     return load_annotator(names, named or "", tokenize)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ..data.inventories import bound_layers
 from ..data.manifest import Manifest
-from ..syntax.layers import Annotation, annotator_line, layers_of
+from ..syntax.labels import NO_VALUE
+from ..syntax.layers import Annotation, Layer, annotator_line, given_names
 from ..syntax.subwords import align, joined_spans, locate_words
 from .annotators import needs_annotator, reopen_annotator, warn_of_other
 from .raw_text import detokenize, line_reader, unescape
@@ -38,8 +40,9 @@ class EncodedLine:
 
     words: list[str]  # W words
     subwords: list[str]  # S subwords
-    # what the subwords carry: column (`syntax.layers.Layer.columns`) -> S ids
-    columns: dict[str, list[int]] = field(default_factory=dict)
+    # what the subwords carry: column (`syntax.layers.Layer.columns`) -> S ids, or labels of layers
+    # whose inventory has not been learnt yet
+    columns: dict[str, list[Any]] = field(default_factory=dict)
     word_of: list[int] = field(default_factory=list)  # S word indices
     misaligned: int = 0  # how many subwords do not lie within one word
 
@@ -84,17 +87,16 @@ def _with_given_words(text: str, words: list[str], note: Annotation) -> Annotate
     return AnnotatedLine(text, words, spans, known, match.repaired, match.failed)
 
 
-def encode_line(line: AnnotatedLine, segmenter: Segmenter, names: Iterable[str]) -> EncodedLine:
-    """Cut a line into subwords; give each what is known of its word in the layers ``names``.
+def encode_line(line: AnnotatedLine, segmenter: Segmenter, layers: Sequence[Layer]) -> EncodedLine:
+    """Cut a line into subwords; give each what is known of its word in some layers.
 
     Raises:
-        ValueError: an unknown layer, or one that nothing annotated.
+        ValueError: a layer that nothing annotated.
     """
-    names = tuple(names)
     subwords, spans = segmenter.segment(line.text)
     alignment = align(line.text, spans, line.spans)
-    values = word_values(names, line.words, line.layers)
-    columns = subword_columns(names, values, alignment.word_of)
+    values = word_values(layers, line.words, line.layers)
+    columns = subword_columns(layers, values, alignment.word_of)
     return EncodedLine(line.words, subwords, columns, alignment.word_of, alignment.misaligned)
 
 
@@ -104,7 +106,7 @@ class SourceEncoder:
     Args:
         tokenizer, normalizer, lang: see `text.raw_text.line_reader`.
         segmenter: the subword model.
-        names: of the layers to give.
+        layers: those to give, learnt ones with the inventory of their folder.
         annotator: what annotates words; None when nothing does.
 
     Raises:
@@ -117,15 +119,15 @@ class SourceEncoder:
         normalizer: str,
         lang: str,
         segmenter: Segmenter,
-        names: Sequence[str],
+        layers: Sequence[Layer],
         annotator: Any = None,
     ) -> None:
-        for layer in layers_of(names):
+        for layer in layers:
             if layer.annotated and annotator is None:
                 raise ValueError(f"feature {layer.name!r} needs a spaCy pipeline")
         self.read = line_reader(tokenizer, normalizer, lang)
         self.tokenizer, self.segmenter = tokenizer, segmenter
-        self.names, self.annotator = tuple(names), annotator
+        self.layers, self.annotator = tuple(layers), annotator
 
     @property
     def annotator_id(self) -> str:
@@ -148,17 +150,25 @@ class SourceEncoder:
             settings["normalizer"],
             manifest.source_lang,
             folder_segmenter(folder, settings),
-            manifest.layers,
+            bound_layers(folder, manifest),
             folder_annotator(folder, manifest, spacy_model),
         )
         warn_of_other(folder, manifest.annotator_id, encoder.annotator)
         return encoder
 
     def encode(self, lines: Sequence[str]) -> list[EncodedLine]:
-        """Encode raw lines, one result a line, whatever their number."""
+        """Encode raw lines, one result a line, whatever their number.
+
+        They have no values of given layers; a model that reads these refuses raw text.
+        """
         texts = [self.read(line) for line in lines]
         annotated = annotate_lines(texts, self.tokenizer, self.annotator)
-        return [encode_line(line, self.segmenter, self.names) for line in annotated]
+        for name in given_names(layer.name for layer in self.layers):  # raw text has none
+            annotated = [
+                replace(line, layers=line.layers | {name: [NO_VALUE] * len(line.words)})
+                for line in annotated
+            ]
+        return [encode_line(line, self.segmenter, self.layers) for line in annotated]
 
 
 class TargetDecoder:

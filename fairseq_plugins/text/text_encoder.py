@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,19 @@ from typing import Any
 from ..corpora.conllu_parses import NAME as GIVEN
 from ..corpora.conllu_parses import Parses
 from ..corpora.examples import Example
+from ..data.inventories import bound_layers
 from ..data.manifest import Manifest, load_vocabulary
-from ..syntax.layers import COLUMN, COMPARISON, LAYERS, Annotation, layers_of
+from ..messages import named
+from ..syntax.layers import (
+    COMPARISON,
+    OF_PAIRS,
+    STANDARD,
+    Annotation,
+    Layer,
+    given_names,
+    in_order,
+    layers_of,
+)
 from ..syntax.subwords import align, locate_words
 from ..text_reading import check_characters
 from .annotators import SPACY, needs_annotator, reopen_annotator, warn_of_other
@@ -29,10 +40,10 @@ class EncodedSentence:
     tokens: list[int]  # S wordpiece ids, no special tokens
     word_of: list[int]  # S word indices, from 0, non-decreasing
     words: list[str]  # W words
-    # what the words carry: name of a layer -> W ids of labels, or numbers of heads from 1, 0 at a
-    # root; of the second sentence of a pair also how its words compare with those of the first, see
-    # `WordSimilarity.table`
-    layers: dict[str, list[int]]
+    # what the words carry: name of a layer -> W ids of labels (labels, where the inventory has not
+    # been learnt yet), or numbers of heads from 1, 0 at a root; of the second sentence of a pair
+    # also how its words compare with those of the first, see `WordSimilarity.table`
+    layers: dict[str, list[Any]]
     misaligned: int = 0  # how many wordpieces do not lie within one word
     # how many words the annotator cut otherwise, or have no wordpiece of their own
     repaired: int = 0
@@ -45,7 +56,8 @@ class TextEncoder:
         pieces: the tokeniser.
         tokenize: what the words of raw text are: ``whitespace``, ``characters`` (each Chinese
             character is one), or ``spacy``: the annotator's.
-        annotations: names of the layers that are wanted beside those of every folder.
+        annotations: the layers that are wanted beside those of every folder; learnt ones with
+            the inventory of their folder, if there is one yet.
         annotator: `text.annotate.Annotator`, or `corpora.conllu_parses.GivenParses` where
             `encode` is handed all parses, or None where nothing needs it.
         similarity: compares the words of a pair, where the annotations say so.
@@ -55,17 +67,19 @@ class TextEncoder:
         self,
         pieces: PieceTokenizer,
         tokenize: str = "whitespace",
-        annotations: Sequence[str] = (),
+        annotations: Sequence[Layer] = (),
         annotator: Any = None,
         similarity: WordSimilarity | None = None,
     ) -> None:
-        if annotator is None and needs_annotator(annotations, tokenize):
-            raise ValueError(f"{', '.join(annotations) or tokenize} needs a spaCy pipeline")
-        for layer in layers_of(annotations):
+        known = {layer.name: layer for layer in (*layers_of(STANDARD), *annotations)}
+        if annotator is None and needs_annotator(known, tokenize):
+            asked = ", ".join(layer.name for layer in annotations)
+            raise ValueError(f"{asked or tokenize} needs a spaCy pipeline")
+        for layer in annotations:
             if similarity is None and layer.source == COMPARISON:
                 raise ValueError(f"{layer.name} needs {layer.requires}")
         self.pieces, self.tokenize = pieces, tokenize
-        self.names = tuple(n for n, one in LAYERS.items() if one.standard or n in annotations)
+        self.layers = tuple(known[name] for name in in_order(known))
         self.annotator, self.similarity = annotator, similarity
 
     @classmethod
@@ -85,10 +99,15 @@ class TextEncoder:
                 f"{folder} was prepared from parses given as CoNLL-U, and no pipeline is known for "
                 "raw text: prepare it with --spacy-model as well, or predict its prepared splits"
             )
+        if lacking := given_names(manifest.annotations):
+            raise ValueError(
+                f"{folder} holds {named(lacking)}, which raw text has not: predict its prepared "
+                "splits, or train a model without"
+            )
         encoder = cls(
             PieceTokenizer(load_vocabulary(folder, manifest), manifest.tokenizer),
             manifest.tokenize,
-            manifest.annotations,
+            bound_layers(folder, manifest, manifest.annotations),
             reopen_annotator(
                 folder, manifest.annotator, manifest.annotations, spacy_model, manifest.tokenize
             ),
@@ -110,7 +129,7 @@ class TextEncoder:
         Raises:
             ValueError: a given word is empty, or text is no Unicode; names the example.
         """
-        texts, given = [], []
+        texts, given, values = [], [], []
         for example in examples:
             for text in (*example.texts, *(example.words or ())):
                 check_characters(text, f"example {example.id}")
@@ -119,15 +138,15 @@ class TextEncoder:
                 raise ValueError(f"example {example.id}: word {number} is empty")
             texts += example.texts
             given += [example.words] * len(example.texts)
+            values += [example.values] * len(example.texts)
         notes = None if parses is None else [note for row in parses for note in row]
-        encoded = iter(self._encode(texts, given, notes))
+        encoded = iter(self._encode(texts, given, values, notes))
         return [self._compared([next(encoded) for _ in example.texts]) for example in examples]
 
     def _compared(self, sentences: list[EncodedSentence]) -> tuple[EncodedSentence, ...]:
         if self.similarity is not None and len(sentences) == 2:
             table = self.similarity.table(*(sentence.words for sentence in sentences))
-            names = [name for name in LAYERS if LAYERS[name].source == COMPARISON]
-            compared = dict.fromkeys(names, table)
+            compared = dict.fromkeys(OF_PAIRS, table)
             sentences[1] = replace(sentences[1], layers=sentences[1].layers | compared)
         return tuple(sentences)
 
@@ -135,6 +154,7 @@ class TextEncoder:
         self,
         texts: Sequence[str],
         given: Sequence[Sequence[str] | None],
+        values: Sequence[Mapping[str, Sequence[str]]],
         parses: Sequence[Annotation] | None,
     ) -> list[EncodedSentence]:
         """Encode sentences; those with words and those without have their own way."""
@@ -151,13 +171,13 @@ class TextEncoder:
         if parses is None:
             kept = [words.kept for words, _ in cut]
             notes = [None] * len(kept)
-            if needs_annotator(self.names):
+            if any(layer.annotated for layer in self.layers):
                 notes = self.annotator.annotate_words(kept)
             cut = [(Words.of(words), pieces) for words, (_, pieces) in zip(kept, cut)]
         else:
             notes = [parses[i] for i in numbers]
         for i, (words, pieces), note in zip(numbers, cut, notes):
-            found[i] = self._from_words(words, pieces, note)
+            found[i] = self._from_words(words, pieces, note, values[i])
         return [found[i] for i in range(len(texts))]
 
     def _cut(self, text: str, given: Sequence[str] | None) -> tuple[Words, Pieces]:
@@ -182,8 +202,16 @@ class TextEncoder:
             word_of, tokens = map(list, zip(*pairs))
         return Words.of(words), (tokens, word_of)
 
-    def _from_words(self, words: Words, pieces: Pieces, note: Annotation | None) -> EncodedSentence:
+    def _from_words(
+        self,
+        words: Words,
+        pieces: Pieces,
+        note: Annotation | None,
+        values: Mapping[str, Sequence[str]],
+    ) -> EncodedSentence:
         """Put a sentence of known words together; an annotation of nothing knows nothing of any.
+
+        ``values`` came with the words, in layers that nothing annotates.
 
         Raises:
             ValueError: the annotation has other characters.
@@ -194,7 +222,9 @@ class TextEncoder:
         if match is None:
             raise ValueError(_other_characters(" ".join(words.all)))
         tokens = [match.tokens[i] for i in words.places]
-        return self._sentence(words.kept, pieces, note, tokens, repaired=match.repaired)
+        known = {name: [row[i] for i in words.places] for name, row in values.items()}
+        known |= {} if note is None else carried(note, tokens)
+        return self._sentence(words.kept, pieces, known, repaired=match.repaired)
 
     def _from_text(self, text: str, note: Annotation) -> EncodedSentence:
         """Put a raw text together whose words the annotator found.
@@ -210,8 +240,7 @@ class TextEncoder:
         return self._sentence(
             [note.words[i] for i in owners],
             (tokens, [number[i] for i in found.word_of]),
-            note,
-            owners,
+            carried(note, owners),
             misaligned=found.misaligned,
             repaired=len(note.words) - len(owners),
         )
@@ -220,16 +249,15 @@ class TextEncoder:
         self,
         words: list[str],
         pieces: Pieces,
-        note: Annotation | None,
-        tokens: Sequence[int],
+        known: Mapping[str, list[Any]],
         **misfits: int,
     ) -> EncodedSentence:
-        """Give W words what their tokens in the annotation (W indices, -1 for none) carry."""
-        known = {} if note is None else carried(note, tokens)
-        values = word_values(self.names, words, known)
+        """Give W words what is known of them, W values in each layer."""
+        values = word_values(self.layers, words, known)
         ids = {
-            name: LAYERS[name].inventory.ids(row) if LAYERS[name].enters == COLUMN else row
-            for name, row in values.items()
+            layer.name: layer.ids(values[layer.name])
+            for layer in self.layers
+            if layer.name in values
         }
         return EncodedSentence(*pieces, words, ids, **misfits)
 

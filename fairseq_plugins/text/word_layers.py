@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..syntax.layers import LAYERS, SPELLING, TREE, Annotation, layers_of
+from ..syntax.layers import ARC, GIVEN, SPELLING, TREE, TREES, Annotation, Layer, layer_of
 from ..syntax.subwords import align, joined_spans, locate_words, spread
 from ..syntax.tree import tree_columns
 
@@ -48,48 +48,53 @@ def match_alike(words: Sequence[str], note: Annotation) -> Match:
 
 def carried(note: Annotation, tokens: Sequence[int]) -> dict[str, list[Any]]:
     """Return all that an annotation knows of words, which belong to these of its tokens."""
-    return {name: LAYERS[name].carried(values, tokens) for name, values in note.layers.items()}
+    return {name: layer_of(name).carried(values, tokens) for name, values in note.layers.items()}
 
 
 def word_values(
-    names: Iterable[str], words: Sequence[str], known: Mapping[str, list[Any]]
+    layers: Iterable[Layer], words: Sequence[str], known: Mapping[str, list[Any]]
 ) -> dict[str, list[Any]]:
     """Return the values of W words in layers, those of subwords and of pairs of words apart.
 
     ``known`` is what an annotation knows of the words; see `carried`.
 
     Raises:
-        ValueError: an unknown layer, or one that the annotation does not have.
+        ValueError: a layer that the annotation does not have.
     """
     found = {}
-    for layer in layers_of(names):
+    for layer in layers:
         if layer.source == SPELLING:
             found[layer.name] = [layer.label(word) for word in words]
-        elif layer.annotated:
-            if layer.name not in known:
+        elif layer.annotated or layer.source == GIVEN:
+            (told,) = TREES if layer.source == ARC else (layer.name,)
+            if told not in known:
                 raise ValueError(f"nothing annotated the words {words[:5]} with {layer.name!r}")
-            found[layer.name] = known[layer.name]
+            values = known[told]
+            found[layer.name] = layer.label(values) if layer.source == ARC else values
     return found
 
 
 def subword_columns(
-    names: Iterable[str], values: Mapping[str, list[Any]], word_of: Sequence[int]
-) -> dict[str, list[int]]:
+    layers: Iterable[Layer], values: Mapping[str, list[Any]], word_of: Sequence[int]
+) -> dict[str, list[Any]]:
     """Return what S subwords carry in layers: column (`Layer.columns`) -> S ids.
 
     Args:
-        names, values: of the layers; see `word_values`.
+        layers, values: and the values of their words; see `word_values`.
         word_of: S word indices, -1 where a subword has no word.
+
+    Returns:
+        Of an open layer labels take the place of ids.
 
     Raises:
         ValueError: a layer that subwords cannot carry, or a label that it does not have.
     """
-    columns: dict[str, list[int]] = {}
-    for layer in layers_of(names):
+    columns: dict[str, list[Any]] = {}
+    for layer in layers:
         if layer.enters == TREE:
             columns |= zip(layer.columns, tree_columns(values[layer.name], word_of))
             continue
         of_words = layer.label(word_of) if layer.derived else None
         labels = spread(values[layer.name], word_of) if of_words is None else of_words
-        columns[layer.name] = layer.inventory.ids(labels)
+        columns[layer.name] = layer.ids(labels)
     return columns

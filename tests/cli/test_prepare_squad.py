@@ -90,8 +90,11 @@ def test_bundled_pipeline_all_the_way(raw, run) -> None:
         (["--raw-dir", "bert"], "--raw-dir bert holds no SQuAD file (train: train-v2.0.json or"),
         (["--test-file", "none.json"], "no file 'none.json' for split 'test'"),
         (["--test-file", "a,,b"], "--test-file 'a,,b': a file name is empty"),
-        (["--annotations", "pos,lemma"], "--annotations 'pos,lemma': choices are pos, heads"),
-        (["--annotations", "similarity"], "--annotations similarity: similarity compares the"),
+        (
+            ["--annotations", "pos,gist"],
+            "--annotations 'pos,gist': unknown layer 'gist'; choices",
+        ),
+        (["--annotations", "similarity"], "--layers similarity: similarity compares the"),
         (["--tokenize", "moses"], "--tokenize 'moses': choices are whitespace, characters, spacy"),
         (["--long-questions", "skip"], "--long-questions 'skip': choices are truncate, error"),
         (["--on-misalignment", "keep"], "--on-misalignment 'keep': choices are error, repair, sk"),

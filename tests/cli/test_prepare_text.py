@@ -87,7 +87,10 @@ def test_command_prepares_a_folder(raw, run) -> None:
     [
         (["--dataset", "glue"], "--dataset 'glue': choices are cola, sst2"),
         (["--tokenize", "moses"], "--tokenize 'moses': choices are whitespace, characters, spacy"),
-        (["--annotations", "pos,lemma"], "--annotations 'pos,lemma': choices are pos, heads"),
+        (
+            ["--annotations", "pos,gist"],
+            "--annotations 'pos,gist': unknown layer 'gist'; choices",
+        ),
         (["--workers", 0], "--workers 0: must be at least 1"),
         (["--raw-dir", ""], "nothing to prepare: give --raw-dir, or --train-file"),
         (["--raw-dir", "none"], "--raw-dir: no folder 'none'"),

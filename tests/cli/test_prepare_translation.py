@@ -71,7 +71,7 @@ def test_command_prepares_a_folder(tmp_path, run) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--features", "pos,lemma"], "unknown feature 'lemma'; choices: pos, case, subword"),
+        (["--features", "pos,gist"], "unknown layer 'gist'; choices: pos, case, subword"),
         (["--bpe-size", 0], "--bpe-size 0: must be at least 1"),
         (["--validpref", "none/valid"], "no file 'none/valid.en'"),
         (["--srcdict", "none.txt"], "--srcdict: no file 'none.txt'"),

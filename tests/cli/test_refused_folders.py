@@ -13,7 +13,7 @@ from cli.conftest import prepare_corpus
 from fairseq_plugins.data.manifest import Manifest
 from fairseq_plugins.data.products import record_products
 from fairseq_plugins.data.streams import read_stream, stream_prefix, write_stream
-from fairseq_plugins.syntax.layers import FEATURES
+from fairseq_plugins.syntax.layers import LAYERS
 
 SHORT = "--max-update 1 --disable-validation"
 
@@ -32,7 +32,7 @@ def rewrite(folder, split, feature, change):
     change(rows)
     for suffix in (".bin", ".idx"):
         prefix.with_name(prefix.name + suffix).unlink()
-    write_stream(prefix, [np.array(row) for row in rows], len(FEATURES[feature].inventory))
+    write_stream(prefix, [np.array(row) for row in rows], len(LAYERS[feature].inventory))
     manifest = Manifest.load(folder)
     record_products(folder, manifest)  # as if it had been prepared so
     manifest.save(folder)
@@ -88,7 +88,7 @@ def test_cut_file(copy, model):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"features": ["pos", "colour"]}, "has a feature 'colour', unknown to this release"),
+        ({"features": ["pos", "colour"]}, "unknown layer 'colour'; choices: pos, case"),
         ({"source_lang": "fr"}, "fr"),
         ({"format": "other"}, "has format 'other'"),
         ({"format_version": 99}, "version 99"),

@@ -38,8 +38,7 @@ def test_a_folder_without_parses_is_refused_before_training(folder, parsed, tmp_
     told = train(folder, tmp_path / "a", SLA, fails=True)
     last = told.err.strip().splitlines()[-1]
     assert "--encoder-attention sla reads parse trees, but" in last
-    assert "prepared without: prepare it with --parse (`prepare translation`)" in last
-    assert "prepare it with --parse" in last
+    assert "prepared without: prepare it with --layers pos,case,subword,heads" in last
     wrong = train(parsed, tmp_path / "b", "--encoder-attention slow", fails=True)
     assert "choices are sla, wla, parent, child, sibling, none" in wrong.err.splitlines()[-1]
     assert not list(tmp_path.rglob("*.pt"))

@@ -16,7 +16,7 @@ from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
-from fairseq_plugins.syntax.layers import FEATURES, Annotation
+from fairseq_plugins.syntax.layers import LAYERS, Annotation, layers_of
 from fairseq_plugins.syntax.tree import check_heads
 from fairseq_plugins.text import text_encoder
 from fairseq_plugins.text.text_encoder import TextEncoder
@@ -64,7 +64,7 @@ def test_parses_become_heads_and_parts_of_speech(raw) -> None:
     dog, rose, both = [2, 3, 0], [2, 0], [2, 0, 4, 5, 0]
     assert rows_of(raw / "out", "train", "heads0") == [dog, rose, both, dog]
     assert rows_of(raw / "out", "valid", "heads0") == [rose]
-    tags = FEATURES["pos"].inventory.ids(["DET", "NOUN", "VERB"])
+    tags = LAYERS["pos"].inventory.ids(["DET", "NOUN", "VERB"])
     assert rows_of(raw / "out", "train", "pos0")[0] == tags
     assert Manifest.load(raw / "out", TEXT).alignment["train"]["repaired_words"] == 0
 
@@ -192,7 +192,7 @@ def test_parts_of_speech_need_no_heads(raw) -> None:
     write_conllu(raw / "valid.conllu", [[("a", "DET", "_"), ("rose", "NOUN", 7)]])
     manifest = prepare(options_for(raw, annotations="pos"))
     assert manifest.annotations == ["pos"]
-    assert rows_of(raw / "out", "valid", "pos0") == [FEATURES["pos"].inventory.ids(["DET", "NOUN"])]
+    assert rows_of(raw / "out", "valid", "pos0") == [LAYERS["pos"].inventory.ids(["DET", "NOUN"])]
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_trees_stay_trees_however_words_are_cut(tokenize, data, parts) -> None:
     words = [letters[begin:end] for begin, end in zip([0, *ends], ends)]
     heads = [data.draw(st.integers(0, i)) for i in range(len(words))]
     note = Annotation(words, {"pos": ["X"] * len(words), "heads": heads})
-    coder = TextEncoder(word_pieces(), tokenize, ("pos", "heads"), GivenParses([]))
+    coder = TextEncoder(word_pieces(), tokenize, layers_of(("pos", "heads")), GivenParses([]))
     ((sentence,),) = coder.encode([Example("0", (text,))], [(note,)])
     check_heads(sentence.layers["heads"], sentence.words)
     assert len(sentence.layers["pos"]) == len(sentence.words)

@@ -11,7 +11,7 @@ from prepared import batches, dictionary_of, features_of, make_task, prepare, ra
 
 from fairseq_plugins.data.factored_pair_dataset import FactoredPairDataset, place_factors
 from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID
-from fairseq_plugins.syntax.layers import FEATURES
+from fairseq_plugins.syntax.layers import LAYERS
 
 FOUR = {"train": 60, "train1": 25, "valid": 14, "test": 9}
 
@@ -42,7 +42,7 @@ def expected(task, token):
     if token == task.src_dict.eos():
         return [SPECIAL_ID] * 3
     tags = features_of([task.src_dict[token]])
-    return [FEATURES[name].inventory.ids([tags[name][0]])[0] for name in FEATURES]
+    return [LAYERS[name].inventory.ids([tags[name][0]])[0] for name in ("pos", "case", "subword")]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from fairseq_plugins.data.passages import Texts
 from fairseq_plugins.data.qa_columns import QuestionColumns
 from fairseq_plugins.data.streams import Rows
 from fairseq_plugins.pretrained.families import RowFormat
+from fairseq_plugins.syntax.layers import layers_of
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def asked():
 
 
 def read(folder, split="train"):
-    return QuestionColumns.read(folder, split, ["pos", "case", "heads"])
+    return QuestionColumns.read(folder, split, layers_of(["pos", "case", "heads"]))
 
 
 def test_columns_are_those_of_questions_and_passages(folder):

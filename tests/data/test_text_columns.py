@@ -13,6 +13,7 @@ from prepared_text import LABELS, encode, examples, prepare
 from fairseq_plugins.data.passages import read_ids
 from fairseq_plugins.data.streams import Rows, write_stream
 from fairseq_plugins.data.text_columns import Gold, SentenceColumns
+from fairseq_plugins.syntax.layers import layers_of
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_stream_of_empty_rows_can_be_read(tmp_path):
 
 
 def test_columns_are_those_of_the_sentences(folder):
-    column = SentenceColumns.read(folder, "train", 0, ["pos", "case"])
+    column = SentenceColumns.read(folder, "train", 0, layers_of(["pos", "case"]))
     for i, example in enumerate(examples("classes", 12)):
         expected = encode(example.texts[0].split())
         assert column.tokens[i].tolist() == expected.tokens
@@ -53,7 +54,7 @@ def test_columns_are_those_of_the_sentences(folder):
 
 
 def test_columns_of_raw_text_are_those_of_the_folder(folder):
-    read = SentenceColumns.read(folder, "train", 0, ["pos"])
+    read = SentenceColumns.read(folder, "train", 0, layers_of(["pos"]))
     raw = [encode(e.texts[0].split()) for e in examples("classes", 12)]
     taken = SentenceColumns.of(raw, ["pos"])
     for ours, theirs in [
@@ -67,8 +68,8 @@ def test_columns_of_raw_text_are_those_of_the_folder(folder):
 def test_missing_stream_is_named(folder):
     (folder / "train.pos0.idx").unlink()
     with pytest.raises(FileNotFoundError, match=r"train\.pos0.*prepare the folder again"):
-        SentenceColumns.read(folder, "train", 0, ["pos"])
-    SentenceColumns.read(folder, "train", 0, ["case"])
+        SentenceColumns.read(folder, "train", 0, layers_of(["pos"]))
+    SentenceColumns.read(folder, "train", 0, layers_of(["case"]))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_streams_that_disagree_are_refused(folder, stream, change, message):
     rows = Rows.read(folder / f"train.{stream}0")
     write_stream(folder / f"train.{stream}0", change([row.tolist() for row in rows]), 30)
     with pytest.raises(ValueError, match=message):
-        SentenceColumns.read(folder, "train", 0, ["pos"])
+        SentenceColumns.read(folder, "train", 0, layers_of(["pos"]))
 
 
 def test_cut_off_stream_is_refused(folder):

@@ -17,7 +17,7 @@ from fairseq_plugins.data.text_columns import WORD_LABELS, Gold, Rows, SentenceC
 from fairseq_plugins.data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
 from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, InputFormat
 from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID
-from fairseq_plugins.syntax.layers import FEATURES
+from fairseq_plugins.syntax.layers import LAYERS
 from fairseq_plugins.syntax.subwords import positions
 
 CLS, SEP, PAD = 101, 102, 7
@@ -43,7 +43,7 @@ def row_of(example):
     """Lay one example out by hand: tokens, segments, factors."""
     tokens, segments, factors = [CLS], [0], [[SPECIAL_ID] * 3]
     for number, side in enumerate(example if isinstance(example, tuple) else (example,)):
-        places = FEATURES["subword"].inventory.ids(positions(side.word_of))
+        places = LAYERS["subword"].inventory.ids(positions(side.word_of))
         for token, word, place in zip(side.tokens, side.word_of, places):
             tokens.append(token)
             factors.append([place, side.layers["pos"][word], side.layers["case"][word]])

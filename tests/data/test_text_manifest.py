@@ -109,7 +109,7 @@ def test_folder_without_one_names_its_command(tmp_path) -> None:
         ({"target": "word_labels"}, "no target 'word_labels' of task 'text_classification'"),
         ({"sentences": 3}, "'sentences' is 3, expected 1 or 2"),
         ({"tokenize": "moses"}, "'tokenize' is 'moses'; choices are whitespace, characters, spacy"),
-        ({"annotations": ["lemma"]}, r"'annotations' are \['lemma'\]; choices are pos, heads"),
+        ({"annotations": ["gist"]}, r"'annotations' are \['gist'\]; choices are pos, case"),
         ({"target": "score"}, "target 'score' does not go with the labels"),
         ({"labels": []}, "target 'classes' does not go with the labels"),
         ({"labels": ["a", "a"]}, "a label is named twice"),

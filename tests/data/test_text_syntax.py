@@ -17,6 +17,7 @@ from fairseq_plugins.data.text_columns import SentenceColumns
 from fairseq_plugins.data.text_dataset import TextDataset
 from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, InputFormat
 from fairseq_plugins.nn.tree_masks import AncestorRule, RelationRule, TreeRule, WindowRule
+from fairseq_plugins.syntax.layers import layers_of
 
 PAD = 7
 
@@ -188,7 +189,7 @@ def test_numbers_of_long_pairs_do_not_overflow(tmp_path):
         write_stream(tmp_path / f"train.tokens{k}", [[1] * count], 256)
         write_stream(tmp_path / f"train.words{k}", [chain], 256)
         write_stream(tmp_path / f"train.heads{k}", [chain], 256)
-    columns = [SentenceColumns.read(tmp_path, "train", k, ["heads"]) for k in (0, 1)]
+    columns = [SentenceColumns.read(tmp_path, "train", k, layers_of(["heads"])) for k in (0, 1)]
     dataset = TextDataset(columns, InputFormat(101, 102, PAD, layers=("heads",)))
     inputs = dataset.collater([dataset[0]])["net_input"]
     assert inputs["word_of"].max() == 2 * count
@@ -206,7 +207,7 @@ def test_stored_heads_are_those_of_raw_text(folder):
     raw = [[encode(text.split()) for text in e.texts] for e in examples("classes", 9, pairs=True)]
     taken = columns_of(raw, ["heads"])
     for k in (0, 1):
-        read = SentenceColumns.read(folder, "train", k, ["pos", "heads"])
+        read = SentenceColumns.read(folder, "train", k, layers_of(["pos", "heads"]))
         for index in range(9):
             assert np.array_equal(read.layers["heads"][index], taken[k].layers["heads"][index])
         assert np.array_equal(read.layers["heads"].lengths, taken[k].layers["heads"].lengths)
@@ -232,7 +233,7 @@ def test_stored_heads_that_do_not_fit_are_refused(folder, change, message):
     assert len(rows[4]) > 1
     write_stream(folder / "train.heads1", change(rows), 600)
     with pytest.raises(ValueError, match=f"train.heads1:? {message}.*prepare (the folder )?again"):
-        SentenceColumns.read(folder, "train", 1, ["heads"])
+        SentenceColumns.read(folder, "train", 1, layers_of(["heads"]))
     SentenceColumns.read(folder, "train", 1, [])
 
 
@@ -248,7 +249,7 @@ def turning(row):
 def test_missing_heads_are_named(folder):
     (folder / "train.heads1.idx").unlink()
     with pytest.raises(FileNotFoundError, match=r"train\.heads1.*prepare the folder again"):
-        SentenceColumns.read(folder, "train", 1, ["heads"])
+        SentenceColumns.read(folder, "train", 1, layers_of(["heads"]))
 
 
 @pytest.mark.parametrize(
@@ -256,7 +257,7 @@ def test_missing_heads_are_named(folder):
     [
         (
             None,
-            "example 1 was not parsed, but .* parse trees; .*--annotations pos,heads",
+            "example 1 was not parsed, but .* parse trees; .*--layers pos,heads",
         ),
         ([2, 1], "raw text: example 2: .* form a cycle"),
         ([0], "raw text: example 2 has 1 entries instead of 2"),

@@ -23,7 +23,7 @@ from fairseq_plugins.data.manifest import Manifest, tool_versions
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.syntax.labels import SPECIAL_ID
-from fairseq_plugins.syntax.layers import FEATURES
+from fairseq_plugins.syntax.layers import LAYERS
 
 WORDS = {"tokenizer": "pretokenized", "subwords": "none"}
 
@@ -159,7 +159,7 @@ def test_feature_inventories_count_their_labels(corpus) -> None:
     lines = (corpus / "out" / "dict.en.case.txt").read_text().splitlines()
     counts = {name: int(n) for name, n in (line.split(" ") for line in lines)}
     ids = [i for row in stream_rows(corpus / "out", "train", "en.case") for i in row]
-    symbols_ = FEATURES["case"].inventory.symbols
+    symbols_ = LAYERS["case"].inventory.symbols
     assert counts == {symbol: ids.count(i) for i, symbol in enumerate(symbols_)}
     assert counts["<pad>"] == 0
     assert counts["<special>"] == 40

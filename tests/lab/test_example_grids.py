@@ -27,15 +27,17 @@ from fairseq_plugins.lab.results.layouts import PLAIN, labels, layouts
 from fairseq_plugins.lab.results.paper_tables import Row
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.nn.fusion import ABLATIONS
-from fairseq_plugins.syntax.layers import FEATURES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BERTQA = EXAMPLES / "bertqa_squad"
 ALL_CONFIGS = sorted(EXAMPLES.glob("*/configs/*.yaml"))
-TRANSLATED = [p for p in ALL_CONFIGS if p.parts[-3].endswith("_en_de")]
-CONFIGS = [p for p in ALL_CONFIGS if p not in TRANSLATED]
+FOREIGN = [p for p in ALL_CONFIGS if p.parts[-3].endswith("_en_de")]
+TRANSLATED = [p for p in FOREIGN if p.stem == p.parts[-3]]  # the grids of the paper's features
+CONFIGS = [p for p in ALL_CONFIGS if p not in FOREIGN]
 SLA, DABERT = ([p for p in CONFIGS if p.parts[-3] == kind] for kind in ("sla", "dabert"))
 OWN_NAMES = {"demo", "ewt_errors"}  # grids that are not called by their dataset
+
+PAPER = ("pos", "case", "subword")  # the features of the paper
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
@@ -57,20 +59,31 @@ def test_every_example_grid_fits_its_dataset_and_our_architectures(path):
 @pytest.mark.parametrize("path", TRANSLATED, ids=lambda path: path.stem)
 def test_translation_grids_have_every_combination_of_features_and_the_same_widths(path):
     grid = read_grid(path)
-    assert path.stem == path.parts[-3]
     assert {options["arch"] for options in grid.systems.values()} <= set(ARCH_MODEL_REGISTRY)
     fixed = {
         name: tuple(options["features"].replace("none", "").split(","))
         for name, options in grid.systems.items()
         if not any(isinstance(value, list) for value in options.values())
     }
-    assert len(set(fixed.values())) == len(fixed) == 2 ** len(FEATURES)
-    assert {name for names in fixed.values() for name in names if name} == set(FEATURES)
+    assert len(set(fixed.values())) == len(fixed) == 2 ** len(PAPER)
+    assert {name for names in fixed.values() for name in names if name} == set(PAPER)
     widths = grid.systems["sum"]["feature-embed-dim"]
     parts = [text.split(",") for text in grid.systems["concat"]["feature-embed-dims"]]
     assert (min(widths), max(widths), 20 in widths) == (8, 64, True)
     assert [sum(map(int, part)) for part in parts] == widths
     assert (grid.prepare["trainpref"], grid.prepare["source-lang"]) == ("train", "en")
+
+
+@pytest.mark.parametrize("path", FOREIGN, ids=lambda path: path.stem)
+def test_translation_systems_read_what_their_folder_holds(path):
+    grid = read_grid(path)
+    held = grid.prepare.get("layers", ",".join(PAPER)).split(",")
+    read = {name for one in grid.systems.values() for name in one["features"].split(",")}
+    assert read <= {"none", *held}
+    for options in grid.systems.values():
+        for widths in [options.get("feature-embed-dims", [])]:
+            for text in [widths] if isinstance(widths, str) else widths:
+                assert len(text.split(",")) == len(options["features"].split(","))
 
 
 @pytest.mark.parametrize("path", SLA, ids=lambda path: path.stem)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 import torch
-from bert_models import SMALL, VOCABULARY, build, manifest, options
+from bert_models import SMALL, VOCABULARY, build, manifest, options, text_task
 from family_directories import FORMS
 
 from fairseq_plugins.data.dictionaries import ClosedDictionary
@@ -16,7 +14,6 @@ from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
 from fairseq_plugins.pretrained import huggingface
 from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
-from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
 POS = 19  # 17 parts of speech, padding, special
 
@@ -154,13 +151,13 @@ def test_folder_of_another_family_is_refused(tmp_path):
 
 
 def test_pos_needs_a_folder_with_parts_of_speech():
-    with pytest.raises(ValueError, match="prepare it with --annotations pos"):
+    with pytest.raises(ValueError, match="prepare it with --layers pos"):
         build("bert_pos", manifest(annotations=[]))
     assert build("bert_pos", manifest(annotations=[]), features="case").needs.features == ("case",)
 
 
 def test_unknown_feature_names_the_choices():
-    with pytest.raises(ValueError, match="unknown feature 'tense'; choices: pos, case, subword"):
+    with pytest.raises(ValueError, match="unknown layer 'tense'; choices: pos, case, subword"):
         build(features="tense")
 
 
@@ -239,7 +236,7 @@ def test_dropout_that_is_no_rate_is_refused(option):
 def test_completed_options_rebuild_the_model_without_the_checkpoint(checkpoint):
     cfg = options("bert_pos", **SMALL, pretrained=checkpoint[0])
     BertModel.complete_config(cfg, manifest())
-    task = SimpleNamespace(source_dictionary=ClosedDictionary(Vocabulary(VOCABULARY)))
+    task = text_task(VOCABULARY)
     model = BertModel.build_model(cfg, task).eval()
     cfg.pretrained = None
     again = BertModel.build_model(cfg, task).eval()
@@ -253,9 +250,7 @@ def test_old_checkpoints_without_new_options_get_defaults():
     BertModel.complete_config(cfg, manifest())
     for name in ("freeze_layers", "feature_init", "classifier_dropout"):
         vars(cfg).pop(name, None)
-    assert BertModel.build_model(
-        cfg, SimpleNamespace(source_dictionary=ClosedDictionary(Vocabulary(VOCABULARY)))
-    )
+    assert BertModel.build_model(cfg, text_task(VOCABULARY))
 
 
 def test_every_option_is_documented():

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 import torch
-from bert_models import QUIET, SMALL, VOCABULARY, added, build, loud, manifest, net_input, options
+from bert_models import (
+    QUIET,
+    SMALL,
+    VOCABULARY,
+    added,
+    build,
+    loud,
+    manifest,
+    net_input,
+    options,
+    text_task,
+)
 from fairseq.models import ARCH_MODEL_REGISTRY
 from trees import Row, context_of
 
-from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.models._bert_config import SIZES
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.fusion import ABLATIONS
-from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
 KINDS = ["dabert", "dabert_literal", "bert_uer"]
 PAIRS = manifest(sentences=2)
@@ -223,7 +230,7 @@ def test_an_older_checkpoint_without_these_options_is_plain():
     BertModel.complete_config(cfg, PAIRS)
     for name in ("dual_layers", "difference", "guide", "fusion_output", "similarity_layers"):
         delattr(cfg, name)
-    task = SimpleNamespace(source_dictionary=ClosedDictionary(Vocabulary(VOCABULARY)))
+    task = text_task(VOCABULARY)
     model = BertModel.build_model(cfg, task)
     assert all(layer.attention.dual is None for layer in model.encoder.layers)
 
@@ -237,7 +244,7 @@ def test_single_sentences_are_refused():
 
 def test_a_folder_without_similarities_is_refused():
     about = manifest(sentences=2, annotations=["pos", "heads"])
-    with pytest.raises(ValueError, match="prepare it with --annotations pos,heads,similarity"):
+    with pytest.raises(ValueError, match="prepare it with --layers pos,heads,similarity"):
         build("bert_uer", about)
     build("dabert", about)
 

@@ -5,11 +5,20 @@ from __future__ import annotations
 import io
 import logging
 from copy import deepcopy
-from types import SimpleNamespace
 
 import pytest
 import torch
-from bert_models import QUIET, SMALL, FewSubwords, build, loud, manifest, net_input, options
+from bert_models import (
+    QUIET,
+    SMALL,
+    FewSubwords,
+    build,
+    loud,
+    manifest,
+    net_input,
+    options,
+    text_task,
+)
 from family_directories import FORMS, family_of
 from family_encoders import SIZES, save_fairseq, save_theirs
 from trees import Row, random_heads
@@ -170,7 +179,7 @@ def test_a_checkpoint_of_any_family_arrives_and_is_needed_no_more(tmp_path, form
     with caplog.at_level(logging.WARNING):
         BertModel.complete_config(cfg, about)
         dictionary = ClosedDictionary(read_vocabulary(path))
-        task = SimpleNamespace(source_dictionary=dictionary)
+        task = text_task(dictionary)
         model = BertModel.build_model(cfg, task).eval()
     anew = form in ("electra", "distilbert") or "fairseq" in form
     assert ("has no pooler: it starts from random weights" in caplog.text) == anew
@@ -195,7 +204,7 @@ def test_random_weights_take_the_family_of_the_folder() -> None:
     BertModel.complete_config(cfg, manifest(family=FAMILIES["electra"]))
     assert cfg.family == "electra"
     del cfg.family  # as in older checkpoints
-    task = SimpleNamespace(source_dictionary=FewSubwords(FAMILIES["electra"]))
+    task = text_task(FewSubwords(FAMILIES["electra"]))
     with pytest.raises(ValueError, match="model is of the family bert, .* prepared for electra"):
         BertModel.build_model(cfg, task)
 

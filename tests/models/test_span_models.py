@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from types import SimpleNamespace
 
 import pytest
 import torch
-from bert_models import QUIET, VOCABULARY, build, loud, manifest, net_input, options
+from bert_models import QUIET, VOCABULARY, build, loud, manifest, net_input, options, text_task
 from torch.nn import functional
 from trees import Row, random_heads
 
-from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.coattention import LOCAL, SKIPS, WIRINGS
 from fairseq_plugins.nn.span_heads import LSTMS
-from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
 ABOUT = manifest(target="spans", labels=[], sentences=2)
 PAIRS = [
@@ -65,7 +62,7 @@ def head_size(arch: str, **given) -> int:
     cfg = options(arch, **given)
     BertModel.complete_config(cfg, ABOUT)
     with torch.device("meta"):
-        task = SimpleNamespace(source_dictionary=ClosedDictionary(Vocabulary(VOCABULARY)))
+        task = text_task(VOCABULARY)
         model = BertModel.build_model(cfg, task)
     assert model.encoder.pooler is None
     return model.parameter_counts()["head"]

@@ -7,17 +7,26 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from bert_models import QUIET, SMALL, VOCABULARY, added, build, loud, manifest, net_input, options
+from bert_models import (
+    QUIET,
+    SMALL,
+    VOCABULARY,
+    added,
+    build,
+    loud,
+    manifest,
+    net_input,
+    options,
+    text_task,
+)
 from fairseq.models import ARCH_MODEL_REGISTRY
 from trees import Row, random_heads
 
-from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.models._bert_config import KINDS, SIZES
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.attention import GlobalMixer
 from fairseq_plugins.nn.local_attention import LocalMixer
 from fairseq_plugins.nn.tree_masks import AncestorRule, TreeRule, WindowRule
-from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.needs import Needs
 
 KINDS_OF_SYNTAX = ["bert_sla", "bert_wla", "bert_lisa", "bert_sgnet", "bert_syntax_masks"]
@@ -227,7 +236,7 @@ def test_options_survive_a_checkpoint():
     cfg = options("bert_sla", **SMALL, tree_threshold=3, local_layers="1", gate_bias_init=-4)
     BertModel.complete_config(cfg, manifest())
     again = json.loads(json.dumps(vars(cfg), default=str))
-    task = SimpleNamespace(source_dictionary=ClosedDictionary(Vocabulary(VOCABULARY)))
+    task = text_task(VOCABULARY)
     model = BertModel.build_model(SimpleNamespace(**again), task)
     mixers = [layer.attention.mixer for layer in model.encoder.layers]
     assert mixers[1].rules == (TreeRule(3),)
@@ -240,13 +249,13 @@ def test_an_older_checkpoint_without_these_options_is_plain():
     BertModel.complete_config(cfg, manifest())
     for name in ("local_attention", "parent_loss_weight", "ancestor_layers"):
         delattr(cfg, name)
-    task = SimpleNamespace(source_dictionary=ClosedDictionary(Vocabulary(VOCABULARY)))
+    task = text_task(VOCABULARY)
     assert BertModel.build_model(cfg, task).needs == Needs()
 
 
 @pytest.mark.parametrize("kind", ["bert_sla", "bert_lisa", "bert_sgnet", "bert_syntax_masks"])
 def test_a_folder_without_parses_is_refused(kind):
-    with pytest.raises(ValueError, match="prepare it with --annotations pos,heads"):
+    with pytest.raises(ValueError, match="prepare it with --layers pos,heads"):
         build(kind, manifest(annotations=["pos"]))
     build("bert_wla", manifest(annotations=[]))
 

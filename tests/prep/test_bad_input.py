@@ -136,7 +136,7 @@ def test_inputs_in_the_way_of_results_are_refused(text) -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"features": "pos,ner"}, "unknown feature 'ner'; choices: pos, case, subword"),
+        ({"features": "pos,ner"}, "unknown layer 'ner'; choices: pos, case, subword, heads"),
         ({"tokenizer": "spacy"}, "--tokenizer 'spacy': choices are moses, pretokenized, none"),
         ({"normalizer": "nfc"}, "--normalizer 'nfc': choices are none, moses"),
         ({"subwords": "wordpiece"}, "--subwords 'wordpiece': choices are subword_nmt"),
@@ -145,7 +145,7 @@ def test_inputs_in_the_way_of_results_are_refused(text) -> None:
         ({"trainpref": "a,,b"}, "a prefix is empty"),
         ({"target_lang": "en"}, "both 'en'"),
         ({"source_lang": "en-GB"}, "-s 'en-GB': a language code is letters"),
-        ({"source_lang": "de", "target_lang": "en"}, "needs --spacy-model or --conllu"),
+        ({"source_lang": "de", "target_lang": "en"}, "need --spacy-model or --conllu"),
         ({"workers": 0}, "--workers 0: must be at least 1"),
         ({"bpe_size": 0}, "--bpe-size 0: must be at least 1"),
         ({"bpe_vocabulary_threshold": -1}, "--bpe-vocabulary-threshold -1"),

@@ -23,7 +23,7 @@ from fairseq_plugins.files import sha256
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes import text_scan
 from fairseq_plugins.prep.recipes.text import prepare
-from fairseq_plugins.syntax.layers import FEATURES
+from fairseq_plugins.syntax.layers import LAYERS, layers_of
 from fairseq_plugins.text.text_encoder import TextEncoder
 
 
@@ -108,7 +108,7 @@ def test_streams_are_what_the_encoder_gives_for_raw_text(raw) -> None:
     for tokenize in ("whitespace", "spacy"):
         folder = raw / tokenize
         prepare(text_options(raw, tokenize, dataset="plain", tokenize=tokenize))
-        coder = TextEncoder(word_pieces(), tokenize, ("pos", "heads"), RuleParser())
+        coder = TextEncoder(word_pieces(), tokenize, layers_of(("pos", "heads")), RuleParser())
         texts = [row["texts"][0] for row in examples_of(folder, "train")]
         encoded = [s for (s,) in coder.encode([Example("0", (text,)) for text in texts])]
         for name, expected in (
@@ -162,7 +162,7 @@ def test_annotations_are_written_as_asked_for(raw) -> None:
         check_counts(raw / given, manifest)
     assert (
         read_stream(raw / "none" / "train.case0")[1][0]
-        == FEATURES["case"].inventory.ids(["upper"])[0]
+        == LAYERS["case"].inventory.ids(["upper"])[0]
     )
 
 

@@ -46,6 +46,6 @@ def test_pipeline_without_a_parser_is_refused(tmp_path) -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("attribute_ruler").add(patterns=[[{}]], attrs={"POS": "NOUN"})
     nlp.to_disk(tmp_path)
-    with pytest.raises(ValueError, match=r"does not parse \(components: attribute_ruler\)"):
+    with pytest.raises(ValueError, match=r"gives no heads \(components: attribute_ruler\)"):
         Annotator(str(tmp_path), ("heads",))
     assert Annotator(str(tmp_path)).annotate_words([["go"]])[0].layers.keys() == {"pos"}

@@ -15,6 +15,7 @@ from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
+from fairseq_plugins.syntax.layers import layers_of
 from fairseq_plugins.text import text_encoder, wordnet
 from fairseq_plugins.text.text_encoder import TextEncoder
 from fairseq_plugins.text.word_similarity import RULE, WordSimilarity
@@ -75,7 +76,7 @@ def test_folder_holds_the_similarity_of_all_words_of_a_pair(raw, tokenize, annot
     }
     assert "valid.similarity1.bin" in {path.name for path in manifest.files(folder)}
     names = manifest.annotations
-    coder = TextEncoder(word_pieces(), tokenize, names, RuleParser(), similarity)
+    coder = TextEncoder(word_pieces(), tokenize, layers_of(names), RuleParser(), similarity)
     rows = rows_of(folder, "valid", "similarity1")
     assert np.fromfile(folder / "valid.similarity1.bin", np.uint8).tolist() == sum(rows, [])
     values = {value for row in rows for value in row}
@@ -148,7 +149,7 @@ def test_what_cannot_be_prepared_is_refused_before_any_work(raw, values, error, 
 def test_single_sentences_are_refused(raw) -> None:
     write_raw("cola", raw / "raw", count=3)
     values = {"dataset": "cola", "raw_dir": raw / "raw", "valid_file": ""}
-    message = "single sentences: --annotations pos,heads,similarity would .*leave similarity out"
+    message = "single sentences: --layers pos,heads,similarity would .*leave similarity out"
     with pytest.raises(ValueError, match=message):
         prepare(options(raw, **values))
     assert not (raw / "out").exists()
@@ -196,4 +197,4 @@ def test_raw_text_needs_a_wordnet(raw, monkeypatch, caplog) -> None:
 
 def test_encoder_needs_what_its_annotations_say() -> None:
     with pytest.raises(ValueError, match="similarity needs WordNet"):
-        TextEncoder(word_pieces(), annotations=("similarity",))
+        TextEncoder(word_pieces(), annotations=layers_of(("similarity",)))

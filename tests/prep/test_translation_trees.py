@@ -126,7 +126,7 @@ def test_trees_need_no_features(tmp_path, rule_parser) -> None:
 
 
 def test_other_source_language_needs_a_parser(tmp_path) -> None:
-    with pytest.raises(ValueError, match="--parse for 'fr' needs --spacy-model or --conllu"):
+    with pytest.raises(ValueError, match="heads of 'fr' need --spacy-model or --conllu"):
         make_options(tmp_path, source_lang="fr", parse=True, features="", trainpref="x")
 
 

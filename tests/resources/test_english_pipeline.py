@@ -43,7 +43,7 @@ def load_module():
 
 @pytest.fixture(scope="module")
 def path():
-    return load_module().english_pipeline_path()
+    return load_module().pipeline_path("bundled")
 
 
 @pytest.fixture(scope="module")

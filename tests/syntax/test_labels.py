@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID, UPOS, upos_label
-from fairseq_plugins.syntax.layers import FEATURES, parse_features
+from fairseq_plugins.syntax.layers import COLUMN, LAYERS, parse_features
 
-INVENTORIES = [layer.inventory for layer in FEATURES.values()]
+INVENTORIES = [
+    layer.inventory for layer in LAYERS.values() if layer.enters == COLUMN and not layer.learnt
+]
 
 
 @pytest.mark.parametrize("inventory", INVENTORIES, ids=lambda i: i.name)
@@ -22,7 +24,7 @@ def test_inventory_ids_are_a_bijection_after_the_reserved_two(inventory) -> None
 
 def test_inventory_names_an_unknown_label_and_the_choices() -> None:
     with pytest.raises(ValueError, match=r"'middle' is no value of feature 'case'.*lower, upper"):
-        FEATURES["case"].inventory.ids(["upper", "middle"])
+        LAYERS["case"].inventory.ids(["upper", "middle"])
 
 
 @pytest.mark.parametrize("inventory", INVENTORIES, ids=lambda i: i.name)
@@ -46,7 +48,7 @@ def test_inventory_file_is_known_again(inventory, tmp_path) -> None:
 def test_inventory_file_of_other_labels_is_refused(text, found, tmp_path) -> None:
     (tmp_path / "dict.txt").write_text(text)
     with pytest.raises(ValueError, match=f"dict.txt lists other .* found .*{found}; expect"):
-        FEATURES["case"].inventory.check_file(tmp_path / "dict.txt")
+        LAYERS["case"].inventory.check_file(tmp_path / "dict.txt")
 
 
 def test_features_keep_the_order_given() -> None:
@@ -56,7 +58,7 @@ def test_features_keep_the_order_given() -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("pos,morph", "unknown feature 'morph'; choices: pos, case, subword"), ("pos,pos", "twice")],
+    [("pos,mood", "unknown layer 'mood'; choices: pos, case, subword"), ("pos,pos", "twice")],
 )
 def test_features_that_are_none_are_refused(text, message) -> None:
     with pytest.raises(ValueError, match=message):

@@ -10,7 +10,7 @@ from fairseq.token_generation_constraints import pack_constraints
 from prepared import batches, make_model, make_task, prepare, random_pairs
 
 from fairseq_plugins.data.factored_pair_dataset import FactoredPairDataset
-from fairseq_plugins.syntax.layers import FEATURES
+from fairseq_plugins.syntax.layers import LAYERS
 
 TEST = random_pairs(23, seed=4)
 LINES = [source for source, _ in TEST]
@@ -221,7 +221,7 @@ def test_unknown_words_and_reserved_spellings_keep_their_features(folder):
     assert tokens[1].tolist() == [task.src_dict.eos()]
     assert lengths == [6, 1]
     assert [len(row) for row in tokens.factors] == lengths
-    assert tokens.factors[0][4, 1] == FEATURES["case"].inventory.ids(["upper"])[0]
+    assert tokens.factors[0][4, 1] == LAYERS["case"].inventory.ids(["upper"])[0]
     assert isinstance(task.build_dataset_for_inference(tokens, lengths), FactoredPairDataset)
 
 

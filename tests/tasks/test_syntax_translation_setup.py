@@ -38,8 +38,8 @@ def test_languages_come_from_the_folder(folder):
 
 
 def test_feature_of_a_later_release(folder):
-    edit_manifest(folder, features=["pos", "lemma"])
-    with pytest.raises(ValueError, match="feature 'lemma', unknown .* choices: pos, case, subword"):
+    edit_manifest(folder, features=["pos", "gist"])
+    with pytest.raises(ValueError, match="'features': unknown layer 'gist'; choices: pos"):
         make_task(folder)
 
 
@@ -160,7 +160,7 @@ def test_other_annotator_of_raw_text_is_warned_of(folder, caplog):
 
 
 def test_ablation_of_unknown_or_unread_features(folder, caplog):
-    with pytest.raises(ValueError, match="unknown feature 'colour'"):
+    with pytest.raises(ValueError, match="unknown layer 'colour'"):
         make_task(folder, ablate_features="colour")
     edit_manifest(folder, features=["case"])
     with pytest.raises(ValueError, match="'pos', which the data folder lacks; choices: case"):

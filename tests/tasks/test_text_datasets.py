@@ -9,7 +9,7 @@ import torch
 from prepared_text import LABELS, batches, encode, examples, make_model, make_task, prepare
 
 from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID
-from fairseq_plugins.syntax.layers import FEATURES
+from fairseq_plugins.syntax.layers import LAYERS
 
 
 @pytest.fixture(scope="module")
@@ -81,14 +81,14 @@ def test_feature_changes_the_answer(folders):
     (batch,) = batches(task, "train", max_sentences=99)
     inputs = batch["net_input"]
     blank = torch.where(
-        inputs["src_factors"] > SPECIAL_ID, FEATURES["pos"].inventory.ids(["X"])[0], 1
+        inputs["src_factors"] > SPECIAL_ID, LAYERS["pos"].inventory.ids(["X"])[0], 1
     )
     assert not torch.allclose(model(**inputs)[0], model(**{**inputs, "src_factors": blank})[0])
 
 
 def test_folder_without_tags_says_how_to_get_them(tmp_path):
     folder = prepare(tmp_path, "classes", {"train": examples("classes", 3)}, annotations=())
-    with pytest.raises(ValueError, match="--annotations pos"):
+    with pytest.raises(ValueError, match="--layers pos"):
         make_model(make_task(folder), "bert_pos_tiny")
 
 

@@ -86,7 +86,7 @@ def test_raw_text_whose_words_were_not_compared_is_refused(compared):
     make_model(task, KIND)
     sides = encode_texts(["by night", "the cat"])
     del sides[1].layers["similarity"]
-    message = "example line 7 was not compared, .*--annotations similarity"
+    message = "example line 7 was not compared, .*--layers similarity"
     with pytest.raises(ValueError, match=message):
         task.build_dataset_for_inference([sides], ["line 7"])
     sides[1].layers["similarity"] = [1]
@@ -95,13 +95,13 @@ def test_raw_text_whose_words_were_not_compared_is_refused(compared):
 
 
 def test_folder_without_similarities_says_how_to_prepare_it(compared, uncompared):
-    with pytest.raises(ValueError, match="--annotations pos,similarity"):
+    with pytest.raises(ValueError, match="--layers pos,similarity"):
         make_model(make_task(uncompared), KIND)
     cfg = OmegaConf.structured(BertConfig(**SIZES))
     cfg._name = KIND
     make_task(compared).build_model(cfg)
     saved = OmegaConf.create(OmegaConf.to_container(cfg, enum_to_str=True))
-    message = f"{uncompared} was prepared without: prepare it with --annotations pos,similarity"
+    message = f"{uncompared} was prepared without: prepare it with --layers pos,similarity"
     with pytest.raises(ValueError, match=message):
         make_task(uncompared).build_model(saved.copy(), from_checkpoint=True)
 

@@ -124,14 +124,14 @@ def test_raw_text_without_a_parse_is_refused(parsed):
     make_model(task, "bert_sla_tiny")
     sides = [encode(["by"]), encode(["night"])]
     del sides[1].layers["heads"]
-    message = "example line 7 was not parsed, .* prepare the folder with --annotations pos,heads"
+    message = "example line 7 was not parsed, .* prepare the folder with --layers pos,heads"
     with pytest.raises(ValueError, match=message):
         task.build_dataset_for_inference([sides], ["line 7"])
 
 
 @pytest.mark.parametrize("arch", ["bert_sla_tiny", "bert_lisa_tiny", "bert_sgnet_tiny"])
 def test_folder_without_parses_says_how_to_prepare_it(unparsed, arch):
-    with pytest.raises(ValueError, match="prepare it with --annotations pos,heads"):
+    with pytest.raises(ValueError, match="prepare it with --layers pos,heads"):
         make_model(make_task(unparsed), arch)
     for kind in ("bert_plain", "bert_wla"):
         task = make_task(unparsed)
@@ -150,7 +150,7 @@ def saved_config(folder, arch):
 def test_checkpoint_that_reads_trees_needs_a_folder_with_them(parsed, unparsed):
     saved = saved_config(parsed, "bert_sla_tiny")
     make_task(parsed).build_model(saved.copy(), from_checkpoint=True)
-    message = f"{unparsed} was prepared without: prepare it with --annotations pos,heads"
+    message = f"{unparsed} was prepared without: prepare it with --layers pos,heads"
     with pytest.raises(ValueError, match=message):
         make_task(unparsed).build_model(saved.copy(), from_checkpoint=True)
 

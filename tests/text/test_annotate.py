@@ -124,7 +124,7 @@ def test_pipeline_without_parts_of_speech_is_refused(components, tmp_path) -> No
         tagger.add_label("NN")
         nlp.initialize()
         nlp.to_disk(folder)
-    with pytest.raises(ValueError, match="gives no parts of speech"):
+    with pytest.raises(ValueError, match="gives no pos"):
         Annotator(str(folder))
 
 

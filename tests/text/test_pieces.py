@@ -7,13 +7,14 @@ from itertools import pairwise
 import pytest
 import transformers
 from family_directories import FORMS, roberta
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from raw_text import RuleParser
 
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings
 from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
+from fairseq_plugins.syntax.layers import layers_of
 from fairseq_plugins.syntax.subwords import joined_spans
 from fairseq_plugins.text.pieces import PieceTokenizer
 from fairseq_plugins.text.squad_encoder import context_offsets
@@ -81,6 +82,7 @@ def test_given_words_have_the_ids_of_their_text(tokenizers, name, words) -> None
 @pytest.mark.parametrize("name", SCHEMES)
 @pytest.mark.parametrize("tokenize", ["whitespace", "characters"])
 @given(text=TEXTS)
+@example(text="0\U0002b820 ")  # Chinese, but not to the tokeniser of BERT
 @CALM
 def test_raw_text_keeps_its_ids_and_its_words_have_pieces(tokenizers, name, tokenize, text) -> None:
     encoder = TextEncoder(tokenizers[name], tokenize)
@@ -101,7 +103,7 @@ def test_raw_text_keeps_its_ids_and_its_words_have_pieces(tokenizers, name, toke
 @given(text=TEXTS)
 @CALM
 def test_words_of_a_pipeline_have_pieces_and_keep_the_ids(tokenizers, name, text) -> None:
-    encoder = TextEncoder(tokenizers[name], "spacy", ("pos", "heads"), RuleParser())
+    encoder = TextEncoder(tokenizers[name], "spacy", layers_of(("pos", "heads")), RuleParser())
     ((sentence,),) = encoder.encode([Example("0", (text,))])
     ids = tokenizers[name].encode_text(text)[0]
     assert sentence.tokens == ids or not ids

@@ -11,7 +11,7 @@ from raw_corpora import RuleAnnotator, invented_pairs, make_options, stream_rows
 from fairseq_plugins.data.dictionaries import load_dictionary, token_ids
 from fairseq_plugins.data.manifest import Manifest
 from fairseq_plugins.prep.recipes.translation import prepare
-from fairseq_plugins.syntax.layers import FEATURES
+from fairseq_plugins.syntax.layers import LAYERS, layers_of
 from fairseq_plugins.text import source_encoder
 from fairseq_plugins.text.segment import WordSegmenter
 from fairseq_plugins.text.source_encoder import (
@@ -73,9 +73,11 @@ def test_another_tagger_warns(folder, rule_tagger, monkeypatch, caplog) -> None:
 
 def test_parts_of_speech_need_a_tagger() -> None:
     with pytest.raises(ValueError, match="feature 'pos' needs a spaCy pipeline"):
-        SourceEncoder("none", "none", "en", WordSegmenter(), ("pos",))
-    sentences = SourceEncoder("none", "none", "en", WordSegmenter(), ("case",)).encode(["A b", ""])
-    upper, lower = FEATURES["case"].inventory.ids(["upper", "lower"])
+        SourceEncoder("none", "none", "en", WordSegmenter(), layers_of(("pos",)))
+    sentences = SourceEncoder("none", "none", "en", WordSegmenter(), layers_of(("case",))).encode(
+        ["A b", ""]
+    )
+    upper, lower = LAYERS["case"].inventory.ids(["upper", "lower"])
     assert [s.columns for s in sentences] == [{"case": [upper, lower]}, {"case": []}]
 
 

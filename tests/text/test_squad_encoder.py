@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from raw_text import CASED, SETTINGS, RuleParser, word_pieces
 
 from fairseq_plugins.corpora.squad import GoldAnswer, Paragraph, Question
+from fairseq_plugins.syntax.layers import layers_of
 from fairseq_plugins.text.squad_alignment import (
     BESIDE_WORDPIECES,
     INSIDE_WORDPIECE,
@@ -36,7 +37,7 @@ TEXTS = st.text(st.sampled_from(LETTERS), max_size=20) | st.text(
 def encoder(tokenize: str = "whitespace", pieces: str = "uncased") -> TextEncoder:
     """Return an encoder of text, with parses by rule where it annotates."""
     rule = RuleParser() if tokenize == "spacy" else None
-    return TextEncoder(PIECES[pieces], tokenize, ("pos", "heads") if rule else (), rule)
+    return TextEncoder(PIECES[pieces], tokenize, layers_of(("pos", "heads") if rule else ()), rule)
 
 
 def encoded(text: str, *how: str):
@@ -126,7 +127,7 @@ def test_contexts_are_annotated_once() -> None:
         Paragraph("", f"the dog {k}", tuple(Question(f"{k}-{i}", f"Who {i}?") for i in range(3)))
         for k in range(2)
     ]
-    own = TextEncoder(PIECES["uncased"], "spacy", ("pos", "heads"), Counting())
+    own = TextEncoder(PIECES["uncased"], "spacy", layers_of(("pos", "heads")), Counting())
     found = encode_paragraphs(own, paragraphs)
     assert sorted(seen) == sorted(
         [p.context for p in paragraphs] + [q.text for p in paragraphs for q in p.questions]

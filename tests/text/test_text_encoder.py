@@ -11,7 +11,7 @@ from raw_corpora import NASTY, tag
 from raw_text import CASED, SETTINGS, RuleParser, word_pieces, write_pretrained
 
 from fairseq_plugins.corpora.examples import Example
-from fairseq_plugins.syntax.layers import FEATURES, Annotation
+from fairseq_plugins.syntax.layers import LAYERS, Annotation, layers_of
 from fairseq_plugins.text.annotate import Annotator
 from fairseq_plugins.text.text_encoder import EncodedSentence, TextEncoder
 
@@ -31,7 +31,7 @@ BOTH = ("pos", "heads")
 def encoder(tokenize: str = "whitespace", annotations=BOTH, annotator=None, **changes):
     """An encoder with the rule in the parser's place."""
     pieces = word_pieces({**SETTINGS, **changes})
-    return TextEncoder(pieces, tokenize, annotations, annotator or RuleParser())
+    return TextEncoder(pieces, tokenize, layers_of(annotations), annotator or RuleParser())
 
 
 def encode(coder: TextEncoder, text: str, words=None) -> EncodedSentence:
@@ -48,7 +48,7 @@ def check(sentence: EncodedSentence) -> None:
     assert sentence.word_of == sorted(sentence.word_of)
     for name, ids in sentence.layers.items():
         assert len(ids) == count
-        assert name == "heads" or all(2 <= i < len(FEATURES[name].inventory) for i in ids)
+        assert name == "heads" or all(2 <= i < len(LAYERS[name].inventory) for i in ids)
     for word, head in enumerate(sentence.layers["heads"], 1):
         assert 0 <= head <= count
         steps = 0
@@ -105,7 +105,7 @@ def test_names_of_special_tokens_are_text() -> None:
     pieces = word_pieces(CASED)
     specials = set(range(6)) - {pieces.unknown}
     for tokenize in ("whitespace", "spacy"):
-        coder = TextEncoder(pieces, tokenize, BOTH, RuleParser())
+        coder = TextEncoder(pieces, tokenize, layers_of(BOTH), RuleParser())
         text = "a [SEP] b [CLS][PAD] [MASK] [unused0] [UNK]"
         for sentence in (encode(coder, text), encode(coder, text, tuple(text.split()))):
             assert sentence.tokens
@@ -131,8 +131,8 @@ def test_parts_of_speech_are_those_of_the_cased_text() -> None:
     sentence = encode(encoder(), text)
     assert sentence.tokens == encode(encoder(), text.lower()).tokens  # an uncased vocabulary
     assert sentence.words == text.split()
-    assert sentence.layers["pos"] == FEATURES["pos"].inventory.ids([tag(w) for w in text.split()])
-    assert sentence.layers["case"] == FEATURES["case"].inventory.ids(["upper", "upper", "lower"])
+    assert sentence.layers["pos"] == LAYERS["pos"].inventory.ids([tag(w) for w in text.split()])
+    assert sentence.layers["case"] == LAYERS["case"].inventory.ids(["upper", "upper", "lower"])
 
 
 def test_real_tagger_reads_capitals_of_an_uncased_bert() -> None:
@@ -141,7 +141,7 @@ def test_real_tagger_reads_capitals_of_an_uncased_bert() -> None:
     for text in ("We like Apple and Google .", "we like apple and google ."):
         sentence = encode(coder, text)
         check(sentence)
-        seen.add(FEATURES["pos"].inventory.symbols[sentence.layers["pos"][2]])
+        seen.add(LAYERS["pos"].inventory.symbols[sentence.layers["pos"][2]])
     assert "PROPN" in seen
     assert len(seen) == 2
 
@@ -156,7 +156,7 @@ def test_annotations_are_those_asked_for() -> None:
     assert only_pos == replace(everything, layers=kept)
     assert nothing == replace(everything, layers={"case": kept["case"]})
     with pytest.raises(ValueError, match="pos needs a spaCy pipeline"):
-        TextEncoder(word_pieces(), annotations=("pos",))
+        TextEncoder(word_pieces(), annotations=layers_of(("pos",)))
     with pytest.raises(ValueError, match="spacy needs a spaCy pipeline"):
         TextEncoder(word_pieces(), "spacy")
 
@@ -196,7 +196,7 @@ def test_word_that_the_pipeline_cuts_keeps_its_first_part_of_speech(tokenize) ->
     check(sentence)
     assert sentence.words[-1] == "rose"
     assert len(sentence.words) == 4
-    tags = FEATURES["pos"].inventory.ids([tag(w) for w in ("The", "dog", "can", "rose")])
+    tags = LAYERS["pos"].inventory.ids([tag(w) for w in ("The", "dog", "can", "rose")])
     assert sentence.layers["pos"] == tags
     assert sentence.layers["heads"] == [2, 3, 4, 0]  # what hung on "not" and on "can" is the word's
     assert sentence.repaired == 1
@@ -209,7 +209,7 @@ def test_pipeline_that_sees_nothing_gives_no_part_of_speech() -> None:
 
     sentence = encode(encoder(annotator=Blind()), "a dog")
     check(sentence)
-    assert sentence.layers["pos"] == FEATURES["pos"].inventory.ids(["X", "X"])
+    assert sentence.layers["pos"] == LAYERS["pos"].inventory.ids(["X", "X"])
 
 
 def test_pipeline_that_changes_the_text_is_refused() -> None:

@@ -21,7 +21,7 @@ from raw_corpora import (
 from fairseq_plugins.data.dictionaries import load_dictionary, token_ids
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.syntax.labels import SPECIAL_ID, UPOS
-from fairseq_plugins.syntax.layers import FEATURES, Annotation
+from fairseq_plugins.syntax.layers import LAYERS, Annotation, layers_of
 from fairseq_plugins.text.raw_text import TOKENIZERS, line_reader
 from fairseq_plugins.text.source_encoder import SourceEncoder, annotate_lines, encode_line
 
@@ -65,7 +65,7 @@ def test_every_subword_gets_one_label_a_feature(kind, lines, segmenters) -> None
             annotated = annotate_lines(texts, tokenizer, annotator)
             assert [line.text for line in annotated] == texts
             for line in annotated:
-                check_sentence(line, encode_line(line, segmenter, NAMES))
+                check_sentence(line, encode_line(line, segmenter, layers_of(NAMES)))
 
 
 def check_sentence(line, sentence) -> None:
@@ -73,7 +73,7 @@ def check_sentence(line, sentence) -> None:
     assert list(sentence.columns) == list(NAMES)
     for name, ids in sentence.columns.items():
         assert len(ids) == len(sentence.subwords) == len(sentence.word_of)
-        assert all(SPECIAL_ID < i < len(FEATURES[name].inventory) for i in ids)
+        assert all(SPECIAL_ID < i < len(LAYERS[name].inventory) for i in ids)
     assert sentence.word_of == sorted(sentence.word_of)
     assert all(0 <= i < len(sentence.words) for i in sentence.word_of)
     assert all(piece and piece.split() == [piece] for piece in sentence.subwords)

@@ -152,9 +152,9 @@ def load_tools(
     elif TRANSLATION in needs and load_translator:
         translate = load_translator(options.forward, options.backward)
     if WORDS in needs:
-        from ...text.annotate import BUNDLED, Annotator
+        from ...text.annotate import Annotator
 
-        annotator = Annotator(options.spacy_model or BUNDLED)
+        annotator = Annotator(*filter(None, [options.spacy_model]))
     return Resources(wordnet), annotator, translate
 
 

@@ -26,6 +26,11 @@ class ReadOptions:
     id_column: str = option("own TSV or JSONL: column of an id (default: the row's number)", "")
     token_column: int = option("own token files: column of the word, from 1 (-1: the last)", 1)
     tag_column: int = option("own token files: column of its label, from 1 (-1: the last)", -1)
+    layer_columns: str = option(
+        "own token files: columns, from 1, of the values of given layers, e.g. role=3,chunk=4 for "
+        "given.role and given.chunk",
+        "",
+    )
     separator: str = option(
         "own token files: what separates columns", "tab", choices=tuple(SEPARATORS)
     )
@@ -49,6 +54,7 @@ class ReadOptions:
             if getattr(self, name) == 0:
                 hint = "columns count from 1, or from -1 at the end"
                 raise ValueError(f"{flag_of(name)} 0: {hint}")
+        self.value_columns()
         if not self.text_column:
             raise ValueError("--text-column must name a column")
         for name in COLUMNS if self.no_header else ():
@@ -63,3 +69,19 @@ class ReadOptions:
         unfit = [label for label in self.labels if not is_cell(label)]
         if unfit:
             raise ValueError(f"--labels: {quoted(unfit[0])} is empty, or holds a tab or line break")
+
+    def value_columns(self) -> dict[str, int]:
+        """Return the columns, from 1, of the values of given layers, by what these are called.
+
+        Raises:
+            ValueError: something else than names with columns.
+        """
+        found = {}
+        for part in filter(None, self.layer_columns.split(",")):
+            name, _, column = part.strip().partition("=")
+            if not re.fullmatch(r"\w+", name) or not re.fullmatch("[1-9][0-9]{0,5}", column):
+                raise ValueError(
+                    f"--layer-columns {quoted(part)}: expected a name and a column, role=3"
+                )
+            found[name] = int(column)
+        return found

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from ...messages import named, quoted
+from ...syntax.layers import layer_of
 from ..conllu import Line, read_blocks
 from ..examples import Example
 from .options import SEPARATORS, ReadOptions
@@ -37,6 +38,7 @@ class TokenLayout:
         token: column of the word, from 0, or from the end.
         tag: column of its label.
         separator: between columns; None for any run of blanks.
+        values: layers that further columns, from 0, have values of.
         iob1: whether entities may begin with ``I-`` (CoNLL-2003), which becomes ``B-``.
         ends: beginnings of lines that stand between sentences.
     """
@@ -45,13 +47,15 @@ class TokenLayout:
     tag: int = -1
     separator: str | None = "\t"
     iob1: bool = False
+    values: tuple[tuple[str, int], ...] = ()
     ends: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, options: ReadOptions) -> TokenLayout:
         """Return the layout of the user's own files."""
         numbers = [n - 1 if n > 0 else n for n in (options.token_column, options.tag_column)]
-        return cls(*numbers, SEPARATORS[options.separator])
+        values = tuple((f"given.{k}", n - 1) for k, n in options.value_columns().items())
+        return cls(*numbers, SEPARATORS[options.separator], values=values)
 
 
 def read_tokens(file: SplitFile, layout: TokenLayout | None = None) -> Iterator[Example]:
@@ -81,8 +85,9 @@ def _checked_columns(file: SplitFile, layout: TokenLayout, line: Line) -> int:
     if columns == 1 and file.must_have_labels:
         what = f"found no label column, which split {file.split!r} must have"
         raise file.malformed(line[0], f"{what}: {quoted(line[1])}")
-    for column in (layout.token, layout.tag):
-        if columns > 1 and not -columns <= column < columns:
+    others = [column for _, column in layout.values]
+    for column in (layout.token, layout.tag, *others):
+        if (columns > 1 or column in others) and not -columns <= column < columns:
             what = f"found {columns} columns, so there is no column {column + (column >= 0)}"
             raise file.malformed(line[0], what)
     return columns
@@ -91,12 +96,14 @@ def _checked_columns(file: SplitFile, layout: TokenLayout, line: Line) -> int:
 def _sentence(
     number: int, block: list[Line], file: SplitFile, layout: TokenLayout, columns: int
 ) -> Example:
-    words, labels = [], []
+    words, labels, values = [], [], {name: [] for name, _ in layout.values}
     for line, text in block:
         fields = text.split(layout.separator)
         if len(fields) != columns:
             raise file.malformed(line, f"found {len(fields)} columns, expected {columns}")
         words.append(file.word(fields[layout.token if columns > 1 else 0], line))
+        for name, column in layout.values:
+            values[name].append(layer_of(name).label(fields[column]))
         if columns > 1:
             labels.append(fields[layout.tag].strip())
     checked = [file.label(label, line) for label, (line, _) in zip(labels, block)]
@@ -104,7 +111,8 @@ def _sentence(
     if gold and len(gold) != len(words):
         line = block[checked.index(None)][0]
         raise file.malformed(line, "a word without a label in a sentence with labels")
-    return tagged(words, (iob2(gold) if layout.iob1 else gold) or None, str(number), block[0][0])
+    found = tagged(words, (iob2(gold) if layout.iob1 else gold) or None, str(number), block[0][0])
+    return replace(found, values={name: tuple(row) for name, row in values.items()})
 
 
 def iob2(labels: Sequence[str]) -> list[str]:

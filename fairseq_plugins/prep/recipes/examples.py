@@ -4,6 +4,8 @@ import hashlib
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,12 @@ from ...text.pieces import PieceTokenizer
 from ...text.raw_text import overlong_words
 from ...text.text_encoder import EncodedSentence, TextEncoder
 from ...text.word_similarity import WordSimilarity
-from ..chunks import NO_BOUND, Chunk, EncodedChunk
+from ..chunks import NO_BOUND, Chunk, EncodedChunk, numbered
 from ..engine import ChunkStep, Recipe
+from ..inventories import bind_layers, look_up
 from ..shards import WorkLayout
-from ..split_writer import SplitWriter
+from ..split_writer import SplitWriter, unknown_words
+from .layer_options import given_inventories, inventory_inputs
 
 logger = logging.getLogger(__name__)
 
@@ -57,13 +61,16 @@ class ExampleRecipe(Recipe):
         Raises:
             FileNotFoundError, ValueError: there is no such vocabulary, or it is damaged.
         """
-        options = self.options
+        options, trained = self.options, "train" in self.files
+        names = options.annotation_names
+        self.given = given_inventories(options, names, trained=trained)
         self.directory = resolve_directory(options.pretrained)
         self.settings = read_tokenizer_settings(self.directory)
         self.vocabulary = read_vocabulary(self.directory)
         self.unknown = self.vocabulary.family.specials.unk
         pieces = PieceTokenizer(self.vocabulary, self.settings)
-        how = (options.tokenize, options.annotation_names, annotator, similarity)
+        layers = [self.given.get(one.name, one) for one in layers_of(options.annotation_names)]
+        how = (options.tokenize, layers, annotator, similarity)
         self.encoder = TextEncoder(pieces, *how)
 
     def describe_by(
@@ -78,6 +85,7 @@ class ExampleRecipe(Recipe):
         inputs: dict[str, Any] = {
             name: {"file": str(path), "sha256": sha256(path)} for name, path in self.read.items()
         }
+        inputs |= inventory_inputs(options, self.given)
         inputs |= {"wordnet": similarity.identity()} if similarity is not None else {}
         digest = hashlib.sha256(self.vocabulary.content).hexdigest()
         inputs["vocabulary"] = {"file": str(self.directory), "sha256": digest}
@@ -104,21 +112,26 @@ class ExampleRecipe(Recipe):
         yield ChunkStep("encode", self.work(), lambda chunk: chunk.encoded)
 
     def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
-        """Write the vocabulary."""
+        """Write the vocabulary, and learnt inventories."""
         self.folder = folder
         file = folder / self.vocabulary.family.vocabulary_file
         write_bytes(file, self.vocabulary.content)
+        what = (manifest.layers, self.given, chunks)
+        layers = bind_layers(*what, self.options, manifest, folder)
+        self.layers = {layer.name: layer for layer in layers}
 
     def sizes(self, split: str) -> dict[str, int]:
         """Return the streams of sentences, each with the number of its ids."""
         pieces, manifest = len(self.vocabulary), self.manifest
         widths = {"tokens": pieces, "words": MOST_WORDS, "offsets": NO_BOUND}
-        widths |= {layer.name: layer.id_count(MOST_WORDS) for layer in layers_of(manifest.layers)}
+        widths |= {name: layer.id_count(MOST_WORDS) for name, layer in self.layers.items()}
         return {name: widths[name[:-1]] for name in manifest.streams()}
 
     def load(self, chunk: Chunk) -> EncodedChunk:
-        """Read a chunk as it is."""
-        return EncodedChunk.load(chunk.encoded, self.sizes(chunk.split))
+        """Read a chunk, with ids of learnt inventories."""
+        found = EncodedChunk.load(chunk.encoded, self.sizes(chunk.split))
+        own = {name: self.layers[name[:-1]] for name in found.symbols}
+        return replace(found, streams=look_up(found, own))
 
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
         unknown = {n: writer.unknown_of(n, writer.ids(n)) for n in sorted(writer.unknown)}
@@ -162,12 +175,27 @@ def count_misaligned(sentences: Iterable[EncodedSentence], texts: Iterable[str])
     return found
 
 
-def sentence_streams(k: int, sentences: Sequence[EncodedSentence]) -> dict[str, Rows]:
-    """Collect the streams of the examples' ``k``-th sentences."""
-    found = {
-        f"tokens{k}": Rows.of(sentence.tokens for sentence in sentences),
-        f"words{k}": Rows.of(sentence.word_of for sentence in sentences),
-    }
-    for name in sentences[0].layers:
-        found[f"{name}{k}"] = Rows.of(sentence.layers[name] for sentence in sentences)
+def encoded_chunk(encoder: TextEncoder, sides: Sequence[Sequence[EncodedSentence]]) -> EncodedChunk:
+    """Collect the streams of sentences, and of which words the vocabulary knows no piece.
+
+    Args:
+        encoder: that made them, and knows which layers are to be learnt.
+        sides: the first, and for pairs the second sentences; a side without any has empty streams.
+    """
+    found = EncodedChunk({})
+    for k, side in enumerate(sides):
+        found.streams[f"tokens{k}"] = Rows.of(sentence.tokens for sentence in side)
+        found.streams[f"words{k}"] = Rows.of(sentence.word_of for sentence in side)
+        found.unknown[f"tokens{k}"] = dict(unknown_words(side, encoder.pieces.unknown))
+        for layer in encoder.layers:
+            if k not in layer.sides(len(sides)):
+                continue
+            name, rows = f"{layer.name}{k}", [sentence.layers[layer.name] for sentence in side]
+            if layer.is_open:
+                found.streams[name], found.symbols[name] = numbered(rows)
+                before = found.tallies.get(layer.name, {})
+                counts = Counter(before) + Counter(chain.from_iterable(rows))
+                found.tallies[layer.name] = dict(counts)
+            else:
+                found.streams[name] = Rows.of(rows)
     return found

@@ -12,7 +12,10 @@ from typing import Any
 from ...data.manifest import FILE_NAME, TRANSLATION, Manifest
 from ...files import sha256
 from ...option_flags import flag_of
+from ...syntax.layers import layers_of
 from ...text.annotate import check_recorded
+from ...text.annotators import is_default
+from .layer_options import apart, read_layers
 from .translation_options import MODELS, TranslationOptions
 
 SETTINGS = ("tokenizer", "normalizer", "subwords")
@@ -32,6 +35,8 @@ def options_of(given: Mapping[str, Any]) -> TranslationOptions:
     """
     given = {name: value for name, value in given.items() if value is not None}
     folder = given.pop("like", None)
+    if folder and "layers" in given:
+        given |= apart(read_layers(given.pop("layers"), "--layers"))
     taken = settings_of(Path(folder)) if folder else {}
     for name in given.keys() & taken.keys():
         if not _agree(name, given[name], taken[name]):
@@ -60,6 +65,8 @@ def settings_of(folder: Path) -> dict[str, Any]:
     found = {name: sides[0][name] for name in SETTINGS}
     found |= {"source_lang": manifest.source_lang, "target_lang": manifest.target_lang}
     found |= {"features": ",".join(manifest.features), "parse": manifest.heads}
+    if any(layer.learnt for layer in layers_of(manifest.layers)):
+        found["layer_dicts"] = str(folder)
     found["conllu"] = bool(manifest.options.get("conllu"))
     found["spacy_model"] = manifest.options.get("spacy_model") or ""
     kind, model = sides[0]["subwords"], sides[0]["model"]
@@ -80,7 +87,7 @@ def _agree(name: str, given: Any, taken: Any) -> bool:
         return sha256(Path(given)) == sha256(Path(taken))
     if name == "features":
         return set(filter(None, given.split(","))) == set(filter(None, taken.split(",")))
-    return given == taken or name == "spacy_model" and {given, taken} == {"", "bundled"}
+    return given == taken or (name == "spacy_model" and is_default(given) and is_default(taken))
 
 
 def check_given_folders(options: TranslationOptions, annotator_id: str) -> None:

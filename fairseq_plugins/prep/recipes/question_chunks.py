@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from ...corpora.squad import GoldAnswer, Paragraph, Question
@@ -12,8 +12,7 @@ from ...text.squad_alignment import COUNTED, Limits, PlacedQuestion, place_quest
 from ...text.squad_encoder import EncodedParagraph, encode_paragraphs
 from ...text.text_encoder import EncodedSentence, TextEncoder
 from ..chunks import Chunk, EncodedChunk, json_line, read_rows
-from ..split_writer import unknown_words
-from .examples import check_sizes, count_misaligned, sentence_streams
+from .examples import check_sizes, count_misaligned, encoded_chunk
 
 TRAIN = "train"
 
@@ -43,7 +42,7 @@ def encode_chunk(encoder: TextEncoder, limits: Limits, repair: bool, chunk: Chun
     for row, paragraph, encoded in zip(rows, paragraphs, encode_paragraphs(encoder, paragraphs)):
         found.add(row["number"], paragraph, encoded)
     texts = [text for p in paragraphs for text in (p.context, *(q.text for q in p.questions))]
-    found.result(texts, encoder.pieces.unknown).save(chunk.encoded)
+    found.result(texts, encoder).save(chunk.encoded)
 
 
 class _Findings:
@@ -93,18 +92,13 @@ class _Findings:
         self.notes["left_out_questions"] += placed.unplaced and self.split == TRAIN
         self.notes["cut_questions"] += pieces > self.limits.max_query_length
 
-    def result(self, texts: Sequence[str], unknown: int) -> EncodedChunk:
-        """Return all of it, which was made of ``texts``; ``unknown`` is a wordpiece's id."""
-        contexts = sentence_streams(1, self.contexts)
-        asked = {f"{name[:-1]}0": Rows.of([]) for name in contexts}  # all may be left out
-        if self.questions:
-            asked = sentence_streams(0, self.questions)
-        streams = asked | contexts | {name: Rows.of(rows) for name, rows in self.rows.items()}
+    def result(self, texts: Sequence[str], encoder: TextEncoder) -> EncodedChunk:
+        """Return all of it, which the encoder made of ``texts``."""
+        found = encoded_chunk(encoder, (self.questions, self.contexts))
+        found.streams.update({name: Rows.of(rows) for name, rows in self.rows.items()})
         notes = count_misaligned([*self.questions, *self.contexts], texts)
         notes.update(self.notes)  # counts of nothing stay
-        sides = {"tokens0": self.questions, "tokens1": self.contexts}
-        lacking = {name: dict(unknown_words(side, unknown)) for name, side in sides.items()}
-        return EncodedChunk(streams, notes=dict(notes), lines=self.lines, unknown=lacking)
+        return replace(found, notes=dict(notes), lines=self.lines)
 
 
 def _described(question: Question, placed: PlacedQuestion) -> dict[str, Any]:

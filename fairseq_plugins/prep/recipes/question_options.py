@@ -6,14 +6,16 @@ from typing import Any
 
 from ...corpora.own_files import OWN_FILES, check_some, own_files
 from ...data.folder_names import TOKENIZE, WINDOWS
+from ...messages import named
 from ...option_flags import check, option
 from ...pretrained.directory import DEFAULT
-from ...syntax.layers import OF_PAIRS, OF_TEXTS
+from ...syntax.layers import OF_PAIRS, given_names
 from ...text.annotators import needs_annotator
 from ...text.source_encoder import MISALIGNMENTS
 from ...text.squad_alignment import Limits
 from ..running import Share, recorded, running
-from .text_options import NO_ANNOTATIONS, PRETRAINED, parse_annotations
+from .layer_options import layer_option, unrecorded
+from .text_options import ANNOTATIONS, PRETRAINED, annotation_names
 
 OFFICIAL = {
     "train": ("train-v2.0.json", "train-v1.1.json", "train.json"),
@@ -39,9 +41,11 @@ class QuestionOptions:
     valid_file: str = option("comma-separated SQuAD files (the first is 'valid')", "")
     test_file: str = option("comma-separated SQuAD files; they may lack answers", "")
     pretrained: str = option(PRETRAINED, DEFAULT)
-    annotations: str = option(
-        f"what words carry: any of {','.join(OF_TEXTS)}, or {NO_ANNOTATIONS}", "pos,heads"
-    )
+    layers: str | None = layer_option("layers")
+    annotations: str = option("the same as --layers", ANNOTATIONS)
+    layer_min_count: int = layer_option("layer_min_count")
+    layer_max_size: int = layer_option("layer_max_size")
+    layer_dicts: str | None = layer_option("layer_dicts")
     tokenize: str = option(
         "what words are: {choices} (each Chinese character a word; the pipeline's words; default: "
         "spacy, or whitespace where nothing is annotated)",
@@ -79,20 +83,21 @@ class QuestionOptions:
     def __post_init__(self) -> None:
         """Check everything that can be checked without opening a file."""
         self.share = Share.parse(self.shard, merge=self.merge)
-        self.annotation_names = parse_annotations(self.annotations)
+        self.annotation_names = annotation_names(self)
         if compared := [name for name in OF_PAIRS if name in self.annotation_names]:
             raise ValueError(
-                f"--annotations {self.annotations}: {compared[0]} compares the words of two "
-                f"sentences, not of questions and contexts: choices are {', '.join(OF_TEXTS)}, or "
-                f"{NO_ANNOTATIONS}"
+                f"--layers {self.annotations}: {compared[0]} compares the words of two sentences, "
+                "not of questions and contexts"
             )
+        if given := given_names(self.annotation_names):
+            raise ValueError(f"--layers {self.annotations}: SQuAD files have no {named(given)}")
         self.tokenize = self.tokenize or ("spacy" if self.annotation_names else "whitespace")
         check(self)
         self.limits.check()
         check_some(self)
         if self.spacy_model and not needs_annotator(self.annotation_names, self.tokenize):
             raise ValueError(
-                f"--spacy-model has no work to do: --tokenize {self.tokenize} with --annotations "
+                f"--spacy-model has no work to do: --tokenize {self.tokenize} with --layers "
                 f"{self.annotations} needs none"
             )
 
@@ -128,5 +133,5 @@ class QuestionOptions:
 
     def recorded(self) -> dict[str, Any]:
         """The options that decide the content; files stand among the manifest's inputs."""
-        body = recorded(self, "raw_dir", *OWN_FILES.values())
+        body = recorded(self, "raw_dir", *OWN_FILES.values(), *unrecorded(self))
         return body | {"annotations": list(self.annotation_names)}

@@ -1,6 +1,7 @@
 """The recipe of datasets for classification and labelling: examples become wordpieces."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
@@ -19,10 +20,10 @@ from ...text.annotators import load_annotator
 from ...text.text_encoder import TextEncoder
 from ...text.word_similarity import WordSimilarity
 from .. import engine
-from ..chunks import Chunk, EncodedChunk, json_line, read_rows
+from ..chunks import Chunk, json_line, read_rows
 from ..engine import ChunkInput
-from ..split_writer import SplitWriter, unknown_words
-from .examples import ExampleRecipe, check_sizes, count_misaligned, sentence_streams
+from ..split_writer import SplitWriter
+from .examples import ExampleRecipe, check_sizes, count_misaligned, encoded_chunk
 from .text_options import TextOptions
 from .text_scan import (
     decide_labels,
@@ -135,6 +136,8 @@ def _row_of(example: Example, parses: Parses | None) -> dict[str, Any]:
     told: dict[str, Any] = {"id": example.id, "texts": example.texts}
     told |= {} if example.words is None else {"words": example.words}
     row = {"example": told, "gold": labels_of(example)}
+    if example.values:
+        row["values"] = example.values
     if parses is not None:
         row["parses"] = [(note.words, note.layers) for note in parses]
     return row
@@ -144,26 +147,25 @@ def encode_chunk(encoder: TextEncoder, label_ids: Mapping[str, int], chunk: Chun
     """Encode the chunk's examples, one a row; there are no ``label_ids`` where they have scores."""
     rows = list(read_rows(chunk.file()))
     examples = [
-        Example(row["id"], tuple(row["texts"]), tuple(row["words"]) if "words" in row else None)
-        for row in (row["example"] for row in rows)
+        Example(
+            row["example"]["id"],
+            tuple(row["example"]["texts"]),
+            tuple(row["example"]["words"]) if "words" in row["example"] else None,
+            values=row.get("values", {}),
+        )
+        for row in rows
     ]
     parses = [tuple(Annotation(*note) for note in row["parses"]) for row in rows if "parses" in row]
     encoded = encoder.encode(examples, parses or None)
     for example, sentences in zip(examples, encoded):
         check_sizes(f"{chunk.split}: example {example.id}", sentences)
-    sides = list(zip(*encoded))
-    streams = {k: v for n, side in enumerate(sides) for k, v in sentence_streams(n, side).items()}
+    found = encoded_chunk(encoder, list(zip(*encoded)))
     gold = [row["gold"] for row in rows]
     lines = {EXAMPLES: [json_line(row["example"]) for row in rows]}
     if label_ids:
-        streams["label"] = Rows.of([label_ids[label] for label in row] for row in gold)
+        found.streams["label"] = Rows.of([label_ids[label] for label in row] for row in gold)
     else:
         lines[SCORES] = [str(float(row[0])) if row else "" for row in gold]
     texts = (text for example in examples for text in (*example.texts, *(example.words or ())))
-    unknown = encoder.pieces.unknown
-    EncodedChunk(
-        streams,
-        notes=dict(count_misaligned(chain.from_iterable(encoded), texts)),
-        lines=lines,
-        unknown={f"tokens{k}": dict(unknown_words(side, unknown)) for k, side in enumerate(sides)},
-    ).save(chunk.encoded)
+    notes = dict(count_misaligned(chain.from_iterable(encoded), texts))
+    replace(found, notes=notes, lines=lines).save(chunk.encoded)

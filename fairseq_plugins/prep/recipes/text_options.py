@@ -10,16 +10,18 @@ from ...corpora.datasets import DATASETS, Dataset, find_splits
 from ...corpora.own_files import OWN_FILES, check_some, listed, own_files
 from ...corpora.readers.options import ReadOptions
 from ...corpora.readers.tables import read_plain
+from ...corpora.readers.tokens import read_tokens
 from ...data.folder_names import TOKENIZE
 from ...messages import named
 from ...option_flags import add_flags, check, flag_of, option
 from ...pretrained.directory import DEFAULT
-from ...syntax.layers import OF_PAIRS, ON_REQUEST
+from ...syntax.layers import LAYERS, OF_PAIRS, given_names, in_order
 from ...text.annotators import needs_annotator
 from ...text_reading import numbered_lines
 from ..running import Share, recorded, running
+from .layer_options import NOTHING, layer_option, read_layers, unrecorded
 
-NO_ANNOTATIONS = "none"
+ANNOTATIONS = "pos,heads"
 NO_CONTENT = ("raw_dir", "wordnet", "many_labels")  # decide nothing, or stand elsewhere
 PARSES = {"train": "train_conllu", "valid": "valid_conllu", "test": "test_conllu"}
 PAIRED = ",".join(OF_PAIRS)
@@ -58,11 +60,11 @@ class TextOptions:
         "whitespace",
         choices=TOKENIZE,
     )
-    annotations: str = option(
-        f"what words carry: any of {','.join(ON_REQUEST)}, or {NO_ANNOTATIONS}; {PAIRED} "
-        "compares the words of a pair by WordNet",
-        "pos,heads",
-    )
+    layers: str | None = layer_option("layers")
+    annotations: str = option("the same as --layers", ANNOTATIONS)
+    layer_min_count: int = layer_option("layer_min_count")
+    layer_max_size: int = layer_option("layer_max_size")
+    layer_dicts: str | None = layer_option("layer_dicts")
     spacy_model: str = option(
         "installed spaCy pipeline or path (default: the bundled English one; beside CoNLL-U files "
         "none, and the one given here is for raw text in prediction)",
@@ -84,13 +86,13 @@ class TextOptions:
         """Check everything that can be checked without opening a file."""
         self.share = Share.parse(self.shard, merge=self.merge)
         check(self)
-        self.annotation_names = parse_annotations(self.annotations)
+        self.annotation_names = annotation_names(self)
         if not 0 <= self.valid_fraction < 1:
             raise ValueError(f"--valid-fraction {self.valid_fraction}: must be from 0 to below 1")
         check_some(self)
         if self.spacy_model and not self.needs_spacy:
             raise ValueError(f"--spacy-model has no work to do: {self._asked} splits at blanks")
-        if self.has_parses and not self.needs_spacy:
+        if self.has_parses and not (self.needs_spacy or given_names(self.annotation_names)):
             raise ValueError(f"CoNLL-U files have no work to do: {self._asked} needs no parses")
         if self.wordnet and not self.compares_words:
             raise ValueError(f"--wordnet has no work to do: {self._asked} has no {PAIRED}")
@@ -98,14 +100,29 @@ class TextOptions:
             raise ValueError(
                 f"--labels: {self.dataset} has its own labels, {named(self.source.labels)}"
             )
+        self._check_given()
         if self.read.no_header and self.source.reader is not read_plain:
             raise ValueError(f"--no-header is for your own tables, not for {self.dataset}")
         if self.read.labels and self.source.target == "score":
             raise ValueError(f"--labels: {self.dataset} has scores and no labels")
 
+    def _check_given(self) -> None:
+        """Refuse given layers that come from nowhere, and columns of layers that nobody wants."""
+        columns = {f"given.{name}" for name in self.read.value_columns()}
+        wanted = {*given_names(self.annotation_names)}
+        if columns and self.source.reader is not read_tokens:
+            raise ValueError(f"--layer-columns is for --dataset tokens, not for {self.dataset}")
+        if unread := sorted(columns - wanted):
+            raise ValueError(f"--layer-columns: --layers does not name {named(unread)}")
+        if not self.has_parses and (lacking := sorted(wanted - columns)):
+            raise ValueError(
+                f"{self._asked}: nothing has the values of {named(lacking)}: give --layer-columns "
+                "(--dataset tokens), or CoNLL-U files with such keys in MISC (--train-conllu …)"
+            )
+
     @property
     def _asked(self) -> str:
-        return f"--annotations {self.annotations}"
+        return f"--layers {self.annotations}"
 
     @property
     def source(self) -> Dataset:
@@ -174,13 +191,14 @@ class TextOptions:
 
     def recorded(self) -> dict[str, Any]:
         """The options that decide the content; files stand among the manifest's inputs."""
-        body = recorded(self, *NO_CONTENT, *OWN_FILES.values(), *PARSES.values())
+        body = recorded(self, *NO_CONTENT, *OWN_FILES.values(), *PARSES.values(), *unrecorded(self))
         if not self.valid_fraction:  # so that the folders of earlier releases stay as they are
             del body["valid_fraction"], body["seed"]
         body["annotations"] = list(self.annotation_names)
         body["read"]["labels"] = list(self.read.labels)
-        if not self.read.no_header:  # likewise
-            del body["read"]["no_header"]
+        for name in ("no_header", "layer_columns"):  # likewise
+            if not body["read"][name]:
+                del body["read"][name]
         return body
 
 
@@ -209,17 +227,23 @@ def options_from(flags: Mapping[str, Any]) -> TextOptions:
     return TextOptions(**rest, read=ReadOptions(**reading))
 
 
-def parse_annotations(text: str) -> tuple[str, ...]:
-    """Split ``"pos,heads"``, in the order of `ON_REQUEST`; ``none`` gives none; else ValueError."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if names == [NO_ANNOTATIONS]:
-        return ()
-    unknown = [name for name in names if name not in ON_REQUEST]
-    if unknown or not names:
-        raise ValueError(
-            f"--annotations {text!r}: choices are {', '.join(ON_REQUEST)}, or {NO_ANNOTATIONS}"
-        )
-    return tuple(name for name in ON_REQUEST if name in names)
+def annotation_names(options: Any) -> tuple[str, ...]:
+    """Return which layers options ask for, of those that not every folder has; see `read_layers`.
+
+    What ``--layers`` says is said by ``annotations`` afterwards.
+
+    Raises:
+        ValueError: no known layers, or two options that say which.
+    """
+    asked, flag = options.annotations, "--annotations"
+    if options.layers is not None:
+        if options.annotations != ANNOTATIONS:
+            raise ValueError("--layers says what --annotations says: give --layers alone")
+        asked, flag = options.layers, "--layers"
+    always = {name for name, layer in LAYERS.items() if layer.standard or layer.derived}
+    names = tuple(in_order({*read_layers(asked, flag)} - always))
+    options.layers, options.annotations = None, ",".join(names) or NOTHING
+    return names
 
 
 def parse_labels(text: str) -> tuple[str, ...]:

@@ -104,7 +104,8 @@ def _parsed(
     if scan.conllu is None:
         yield from ((example, None) for example in examples)
         return
-    names = options.annotation_names
+    own = {f"given.{name}" for name in options.read.value_columns()}
+    names = [name for name in options.annotation_names if name not in own]
     parses = ParseFile(scan.conllu, scan.path, names=names, passed_over=dropped)
     yield from parses.beside(examples)
 
@@ -145,7 +146,7 @@ def scan_files(options: TextOptions, files: dict[str, Path]) -> dict[str, TextSc
             )
     if options.compares_words and first.sentences == 1:
         raise ValueError(
-            f"{first.path} has single sentences: --annotations {options.annotations} would compare "
+            f"{first.path} has single sentences: --layers {options.annotations} would compare "
             f"the words of pairs; leave {' and '.join(OF_PAIRS)} out"
         )
     return scans

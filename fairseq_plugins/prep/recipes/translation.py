@@ -14,17 +14,29 @@ from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_fil
 from ...data.manifest import Manifest, tool_versions
 from ...data.streams import Rows, stream_layout
 from ...files import sha256
-from ...syntax.layers import COLUMN, TREE, layers_of
+from ...syntax.layers import COLUMN, TREE, Layer, layers_of
 from ...syntax.tree import NO_WORD
 from ...text import annotators
+from ...text_reading import numbered_lines
 from .. import engine
 from ..chunks import NO_BOUND, Chunk, EncodedChunk
 from ..engine import ChunkInput, ChunkStep
+from ..inventories import bind_layers
+from ..inventories import look_up as look_up_layers
 from ..shards import WorkLayout
 from ..split_writer import SplitWriter
+from .layer_options import given_inventories, inventory_inputs
 from .like import check_given_folders
 from .subword_models import check_given, closed, look_up, obtain_models, write_dictionaries
-from .translation_chunks import ANNOTATED, SOURCE, TARGET, Lines, annotate_chunk, encode_chunk
+from .translation_chunks import (
+    ANNOTATED,
+    SOURCE,
+    TARGET,
+    Lines,
+    annotate_chunk,
+    encode_chunk,
+    value_sides,
+)
 from .translation_options import TranslationOptions
 
 logger = logging.getLogger(__name__)
@@ -58,7 +70,10 @@ class TranslationRecipe(engine.Recipe):
         self.encodes_apart = options.cuts_at_once
         langs = {SOURCE: options.source_lang, TARGET: options.target_lang}
         self.langs = {k: v for k, v in langs.items() if k == SOURCE or not options.only_source}
-        self.layers = {name: layer for layer in layers_of(options.layers) for name in layer.columns}
+        self._columns_of(layers_of(options.layer_names))
+
+    def _columns_of(self, layers: Iterable[Layer]) -> None:
+        self.layers = {name: layer for layer in layers for name in layer.columns}
 
     def inputs(self) -> Iterable[Path]:
         """Return the text files, and models that were given."""
@@ -69,6 +84,8 @@ class TranslationRecipe(engine.Recipe):
         """Check everything but the work itself; files are read for their hashes."""
         options = self.options
         check_given(options)
+        trained = bool(options.trainpref)
+        self.inventories = given_inventories(options, options.layer_names, trained=trained)
         self.annotator = load_annotator(options)
         manifest = Manifest(
             source_lang=options.source_lang,
@@ -88,6 +105,7 @@ class TranslationRecipe(engine.Recipe):
         }
         for name, path in self.given.items():
             manifest.inputs[name] = {"file": str(path), "sha256": sha256(path)}
+        manifest.inputs |= inventory_inputs(options, self.inventories)
         return manifest
 
     def parts(self) -> Iterator[ChunkInput]:
@@ -114,8 +132,10 @@ class TranslationRecipe(engine.Recipe):
         yield ChunkStep("subwords", work, lambda chunk: chunk.encoded)
 
     def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
-        """Write the dictionaries."""
+        """Write the dictionaries, and learnt inventories."""
         self.folder, self.manifest = folder, manifest
+        what = (self.options.layer_names, self.inventories, chunks)
+        self._columns_of(bind_layers(*what, self.options, manifest, folder))
         self.dictionaries = write_dictionaries(self.options, chunks, folder)
         manifest.segmentation = self.segmentation
 
@@ -140,11 +160,12 @@ class TranslationRecipe(engine.Recipe):
         found = EncodedChunk.load(
             chunk.encoded, {SOURCE: 0, TARGET: 0, **bounds}, (SOURCE, *self.layers)
         )
+        columns = look_up_layers(found, {k: v for k, v in self.layers.items() if v.learnt})
         streams, unknown = {}, {}
         for side, lang in self.langs.items():
             streams[lang], unknown[lang] = look_up(found, side, self.dictionaries[side])
         for name, layer in self.layers.items():
-            streams[self._column(name)] = closed(found.streams[name], layer.end)
+            streams[self._column(name)] = closed(columns[name], layer.end)
         return EncodedChunk(streams, found.counts, found.notes, unknown=unknown)
 
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
@@ -177,16 +198,16 @@ class TranslationRecipe(engine.Recipe):
             )
 
     def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
-        """Write the inventories of the features, with how often each label is there."""
+        """Write the closed inventories of features, with how often each label is there."""
         for name, layer in self.layers.items():
-            if layer.enters != COLUMN:
+            if layer.enters != COLUMN or layer.learnt:
                 continue
             counts = np.zeros(len(layer.inventory), np.int64)
             for split in manifest.splits:
                 rows = Rows.read(folder / f"{manifest.prefix(split)}.{self._column(name)}")
                 counts += np.bincount(rows.values, minlength=len(counts))
             found = Counter(dict(zip(layer.inventory.symbols, counts.tolist())))
-            layer.inventory.save(folder / f"dict.{self._column(name)}.txt", found)
+            layer.inventory.save(folder / manifest.inventory_file(layer), found)
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
         tokens = ", ".join(f"{n} {stream} tokens" for stream, n in counts["tokens"].items())
@@ -212,7 +233,7 @@ def load_annotator(options: TranslationOptions) -> Any:
     """
     if not (options.needs_spacy or (options.annotated and options.spacy_model)):
         return None
-    found = annotators.load_annotator(options.layers, options.spacy_model)
+    found = annotators.load_annotator(options.layer_names, options.spacy_model)
     return found if options.needs_spacy else None
 
 
@@ -245,7 +266,27 @@ def scan_inputs(options: TranslationOptions, files: dict[str, dict[str, Path]]) 
         }
     for split, sides in scans.items():
         _check_split(split, sides, options)
+        if options.tokenizer != "moses":
+            check_values(sides)
     return scans
+
+
+def check_values(sides: Mapping[str, Scan]) -> None:
+    """Refuse files of values that have more or fewer than there are words in a line.
+
+    Raises:
+        ValueError: with both files and the line.
+    """
+    for name in value_sides(sides):
+        source, other = sides[SOURCE].path, sides[name].path
+        lines = zip(numbered_lines(source), numbered_lines(other))
+        for (number, words), (_, values) in lines:
+            counts = [len(text.split()) for text in (values, words)]
+            if counts[0] != counts[1]:
+                raise ValueError(
+                    f"{other}:{number}: {counts[0]} values for the {counts[1]} words of "
+                    f"{source}:{number}"
+                )
 
 
 def _check_split(split: str, sides: dict[str, Scan], options: TranslationOptions) -> None:

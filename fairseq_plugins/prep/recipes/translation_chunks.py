@@ -4,22 +4,23 @@ An annotated chunk is a file of rows: counts first, then one row a kept line.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from ...corpora.conllu import parse_block, read_blocks
 from ...corpora.parallel_text import read_chunk
 from ...data.streams import Rows
-from ...syntax.layers import layers_of
+from ...syntax.layers import Annotation, layer_of, layers_of
 from ...syntax.subwords import joined_spans
 from ...text.raw_text import line_reader, overlong_words, unescape
 from ...text.segment import Segmenter
 from ...text.source_encoder import AnnotatedLine, EncodedLine, annotate_lines, encode_line
+from ...text.word_layers import carried, match_alike, match_words
 from ...text_reading import numbered_lines
-from ..chunks import Chunk, EncodedChunk, read_rows, write_rows
+from ..chunks import Chunk, EncodedChunk, numbered, read_rows, write_rows
 from .translation_options import TranslationOptions
 
 ANNOTATED = "annotated.jsonl"
@@ -55,6 +56,8 @@ def annotate_chunk(options: TranslationOptions, annotator: Any, chunk: Chunk) ->
         annotator,
         [given[i] for i in kept] if given else None,
     )
+    for name in value_sides(chunk.source.places):
+        annotated = _with_values(chunk, name, list(kept), annotated)
     if long := sum(overlong_words(texts[i]) for i in kept):
         counts["overlong_words"] = long
     rows = []
@@ -73,21 +76,32 @@ def encode_chunk(
     notes: Counter[str] = Counter(header)
     lines: list[EncodedLine] = []
     goals: list[Sequence[str]] = []
+    layers = layers_of(options.layer_names)
     for row in rows:
-        line = encode_line(_unpack(row), source, options.layers)
+        line = encode_line(_unpack(row), source, layers)
         if _accept(options, chunk, row["n"], (line.misaligned, "subwords", False), notes):
             lines.append(line)
             goals.append(target.segment(row["y"])[0])
-    symbols, streams = {}, {}
+    symbols, streams, tallies = {}, {}, {}
     for name, side in ((SOURCE, [line.subwords for line in lines]), (TARGET, goals)):
-        table: dict[str, int] = {}
-        numbers = [[table.setdefault(piece, len(table)) for piece in line] for line in side]
-        symbols[name], streams[name] = [*table], Rows.of(numbers)
-    for layer in layers_of(options.layers):
+        streams[name], symbols[name] = numbered(side)
+    for layer in layers:
         for name in layer.columns:
-            streams[name] = Rows.of(line.columns[name] for line in lines)
+            rows = [line.columns[name] for line in lines]
+            if layer.is_open:
+                streams[name], symbols[name] = numbered(rows)
+                tallies[name] = dict(Counter(chain.from_iterable(map(of_words, lines, rows))))
+            else:
+                streams[name] = Rows.of(rows)
     counts = {"lines": len(lines), "read": chunk.count}
-    EncodedChunk(streams, counts, dict(notes), symbols=symbols).save(chunk.encoded)
+    found = EncodedChunk(streams, counts, dict(notes), symbols=symbols, tallies=tallies)
+    found.save(chunk.encoded)
+
+
+def of_words(line: EncodedLine, column: Sequence[Any]) -> list[Any]:
+    """Return what a line's words have, of what its subwords have: that of each first subword."""
+    firsts = (i for i, word in enumerate(line.word_of) if word not in line.word_of[i - 1 : i])
+    return [column[i] for i in firsts]
 
 
 def annotated_rows(chunk: Chunk) -> Iterator[dict[str, Any]]:
@@ -130,7 +144,37 @@ def _given(options: TranslationOptions, chunk: Chunk) -> list[Any] | None:
         return None
     path, offset, number = chunk.source.places["conllu"]
     blocks = islice(read_blocks(numbered_lines(path, offset, number)), chunk.count)
-    return [parse_block(block, path, options.layers) for block in blocks]
+    names = [name for name in options.layer_names if name not in chunk.source.places]
+    return [parse_block(block, path, names) for block in blocks]
+
+
+def value_sides(sides: Iterable[str]) -> list[str]:
+    """Return those sides that are files of values: they are called as their layers are."""
+    return [name for name in sides if name not in (SOURCE, TARGET, "conllu")]
+
+
+def _with_values(
+    chunk: Chunk, name: str, kept: Sequence[int], lines: Sequence[AnnotatedLine]
+) -> list[AnnotatedLine]:
+    """Give kept lines the values that a file of their own has for their words.
+
+    Raises:
+        ValueError: a line with more or fewer values than words; with file and line.
+    """
+    path, offset, number = chunk.source.places[name]
+    values = read_chunk(path, offset, number, chunk.count)
+    found = []
+    for row, line in zip(kept, lines, strict=True):
+        words, own = [unescape(word) for word in line.text.split()], values[row].split()
+        if len(own) != len(words):
+            raise ValueError(
+                f"{path}:{number + row}: {len(own)} values for the {len(words)} words of "
+                f"{chunk.source.place(row)}: {' '.join(words)[:80]!r}"
+            )
+        note = Annotation(words, {name: [layer_of(name).label(value) for value in own]})
+        match = match_words(line.words, note) or match_alike(line.words, note)
+        found.append(replace(line, layers=line.layers | carried(note, match.tokens)))
+    return found
 
 
 def _accept(

@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from ...option_flags import check, flag_of, option
-from ...syntax.layers import held_layers, parse_features
+from ...syntax.layers import OF_PAIRS, given_names, held_layers, layers_of, parse_features
 from ...text.annotators import needs_annotator
 from ...text.raw_text import NORMALIZERS, TOKENIZERS
 from ...text.segment import SUBWORDS
 from ...text.source_encoder import MISALIGNMENTS
 from ..running import Share, recorded, running
+from .layer_options import apart, layer_option, read_layers, unrecorded
 
 RESERVED = 4  # symbols of every fairseq dictionary: <s> <pad> </s> <unk>
-_POS = "feature 'pos'"
+FEATURES = "pos,case,subword"
 SUBWORD_OPTIONS = {
     "bpe_codes": "subword_nmt",
     "bpe_vocabulary_threshold": "subword_nmt",
@@ -41,9 +42,13 @@ class TranslationOptions:
         "comma-separated valid file prefixes (the first is 'valid')", None
     )
     testpref: str | None = option("comma-separated test file prefixes", None)
+    layers: str | None = layer_option("layers")
     features: str = option(
-        "features of the source subwords, of: pos,case,subword ('' for none)", "pos,case,subword"
+        "the same as --layers, of layers that are columns ('' for none)", FEATURES
     )
+    layer_min_count: int = layer_option("layer_min_count")
+    layer_max_size: int = layer_option("layer_max_size")
+    layer_dicts: str | None = layer_option("layer_dicts")
     spacy_model: str = option(
         "installed spaCy pipeline or path (default: the bundled English one); beside --conllu it "
         "is for raw text in inference",
@@ -52,7 +57,7 @@ class TranslationOptions:
     conllu: bool = option(
         "read PREFIX.SOURCE.conllu beside each source file instead of tagging", False
     )
-    parse: bool = option("keep each word's head as well (for --encoder-attention sla)", False)
+    parse: bool = option("the same as heads in --layers (for --encoder-attention sla)", False)
     tokenizer: str = option("what input lines are", "moses", choices=TOKENIZERS)
     normalizer: str = option("punctuation normalisation before it", "none", choices=NORMALIZERS)
     subwords: str = option("subword method", "subword_nmt", choices=SUBWORDS)
@@ -100,6 +105,8 @@ class TranslationOptions:
     def __post_init__(self) -> None:
         """Check everything that can be checked without opening a file."""
         self.share = Share.parse(self.shard, merge=self.merge)
+        if self.layers is not None:
+            self._take_layers(self.layers)
         self.feature_names = parse_features(self.features)
         check(self)
         if not (self.trainpref or self.validpref or self.testpref):
@@ -107,6 +114,16 @@ class TranslationOptions:
         self._check_languages()
         self._check_numbers()
         self._check_models()
+
+    def _take_layers(self, layers: str) -> None:
+        if self.parse or self.features != FEATURES:
+            raise ValueError("--layers says what --features and --parse say: give --layers alone")
+        names = read_layers(layers, "--layers")
+        if compared := [name for name in names if name in OF_PAIRS]:
+            raise ValueError(f"--layers {layers}: {compared[0]} is of pairs of texts")
+        self.layers = None  # said by the others now
+        for name, value in apart(names).items():
+            setattr(self, name, value)
 
     def _check_languages(self) -> None:
         for flag, lang in (("-s", self.source_lang), ("-t", self.target_lang)):
@@ -145,9 +162,10 @@ class TranslationOptions:
         if not self.trainpref:
             self._check_given()
         if self.needs_spacy and not self.spacy_model and self.source_lang != "en":
+            asked = [layer.name for layer in layers_of(self.layer_names) if layer.annotated]
             raise ValueError(
-                f"{'--parse' if self.parse else _POS} for {self.source_lang!r} needs --spacy-model "
-                "or --conllu (the bundled pipeline is English)"
+                f"{' and '.join(asked)} of {self.source_lang!r} need --spacy-model or --conllu "
+                "(the bundled pipeline is English)"
             )
 
     def _check_given(self) -> None:
@@ -174,10 +192,10 @@ class TranslationOptions:
     @property
     def annotated(self) -> bool:
         """Whether something tags or parses the source."""
-        return needs_annotator(self.layers)
+        return needs_annotator(self.layer_names)
 
     @property
-    def layers(self) -> list[str]:
+    def layer_names(self) -> list[str]:
         """Names of the layers that the folder will hold, in column order."""
         return held_layers(self.feature_names, self.parse)
 
@@ -210,10 +228,28 @@ class TranslationOptions:
                 sides["target"] = Path(f"{prefix}.{self.target_lang}")
             if self.conllu:
                 sides["conllu"] = Path(f"{prefix}.{self.source_lang}.conllu")
-            found[split] = sides
+            found[split] = sides | self._given_files(sides["source"])
         for path in (path for sides in found.values() for path in sides.values()):
             if not path.is_file():
                 raise FileNotFoundError(f"no file {str(path)!r}")
+        return found
+
+    def _given_files(self, source: Path) -> dict[str, Path]:
+        """Return the files of values that lie beside a source file, by the names of their layers.
+
+        Raises:
+            FileNotFoundError: there is none, and no CoNLL-U that may have them.
+        """
+        found = {}
+        for layer in layers_of(given_names(self.layer_names)):
+            path = Path(f"{source}.{layer.given_as}")
+            if path.is_file():
+                found[layer.name] = path
+            elif not self.conllu:
+                raise FileNotFoundError(
+                    f"layer {layer.name}: no file {str(path)!r} with one value a word of {source}; "
+                    f"or give --conllu, whose MISC column has the key {layer.given_as}"
+                )
         return found
 
     def given_models(self) -> dict[str, Path]:
@@ -228,4 +264,4 @@ class TranslationOptions:
         """The options that decide the content."""
         # folders of before there was an option stay as good
         unused = (name for name, default in LATER.items() if getattr(self, name) == default)
-        return recorded(self, *unused)
+        return recorded(self, *unused, *unrecorded(self))

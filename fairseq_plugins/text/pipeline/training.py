@@ -1,9 +1,9 @@
-"""Trains a small spaCy pipeline on a treebank: coarse tags and dependencies.
+"""Trains a small spaCy pipeline on a treebank: tags, morphology, lemmas and dependencies.
 
-spaCy's stock CPU configuration ("efficiency"): one tok2vec shared by a morphologizer that sees UPOS
-only and a transition parser. Training mixes in lower-cased and Moses-tokenised variants, keeps the
-pipeline that scores best on the development split and may be interrupted: what was best so far is
-saved.
+spaCy's stock CPU configuration ("efficiency"): one tok2vec shared by a morphologizer, a tagger, an
+edit-tree lemmatizer and a transition parser, as far as the treebank has what they learn. Training
+mixes in lower-cased and Moses-tokenised variants, keeps the pipeline that scores best on the
+development split and may be interrupted: what was best so far is saved.
 """
 
 import json
@@ -12,10 +12,12 @@ import shutil
 import tempfile
 import time
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from string import Template
+from typing import Any
 
 import spacy
 from sacremoses import MosesTokenizer
@@ -33,20 +35,62 @@ from spacy.util import fix_random_seed, load_model_from_config, registry, resolv
 from spacy.vocab import Vocab
 from thinc.api import Config
 
+from ...messages import named
 from . import scores
-from .treebank import TreeSentence, read_treebank, variants
+from .treebank import (
+    TreeSentence,
+    language_of,
+    licence_of,
+    read_conllu,
+    split_file,
+    variants,
+)
 
-NAME, VERSION = "ewt_small", "1.0.0"
-SOURCE = {
-    "name": "UD English EWT (Universal Dependencies English Web Treebank)",
-    "url": "https://github.com/UniversalDependencies/UD_English-EWT",
-    "license": "CC BY-SA 4.0",
-    "author": "Natalia Silveira, Timothy Dozat, Christopher Manning, Sebastian Schuster, "
-    "Ethan Chi, John Bauer, Miriam Connor, Marie-Catherine de Marneffe, Nathan Schneider, "
-    "Sam Bowman, Hanzhi Zhu, Daniel Galbraith",
-}
+VERSION = "1.0.0"
 CARD = Path(__file__).parent / "card"  # templates of the card and the licence note
-DESCRIPTION = "English coarse tags (UPOS) and Universal Dependencies, small, for the CPU."
+MIXED = "xx"  # spaCy's language for those that it does not know
+WITHOUT_BLANKS = ("ja", "lo", "km", "my", "th", "zh")  # not for Moses, which cuts at blanks
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a component of a pipeline learns.
+
+    Args:
+        component: spaCy's name of it.
+        score: by what of spaCy's the best pipeline is chosen.
+        of: column of a `TreeSentence` that must hold something; empty for what all have.
+    """
+
+    component: str
+    score: str
+    of: str = ""
+
+
+TASKS = {  # by the layer that it gives
+    "pos": Task("morphologizer", "pos_acc"),
+    "morph": Task("morphologizer", "morph_acc", "feats"),
+    "tag": Task("tagger", "tag_acc", "xpos"),
+    "lemma": Task("trainable_lemmatizer", "lemma_acc", "lemmas"),
+    "heads": Task("parser", "dep_las"),
+}
+
+
+def given_layers(sentences: Sequence[TreeSentence], wanted: str = "") -> list[str]:
+    """Return what a pipeline can learn of a treebank: all there is, or what is wanted.
+
+    Raises:
+        ValueError: something that is wanted and not there, or unknown; with the choices.
+    """
+    there = [
+        name
+        for name, task in TASKS.items()
+        if not task.of or any(any(getattr(sentence, task.of)) for sentence in sentences)
+    ]
+    names = [name.strip() for name in wanted.split(",")] if wanted else there
+    if unknown := [name for name in names if name not in there]:
+        raise ValueError(f"--layers {wanted}: the treebank has no {named(unknown)}, but {there}")
+    return ["pos", *(name for name in there if name in names and name != "pos")]
 
 
 def to_docs(sentences: Iterable[TreeSentence], vocab: Vocab, *, seed: int) -> Iterator[Doc]:
@@ -77,28 +121,48 @@ def to_doc(group: list[TreeSentence], vocab: Vocab) -> Doc:
         heads += [len(heads) + head for head in sentence.heads or ()]
     parsed = bool(heads)
     given = group[0].spaces is None
+    said = {"pos": "upos", "tags": "xpos", "morphs": "feats", "lemmas": "lemmas"}
+    columns = {name: [x for s in group for x in getattr(s, of)] for name, of in said.items()}
     return Doc(
         vocab,
         words=[word for sentence in group for word in sentence.words],
         spaces=None if given else [space for s in group for space in s.spaces or ()],
-        pos=[tag for sentence in group for tag in sentence.upos],
         heads=heads if parsed else None,
         deps=[dep for sentence in group for dep in sentence.deps] if parsed else None,
+        **{name: values for name, values in columns.items() if any(values)},
     )
 
 
-def write_corpus(sentences: list[TreeSentence], path: Path, *, rate: float, seed: int) -> None:
+def moses_of(lang: str) -> Callable[[str], list[str]] | None:
+    """Return Moses' tokeniser of a language, or None where words are not between blanks."""
+    if lang in WITHOUT_BLANKS:
+        return None
+    return partial(MosesTokenizer(lang).tokenize, escape=False)
+
+
+def write_corpus(
+    sentences: list[TreeSentence], path: Path, *, lang: str, rate: float, seed: int
+) -> None:
     """Write the training mixture of ``sentences`` as spaCy's binary documents."""
-    tokenize = partial(MosesTokenizer("en").tokenize, escape=False)
-    mixed = variants(sentences, tokenize=tokenize, rate=rate, seed=seed)
-    DocBin(docs=to_docs(mixed, spacy.blank("en").vocab, seed=seed)).to_disk(path)
+    mixed = variants(sentences, tokenize=moses_of(lang), rate=rate, seed=seed)
+    DocBin(docs=to_docs(mixed, spacy.blank(spacy_language(lang)).vocab, seed=seed)).to_disk(path)
 
 
-def stock_config(corpora: Path, args: Namespace) -> Config:
-    """Return spaCy's CPU configuration with our sizes, schedule and corpus files."""
+def spacy_language(lang: str) -> str:
+    """Return spaCy's name of a language; ``xx`` for one that it does not know."""
+    try:
+        spacy.util.get_lang_class(lang)
+    except ImportError:
+        return MIXED
+    return lang
+
+
+def stock_config(corpora: Path, layers: Sequence[str], args: Namespace) -> Config:
+    """Return spaCy's CPU configuration for layers, with our sizes, schedule and corpus files."""
+    components = [*dict.fromkeys(TASKS[name].component for name in layers)]
     config = init_config(
-        lang="en",
-        pipeline=["tok2vec", "morphologizer", "parser"],
+        lang=spacy_language(args.lang),
+        pipeline=["tok2vec", *components],
         optimize="efficiency",
         gpu=False,
         silent=True,
@@ -109,9 +173,31 @@ def stock_config(corpora: Path, args: Namespace) -> Config:
     training = config["training"]
     training.update(max_steps=args.steps, eval_frequency=args.eval_every, patience=0)
     training["optimizer"]["use_averages"] = True
-    weights = {"pos_acc": 0.5, "dep_uas": 0.0, "dep_las": 0.5, "morph_acc": 0.0}
-    training["score_weights"].update(weights)
+    weights = {k: v and 0.0 for k, v in training["score_weights"].items()}  # None stays
+    weights |= {TASKS[name].score: 1 / len(layers) for name in layers}
+    training["score_weights"] = weights
     return config
+
+
+def complete(args: Namespace) -> Namespace:
+    """Return the flags of ``train-pipeline`` with what the treebank says where none is given.
+
+    Raises:
+        FileNotFoundError: the treebank lacks a split.
+        ValueError: its language or licence is not known.
+    """
+    folder = args.ud_dir
+    found = {
+        "train": args.train or split_file(folder, "train"),
+        "dev": args.dev or split_file(folder, "dev"),
+        "lang": args.lang or language_of(folder),
+        "license": args.license or licence_of(folder),
+        "source": args.source or folder.resolve().name,
+    }
+    for name, example in (("lang", "de"), ("license", "'CC BY-SA 4.0'")):
+        if not found[name]:
+            raise ValueError(f"{folder}: no file says it: give --{name}, for example {example}")
+    return Namespace(**{**vars(args), **found})
 
 
 def train(args: Namespace) -> None:
@@ -123,13 +209,18 @@ def train(args: Namespace) -> None:
     """
     if args.out.exists() and not (args.out / "meta.json").is_file():
         raise ValueError(f"--out {args.out}: exists and is no pipeline; give another directory")
+    args = complete(args)
+    read = {split: list(read_conllu(getattr(args, split))) for split in ("train", "dev")}
+    layers = given_layers(read["train"], args.layers)
+    print(f"{args.train}: a pipeline of language {args.lang} for {', '.join(layers)}")
     with tempfile.TemporaryDirectory() as scratch:
         corpora = Path(scratch)
-        for split in ("train", "dev"):
-            sentences = read_treebank(args.ud_dir, split)
-            rate = args.variant_rate
-            write_corpus(sentences, corpora / f"{split}.spacy", rate=rate, seed=args.seed)
-        nlp = init_nlp(stock_config(corpora, args))
+        for split, sentences in read.items():
+            if "morph" not in layers:
+                sentences = [replace(s, feats=("",) * len(s.feats)) for s in sentences]
+            how = {"lang": args.lang, "rate": args.variant_rate, "seed": args.seed}
+            write_corpus(sentences, corpora / f"{split}.spacy", **how)
+        nlp = init_nlp(stock_config(corpora, layers, args))
         run_steps(nlp, args)
     print(f"saved {args.out}: {size_megabytes(args.out):.2f} MB")
 
@@ -143,7 +234,7 @@ def run_steps(nlp: Language, args: Namespace) -> None:
             seconds = time.monotonic() - started
             if is_best:
                 with nlp.use_params(averages):
-                    save(nlp, args.out)
+                    save(nlp, args)
             if is_best is not None or info["step"] % 50 == 0:
                 report(info, seconds, args)
             if seconds > args.minutes * 60:
@@ -182,40 +273,52 @@ def report(info: dict, seconds: float, args: Namespace) -> None:
     left = min((args.steps - info["step"]) / rate, args.minutes * 60 - seconds)
     line = f"step {info['step']}/{args.steps}  {rate:.2f} steps/s  {left / 60:.1f} min left"
     if info["score"] is not None:
-        scores = info["other_scores"]
-        names = ("pos_acc", "dep_uas", "dep_las")
-        line += "  dev " + " ".join(f"{name} {100 * (scores[name] or 0):.2f}" for name in names)
+        found = info["other_scores"]
+        names = [task.score for task in TASKS.values() if found.get(task.score) is not None]
+        line += "  dev " + " ".join(f"{name} {100 * found[name]:.2f}" for name in names)
     print(line, flush=True)
 
 
-def save(nlp: Language, path: Path) -> None:
+def save(nlp: Language, args: Namespace) -> None:
     """Save the pipeline, whole or not at all, without the corpus words and paths of training."""
-    config = nlp.config.copy()
+    path, config = args.out, nlp.config.copy()
     for key in config["paths"]:
         config["paths"][key] = None
     lean = load_model_from_config(config)
     for name, pipe in nlp.pipeline:
         state = pipe.to_bytes(exclude=["vocab"])
         lean.get_pipe(name).from_bytes(state, exclude=["vocab"])
+        for text in texts_of(pipe):
+            lean.vocab.strings.add(text)
+    source = {"name": args.source, "url": args.url, "license": args.license, "author": args.author}
     lean.meta.update(
-        name=NAME,
+        name=path.name.removeprefix(f"{lean.lang}_"),
         version=VERSION,
         spacy_version=">=3.8.0,<3.9.0",
-        description=DESCRIPTION,
-        license=SOURCE["license"],
-        sources=[SOURCE],
+        description=f"Universal Dependencies ({args.lang}), small, for the CPU.",
+        license=args.license,
+        sources=[source],
     )
     fresh = path.with_name(path.name + ".new")
+    shutil.rmtree(fresh, ignore_errors=True)
     lean.to_disk(fresh)
     if path.exists():
         shutil.rmtree(path)
     fresh.rename(path)
 
 
-def evaluate(ud_dir: Path, out: Path) -> dict[str, float]:
-    """Score the pipeline on the test split and writes the figures next to it."""
+def texts_of(pipe: Any) -> Iterator[str]:
+    """Yield what a component writes onto tokens, which spaCy does not save with all of them."""
+    yield from map(str, getattr(pipe, "labels", ()))
+    trees = getattr(pipe, "trees", ())  # of edits of words to lemmas
+    for tree in (trees[number] for number in range(len(trees))):
+        yield from (pipe.vocab.strings[tree[part]] for part in ("orig", "subst") if part in tree)
+
+
+def evaluate(test: Path, out: Path) -> dict[str, float]:
+    """Score the pipeline on the test split of its treebank and write the figures next to it."""
     nlp = spacy.load(out)
-    found = scores.score(nlp, read_treebank(ud_dir, "test"))
+    found = scores.score(nlp, list(read_conllu(test)), moses_of(nlp.lang))
     found["size_mb"] = size_megabytes(out)
     write_card(out, found)
     return found
@@ -234,8 +337,13 @@ def write_card(directory: Path, found: dict[str, float]) -> None:
     meta["performance"] = found
     path.write_text(json.dumps(meta, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     source = meta["sources"][0]
-    entries = {**meta, **source, **found, "source": source["name"], "name": meta["name"]}
+    entries = {**meta, **source, "source": source["name"], "name": f"{meta['lang']}_{meta['name']}"}
+    entries["url"] = source["url"] or "https://universaldependencies.org"
+    entries["author"] = source["author"] or "those that the treebank's README names"
     entries["components"] = ", ".join(meta["pipeline"])
+    told = ((text, found[name]) for name, text in scores.MEASURES.items() if name in found)
+    entries["scores"] = "\n".join(f"| {text} | {value} |" for text, value in told)
+    entries |= {name: found[name] for name in ("sentences", "words", "size_mb")}
     for page in CARD.iterdir():
         text = Template(page.read_text(encoding="utf-8")).substitute(entries)
         (directory / page.name).write_text(text, encoding="utf-8")

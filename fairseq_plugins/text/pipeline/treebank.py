@@ -1,9 +1,9 @@
-"""Universal Dependencies sentences, read and re-cut: the pure half of the English pipeline.
+"""Universal Dependencies sentences, read and re-cut: the pure half of trained pipelines.
 
-A sentence is words, coarse tags (UPOS), heads and relations, with the stretch of text each word
-covers, counted in characters that are not white space. Re-cutting asks, for another tokenisation
-of the same text, which treebank word covers the first character of each new token: that word gives
-the tag, and the tree is carried over where it stays one.
+A sentence is words with all that a treebank says of them, and the stretch of text each word covers,
+counted in characters that are not white space. Re-cutting asks, for another tokenisation of the
+same text, which treebank word covers the first character of each new token: that word gives tags,
+and the tree is carried over where it stays one.
 """
 
 import random
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ...corpora.conllu import Row, checked_rows, heads_of, read_blocks
 from ...syntax.subwords import Span, locate_words
-from ...text_reading import numbered_lines
+from ...text_reading import numbered_lines, read_lines
 
 TEXT = "# text = "
 
@@ -26,6 +26,9 @@ class TreeSentence:
     text: str  # the raw sentence
     words: tuple[str, ...]  # W surface forms
     upos: tuple[str, ...]  # W coarse tags
+    xpos: tuple[str, ...]  # W tags of the treebank's own; empty text for none, as in the next two
+    feats: tuple[str, ...]  # W morphological features
+    lemmas: tuple[str, ...]  # W lemmas
     # W positions of the heads, a root pointing at itself; None where there is no tree
     heads: tuple[int, ...] | None
     deps: tuple[str, ...]  # W relation labels, aligned with ``heads``
@@ -34,8 +37,8 @@ class TreeSentence:
     spans: tuple[Span, ...]  # W (start, end) pairs in non-space characters of ``text``
 
 
-def read_treebank(directory: Path, split: str) -> list[TreeSentence]:
-    """Read one split of a treebank folder.
+def split_file(directory: Path, split: str) -> Path:
+    """Return the file of a split of a treebank folder.
 
     Args:
         directory: holds ``<split>.conllu`` or ``<anything>-ud-<split>.conllu``.
@@ -43,7 +46,6 @@ def read_treebank(directory: Path, split: str) -> list[TreeSentence]:
 
     Raises:
         FileNotFoundError: no such file, or more than one that fits.
-        ValueError: a malformed line, named by file and number.
     """
     plain = directory / f"{split}.conllu"
     found = [plain] if plain.is_file() else sorted(directory.glob(f"*-ud-{split}.conllu"))
@@ -51,7 +53,22 @@ def read_treebank(directory: Path, split: str) -> list[TreeSentence]:
         raise FileNotFoundError(
             f"{directory}: expected {split}.conllu or one *-ud-{split}.conllu, found {len(found)}"
         )
-    return list(read_conllu(found[0]))
+    return found[0]
+
+
+def language_of(directory: Path) -> str:
+    """Return the language code of a treebank folder by the names of its files, or nothing."""
+    names = {path.name.partition("_")[0] for path in directory.glob("*_*-ud-*.conllu")}
+    return names.pop() if len(names) == 1 else ""
+
+
+def licence_of(directory: Path) -> str:
+    """Return the licence that a treebank's README names, or nothing."""
+    for path in sorted(directory.glob("README*")):
+        for line in read_lines(path):
+            if line.startswith("License:"):
+                return line.removeprefix("License:").strip()
+    return ""
 
 
 def read_conllu(path: Path) -> Iterator[TreeSentence]:
@@ -93,11 +110,18 @@ def _sentence(
         text=text,
         words=tuple(row[1] for row in rows),
         upos=tuple(row[3] for row in rows),
+        xpos=_said(rows, 4),
+        feats=_said(rows, 5),
+        lemmas=_said(rows, 2),
         heads=tuple(number - 1 if number else i for i, number in enumerate(numbers)),
         deps=tuple(row[7] if number else "ROOT" for row, number in zip(rows, numbers)),
         spaces=tuple(spaces),
         spans=tuple(spans),
     )
+
+
+def _said(rows: Sequence[Sequence[str]], column: int) -> tuple[str, ...]:
+    return tuple("" if row[column] == "_" != row[1] else row[column] for row in rows)
 
 
 def _place(parts: list[str], surface: str) -> list[Span]:
@@ -172,6 +196,12 @@ def recut(sentence: TreeSentence, tokens: Sequence[str]) -> TreeSentence | None:
         sentence,
         words=tuple(tokens),
         upos=tuple(sentence.upos[word] for word in first),
+        xpos=tuple(sentence.xpos[word] for word in first),
+        feats=tuple(sentence.feats[word] for word in first),
+        lemmas=tuple(
+            sentence.lemmas[word] if token == sentence.words[word] else ""
+            for token, word in zip(tokens, first)
+        ),
         heads=tuple(heads) if roots == 1 and is_forest(heads) else None,
         deps=tuple(deps),
         spaces=None,
@@ -182,7 +212,10 @@ def recut(sentence: TreeSentence, tokens: Sequence[str]) -> TreeSentence | None:
 def lowered(sentence: TreeSentence) -> TreeSentence:
     """Return the sentence in lower case."""
     return replace(
-        sentence, text=sentence.text.lower(), words=tuple(word.lower() for word in sentence.words)
+        sentence,
+        text=sentence.text.lower(),
+        words=tuple(word.lower() for word in sentence.words),
+        lemmas=tuple(lemma.lower() for lemma in sentence.lemmas),
     )
 
 
@@ -194,15 +227,15 @@ def as_given(sentence: TreeSentence) -> TreeSentence:
 def variants(
     sentences: Sequence[TreeSentence],
     *,
-    tokenize: Callable[[str], list[str]],
+    tokenize: Callable[[str], list[str]] | None,
     rate: float,
     seed: int,
 ) -> list[TreeSentence]:
     """Return the training mixture: every sentence once, and rates of its variants besides.
 
     Half of the sentences keep their raw text, so that the pipeline meets its own tokeniser; a
-    fraction ``rate`` comes again in lower case and another as re-cut by ``tokenize``, a quarter of
-    the latter in lower case too.
+    fraction ``rate`` comes again in lower case and another as re-cut by ``tokenize`` (if there is
+    such a thing in its language), a quarter of the latter in lower case too.
     """
     draw = random.Random(seed)
     mixture: list[TreeSentence] = []
@@ -210,7 +243,7 @@ def variants(
         mixture.append(sentence if draw.random() < 0.5 else as_given(sentence))
         if draw.random() < rate:
             mixture.append(as_given(lowered(sentence)))
-        if draw.random() < rate:
+        if tokenize is not None and draw.random() < rate:
             other = recut(sentence, tokenize(sentence.text))
             if other is not None:
                 mixture.append(lowered(other) if draw.random() < 0.25 else other)

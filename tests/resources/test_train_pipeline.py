@@ -1,4 +1,4 @@
-"""Training and scoring the English pipeline, end to end on a toy treebank."""
+"""Training and scoring pipelines, end to end on a toy treebank."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spacy.tokens import Doc  # noqa: E402
 from fairseq_plugins.cli.main import main  # noqa: E402
 from fairseq_plugins.text.pipeline import scores  # noqa: E402
 from fairseq_plugins.text.pipeline import training as pipeline  # noqa: E402
-from fairseq_plugins.text.pipeline.treebank import as_given, read_treebank  # noqa: E402
+from fairseq_plugins.text.pipeline.treebank import as_given, read_conllu  # noqa: E402
 
 NOUNS = ["dog", "cat", "bird", "fish", "horse", "mouse"]
 VERBS = ["sees", "hears", "chases", "likes"]
@@ -30,11 +30,16 @@ def toy_conllu(count: int) -> str:
             ["DET", "NOUN", "VERB", "DET", "NOUN", "PUNCT"],
             [2, 3, 0, 5, 3, 3],
             ["det", "nsubj", "root", "det", "obj", "punct"],
+            ["the", words[1], words[2].replace("s", "z"), "a", words[4], "."],
+            ["DT", "NN", "VBZ", "DT", "NN", "."],
+            ["_", "Number=Sing", "Person=3", "_", "Number=Sing", "_"],
         )
         lines = [f"# text = {' '.join(words[:-1])}."]
-        for number, (word, tag, head, dep) in enumerate(rows, 1):
+        for number, (word, tag, head, dep, lemma, xpos, feats) in enumerate(rows, 1):
             misc = "SpaceAfter=No" if number == 5 else "_"
-            lines.append(f"{number}\t{word}\t_\t{tag}\t_\t_\t{head}\t{dep}\t_\t{misc}")
+            lines.append(
+                f"{number}\t{word}\t{lemma}\t{tag}\t{xpos}\t{feats}\t{head}\t{dep}\t_\t{misc}"
+            )
         blocks.append("\n".join(lines) + "\n\n")
     return "".join(blocks)
 
@@ -47,15 +52,20 @@ def treebank(tmp_path_factory):
     return folder
 
 
-def train(treebank: Path, out: Path, steps: int = 40) -> Path:
+def sentences_of(treebank: Path, split: str) -> list:
+    return list(read_conllu(treebank / f"{split}.conllu"))
+
+
+def train(treebank: Path, out: Path, steps: int = 40, *options: str) -> Path:
     sizes = ["--rows", "200", "100", "100", "100", "--eval-every", "10"]
-    paths = ["--ud-dir", str(treebank), "--out", str(out)]
-    assert main(["train-pipeline", *paths, "--steps", str(steps), *sizes]) == 0
+    paths = ["--ud-dir", str(treebank), "--out", str(out), "--lang", "en"]
+    more = ["--license", "CC BY-SA 4.0", *options]
+    assert main(["train-pipeline", *paths, "--steps", str(steps), *sizes, *more]) == 0
     return out
 
 
 def test_to_doc_joins_sentences_with_shifted_heads(treebank):
-    sentences = read_treebank(treebank, "dev")[:2]
+    sentences = sentences_of(treebank, "dev")[:2]
     doc = pipeline.to_doc(sentences, spacy.blank("en").vocab)
     assert [token.head.i for token in doc] == [1, 2, 2, 4, 2, 2, 7, 8, 8, 10, 8, 8]
     assert [len(sentence) for sentence in doc.sents] == [6, 6]
@@ -63,7 +73,7 @@ def test_to_doc_joins_sentences_with_shifted_heads(treebank):
 
 
 def test_to_docs_never_joins_given_words_with_raw_text(treebank):
-    sentences = read_treebank(treebank, "train")
+    sentences = sentences_of(treebank, "train")
     mixed = [s if i % 3 else as_given(s) for i, s in enumerate(sentences)]
     docs = list(pipeline.to_docs(mixed, spacy.blank("en").vocab, seed=0))
     assert sum(len(doc) for doc in docs) == sum(len(s.words) for s in sentences)
@@ -79,6 +89,7 @@ def test_train_then_evaluate_leaves_a_pipeline_with_a_filled_card(treebank, tmp_
     assert found["upos"] > 90
     assert found["uas"] > 60
     assert found["words"] == 72
+    assert min(found["xpos"], found["feats"], found["lemmas"]) > 80
     card = (out / "README.md").read_text(encoding="utf-8")
     assert f"| {found['upos']} |" in card
     assert "$" not in card
@@ -107,7 +118,7 @@ def test_interrupted_training_leaves_the_best_pipeline(treebank, tmp_path, monke
 
     monkeypatch.setattr(pipeline, "report", interrupt)
     out = train(treebank, tmp_path / "pipe", steps=1000)
-    assert spacy.load(out).meta["name"] == "ewt_small"
+    assert spacy.load(out).meta["name"] == "pipe"
 
 
 @pytest.mark.slow
@@ -118,14 +129,14 @@ def test_saved_pipeline_keeps_no_corpus_words(treebank, tmp_path):
 
 
 def test_compare_tags_looks_at_the_word_under_the_first_character(treebank):
-    sentence = read_treebank(treebank, "test")[0]  # The dog sees a cat .
+    sentence = sentences_of(treebank, "test")[0]  # The dog sees a cat .
     spans = [(0, 2), (2, 6), (6, 10), (10, 15)]  # Th edog sees acat.
     tags = ["DET", "DET", "VERB", "NOUN"]
     assert scores.compare_tags(tags, spans, sentence) == [True, True, True, False]
 
 
 def test_score_is_perfect_for_a_pipeline_that_knows_the_answers(treebank):
-    sentences = read_treebank(treebank, "test")
+    sentences = sentences_of(treebank, "test")
     answers = {tuple(sentence.words): sentence for sentence in sentences}
 
     class Oracle:

@@ -30,14 +30,18 @@ def conllu(rows=ROWS, text=TEXT) -> str:
     return "\n".join(lines) + "\n\n"
 
 
+def read(folder, split):
+    return list(treebank.read_conllu(treebank.split_file(folder, split)))
+
+
 @pytest.fixture
 def sentence(tmp_path):
     (tmp_path / "en_ewt-ud-train.conllu").write_text(conllu(), encoding="utf-8")
-    (only,) = treebank.read_treebank(tmp_path, "train")
+    (only,) = read(tmp_path, "train")
     return only
 
 
-def test_read_treebank_takes_syntactic_words_and_their_place_in_the_text(sentence):
+def test_reading_takes_syntactic_words_and_their_place_in_the_text(sentence):
     assert sentence.words == ("I", "do", "n't", "like", "half", "-", "measures", "!!")
     surface = treebank.squeeze(sentence.text)
     assert tuple(surface[start:end] for start, end in sentence.spans) == sentence.words
@@ -57,19 +61,19 @@ def test_read_conllu_names_file_and_line_of_a_broken_sentence(tmp_path, rows, te
     path = tmp_path / "train.conllu"
     path.write_text(conllu(rows, text), encoding="utf-8")
     with pytest.raises(ValueError, match=rf"train\.conllu:\d+.*{message}"):
-        treebank.read_treebank(tmp_path, "train")
+        read(tmp_path, "train")
 
 
 def test_read_conllu_rejects_a_line_with_missing_fields(tmp_path):
     path = tmp_path / "dev.conllu"
     path.write_text("# text = a\n1\ta\n\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"dev\.conllu:2: expected 10"):
-        treebank.read_treebank(tmp_path, "dev")
+        read(tmp_path, "dev")
 
 
-def test_read_treebank_without_the_split_names_the_folder(tmp_path):
+def test_reading_without_the_split_names_the_folder(tmp_path):
     with pytest.raises(FileNotFoundError, match="test.conllu"):
-        treebank.read_treebank(tmp_path, "test")
+        read(tmp_path, "test")
 
 
 def test_recut_gives_each_token_the_tag_under_its_first_character(sentence):
@@ -99,7 +103,7 @@ def test_recut_refuses_tokens_that_spell_something_else(sentence):
 def test_recut_of_any_cutting_keeps_tags_and_leaves_a_tree_or_none(cuts, tmp_path_factory):
     folder = tmp_path_factory.mktemp("ud")
     (folder / "train.conllu").write_text(conllu(), encoding="utf-8")
-    (sentence,) = treebank.read_treebank(folder, "train")
+    (sentence,) = read(folder, "train")
     surface = treebank.squeeze(TEXT)
     edges = [0, *sorted(cut for cut in cuts if cut < len(surface)), len(surface)]
     tokens = [surface[a:b] for a, b in zip(edges, edges[1:], strict=False)]
@@ -127,3 +131,11 @@ def test_variants_add_lower_case_and_recut_copies_at_their_rate(sentence):
     assert sum(other.words[-1].lower() == "half-measures!!" for other in every) == 200
     assert mix(0.5) == mix(0.5)
     assert {other.spaces is None for other in mix(0)} == {True, False}
+
+
+def test_language_and_licence_are_read_off_the_folder(tmp_path):
+    assert (treebank.language_of(tmp_path), treebank.licence_of(tmp_path)) == ("", "")
+    for split in ("train", "dev"):
+        (tmp_path / f"de_gsd-ud-{split}.conllu").write_text("", encoding="utf-8")
+    (tmp_path / "README.md").write_text("# Summary\nLicense: CC BY-SA 4.0\n", encoding="utf-8")
+    assert (treebank.language_of(tmp_path), treebank.licence_of(tmp_path)) == ("de", "CC BY-SA 4.0")

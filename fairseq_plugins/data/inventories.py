@@ -1,0 +1,35 @@
+"""The layers of a prepared folder with their values: learnt inventories are files of it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..syntax.labels import Inventory
+from ..syntax.layers import Layer, layers_of
+from .manifest import Manifest
+
+
+def bound_layers(
+    folder: Path, manifest: Manifest, names: Iterable[str] | None = None
+) -> list[Layer]:
+    """Return layers of a folder, learnt ones with their inventories, and check closed ones.
+
+    Args:
+        folder, manifest: the prepared folder, of which a learnt inventory is read.
+        names: of those that are wanted, in this order (default: all, in the manifest's order).
+
+    Raises:
+        FileNotFoundError: an inventory is missing.
+        ValueError: it is none, or lists other labels than this release knows.
+    """
+    found = []
+    for layer in layers_of(manifest.layers if names is None else names):
+        if name := manifest.inventory_file(layer):
+            path = Path(folder) / name
+            if not path.is_file():
+                raise FileNotFoundError(f"{path} is missing; prepare the folder again")
+            if layer.is_open:
+                layer = layer.bound(Inventory.load(layer.name, path))
+            else:
+                layer.inventory.check_file(path)
+        found.append(layer)
+    return found

@@ -1,0 +1,103 @@
+"""What a folder is to hold beside its words: options of all preparations, and what they mean."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ...data.inventories import bound_layers
+from ...data.manifest import Manifest
+from ...files import sha256
+from ...option_flags import flag_of, option
+from ...syntax.layers import CHOICES, Layer, is_column, layers_of, split_names
+
+NOTHING = "none"
+_FIELDS: dict[str, tuple[Any, ...]] = {  # help and default
+    "layers": (
+        f"what the folder holds beside its words: any of {', '.join(CHOICES)}, with commas, or "
+        f"{NOTHING}; e.g. pos,dep,lemma,morph.Number",
+        None,
+    ),
+    "layer_min_count": (
+        "values of learnt layers (dep, tag, lemma, morph, ent) that fewer training words have are "
+        "unknown",
+        2,
+    ),
+    "layer_max_size": ("how many values of a learnt layer are kept at most (-1: all)", -1),
+    "layer_dicts": (
+        "prepared folder whose values of learnt layers are taken, instead of those of training",
+        None,
+    ),
+}
+LEAST = {"layer_min_count": 1, "layer_max_size": -1}
+
+
+def layer_option(name: str) -> Any:
+    """Make the field of an option."""
+    return option(*_FIELDS[name], least=LEAST.get(name))
+
+
+def unrecorded(options: Any) -> list[str]:
+    """Return those that a manifest does not name: said by others, or as they are by themselves."""
+    same = (name for name in LEAST if getattr(options, name) == _FIELDS[name][1])
+    return ["layers", "layer_dicts", *same]
+
+
+def read_layers(text: str, option: str) -> list[str]:
+    """Split the names of layers that an option asks for; ``none`` gives none.
+
+    Raises:
+        ValueError: no name, one that is there twice, or an unknown one; with the choices.
+    """
+    try:
+        names = split_names(text)
+        if names == [NOTHING]:
+            return []
+        layers_of(names)
+    except ValueError as error:
+        raise ValueError(f"{option} {text!r}: {error}, or {NOTHING}") from None
+    if not names:
+        raise ValueError(f"{option} {text!r}: choices are {', '.join(CHOICES)}, or {NOTHING}")
+    return names
+
+
+def apart(names: Iterable[str]) -> dict[str, Any]:
+    """Say with the older options of parallel text what ``--layers`` says: columns, and trees."""
+    names = list(names)
+    columns = [name for name in names if is_column(name)]
+    return {"features": ",".join(columns), "parse": len(columns) < len(names)}
+
+
+def given_inventories(options: Any, names: Iterable[str], *, trained: bool) -> dict[str, Layer]:
+    """Return learnt layers with the inventories of ``--layer-dicts``, by name; none without it.
+
+    Args:
+        options, names: of a preparation; of the layers that its folder holds.
+        trained: whether there is training text to learn inventories from.
+
+    Raises:
+        FileNotFoundError: there is no such folder.
+        ValueError: it lacks a layer; there is neither such a folder nor training text.
+    """
+    learnt = [layer.name for layer in layers_of(names) if layer.learnt]
+    flag = flag_of("layer_dicts")
+    if not options.layer_dicts:
+        if learnt and not trained:
+            raise ValueError(
+                f"without training text the values of {', '.join(learnt)} cannot be learnt: give "
+                f"{flag} FOLDER, the folder that the model was trained on"
+            )
+        return {}
+    folder = Path(options.layer_dicts)
+    manifest = Manifest.load(folder)
+    if lacking := [name for name in learnt if name not in manifest.layers]:
+        raise ValueError(f"{flag} {folder} has no {' and no '.join(lacking)}")
+    return {layer.name: layer for layer in bound_layers(folder, manifest, learnt)}
+
+
+def inventory_inputs(options: Any, given: dict[str, Layer]) -> dict[str, dict[str, str]]:
+    """Return what a manifest says of the inventories that were given."""
+    folder, found = Path(options.layer_dicts or ""), {}
+    for name, layer in given.items():
+        path = folder / Manifest.load(folder).inventory_file(layer)
+        found[f"inventory.{name}"] = {"file": str(path), "sha256": sha256(path)}
+    return found
