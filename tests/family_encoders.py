@@ -12,7 +12,7 @@ from torch import nn
 from fairseq_plugins.pretrained.families import FAMILIES
 from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
 
-SIZES = {"hidden": 24, "layers": 2, "heads": 2, "intermediate": 20, "positions": 40}
+SIZES = {"hidden": 24, "layers": 2, "heads": 2, "intermediate": 20, "positions": 64}
 SIZES["vocabulary"] = 30  # ids that tests draw from; tables have a row for every subword
 
 

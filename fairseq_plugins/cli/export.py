@@ -1,12 +1,13 @@
-"""Write the BERT of a fine-tuned checkpoint as a Hugging Face directory.
+"""Write the encoder of a fine-tuned checkpoint as a Hugging Face directory.
 
     fairseq-plugins export checkpoints/cola exported/cola
     fairseq-plugins export checkpoint_best.pt exported/cola --data data-bin/cola
 
-The directory holds config.json, model.safetensors, vocab.txt and the tokenizer's settings; load it
-with transformers' AutoModel and AutoTokenizer, or give it to --pretrained here. The head of the
-task (its classifier) is no part of a BERT directory and is left out. Models that read features or
-attend in another way than BERT are refused: the directory would compute something else.
+The directory is one of the encoder's family (BERT, RoBERTa, ...). It holds config.json,
+model.safetensors, the vocabulary and the tokenizer's settings; load it with transformers' AutoModel
+and AutoTokenizer, or give it to --pretrained here. The head of the task (its classifier) is no part
+of such a directory and is left out, as is a pooler where the family has none. Models that read
+features or attend in another way are refused: the directory would compute something else.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""A fine-tuned checkpoint's BERT as a Hugging Face directory."""
+"""A fine-tuned checkpoint's encoder as a Hugging Face directory."""
 
 import logging
 from pathlib import Path
@@ -12,7 +12,7 @@ logger = logging.getLogger(__name__)
 def export_checkpoint(
     checkpoint: str | Path, output: str | Path, data: str | Path | None = None
 ) -> None:
-    """Write the encoder of a checkpoint as a Hugging Face BERT directory, without its head.
+    """Write the encoder of a checkpoint as a Hugging Face directory, without its head.
 
     Args:
         checkpoint: a checkpoint file, or a run folder (its ``checkpoint_best.pt``).
@@ -22,7 +22,7 @@ def export_checkpoint(
 
     Raises:
         FileNotFoundError: no such checkpoint or prepared folder.
-        ValueError: a checkpoint that is refused or is no plain BERT, or an output that is taken.
+        ValueError: a checkpoint that is refused or is no plain encoder, or an output that is taken.
     """
     huggingface.check_free(output)
     paths = find_checkpoints(checkpoint)

@@ -81,20 +81,25 @@ def constants(
         name: getattr(model, part) if getattr(args, name) is None else getattr(args, name)
         for name, part in FOLLOWING.items()
     }
-    for name, part in FOLLOWING.items():
-        if found[name] != constants_of(family, 0).get(part, found[name]):
-            only = constants_of(family, 0)[part]
-            raise ValueError(f"{flag_of(name)} {found[name]}: {family.name} has {only} alone")
-    try:
-        embedding_of(family, found["embedding_size"], args.hidden_size)
-    except ValueError as error:
-        raise ValueError(f"--embedding-size: {error}") from None
+    _check_family(found, family, args.hidden_size)
     if model.sides and found["type_vocab_size"] < sentences:
         raise ValueError(
             f"the data folder has examples of {sentences} sentences, but the model only "
             f"--type-vocab-size {found['type_vocab_size']}: it could not tell them apart"
         )
     return found
+
+
+def _check_family(found: dict[str, Any], family: Family, hidden: int) -> None:
+    """Refuse options that no encoder of a family has; ValueError."""
+    for name, part in FOLLOWING.items():
+        if found[name] != constants_of(family, 0).get(part, found[name]):
+            only = constants_of(family, 0)[part]
+            raise ValueError(f"{flag_of(name)} {found[name]}: {family.name} has {only} alone")
+    try:
+        embedding_of(family, found["embedding_size"], hidden)
+    except ValueError as error:
+        raise ValueError(f"--embedding-size: {error}") from None
 
 
 def _advice(shape: BertShape) -> str:
