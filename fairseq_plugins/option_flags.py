@@ -29,6 +29,7 @@ def option(
     least: float | None = None,
     most: float | None = None,
     short: str = "",
+    alias: str | None = None,
     metavar: str | None = None,
     positional: bool = False,
     required: bool | None = None,
@@ -41,6 +42,7 @@ def option(
         choices: all values it may have, shown in its help.
         least, most: the smallest and the largest number it may be; ``most`` needs ``least``.
         short: a second, short flag, e.g. ``-s``.
+        alias: another spelling of the flag, also of fairseq's own parser.
         metavar, positional: what its value is called in the help; whether it has no flag.
         required: whether the parser asks for it (default: where there is no default).
     """
@@ -51,6 +53,7 @@ def option(
         "least": least,
         "most": most,
         "short": short,
+        "argparse_alias": alias,
         "metavar": metavar,
         "positional": positional,
         "required": default is MISSING if required is None else required,
@@ -78,7 +81,8 @@ def add_flags(
     for spec in fields(record):
         if not spec.metadata or spec.name in leave_out:
             continue
-        names = [*filter(None, [spec.metadata["short"]]), flag_of(spec.name)]
+        spelt = (spec.metadata["short"], flag_of(spec.name), spec.metadata["argparse_alias"])
+        names = [*filter(None, spelt)]
         text = spec.metadata["help"].replace("%", "%%")
         if spec.metadata["positional"]:
             parser.add_argument(spec.name, metavar=spec.metadata["metavar"], help=text)

@@ -39,6 +39,7 @@ class Overrides:
         "what annotates raw text: a spaCy pipeline, installed or a path, or udpipe:MODEL (default: "
         "that of the data folder, if it is bundled or installed)",
         None,
+        alias="--annotator",
     )
     max_positions: int | None = option(
         "most wordpieces of a row, specials included, as far as the model has positions (default: "

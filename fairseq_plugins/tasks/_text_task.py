@@ -54,6 +54,7 @@ class TextTaskConfig(FairseqDataclass):
         "what annotates raw text: a spaCy pipeline, installed or a path, or udpipe:MODEL "
         "(default: the data folder's, if it is bundled or installed)",
         None,
+        alias="--annotator",
     )
     # fairseq's own options, where the task has to know them.
     train_subset: str = II("dataset.train_subset")

@@ -59,6 +59,7 @@ class SyntaxTranslationConfig(TranslationConfig):
         "what annotates raw text: a spaCy pipeline, installed or a path, or udpipe:MODEL "
         "(default: the data folder's, if it is bundled or installed)",
         None,
+        alias="--annotator",
     )
     ablation_seed: int = option("seed of --ablation-mode shuffle", 1)
 

@@ -56,6 +56,7 @@ class QuestionOptions:
         "what annotates: an installed spaCy pipeline or its path, or udpipe:MODEL (default: a "
         "bundled English one)",
         "",
+        alias="--annotator",
     )
     max_positions: int = option(
         "wordpieces of question, window and special tokens together", Limits.max_positions, least=1

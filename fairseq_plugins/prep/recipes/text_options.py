@@ -211,7 +211,12 @@ def kind_of(split: str) -> str:
 def add_text_flags(parser: argparse.ArgumentParser) -> None:
     """Add all flags: the preparation's and the readers'."""
     add_flags(parser, TextOptions)
-    add_flags(parser.add_argument_group("reading"), ReadOptions)
+    text = "the same as --spacy-model; a number is --m2-annotator"
+    parser.add_argument("--annotator", metavar="ANNOTATOR", default="", help=text)
+    reading = parser.add_argument_group("reading")
+    add_flags(reading, ReadOptions, leave_out=("annotator",))
+    about = next(spec.metadata["help"] for spec in fields(ReadOptions) if spec.name == "annotator")
+    reading.add_argument("--m2-annotator", type=int, default=0, help=f"{about} (default: 0)")
     parser.set_defaults(labels="")  # as it is typed; see `parse_labels`
 
 
@@ -221,7 +226,13 @@ def options_from(flags: Mapping[str, Any]) -> TextOptions:
     Raises:
         ValueError, FileNotFoundError: see `TextOptions`, `ReadOptions` and `parse_labels`.
     """
-    names = {spec.name for spec in fields(ReadOptions)}
+    names, flags = {spec.name for spec in fields(ReadOptions)}, dict(flags)
+    named, number = flags.pop("annotator", ""), flags.pop("m2_annotator", 0)
+    flags["annotator"] = int(named) if named.isdecimal() else number
+    if named and not named.isdecimal():
+        if flags.get("spacy_model"):
+            raise ValueError("--annotator says what --spacy-model says: give one of them")
+        flags["spacy_model"] = named
     reading = {name: value for name, value in flags.items() if name in names}
     reading["labels"] = parse_labels(reading.get("labels", ""))
     rest = {name: value for name, value in flags.items() if name not in names}

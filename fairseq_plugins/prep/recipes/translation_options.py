@@ -54,6 +54,7 @@ class TranslationOptions:
         "bundled English one); beside --conllu it "
         "is for raw text in inference",
         "",
+        alias="--annotator",
     )
     conllu: bool = option(
         "read PREFIX.SOURCE.conllu beside each source file instead of tagging", False
