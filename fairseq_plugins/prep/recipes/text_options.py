@@ -212,7 +212,7 @@ def add_text_flags(parser: argparse.ArgumentParser) -> None:
     """Add all flags: the preparation's and the readers'."""
     add_flags(parser, TextOptions)
     text = "the same as --spacy-model; a number is --m2-annotator"
-    parser.add_argument("--annotator", metavar="ANNOTATOR", default="", help=text)
+    parser.add_argument("--annotator", metavar="ANNOTATOR", default=0, help=text)
     reading = parser.add_argument_group("reading")
     add_flags(reading, ReadOptions, leave_out=("annotator",))
     about = next(spec.metadata["help"] for spec in fields(ReadOptions) if spec.name == "annotator")
@@ -227,9 +227,9 @@ def options_from(flags: Mapping[str, Any]) -> TextOptions:
         ValueError, FileNotFoundError: see `TextOptions`, `ReadOptions` and `parse_labels`.
     """
     names, flags = {spec.name for spec in fields(ReadOptions)}, dict(flags)
-    named, number = flags.pop("annotator", ""), flags.pop("m2_annotator", 0)
-    flags["annotator"] = int(named) if named.isdecimal() else number
-    if named and not named.isdecimal():
+    named, number = str(flags.pop("annotator", 0)), flags.pop("m2_annotator", 0)
+    flags["annotator"] = number or (int(named) if named.isdecimal() else 0)
+    if not named.isdecimal():
         if flags.get("spacy_model"):
             raise ValueError("--annotator says what --spacy-model says: give one of them")
         flags["spacy_model"] = named
