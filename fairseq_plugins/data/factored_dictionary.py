@@ -30,6 +30,10 @@ class FactoredDictionary(Dictionary):
         plain = (ids < self.nspecial) | (labels <= SPECIAL_ID)
         return ids + self.size * labels.to(ids).masked_fill(plain, 0)
 
+    def plain(self, ids: Tensor) -> Tensor:
+        """Return ids without marks, as models know them."""
+        return ids % self.size
+
     def __getitem__(self, idx: Any) -> str:
         """Return the subword of an id, restored if the id is marked."""
         label, plain = divmod(int(idx), self.size)

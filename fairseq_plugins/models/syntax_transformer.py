@@ -137,6 +137,20 @@ class SyntaxTransformerModel(TransformerModel):
         found = sample["net_input"]["prev_output_factors"]
         return self.decoder.target_factors.chosen(found)
 
+    def read_again(self, factors: Tensor) -> Tensor:
+        """Return the factors that `forward` takes to read a finished translation.
+
+        Args:
+            factors: of its T tokens, the last being ``</s>``, (T, K).
+
+        Returns:
+            Factors of the words before, in the columns of the data folder, (1, T, columns).
+        """
+        columns = self.decoder.target_factors.columns
+        found = factors.new_zeros(len(factors), max(columns) + 1)  # (T, columns)
+        found[:, list(columns)] = factors.roll(1, 0)  # those of </s> come first
+        return found[None]
+
     @classmethod
     def _narrow_words(cls, args: Any, src_dict: Any, width: int) -> nn.Embedding:
         if args.source_embed_path:

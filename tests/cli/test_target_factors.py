@@ -7,6 +7,7 @@ import random
 import pytest
 from cli.commands import generate, interactive, run, train
 
+from fairseq_plugins.inference.attention import attend
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 
 FACTORS = "--target-features truecase --criterion label_smoothed_cross_entropy_with_factors"
@@ -54,6 +55,9 @@ def test_case_is_restored_wherever_text_comes_out(toy):
     assert interactive(toy / "data", path, stdin=lines).lines("D") == found
     hub = SyntaxTransformerModel.from_pretrained(str(path.parent), path.name)
     assert hub.translate(lines.splitlines(), beam=4, max_len_b=20) == found
+    looked = attend(hub, lines.splitlines()[0])
+    assert looked.translation == found[0]
+    assert abs(looked.weights.sum(1) - 1).max() < 1e-4
     both = generate(toy / "data", f"{path}:{path}")
     assert both.lines("D") == found
     assert generate(toy / "data", path, "--score-reference").lines("D") == wanted
