@@ -61,7 +61,7 @@ class SyntaxTransformerModel(TransformerModel):
             layers, annotator: of the data folder.
             targets: its layers of target subwords.
         """
-        sizes, _ = plan_targets(cfg.target_features, targets)
+        sizes, _ = plan_targets(getattr(cfg, "target_features", None), targets)
         _options.write(cfg, target_features=",".join(sizes) or NONE)
         _config.resolve(cfg)
         columns = {layer.name: layer for layer in layers if layer.enters == COLUMN}

@@ -84,9 +84,7 @@ class EncodedChunk:
         write_bytes(path, save(arrays))
 
     @classmethod
-    def load(
-        cls, path: Path, bounds: Mapping[str, int], alike: Iterable[Sequence[str]] = ()
-    ) -> EncodedChunk:
+    def load(cls, path: Path, bounds: Mapping[str, int], *alike: Sequence[str]) -> EncodedChunk:
         """Read a chunk that `save` wrote.
 
         Args:

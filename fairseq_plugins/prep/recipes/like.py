@@ -47,8 +47,9 @@ def options_of(given: Mapping[str, Any]) -> TranslationOptions:
     langs = ("source_lang", "target_lang")
     if missing := [flag_of(name) for name in langs if name not in taken | given]:
         raise ValueError(f"{' and '.join(missing)} must be given, unless --like FOLDER says it")
-    if folder and taken["spacy_model"] and "spacy_model" not in given:
-        check_recorded(taken["spacy_model"], Path(folder))
+    for name in ("spacy_model", "target_annotator"):
+        if folder and taken[name] and name not in given:
+            check_recorded(taken[name], Path(folder))
     return TranslationOptions(**{**taken, **given})
 
 

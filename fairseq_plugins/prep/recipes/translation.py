@@ -172,7 +172,7 @@ class TranslationRecipe(engine.Recipe):
         targets = {target_stream(layer.name): layer for layer in self.targets}
         bounds |= {name: len(layer.inventory) for name, layer in targets.items()}
         alike = (SOURCE, *self.layers), (TARGET, *targets)
-        found = EncodedChunk.load(chunk.encoded, {SOURCE: 0, TARGET: 0, **bounds}, alike)
+        found = EncodedChunk.load(chunk.encoded, {SOURCE: 0, TARGET: 0, **bounds}, *alike)
         columns = look_up_layers(found, {k: v for k, v in self.layers.items() if v.learnt})
         streams, unknown = {}, {}
         for side, lang in self.langs.items():
