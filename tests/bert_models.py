@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from types import SimpleNamespace
+from typing import Any
 
 import torch
 from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
@@ -11,6 +12,7 @@ from trees import context_of
 
 from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.models.bert import BertModel
+from fairseq_plugins.pretrained.families import FAMILIES, Family
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.layers import LAYERS
 from fairseq_plugins.tasks._checks import check_needs
@@ -25,6 +27,19 @@ SMALL = {
 }
 
 
+class FewSubwords:
+    """A dictionary of ids alone, padded as a family pads."""
+
+    def __init__(self, family: Family) -> None:
+        self.vocabulary = SimpleNamespace(family=family)
+
+    def __len__(self) -> int:
+        return 12
+
+    def pad(self) -> int:
+        return int(self.vocabulary.family.row.separators == 2)
+
+
 def manifest(**changes):
     values = {
         "target": "classes",
@@ -33,6 +48,7 @@ def manifest(**changes):
         "annotator_id": "en_small 1 abc",
         "options": {"pretrained": "none"},
         "sentences": 1,
+        "family": FAMILIES["bert"],
     }
     values |= changes
     return SimpleNamespace(**values, layers=["case", "subword", *values["annotations"]])
@@ -49,12 +65,12 @@ def options(arch="bert_plain", **given) -> Namespace:
     return args
 
 
-def text_task(vocabulary: bytes) -> SimpleNamespace:
-    """Stand in for a task: what a model asks it."""
+def text_task(dictionary: Any) -> SimpleNamespace:
+    """Stand in for a task: what a model asks it; a vocabulary's bytes make a dictionary of BERT."""
+    if isinstance(dictionary, bytes):
+        dictionary = ClosedDictionary(Vocabulary(dictionary))
     layers = [layer for layer in LAYERS.values() if not layer.is_open]
-    return SimpleNamespace(
-        source_dictionary=ClosedDictionary(Vocabulary(vocabulary)), layers=layers
-    )
+    return SimpleNamespace(source_dictionary=dictionary, layers=layers)
 
 
 def build(arch="bert_plain", about=None, vocabulary=VOCABULARY, **given) -> BertModel:
@@ -63,15 +79,17 @@ def build(arch="bert_plain", about=None, vocabulary=VOCABULARY, **given) -> Bert
     BertModel.complete_config(cfg, about)
     check_needs(BertModel.needs_of(cfg), about, "the data folder", training=True)
     torch.manual_seed(1)
-    return BertModel.build_model(cfg, text_task(vocabulary)).eval()
+    is_bert = about.family.name == "bert"
+    known = ClosedDictionary(Vocabulary(vocabulary)) if is_bert else FewSubwords(about.family)
+    return BertModel.build_model(cfg, text_task(known)).eval()
 
 
-def net_input(rows, *, factors=False) -> dict[str, torch.Tensor]:
+def net_input(rows, *, factors=False, pad=0) -> dict[str, torch.Tensor]:
     """Make a batch of random tokens with all that a model may read."""
     context = context_of(rows)
     padding = context.layout.padding_mask
     generator = torch.Generator().manual_seed(3)
-    tokens = torch.randint(4, 12, padding.shape, generator=generator).masked_fill(padding, 0)
+    tokens = torch.randint(4, 12, padding.shape, generator=generator).masked_fill(padding, pad)
     sample = {"src_tokens": tokens, "segments": context.segments}
     sample |= {"word_of": context.words, "heads": context.heads}
     if factors:

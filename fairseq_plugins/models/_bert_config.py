@@ -15,6 +15,7 @@ from ..nn.bert import ACTIVATIONS
 from ..nn.infusion import INITS, MERGES
 from ..nn.tree_masks import ANCESTOR_PAIRS
 from ..option_flags import option
+from ..pretrained.families import FAMILIES
 from ._dual_options import DualOptions
 from ._local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, LocalOptions
 from ._options import NONE, architecture, preset, write, written
@@ -76,7 +77,7 @@ BEFORE: dict[str, Any] = {"ancestor_pairs": "open"}
 
 
 def _given(text: str) -> Any:
-    return option(f"{text} (default: the checkpoint's, or BERT's)", None)
+    return option(f"{text} (default: the checkpoint's, or its family's)", None)
 
 
 @dataclass
@@ -84,8 +85,14 @@ class BertConfig(LocalOptions, DualOptions, SpanOptions):
     """Options of BERT with a task on top."""
 
     pretrained: Optional[str] = option(
-        "Hugging Face BERT directory to start from, or all-MiniLM-L6-v2; 'none' starts "
-        "from random weights (default: the one the data folder was prepared for)",
+        "pretrained directory to start from (of Hugging Face, or RoBERTa's and XLM-R's of "
+        "fairseq), or all-MiniLM-L6-v2; 'none' starts from random weights (default: the one the "
+        "data folder was prepared for)",
+        None,
+    )
+    family: Optional[ChoiceEnum(list(FAMILIES))] = option(
+        "family of the encoder (default: the one the data folder was prepared for, which it "
+        "must be)",
         None,
     )
     features: Optional[str] = preset(
@@ -128,7 +135,11 @@ class BertConfig(LocalOptions, DualOptions, SpanOptions):
     num_hidden_layers: Optional[int] = preset("number of layers")
     num_attention_heads: Optional[int] = preset("attention heads of a layer")
     intermediate_size: Optional[int] = preset("width of the feed-forward layers")
-    max_position_embeddings: Optional[int] = _given("longest input in wordpieces")
+    embedding_size: Optional[int] = _given("width of the embeddings, of ELECTRA and ALBERT")
+    max_position_embeddings: Optional[int] = _given(
+        "number of position embeddings, and so the longest input in wordpieces (RoBERTa and XLM-R "
+        "use all but two)"
+    )
     type_vocab_size: Optional[int] = _given("number of segment embeddings")
     hidden_act: Optional[ChoiceEnum(list(ACTIVATIONS))] = _given("activation")
     layer_norm_eps: Optional[float] = _given("epsilon of layer normalisation")

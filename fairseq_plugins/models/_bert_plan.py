@@ -5,6 +5,9 @@ from typing import Any, Optional
 
 from ..nn.bert import BertEncoder, BertShape
 from ..option_flags import flag_of
+from ..pretrained.configuration import constants_of, drawn_shape, embedding_of
+from ..pretrained.directory import find_family
+from ..pretrained.families import FAMILIES, Family
 from ..pretrained.vocabulary import Vocabulary
 from ._bert_config import SIZES, BertConfig
 from ._span_options import SPANS
@@ -17,6 +20,7 @@ PRESET = {
     "intermediate_size": "intermediate",
 }
 FOLLOWING = {
+    "embedding_size": "embedding_width",
     "max_position_embeddings": "positions",
     "type_vocab_size": "segments",
     "hidden_act": "activation",
@@ -24,17 +28,43 @@ FOLLOWING = {
     "dropout": "dropout",
     "attention_dropout": "attention_dropout",
 }
+OLDEST = "bert"  # the family of models that do not say theirs
 TUNABLE = ("dropout", "attention_dropout")  # may differ from the checkpoint's
 
 
-def constants(args: BertConfig, checkpoint: Optional[BertShape], sentences: int) -> dict[str, Any]:
-    """Return the options that the checkpoint decides, as given, as it says, or as BERT has them.
+def family_of(args: BertConfig, folder: Optional[Path], data: Family) -> Family:
+    """Return the family of a new model.
+
+    Args:
+        args: options.
+        folder: of the checkpoint, or None.
+        data: what the data folder was cut for.
 
     Raises:
-        ValueError: options that contradict the checkpoint, or fewer segment embeddings than an
-            example has sentences.
+        ValueError: ``--family`` or the checkpoint is of another family than the data folder.
     """
-    model = checkpoint or BertShape(vocabulary=1, hidden=1, layers=1, heads=1, intermediate=1)
+    wanted = {"--family": args.family and FAMILIES[args.family]}
+    wanted |= {f"--pretrained {args.pretrained}": folder and find_family(folder)}
+    for what, family in wanted.items():
+        if family not in (None, data):
+            raise ValueError(
+                f"{what} is of the family {family.name}, but the data folder was prepared for "
+                f"{data.name}; prepare it with a --pretrained of {family.name}"
+            )
+    return data
+
+
+def constants(
+    args: BertConfig, checkpoint: Optional[BertShape], family: Family, sentences: int
+) -> dict[str, Any]:
+    """Return the options that the checkpoint decides, as given, as it says, or as the family has
+    them.
+
+    Raises:
+        ValueError: options that contradict the checkpoint or the family, or fewer segment
+            embeddings than an example has sentences.
+    """
+    model = checkpoint or drawn_shape(family, args.hidden_size)
     wrong = [
         f"{flag_of(name)} {getattr(args, name)} (checkpoint: {getattr(model, part)})"
         for name, part in {**PRESET, **FOLLOWING}.items()
@@ -51,7 +81,15 @@ def constants(args: BertConfig, checkpoint: Optional[BertShape], sentences: int)
         name: getattr(model, part) if getattr(args, name) is None else getattr(args, name)
         for name, part in FOLLOWING.items()
     }
-    if found["type_vocab_size"] < sentences:
+    for name, part in FOLLOWING.items():
+        if found[name] != constants_of(family, 0).get(part, found[name]):
+            only = constants_of(family, 0)[part]
+            raise ValueError(f"{flag_of(name)} {found[name]}: {family.name} has {only} alone")
+    try:
+        embedding_of(family, found["embedding_size"], args.hidden_size)
+    except ValueError as error:
+        raise ValueError(f"--embedding-size: {error}") from None
+    if model.sides and found["type_vocab_size"] < sentences:
         raise ValueError(
             f"the data folder has examples of {sentences} sentences, but the model only "
             f"--type-vocab-size {found['type_vocab_size']}: it could not tell them apart"
@@ -68,14 +106,26 @@ def _advice(shape: BertShape) -> str:
 
 
 def shape_of(args: BertConfig, dictionary: Any) -> BertShape:
-    """Return the encoder's shape, of completed options and the data folder's vocabulary."""
+    """Return the encoder's shape, of completed options and the data folder's vocabulary.
+
+    Raises:
+        ValueError: the vocabulary is of another family.
+    """
+    family = FAMILIES[args.family or OLDEST]
+    if dictionary.vocabulary.family != family:
+        raise ValueError(
+            f"the model is of the family {family.name}, the data folder was prepared for "
+            f"{dictionary.vocabulary.family.name}"
+        )
     values = {part: getattr(args, name) for name, part in {**PRESET, **FOLLOWING}.items()}
+    width = values.pop("embedding_width")
     given = {part: value for part, value in values.items() if value is not None}
     return BertShape(
         vocabulary=len(dictionary),
         padding=dictionary.pad(),
         pooler=args.target not in ("word_labels", SPANS),
-        **given,
+        embedding=embedding_of(family, width, args.hidden_size),
+        **{**given, **constants_of(family, dictionary.pad())},
     )
 
 
@@ -116,6 +166,11 @@ def freeze(encoder: BertEncoder, layers: int) -> None:
     """
     if not 0 <= layers <= len(encoder.layers):
         raise ValueError(f"--freeze-layers {layers}: the encoder has {len(encoder.layers)} layers")
+    if encoder.shape.shared and 0 < layers < len(encoder.layers):
+        raise ValueError(
+            f"--freeze-layers {layers}: all {len(encoder.layers)} layers share their weights, so "
+            f"that none of them can be kept alone; choices: 0, {len(encoder.layers)}"
+        )
     if not layers:
         return
     for name, parameter in encoder.embeddings.named_parameters():

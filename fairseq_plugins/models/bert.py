@@ -3,8 +3,9 @@
 Every architecture is a value of one model: sizes, features (``bert_pos``), local attention
 (``bert_sla``, ``bert_wla``, ``bert_syntax_masks``), supervised heads (``bert_lisa``), layers on top
 (``bert_sgnet``), difference attention (``dabert``), word similarities (``bert_uer``), coattention
-(``bertqa``, for question answering); all of them combine. The mathematics lives in `nn`; here
-options become its parts, and a Hugging Face checkpoint its weights.
+(``bertqa``, for question answering); all of them combine, in encoders of every family of
+`pretrained.families`. The mathematics lives in `nn`; here options become its parts, and a
+pretrained checkpoint its weights.
 """
 
 import json
@@ -96,8 +97,8 @@ class BertModel(BaseFairseqModel):
 
         Raises:
             FileNotFoundError: no such checkpoint.
-            ValueError: options of attention that do not fit, or a checkpoint of other sizes or
-                segments.
+            ValueError: options of attention that do not fit, or a checkpoint of other sizes,
+                segments or another family.
         """
         needs = cls.needs_of(cfg)
         described = {*needs.reads(training=True)} - {*OF_PAIRS}  # words are
@@ -113,10 +114,12 @@ class BertModel(BaseFairseqModel):
             inventories=digests(one for one in layers if one.name in needs.features) or None,
         )
         args = merged(cfg, BertConfig)
-        shape = None
-        if args.pretrained != NONE:
-            shape = huggingface.read_config(resolve_directory(args.pretrained))
-        write(cfg, **_bert_plan.constants(args, shape, manifest.sentences))
+        folder = None if args.pretrained == NONE else resolve_directory(args.pretrained)
+        family = _bert_plan.family_of(args, folder, manifest.family)
+        shape = None if folder is None else huggingface.read_config(folder)
+        write(
+            cfg, family=family.name, **_bert_plan.constants(args, shape, family, manifest.sentences)
+        )
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "BertModel":
@@ -128,7 +131,7 @@ class BertModel(BaseFairseqModel):
         needs = cls.needs_of(cfg)
         args = merged(cfg, BertConfig)
         shape = _bert_plan.shape_of(args, task.source_dictionary)
-        infusion = _infusion(args, needs.features, task.layers)
+        infusion = _infusion(args, shape, needs.features, task.layers)
         attention, top = (make(args, shape) for make in (_syntax_plan.attention, _syntax_plan.top))
         encoder = BertEncoder(shape, attention, infusion, top)
         model = cls(encoder, _head(args, shape), needs, args)
@@ -139,7 +142,7 @@ class BertModel(BaseFairseqModel):
         return model
 
     def load_pretrained(self, checkpoint: str, dictionary: Any) -> None:
-        """Load a Hugging Face BERT into the encoder; features keep their start."""
+        """Load a pretrained directory into the encoder; features keep their start."""
         folder = resolve_directory(checkpoint)
         _bert_plan.check_vocabulary(dictionary, read_vocabulary(folder), folder)
         shape = self.encoder.shape
@@ -163,7 +166,7 @@ class BertModel(BaseFairseqModel):
 
     def max_positions(self) -> int:
         """Longest input in wordpieces, specials included."""
-        return self.encoder.shape.positions
+        return self.encoder.shape.longest
 
     def parameter_counts(self) -> dict[str, int]:
         """Count parameters: BERT, features, attention beside BERT's, head, all, trainable ones."""
@@ -253,13 +256,13 @@ def _size(*modules: Any) -> int:
 
 
 def _infusion(
-    args: BertConfig, features: tuple[str, ...], layers: Sequence[Layer]
+    args: BertConfig, shape: BertShape, features: tuple[str, ...], layers: Sequence[Layer]
 ) -> Optional[FeatureInfusion]:
     if not features:
         return None
     held = {layer.name: layer for layer in layers}
     return FeatureInfusion(
-        args.hidden_size,
+        shape.embedding_width,
         {name: len(held[name].inventory) for name in features},
         merge=args.feature_merge,
         dim=args.feature_embed_dim,

@@ -1,13 +1,18 @@
-"""One BERT encoder, attention injected per layer, computed without padding.
+"""One encoder of BERT's kind, attention injected per layer, computed without padding.
 
 Devlin et al. 2019, "BERT": h_0 = LayerNorm(word + position + segment), then L layers of
-self-attention and a feed-forward map, each followed by LayerNorm(x + f(x)). A pretrained checkpoint
-is loaded by `pretrained.huggingface`; the hidden states then equal the reference's.
+self-attention and a feed-forward map, each followed by LayerNorm(x + f(x)). Other families are
+values of a `BertShape`: positions that begin behind the padding id (Liu et al. 2019, "RoBERTa"),
+no segments (Sanh et al. 2019, "DistilBERT"), embeddings of another width with a map behind them
+(Clark et al. 2020, "ELECTRA"), and one layer's weights in all layers (Lan et al. 2020, "ALBERT"). A
+pretrained checkpoint is loaded by `pretrained.huggingface`; the hidden states then equal the
+reference's.
 
 Features (Sundararaman et al. 2019, "BERT + POS") join the word embedding before that first
 LayerNorm; see `nn.infusion.FeatureInfusion`.
 
-Letters: B batch, S length, N real tokens of the batch, D width, F features, L layers, H heads.
+Letters: B batch, S length, N real tokens of the batch, D width, E width of embeddings, F features,
+L layers, H heads.
 """
 
 from collections.abc import Callable
@@ -42,14 +47,19 @@ class BertShape:
         layers: number of layers L.
         heads: attention heads H of a layer.
         intermediate: width of the feed-forward layer.
-        positions: longest input in wordpieces.
-        segments: number of segment embeddings.
+        positions: number of position embeddings.
+        segments: number of segment embeddings; may be 0.
         activation: ``gelu`` | ``gelu_new`` | ``relu``.
         norm_epsilon: of LayerNorm.
         dropout: on embeddings and on the output of every block.
         attention_dropout: on attention weights.
         padding: id of the padding wordpiece.
         pooler: whether there is a map for the first token's state.
+        embedding: width of the embeddings E, which a map brings to D; None: D, without a map.
+        position_offset: which position embedding is the first token's.
+        sides: whether segment embeddings say of which text of a pair a token is; otherwise the
+            first one is added everywhere.
+        shared: whether all layers compute with the first one's weights.
     """
 
     vocabulary: int
@@ -65,6 +75,20 @@ class BertShape:
     attention_dropout: float = 0.1
     padding: int = 0
     pooler: bool = True
+    embedding: int | None = None
+    position_offset: int = 0
+    sides: bool = True
+    shared: bool = False
+
+    @property
+    def embedding_width(self) -> int:
+        """Width of the embeddings E."""
+        return self.hidden if self.embedding is None else self.embedding
+
+    @property
+    def longest(self) -> int:
+        """Longest input in wordpieces."""
+        return self.positions - self.position_offset
 
 
 @dataclass(frozen=True)
@@ -94,22 +118,25 @@ class BertOutput:
 
 
 class BertEmbeddings(nn.Module):
-    """Word, position and segment embeddings, added up and normalised.
+    """Word, position and segment embeddings, added up, normalised, and brought to width D.
 
     Args:
         shape: sizes.
         features: optional module that joins features to the word embedding:
-            ``features(word (N, D), factors (N, F)) -> (N, D)``.
+            ``features(word (N, E), factors (N, F)) -> (N, E)``.
     """
 
     def __init__(self, shape: BertShape, features: nn.Module | None = None) -> None:
         super().__init__()
-        self.words = nn.Embedding(shape.vocabulary, shape.hidden, padding_idx=shape.padding)
-        self.positions = nn.Embedding(shape.positions, shape.hidden)
-        self.segments = nn.Embedding(shape.segments, shape.hidden)
-        self.norm = nn.LayerNorm(shape.hidden, eps=shape.norm_epsilon)
+        width = shape.embedding_width
+        self.words = nn.Embedding(shape.vocabulary, width, padding_idx=shape.padding)
+        self.positions = nn.Embedding(shape.positions, width)
+        self.segments = nn.Embedding(shape.segments, width) if shape.segments else None
+        self.norm = nn.LayerNorm(width, eps=shape.norm_epsilon)
         self.dropout = Dropout(shape.dropout)
+        self.projection = None if shape.embedding is None else nn.Linear(width, shape.hidden)
         self.features = features
+        self.offset, self.sides = shape.position_offset, shape.sides
 
     def forward(
         self, tokens: Tensor, segments: Tensor | None, layout: BatchLayout, factors: Tensor | None
@@ -119,17 +146,19 @@ class BertEmbeddings(nn.Module):
         Raises:
             ValueError: features are wanted and not given.
         """
-        word = self.words(layout.pack(tokens))  # (N, D)
+        word = self.words(layout.pack(tokens))  # (N, E)
         if self.features is not None:
             if factors is None:
                 raise ValueError("this encoder reads features, but the batch has no src_factors")
-            word = self.features(word, layout.pack(factors))  # (N, D)
-        place = functional.embedding(layout.positions, self.positions.weight)  # (N, D)
-        if segments is None:
-            segment = self.segments.weight[0]  # (D,)
-        else:
-            segment = self.segments(layout.pack(segments))  # (N, D)
-        return self.dropout(self.norm(word + segment + place))
+            word = self.features(word, layout.pack(factors))  # (N, E)
+        places = layout.positions + self.offset if self.offset else layout.positions  # (N,)
+        place = functional.embedding(places, self.positions.weight)  # (N, E)
+        if self.segments is not None:
+            one = segments is None or not self.sides
+            # (E,) or (N, E)
+            word = word + (self.segments.weight[0] if one else self.segments(layout.pack(segments)))
+        states = self.dropout(self.norm(word + place))  # (N, E)
+        return states if self.projection is None else self.projection(states)  # (N, D)
 
 
 class BertLayer(nn.Module):
@@ -158,9 +187,19 @@ class BertLayer(nn.Module):
         changed = self.outer(self.activation(self.inner(rows)))  # (N, D)
         return self.output_norm(self.dropout.add(rows, changed))
 
+    def share(self, owner: "BertLayer") -> None:
+        """Compute with the weights of another layer, whose they stay; what is added is its own."""
+        for mine, theirs, names in (
+            (self, owner, ("attention_norm", "inner", "outer", "output_norm")),
+            (self.attention, owner.attention, ("qkv", "out")),
+        ):
+            for name in names:
+                delattr(mine, name)
+                vars(mine)[name] = getattr(theirs, name)  # not registered: saved once
+
 
 class BertEncoder(nn.Module):
-    """BERT without a task.
+    """BERT, or one of its relatives, without a task.
 
     Args:
         shape: sizes.
@@ -182,8 +221,11 @@ class BertEncoder(nn.Module):
         make = attention or (lambda _: plain_attention(shape))
         self.embeddings = BertEmbeddings(shape, features)
         self.layers = nn.ModuleList(BertLayer(shape, make(i)) for i in range(shape.layers))
+        for layer in self.layers[1:] if shape.shared else ():
+            layer.share(self.layers[0])
         self.pooler = nn.Linear(shape.hidden, shape.hidden) if shape.pooler else None
-        tables = (self.embeddings.words, self.embeddings.positions, self.embeddings.segments)
+        own = self.embeddings
+        tables = (own.words, own.positions, own.segments, own.projection)
         for part in filter(None, (*tables, self.layers, self.pooler)):
             part.apply(draw)
         self.top = top

@@ -1,15 +1,21 @@
-"""``config.json`` of a Hugging Face BERT as a `BertShape`, and back.
+"""``config.json`` of every family as a `BertShape`, and back.
 
 Whatever would change the mathematics is read or refused; whatever does not is passed over.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..checkpoints.records import MOST_LAYERS
+from ..messages import quoted
 from ..nn.bert import ACTIVATIONS, BertShape
-from .directory import read_json
+from .directory import CONFIG as FILE_NAME
+from .directory import find_family, is_fairseq, read_json
+from .fairseq_folder import read_config as read_fairseq
+from .families import Family
 
-FILE_NAME = "config.json"
 SIZES = {  # field of BertShape -> key; without them a checkpoint cannot be understood
     "vocabulary": "vocab_size",
     "hidden": "hidden_size",
@@ -28,49 +34,200 @@ FIXED = {
 }
 
 
+@dataclass(frozen=True)
+class Form:
+    """How a family's configuration is read and written.
+
+    Args:
+        sizes, rates: field of `BertShape` -> key.
+        segments, activation, norm_epsilon: keys; None: the family has no choice.
+        embedding: key of the embeddings' width; None: the encoder's.
+        projected: whether there is a map behind embeddings of the encoder's own width, too.
+        fixed: key -> the only value that we compute.
+        absent: fields -> what they are where a key is absent, if not as in BERT.
+        drawn: fields -> what they are in a model that starts from random weights, if other.
+        behind_padding: whether the first token's position is the padding id + 1.
+        constants: fields that are the same in all of the family's checkpoints.
+        written: further keys of a file that we write.
+    """
+
+    sizes: Mapping[str, str] = field(default_factory=lambda: SIZES)
+    rates: Mapping[str, str] = field(default_factory=lambda: RATES)
+    segments: str | None = "type_vocab_size"
+    activation: str = "hidden_act"
+    norm_epsilon: str | None = "layer_norm_eps"
+    embedding: str | None = None
+    projected: bool = False
+    fixed: Mapping[str, Any] = field(default_factory=lambda: FIXED)
+    absent: Mapping[str, Any] = field(default_factory=dict)
+    drawn: Mapping[str, Any] = field(default_factory=dict)
+    behind_padding: bool = False
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    written: Mapping[str, Any] = field(default_factory=dict)
+
+
+_ROBERTA = Form(
+    absent={"padding": 1},
+    drawn={"positions": 514, "segments": 1, "norm_epsilon": 1e-5},
+    behind_padding=True,
+    constants={"sides": False},
+    written={"bos_token_id": 0, "eos_token_id": 2},
+)
+_DISTILBERT = Form(
+    sizes={
+        "vocabulary": "vocab_size",
+        "hidden": "dim",
+        "layers": "n_layers",
+        "heads": "n_heads",
+        "intermediate": "hidden_dim",
+        "positions": "max_position_embeddings",
+    },
+    rates={"dropout": "dropout", "attention_dropout": "attention_dropout"},
+    segments=None,
+    activation="activation",
+    norm_epsilon=None,
+    constants={"sides": False, "segments": 0, "norm_epsilon": 1e-12},
+)
+_ALBERT = Form(
+    embedding="embedding_size",
+    projected=True,
+    fixed={**FIXED, "num_hidden_groups": 1, "inner_group_num": 1},
+    absent={
+        "activation": "gelu_new",
+        "dropout": 0.0,
+        "attention_dropout": 0.0,
+        "embedding": 128,
+    },
+    constants={"shared": True},
+    written={"num_hidden_groups": 1, "inner_group_num": 1},
+)
+FORMS = {  # by the name of a family
+    "bert": Form(),
+    "roberta": _ROBERTA,
+    "xlm-roberta": _ROBERTA,
+    "electra": Form(
+        embedding="embedding_size", absent={"embedding": 128}, drawn={"embedding": None}
+    ),
+    "distilbert": _DISTILBERT,
+    "albert": _ALBERT,
+}
+
+
+def constants_of(family: Family, padding: int) -> dict[str, Any]:
+    """Return the fields of a `BertShape` that follow from the family, and of what it pads with."""
+    form = FORMS[family.name]
+    return {"position_offset": padding + 1 if form.behind_padding else 0, **form.constants}
+
+
+def embedding_of(family: Family, width: int | None, hidden: int) -> int | None:
+    """Return the width of embeddings that have a map behind them; None: there is no map.
+
+    Args:
+        family: of the encoder.
+        width: of its embeddings; None: as wide as the encoder.
+        hidden: width of the encoder.
+
+    Raises:
+        ValueError: the family has embeddings of its own width alone.
+    """
+    form, width = FORMS[family.name], hidden if width is None else width
+    if form.embedding is None and width != hidden:
+        raise ValueError(f"{family.name} has embeddings of its own width, {hidden}, not {width}")
+    return width if width != hidden or form.projected else None
+
+
+def drawn_shape(family: Family, hidden: int) -> BertShape:
+    """Return what a model of random weights is unless options say otherwise; sizes are none.
+
+    Embeddings are never wider than the encoder.
+    """
+    form = FORMS[family.name]
+    own = {**form.absent, **form.drawn, **form.constants}
+    width = min(own.pop("embedding", None) or hidden, hidden)
+    own["embedding"] = embedding_of(family, width, hidden)
+    sizes = {"vocabulary": 1, "layers": 1, "heads": 1, "intermediate": 1}
+    return BertShape(hidden=hidden, **{**sizes, **own})
+
+
 def read_shape(directory: str | Path) -> BertShape:
     """Read ``config.json``; whether there is a pooler, only the weights know (taken as True).
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: it is no configuration of a BERT that we compute; names key and value.
+        ValueError: it is no configuration of an encoder that we compute; names key and value.
     """
-    path = Path(directory) / FILE_NAME
-    config = read_json(path)
-    _check_kind(path, config)
-    values = {name: _number(path, config, key, least=1) for name, key in SIZES.items()}
-    values["segments"] = _number(path, config, "type_vocab_size", 2, least=1)
-    values["padding"] = _number(path, config, "pad_token_id", 0, least=0)
-    for name, key in RATES.items():
-        values[name] = _number(path, config, key, 0.1)
-        if not 0 <= values[name] < 1:
-            raise ValueError(f"{path}: {key} is {values[name]}, expected a rate below 1")
-    values["norm_epsilon"] = _number(path, config, "layer_norm_eps", 1e-12)
-    values["activation"] = config.get("hidden_act", "gelu")
+    path, family = Path(directory) / FILE_NAME, find_family(directory)
+    if is_fairseq(directory):
+        path, config = read_fairseq(directory)
+    else:
+        config = read_json(path)
+    form = FORMS[family.name]
+    _check_kind(path, config, form)
+    values = {name: _number(path, config, key, least=1) for name, key in form.sizes.items()}
+    values |= _options(path, config, form)
+    values |= constants_of(family, values["padding"])
+    if form.embedding is not None:
+        width = _number(path, config, form.embedding, form.absent["embedding"], least=1)
+        values["embedding"] = embedding_of(family, width, values["hidden"])
     shape = BertShape(**values)
-    if shape.hidden % shape.heads:
-        raise ValueError(
-            f"{path}: num_attention_heads {shape.heads} do not divide hidden_size {shape.hidden}"
-        )
-    if shape.padding >= shape.vocabulary:
-        raise ValueError(
-            f"{path}: pad_token_id {shape.padding} is not below vocab_size {shape.vocabulary}"
-        )
+    for problem in _problems(shape, form):
+        raise ValueError(f"{path}: {problem}")
     return shape
 
 
-def _check_kind(path: Path, config: dict[str, Any]) -> None:
-    """Refuse another model, and values of options that we do not compute."""
-    if config.get("model_type") != "bert":
-        raise ValueError(f"{path}: model_type is {config.get('model_type')!r}, expected 'bert'")
-    for key, value in FIXED.items():
+def _options(path: Path, config: dict[str, Any], form: Form) -> dict[str, Any]:
+    """Read what has a default."""
+    values: dict[str, Any] = {}
+    if form.segments is not None:
+        values["segments"] = _number(path, config, form.segments, 2, least=1)
+    values["padding"] = _number(
+        path, config, "pad_token_id", form.absent.get("padding", 0), least=0
+    )
+    for name, key in form.rates.items():
+        values[name] = _number(path, config, key, form.absent.get(name, 0.1))
+        if not 0 <= values[name] < 1:
+            raise ValueError(f"{path}: {key} is {values[name]}, expected a rate below 1")
+    if form.norm_epsilon is not None:
+        values["norm_epsilon"] = _number(path, config, form.norm_epsilon, 1e-12)
+    return values | {"activation": _activation(config, form)}
+
+
+def _problems(shape: BertShape, form: Form) -> list[str]:
+    """Say where values do not fit each other."""
+    keys, found = form.sizes, []
+    if shape.hidden % shape.heads:
+        found.append(f"{keys['heads']} {shape.heads} do not divide {keys['hidden']} {shape.hidden}")
+    if shape.padding >= shape.vocabulary:
+        found.append(
+            f"pad_token_id {shape.padding} is not below {keys['vocabulary']} {shape.vocabulary}"
+        )
+    if shape.longest < 1:
+        found.append(
+            f"{keys['positions']} is {shape.positions}, but positions begin at pad_token_id + 1, "
+            f"which is {shape.position_offset}"
+        )
+    if shape.shared and shape.layers > MOST_LAYERS:  # no tensors would tell
+        found.append(f"{keys['layers']} is {shape.layers}, expected at most {MOST_LAYERS}")
+    return found
+
+
+def _activation(config: dict[str, Any], form: Form) -> Any:
+    value = config.get(form.activation)
+    return form.absent.get("activation", "gelu") if value is None else value
+
+
+def _check_kind(path: Path, config: dict[str, Any], form: Form) -> None:
+    """Refuse values of options that we do not compute."""
+    for key, value in form.fixed.items():
         if config.get(key) not in (value, None):
             raise ValueError(f"{path}: {key} is {config[key]!r}, expected {value!r}")
     if config.get("pruned_heads"):
         raise ValueError(f"{path}: pruned_heads is {config['pruned_heads']!r}, expected none")
-    activation = config.get("hidden_act", "gelu")
+    activation = _activation(config, form)
     if not isinstance(activation, str) or activation not in ACTIVATIONS:
-        raise ValueError(f"{path}: hidden_act is {activation!r}; choices: {', '.join(ACTIVATIONS)}")
+        raise ValueError(
+            f"{path}: {form.activation} is {quoted(activation)}; choices: {', '.join(ACTIVATIONS)}"
+        )
 
 
 def _number(
@@ -83,18 +240,33 @@ def _number(
     return float(value) if least is None else value
 
 
-def config_of(shape: BertShape) -> dict[str, Any]:
-    """Return the content of ``config.json`` for an encoder."""
-    return {
-        "architectures": ["BertModel"],
-        "model_type": "bert",
-        **{key: getattr(shape, name) for name, key in SIZES.items()},
-        **{key: getattr(shape, name) for name, key in RATES.items()},
-        "type_vocab_size": shape.segments,
-        "pad_token_id": shape.padding,
-        "hidden_act": shape.activation,
-        "layer_norm_eps": shape.norm_epsilon,
-        "initializer_range": 0.02,
-        "position_embedding_type": "absolute",
-        "torch_dtype": "float32",
+def config_of(shape: BertShape, family: Family) -> dict[str, Any]:
+    """Return the content of ``config.json`` for an encoder of a family.
+
+    Raises:
+        ValueError: a shape that no such encoder has.
+    """
+    form = FORMS[family.name]
+    if form.norm_epsilon is None and shape.norm_epsilon != form.constants["norm_epsilon"]:
+        raise ValueError(
+            f"{family.name} has no layer_norm_eps but {form.constants['norm_epsilon']}; this "
+            f"encoder has {shape.norm_epsilon}"
+        )
+    keys = {**form.sizes, **form.rates}
+    found = {
+        "architectures": [f"{family.title}Model"],
+        "model_type": family.name,
+        **{key: getattr(shape, name) for name, key in keys.items()},
     }
+    if form.segments is not None:
+        found[form.segments] = shape.segments
+    found |= {"pad_token_id": shape.padding, form.activation: shape.activation}
+    if form.norm_epsilon is not None:
+        found[form.norm_epsilon] = shape.norm_epsilon
+    found["initializer_range"] = 0.02
+    if "position_embedding_type" in form.fixed:
+        found["position_embedding_type"] = "absolute"
+    found["torch_dtype"] = "float32"
+    if form.embedding is not None:
+        found[form.embedding] = shape.embedding_width
+    return {**found, **form.written}

@@ -1,4 +1,4 @@
-"""A Hugging Face BERT directory as our encoder, and our encoder as such a directory.
+"""A pretrained directory of any family as our encoder, and our encoder as such a directory.
 
 Loading is strict: every tensor of the file is used, or left out by name (heads of other tasks), or
 refused; every tensor of the encoder is filled. Half precision becomes float32.
@@ -22,7 +22,9 @@ from ..messages import named
 from ..nn.attention import GlobalMixer
 from ..nn.bert import BertEncoder, BertShape
 from . import configuration, names, tokenizer, weights
-from .families import family_of
+from .directory import DICTIONARY, find_family, is_fairseq
+from .families import Family, family_of
+from .names import NAMES, Names
 from .tokenizer_sources import read_vocabulary
 from .vocabulary import Vocabulary
 
@@ -30,9 +32,12 @@ logger = logging.getLogger(__name__)
 
 Found = TypeVar("Found")
 
-PREFIX = "bert."
-HEADS = ("cls.", "classifier.", "qa_outputs.")  # of pretraining and of other tasks
-BUFFERS = ("embeddings.position_ids",)  # numbers 0, 1, 2 ... that old releases saved
+# numbers 0, 1, 2 ... and zeros that old releases saved
+BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")
+# fields that no tensor's size tells, and that decide what is computed
+DECISIVE = ("layers", "heads", "activation", "norm_epsilon", "padding")
+DECISIVE += ("embedding", "segments", "position_offset", "sides", "shared")
+FAIRSEQ = f"its options with {DICTIONARY}"  # what says the sizes of fairseq's own folder
 OLD_ENDINGS = {".gamma": ".weight", ".beta": ".bias"}  # LayerNorm in TensorFlow's words
 
 
@@ -43,18 +48,24 @@ def read_config(directory: str | Path) -> BertShape:
         FileNotFoundError, ValueError: ``config.json`` or the weights cannot be read or are of
             another model.
     """
-    shape = configuration.read_shape(directory)
-    path, authority = weights.weights_file(directory), configuration.FILE_NAME
-    sizes = _of_encoder(weights.read_tensors(directory, sizes=True), path)
-    shape = replace(shape, pooler=any(name.startswith(names.POOLER) for name in sizes))
-    if shape.layers > len(sizes):  # before as many names are made
+    family = find_family(directory)
+    own, shape = NAMES[family.name], configuration.read_shape(directory)
+    path = weights.weights_file(directory)
+    authority = FAIRSEQ if is_fairseq(directory) else configuration.FILE_NAME
+    sizes = _of_encoder(weights.read_tensors(directory, sizes=True), own, path)
+    has_pooler = own.pooler is not None and any(name.startswith(own.pooler) for name in sizes)
+    shape = replace(shape, pooler=has_pooler)
+    if not shape.shared and shape.layers > len(sizes):  # before as many names are made
         raise ValueError(f"{path}: {len(sizes)} tensors, {authority} says {shape.layers} layers")
-    for what, keys in _unlike(sizes, names.expected_sizes(shape)):
-        raise ValueError(
-            f"{path}: {what} tensors {keys} (a BERT of {shape.layers} layers by {authority})"
-        )
-    _check_sizes(sizes, shape, path, authority)
+    for what, keys in _unlike(sizes, names.expected_sizes(shape, own)):
+        kind = f"{_title(family)} of {shape.layers} layers by {authority}"
+        raise ValueError(f"{path}: {what} tensors {keys} ({kind})")
+    _check_sizes(sizes, names.expected_sizes(shape, own), path, authority)
     return shape
+
+
+def _title(family: Family) -> str:
+    return "BERT" if family.name == "bert" else family.name
 
 
 def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[str, Tensor]:
@@ -74,31 +85,33 @@ def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[st
             another size, or a model of another shape.
     """
     own = read_config(directory)
-    path = weights.weights_file(directory)
-    tensors = _of_encoder(weights.read_tensors(directory), path, log=True)
+    path, theirs = weights.weights_file(directory), NAMES[find_family(directory).name]
+    tensors = _of_encoder(weights.read_tensors(directory), theirs, path, log=True)
     for name, tensor in tensors.items():
         if not tensor.is_floating_point():
             raise ValueError(f"{path}: {name!r} holds {tensor.dtype}, expected real numbers")
         tensors[name] = tensor.float()
     if shape is not None:
         _cut_table(tensors, shape, Path(directory))
-        _check_request(tensors, own, shape, path)
-    return names.to_ours(tensors, own if shape is None else shape)
+        _check_request(tensors, own, shape, theirs, path)
+    return names.to_ours(tensors, own if shape is None else shape, theirs)
 
 
-def _of_encoder(found: Mapping[str, Found], path: Path, *, log: bool = False) -> dict[str, Found]:
+def _of_encoder(
+    found: Mapping[str, Found], own: Names, path: Path, *, log: bool = False
+) -> dict[str, Found]:
     """Take what is of the encoder out of a file's tensors, or their sizes, by plain names.
 
     Raises:
-        ValueError: a name that no BERT has, or two that are one.
+        ValueError: a name that no encoder of the family has, or two that are one.
     """
-    prefixed = any(name.startswith(PREFIX) for name in found)
+    prefixed = any(name.startswith(own.prefix) for name in found)
     taken: dict[str, Found] = {}
-    left_out = [name for name in found if name.startswith(HEADS)]
-    others = {name: value for name, value in found.items() if not name.startswith(HEADS)}
-    unknown = [name for name in others if prefixed and not name.startswith(PREFIX)]
+    left_out = [name for name in found if name.startswith(own.heads)]
+    others = {name: value for name, value in found.items() if not name.startswith(own.heads)}
+    unknown = [name for name in others if prefixed and not name.startswith(own.prefix)]
     for name, value in others.items():
-        plain = name.removeprefix(PREFIX)
+        plain = name.removeprefix(own.prefix)
         for old, new in OLD_ENDINGS.items():
             plain = plain.removesuffix(old) + new if plain.endswith(old) else plain
         if plain in BUFFERS or name in unknown:
@@ -124,10 +137,10 @@ def _unlike(found: Collection[str], expected: Collection[str]) -> Iterator[tuple
 
 
 def _check_sizes(
-    found: Mapping[str, names.Size], shape: BertShape, path: Path, authority: str
+    found: Mapping[str, names.Size], sizes: Mapping[str, names.Size], path: Path, authority: str
 ) -> None:
     """Refuse a tensor whose size is not what ``authority`` says."""
-    for name, size in names.expected_sizes(shape).items():
+    for name, size in sizes.items():
         if name in found and found[name] != size:
             raise ValueError(f"{path}: {name!r} has shape {found[name]}, {authority} says {size}")
 
@@ -143,16 +156,18 @@ def _cut_table(tensors: dict[str, Tensor], asked: BertShape, directory: Path) ->
 
 
 def _check_request(
-    tensors: Mapping[str, Tensor], own: BertShape, asked: BertShape, path: Path
+    tensors: Mapping[str, Tensor], own: BertShape, asked: BertShape, theirs: Names, path: Path
 ) -> None:
     sizes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    _check_sizes(sizes, asked, path, "the model")
-    for field in ("layers", "heads", "activation", "norm_epsilon", "padding"):
-        theirs, ours = getattr(own, field), getattr(asked, field)
-        if theirs != ours:
-            raise ValueError(f"{path.parent}: {field} is {theirs}, the model has {ours}")
+    if own.shared == asked.shared:
+        _check_sizes(sizes, names.expected_sizes(asked, theirs), path, "the model")
+    for field in DECISIVE:
+        one, other = getattr(own, field), getattr(asked, field)
+        if one != other:
+            raise ValueError(f"{path.parent}: {field} is {one}, the model has {other}")
     if asked.pooler and not own.pooler:
-        raise ValueError(f"{path}: no pooler ({names.POOLER}.*), the model has one")
+        found = f" ({theirs.pooler}.*)" if theirs.pooler else ""
+        raise ValueError(f"{path}: no pooler{found}, the model has one")
 
 
 def check_free(directory: str | Path) -> Path:
@@ -164,20 +179,20 @@ def check_free(directory: str | Path) -> Path:
 
 
 def check_plain(encoder: BertEncoder) -> None:
-    """Refuse an encoder that computes something else than BERT from the same weights.
+    """Refuse an encoder that computes something else than its family from the same weights.
 
     Raises:
         ValueError: it reads features, or attends in another way; says which.
     """
     for other, those, without in _beyond_bert(encoder):
         raise ValueError(
-            f"{other}; a BERT directory has no place for {those}, and without {without} it would "
-            "compute something else"
+            f"{other}; a pretrained directory has no place for {those}, and without {without} it "
+            "would compute something else"
         )
 
 
 def _beyond_bert(encoder: BertEncoder) -> Iterator[tuple[str, str, str]]:
-    """Yield what a BERT does not have, and two pronouns for it."""
+    """Yield what a plain encoder does not have, and two pronouns for it."""
     if encoder.embeddings.features is not None:
         yield "the encoder adds features to its word embeddings", "them", "them"
     if encoder.top is not None:
@@ -208,19 +223,25 @@ def export(
         vocabulary: bytes of the vocabulary file, see `vocabulary.Vocabulary`.
         settings: how raw text is cut, see `tokenizer.read_tokenizer_settings`.
 
+    A pooler is left out where the family has none.
+
     Raises:
-        ValueError: the directory is taken, the parameters are not those of a plain BERT, or the
-            vocabulary does not fit.
+        ValueError: the directory is taken, the parameters are not those of a plain encoder of the
+            family, or the vocabulary does not fit.
     """
-    directory = check_free(directory)
-    tensors = _their_tensors(state, shape)
-    pieces = Vocabulary(vocabulary, "the vocabulary", family_of(settings))
+    directory, family = check_free(directory), family_of(settings)
+    if shape.pooler and NAMES[family.name].pooler is None:
+        logger.warning("%s has no pooler: the encoder's is left out", family.name)
+        shape = replace(shape, pooler=False)
+        state = {name: value for name, value in state.items() if not name.startswith("pooler.")}
+    tensors = _their_tensors(state, shape, family)
+    pieces = Vocabulary(vocabulary, "the vocabulary", family)
     if len(pieces) > shape.vocabulary:
         raise ValueError(
             f"the vocabulary has {len(pieces)} subwords, the encoder {shape.vocabulary} embeddings"
         )
-    files = tokenizer.tokenizer_files(pieces, settings, shape.positions)
-    config = json.dumps(configuration.config_of(shape), indent=2) + "\n"
+    files = tokenizer.tokenizer_files(pieces, settings, shape.longest)
+    config = json.dumps(configuration.config_of(shape, family), indent=2) + "\n"
     files[configuration.FILE_NAME] = config.encode()
     temporary = new_folder(directory)
     try:
@@ -232,13 +253,16 @@ def export(
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _their_tensors(state: Mapping[str, Tensor], shape: BertShape) -> dict[str, Tensor]:
-    """Return the tensors under their names, refusing what a plain BERT does not have."""
-    for what, keys in _unlike(state, [ours for ours, _ in names.renamings(shape)]):
-        raise ValueError(f"not a plain BERT: {what} {keys}")
+def _their_tensors(
+    state: Mapping[str, Tensor], shape: BertShape, family: Family
+) -> dict[str, Tensor]:
+    """Return the tensors under their names, refusing what a plain encoder does not have."""
+    own = NAMES[family.name]
+    for what, keys in _unlike(state, [ours for ours, _ in names.renamings(shape, own)]):
+        raise ValueError(f"not a plain {_title(family)}: {what} {keys}")
     plain = {name: tensor.detach().cpu().to(torch.float32) for name, tensor in state.items()}
-    tensors = names.to_theirs(plain, shape)
-    for name, size in names.expected_sizes(shape).items():
+    tensors = names.to_theirs(plain, shape, own)
+    for name, size in names.expected_sizes(shape, own).items():
         if tuple(tensors[name].shape) != size:
             raise ValueError(f"{name!r} has shape {tuple(tensors[name].shape)}, expected {size}")
     return tensors

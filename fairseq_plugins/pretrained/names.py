@@ -1,10 +1,12 @@
-"""Names and shapes of BERT's tensors: Hugging Face's and ours, both ways, every one accounted for.
+"""Names and sizes of tensors: those of every family and ours, both ways, every one accounted for.
 
 Ours join query, key and value into one map: ``layers.N.attention.qkv`` holds the rows of query,
-then key, then value. All other tensors only change their name.
+then key, then value. All other tensors only change their name. Layers that share their weights have
+one set of names.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -14,78 +16,152 @@ from ..nn.bert import BertShape
 Tensors = dict[str, Tensor]
 Size = tuple[int, ...]
 
-EMBEDDINGS = {  # ours -> theirs, under "embeddings."
-    "words": "word_embeddings",
-    "positions": "position_embeddings",
-    "segments": "token_type_embeddings",
-    "norm": "LayerNorm",
-}
-LAYER = {  # ours, under "layers.N." -> theirs, under "encoder.layer.N."
-    "attention.out": "attention.output.dense",
-    "attention_norm": "attention.output.LayerNorm",
-    "inner": "intermediate.dense",
-    "outer": "output.dense",
-    "output_norm": "output.LayerNorm",
-}
-JOINED = tuple(f"attention.self.{part}" for part in ("query", "key", "value"))
 KINDS = ("weight", "bias")
-POOLER = "pooler.dense"
 WORDS = "embeddings.word_embeddings.weight"
+EMBEDDINGS = {  # ours -> theirs, of all families
+    "embeddings.words": "embeddings.word_embeddings",
+    "embeddings.positions": "embeddings.position_embeddings",
+    "embeddings.segments": "embeddings.token_type_embeddings",
+    "embeddings.norm": "embeddings.LayerNorm",
+}
+JOINED = "attention.qkv"
 
 
-def renamings(shape: BertShape) -> Iterator[tuple[str, tuple[str, ...]]]:
+@dataclass(frozen=True)
+class Names:
+    """What a family calls its tensors.
+
+    Args:
+        prefix: of all of them, in a model that has a head.
+        heads: beginnings of others: of pretraining and of tasks; these are left out.
+        layer: what stands before a layer's, with a place for its number unless all are one.
+        joined: query, key and value, under ``layer``.
+        parts: ours, under ``layers.N``, -> theirs, under ``layer``.
+        projection: map of embeddings to the encoder's width, where there is one.
+        pooler: map of the first token's state; None: the family has none.
+    """
+
+    prefix: str
+    heads: tuple[str, ...]
+    layer: str = "encoder.layer.{}"
+    joined: tuple[str, str, str] = (
+        "attention.self.query",
+        "attention.self.key",
+        "attention.self.value",
+    )
+    parts: dict[str, str] = field(
+        default_factory=lambda: {
+            "attention.out": "attention.output.dense",
+            "attention_norm": "attention.output.LayerNorm",
+            "inner": "intermediate.dense",
+            "outer": "output.dense",
+            "output_norm": "output.LayerNorm",
+        }
+    )
+    projection: str = "embeddings_project"
+    pooler: str | None = "pooler.dense"
+
+
+_TASKS = ("classifier.", "qa_outputs.")
+_ROBERTA = Names("roberta.", ("lm_head.", *_TASKS))
+_DISTILBERT = Names(
+    "distilbert.",
+    ("vocab_transform.", "vocab_layer_norm.", "vocab_projector.", "pre_classifier.", *_TASKS),
+    layer="transformer.layer.{}",
+    joined=("attention.q_lin", "attention.k_lin", "attention.v_lin"),
+    parts={
+        "attention.out": "attention.out_lin",
+        "attention_norm": "sa_layer_norm",
+        "inner": "ffn.lin1",
+        "outer": "ffn.lin2",
+        "output_norm": "output_layer_norm",
+    },
+    pooler=None,
+)
+_ALBERT = Names(
+    "albert.",
+    ("predictions.", "sop_classifier.", *_TASKS),
+    layer="encoder.albert_layer_groups.0.albert_layers.0",
+    joined=("attention.query", "attention.key", "attention.value"),
+    parts={
+        "attention.out": "attention.dense",
+        "attention_norm": "attention.LayerNorm",
+        "inner": "ffn",
+        "outer": "ffn_output",
+        "output_norm": "full_layer_layer_norm",
+    },
+    projection="encoder.embedding_hidden_mapping_in",
+    pooler="pooler",
+)
+_ELECTRA_HEADS = ("discriminator_predictions.", "generator_predictions.", "generator_lm_head.")
+NAMES = {  # by the name of a family
+    "bert": Names("bert.", ("cls.", *_TASKS)),
+    "roberta": _ROBERTA,
+    "xlm-roberta": _ROBERTA,
+    "electra": Names("electra.", (*_ELECTRA_HEADS, "sequence_summary.", *_TASKS), pooler=None),
+    "distilbert": _DISTILBERT,
+    "albert": _ALBERT,
+}
+
+
+def renamings(shape: BertShape, names: Names) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield (our name, the names of theirs that it is joined from) of an encoder."""
+    for ours, theirs in _modules(shape, names):
+        is_table = ours in EMBEDDINGS and not ours.endswith("norm")
+        for kind in KINDS[: 1 if is_table else 2]:
+            yield f"{ours}.{kind}", tuple(f"{name}.{kind}" for name in theirs)
+
+
+def _modules(shape: BertShape, names: Names) -> Iterator[tuple[str, tuple[str, ...]]]:
     for ours, theirs in EMBEDDINGS.items():
-        for kind in KINDS if ours == "norm" else KINDS[:1]:
-            yield f"embeddings.{ours}.{kind}", (f"embeddings.{theirs}.{kind}",)
-    for number in range(shape.layers):
-        here, there = f"layers.{number}", f"encoder.layer.{number}"
-        for kind in KINDS:
-            yield (
-                f"{here}.attention.qkv.{kind}",
-                tuple(f"{there}.{part}.{kind}" for part in JOINED),
-            )
-            for ours, theirs in LAYER.items():
-                yield f"{here}.{ours}.{kind}", (f"{there}.{theirs}.{kind}",)
-    for kind in KINDS if shape.pooler else ():
-        yield f"pooler.{kind}", (f"{POOLER}.{kind}",)
+        if shape.segments or ours != "embeddings.segments":
+            yield ours, (theirs,)
+    if shape.embedding is not None:
+        yield "embeddings.projection", (names.projection,)
+    for number in range(1 if shape.shared else shape.layers):
+        here, there = f"layers.{number}", names.layer.format(number)
+        yield f"{here}.{JOINED}", tuple(f"{there}.{part}" for part in names.joined)
+        for ours, theirs in names.parts.items():
+            yield f"{here}.{ours}", (f"{there}.{theirs}",)
+    if shape.pooler and names.pooler is not None:
+        yield "pooler", (names.pooler,)
 
 
-def expected_sizes(shape: BertShape) -> dict[str, Size]:
+def expected_sizes(shape: BertShape, names: Names) -> dict[str, Size]:
     """Return the size of every tensor of theirs."""
-    D, inner = shape.hidden, shape.intermediate
-    sizes: dict[str, Size] = {
-        WORDS: (shape.vocabulary, D),
-        "embeddings.position_embeddings.weight": (shape.positions, D),
-        "embeddings.token_type_embeddings.weight": (shape.segments, D),
+    D, E, inner = shape.hidden, shape.embedding or shape.hidden, shape.intermediate
+    weights: dict[str, Size] = {
+        "embeddings.words": (shape.vocabulary, E),
+        "embeddings.positions": (shape.positions, E),
+        "embeddings.segments": (shape.segments, E),
+        "embeddings.norm": (E,),
+        "embeddings.projection": (D, E),
+        "attention_norm": (D,),
+        "inner": (inner, D),
+        "outer": (D, inner),
+        "output_norm": (D,),
     }
-    for _, theirs in renamings(shape):
-        for name in theirs:
-            if ".intermediate." in name:
-                size: Size = (inner, D)
-            elif ".attention." not in name and ".output.dense." in name:
-                size = (D, inner)
-            else:
-                size = (D, D)
-            if name.endswith(".bias"):
-                size = size[:1]
-            sizes.setdefault(name, (D,) if "LayerNorm" in name else size)
+    sizes: dict[str, Size] = {}
+    for ours, theirs in renamings(shape, names):
+        module, _, kind = ours.rpartition(".")
+        size = weights.get(module) or weights.get(module.rpartition(".")[2], (D, D))
+        sizes |= dict.fromkeys(theirs, size[:1] if kind == "bias" else size)
     return sizes
 
 
-def to_ours(tensors: Tensors, shape: BertShape) -> Tensors:
+def to_ours(tensors: Tensors, shape: BertShape, names: Names) -> Tensors:
     """Rename and join tensors of theirs, which are complete and of the right sizes."""
     return {
         ours: torch.cat([tensors[name] for name in theirs]) if len(theirs) > 1
         else tensors[theirs[0]]
-        for ours, theirs in renamings(shape)
+        for ours, theirs in renamings(shape, names)
     }  # fmt: skip
 
 
-def to_theirs(tensors: Tensors, shape: BertShape) -> Tensors:
+def to_theirs(tensors: Tensors, shape: BertShape, names: Names) -> Tensors:
     """Rename and cut tensors of ours, complete and of the right sizes; each gets its own memory."""
     found: Tensors = {}
-    for ours, theirs in renamings(shape):
+    for ours, theirs in renamings(shape, names):
         for name, part in zip(theirs, tensors[ours].chunk(len(theirs)), strict=True):
             found[name] = part.clone(memory_format=torch.contiguous_format)
     return found

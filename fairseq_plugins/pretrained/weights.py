@@ -1,7 +1,8 @@
-"""The tensors of a Hugging Face directory, read without ever running code from a file.
+"""The tensors of a pretrained directory, read without ever running code from a file.
 
 ``model.safetensors`` holds numbers alone. ``pytorch_model.bin`` is a pickle, which may ask for any
-function: see `checkpoints.reading`. Either may be cut into shards, listed in an index file.
+function: see `checkpoints.reading`. Either may be cut into shards, listed in an index file. A
+folder of fairseq's has ``model.pt``; see `fairseq_folder`.
 """
 
 import re
@@ -15,7 +16,8 @@ from torch import Tensor
 
 from ..checkpoints.reading import read_plain, unreadable
 from ..messages import named
-from .directory import read_json
+from . import fairseq_folder
+from .directory import is_fairseq, read_json
 
 SAFETENSORS = "model.safetensors"
 PICKLE = "pytorch_model.bin"
@@ -28,8 +30,13 @@ def weights_file(directory: str | Path) -> Path:
     """Return the file to read: safetensors before pickles, whole before shards.
 
     Raises:
-        FileNotFoundError: there is none of `FILES`.
+        FileNotFoundError: there is none of `FILES`, or no ``model.pt`` of fairseq's.
     """
+    if is_fairseq(directory):
+        path = Path(directory) / fairseq_folder.FILE_NAME
+        if not path.is_file():
+            raise FileNotFoundError(f"{directory}: no weights; expected {path.name}")
+        return path
     for name in FILES:
         if (Path(directory) / name).is_file():
             return Path(directory) / name
@@ -72,7 +79,8 @@ def read_tensors(directory: str | Path, *, sizes: bool = False) -> dict[str, Any
 
 def _read_file(path: Path, *, sizes: bool) -> Mapping[str, Any]:
     if path.suffix != ".safetensors":
-        found = read_pickle(path)
+        own = path.name == fairseq_folder.FILE_NAME
+        found = fairseq_folder.read_tensors(path) if own else read_pickle(path)
         return {name: tuple(value.shape) for name, value in found.items()} if sizes else found
     try:
         with safe_open(path, framework="pt", device="cpu") as file:

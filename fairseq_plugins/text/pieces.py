@@ -36,9 +36,10 @@ LONGEST_WORD = 100  # characters; longer words are unknown to WordPiece, as in B
 
 _BLANKS = re.compile(r"[^\S\x0b\x0c\x1c-\x1f\x85]+")
 _WORD = re.compile(r"[\S\x0b\x0c\x1c-\x1f\x85]+")
+# what `tokenizers` takes for Chinese: BERT's ranges but for U+2B820 to U+2B91F, which it leaves out
 _CHINESE = re.compile(
     "([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0002a6df\U0002a700-\U0002ceaf\U0002f800-\U0002fa1f])"
+    "\U00020000-\U0002a6df\U0002a700-\U0002b81f\U0002b920-\U0002ceaf\U0002f800-\U0002fa1f])"
 )
 
 

@@ -31,8 +31,9 @@ from fairseq_plugins.nn.fusion import ABLATIONS
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BERTQA = EXAMPLES / "bertqa_squad"
 ALL_CONFIGS = sorted(EXAMPLES.glob("*/configs/*.yaml"))
-TRANSLATED = [p for p in ALL_CONFIGS if p.parts[-3].endswith("_en_de")]
-CONFIGS = [p for p in ALL_CONFIGS if p not in TRANSLATED]
+FOREIGN = [p for p in ALL_CONFIGS if p.parts[-3].endswith("_en_de")]
+TRANSLATED = [p for p in FOREIGN if p.stem == p.parts[-3]]  # the grids of the paper's features
+CONFIGS = [p for p in ALL_CONFIGS if p not in FOREIGN]
 SLA, DABERT = ([p for p in CONFIGS if p.parts[-3] == kind] for kind in ("sla", "dabert"))
 OWN_NAMES = {"demo", "ewt_errors"}  # grids that are not called by their dataset
 
@@ -58,7 +59,6 @@ def test_every_example_grid_fits_its_dataset_and_our_architectures(path):
 @pytest.mark.parametrize("path", TRANSLATED, ids=lambda path: path.stem)
 def test_translation_grids_have_every_combination_of_features_and_the_same_widths(path):
     grid = read_grid(path)
-    assert path.stem == path.parts[-3]
     assert {options["arch"] for options in grid.systems.values()} <= set(ARCH_MODEL_REGISTRY)
     fixed = {
         name: tuple(options["features"].replace("none", "").split(","))
@@ -72,6 +72,18 @@ def test_translation_grids_have_every_combination_of_features_and_the_same_width
     assert (min(widths), max(widths), 20 in widths) == (8, 64, True)
     assert [sum(map(int, part)) for part in parts] == widths
     assert (grid.prepare["trainpref"], grid.prepare["source-lang"]) == ("train", "en")
+
+
+@pytest.mark.parametrize("path", FOREIGN, ids=lambda path: path.stem)
+def test_translation_systems_read_what_their_folder_holds(path):
+    grid = read_grid(path)
+    held = grid.prepare.get("layers", ",".join(PAPER)).split(",")
+    read = {name for one in grid.systems.values() for name in one["features"].split(",")}
+    assert read <= {"none", *held}
+    for options in grid.systems.values():
+        for widths in [options.get("feature-embed-dims", [])]:
+            for text in [widths] if isinstance(widths, str) else widths:
+                assert len(text.split(",")) == len(options["features"].split(","))
 
 
 @pytest.mark.parametrize("path", SLA, ids=lambda path: path.stem)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 import transformers
 from family_directories import FORMS, roberta
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from raw_text import RuleParser
 
@@ -82,6 +82,7 @@ def test_given_words_have_the_ids_of_their_text(tokenizers, name, words) -> None
 @pytest.mark.parametrize("name", SCHEMES)
 @pytest.mark.parametrize("tokenize", ["whitespace", "characters"])
 @given(text=TEXTS)
+@example(text="0\U0002b820 ")  # Chinese, but not to the tokeniser of BERT
 @CALM
 def test_raw_text_keeps_its_ids_and_its_words_have_pieces(tokenizers, name, tokenize, text) -> None:
     encoder = TextEncoder(tokenizers[name], tokenize)
