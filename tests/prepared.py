@@ -19,6 +19,7 @@ from fairseq_plugins.data.manifest import Manifest
 from fairseq_plugins.data.streams import stream_prefix, write_stream
 from fairseq_plugins.models._config import SyntaxTransformerConfig
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
+from fairseq_plugins.syntax.casing import casing_of, lowered
 from fairseq_plugins.syntax.labels import SPECIAL_ID
 from fairseq_plugins.syntax.layers import LAYERS
 from fairseq_plugins.syntax.tree import COLUMNS, tree_columns
@@ -122,6 +123,7 @@ def prepare(
     joined: bool = False,
     annotator: Mapping[str, str] = ANNOTATOR,
     parse: bool = False,
+    truecase: bool = False,
 ) -> Path:
     """Write a prepared folder.
 
@@ -134,8 +136,12 @@ def prepare(
         joined: one dictionary for both sides.
         annotator: what the manifest says.
         parse: whether to write the trees of `tree_of`.
+        truecase: whether to write target text in small letters, and how its subwords are written.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    written = {split: [t.split() for _, t in part] for split, part in splits.items()}
+    if truecase:
+        splits = {k: [(s, lowered(t)) for s, t in part] for k, part in splits.items()}
     pairs = [pair for part in splits.values() for pair in part]
     sides = [[s for s, _ in pairs], [t for _, t in pairs]]
     if joined:
@@ -157,13 +163,21 @@ def prepare(
             trees = [tree_of(s.split()) for s, _ in part]
             for name, rows in zip(COLUMNS, zip(*trees)):
                 _write(folder, split, f"en.{name}", [[*row, 0] for row in rows], range(1000))
+        if truecase:
+            inventory = LAYERS["truecase"].inventory
+            inventory.save(folder / "dict.de.truecase.txt", {})
+            found = [inventory.ids(map(casing_of, line)) for line in written[split]]
+            rows = [[*row, SPECIAL_ID] for row in found]
+            _write(folder, split, "de.truecase", rows, inventory)
         columns = [*features, *(COLUMNS if parse else ())]
         streams = ["en", "de", *(f"en.{name}" for name in columns)]
+        streams += ["de.truecase"] if truecase else []
         counts[split] = {"lines": len(part), "tokens": dict.fromkeys(streams, 0)}
     plain = {"tokenizer": "pretokenized", "normalizer": "none", "subwords": "none"}
     segmentation = {side: {**plain, "model": None, "vocabulary": None} for side in SIDES}
     made = (list(features), segmentation, dict(annotator), counts)
-    manifest = Manifest("en", "de", *made, heads=parse)
+    targets = ["truecase"] if truecase else []
+    manifest = Manifest("en", "de", *made, heads=parse, target_features=targets)
     manifest.save(folder)
     return folder
 

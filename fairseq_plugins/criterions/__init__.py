@@ -1,13 +1,19 @@
-"""Registered criterions. Translation uses fairseq's own."""
+"""Registered criterions. Translation without target factors uses fairseq's own."""
 
 from ..registration import register
 
 register()  # first: it keeps logging as it is while fairseq loads
 
+from ._factored_cross_entropy import FactoredCrossEntropy  # noqa: E402
 from ._text_criterion import (  # noqa: E402
     ExtractiveQACriterion,
     SequenceLabelingCriterion,
     TextClassificationCriterion,
 )
 
-__all__ = ["ExtractiveQACriterion", "SequenceLabelingCriterion", "TextClassificationCriterion"]
+__all__ = [
+    "ExtractiveQACriterion",
+    "FactoredCrossEntropy",
+    "SequenceLabelingCriterion",
+    "TextClassificationCriterion",
+]

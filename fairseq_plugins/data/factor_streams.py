@@ -118,6 +118,7 @@ def check_split(
     *,
     lines: int | None = None,
     dictionaries: Mapping[str, Dictionary] | None = None,
+    target_layers: Iterable[Layer] = (),
 ) -> None:
     """Refuse a split whose streams disagree, before fairseq opens any of them.
 
@@ -126,6 +127,7 @@ def check_split(
         pair, source: language pair in file names; source language.
         layers, lines: those that the folder holds; number of lines the manifest promises.
         dictionaries: language -> its dictionary, of those whose tokens are checked.
+        target_layers: those that the folder holds of the target.
 
     Raises:
         FileNotFoundError: a stream is missing.
@@ -143,6 +145,8 @@ def check_split(
         _check_tokens(stream_prefix(folder, split, pair, language), language, dictionary)
     for layer in layers:
         _check_layer(layer, source_prefix, sizes)
+    for layer in target_layers:
+        _check_layer(layer, target_prefix, _read(target_prefix)[0])
 
 
 def _check_layer(layer: Layer, source: Path, sizes: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""Sentence pairs with source features: one tensor more in each batch, and features taken away."""
+"""Sentence pairs with features: a tensor more in each batch for a side, and features taken away."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,6 +17,9 @@ MODES = ("drop", "shuffle")  # of an ablation
 class FactoredPairDataset(BaseWrapperDataset):
     """Put ``src_factors`` (B, S, F) beside ``src_tokens`` (B, S).
 
+    Features of target words come as ``prev_output_factors`` (B, T, K) beside
+    ``prev_output_tokens`` (B, T): each place has those of the word that is read there.
+
     Features fall on the positions of ``src_tokens`` that are no padding, whatever side or width
     the padding has; that one rule is right for every option of fairseq's dataset.
 
@@ -29,6 +32,7 @@ class FactoredPairDataset(BaseWrapperDataset):
         pairs: fairseq's dataset.
         factors: as many rows, each as long as the source; None for data without features.
         observer: called with every batch as it is made.
+        targets: rows of features of the targets, each as long as its target; None for none.
         takes_all: whether a sentence of more than ``max_tokens`` makes a batch of its own, where
             fairseq stops.
 
@@ -42,32 +46,40 @@ class FactoredPairDataset(BaseWrapperDataset):
         factors: Sequence[Tensor] | None,
         *,
         observer: Callable[[dict[str, Any]], None] | None = None,
+        targets: Sequence[Tensor] | None = None,
         takes_all: bool = False,
     ) -> None:
         super().__init__(pairs)
-        if factors is not None and len(pairs) != len(factors):
-            raise ValueError(f"{len(pairs)} sentences, but {len(factors)} rows of features")
+        for rows in (factors, targets):
+            if rows is not None and len(pairs) != len(rows):
+                raise ValueError(f"{len(pairs)} sentences, but {len(rows)} rows of features")
+        self.targets = targets
         self.factors, self.observer, self.takes_all = factors, observer, takes_all
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        """Return fairseq's item with ``factors``, (S, F)."""
+        """Return fairseq's item with ``factors``, (S, F), and ``target_factors``, (T, K)."""
         item = self.dataset[index]
-        return item if self.factors is None else {**item, "factors": self.factors[index]}
+        for name, rows in (("factors", self.factors), ("target_factors", self.targets)):
+            item = item if rows is None else {**item, name: rows[index]}
+        return item
 
     def collater(
         self, samples: list[dict[str, Any]], pad_to_length: dict[str, int] | None = None
     ) -> dict[str, Any]:
         """Make a batch; see `LanguagePairDataset.collater`."""
         batch = self.dataset.collater(samples, pad_to_length=pad_to_length)
-        if not batch or self.factors is None:
+        if not batch:
             return batch
-        rows = {sample["id"]: sample["factors"] for sample in samples}
-        ids = batch["id"].tolist()
-        net_input = batch["net_input"]
-        net_input["src_factors"] = place_factors(
-            net_input["src_tokens"], [rows[i] for i in ids], self.dataset.src_dict.pad(), ids
-        )
-        if self.observer is not None:
+        found, ids = {sample["id"]: sample for sample in samples}, batch["id"].tolist()
+        net_input, pad = batch["net_input"], self.dataset.src_dict.pad()
+        if self.factors is not None:
+            rows = [found[i]["factors"] for i in ids]
+            net_input["src_factors"] = place_factors(net_input["src_tokens"], rows, pad, ids)
+        if self.targets is not None and "prev_output_tokens" in net_input:
+            rows = [found[i]["target_factors"].roll(1, 0) for i in ids]  # that of </s> comes first
+            tokens = net_input["prev_output_tokens"]
+            net_input["prev_output_factors"] = place_factors(tokens, rows, pad, ids)
+        if self.observer is not None and self.factors is not None:
             self.observer(batch)
         return batch
 

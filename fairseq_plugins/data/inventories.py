@@ -9,12 +9,17 @@ from .manifest import Manifest
 
 
 def bound_layers(
-    folder: Path, manifest: Manifest, names: Iterable[str] | None = None
+    folder: Path,
+    manifest: Manifest,
+    names: Iterable[str] | None = None,
+    *,
+    of_target: bool = False,
 ) -> list[Layer]:
     """Return layers of a folder, learnt ones with their inventories, and check closed ones.
 
     Args:
         folder, manifest: the prepared folder, of which a learnt inventory is read.
+        of_target: whether they are layers of the target text, whose names have to be given.
         names: of those that are wanted, in this order (default: all, in the manifest's order).
 
     Raises:
@@ -23,7 +28,7 @@ def bound_layers(
     """
     found = []
     for layer in layers_of(manifest.layers if names is None else names):
-        if name := manifest.inventory_file(layer):
+        if name := manifest.inventory_file(layer, of_target=of_target):
             path = Path(folder) / name
             if not path.is_file():
                 raise FileNotFoundError(f"{path} is missing; prepare the folder again")

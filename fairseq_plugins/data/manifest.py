@@ -55,12 +55,13 @@ class FolderKind:
     added: tuple[str, ...]  # further ones, which manifests of older releases lack
     problems: Callable[[Any], Iterator[str]]  # yields what is wrong in a manifest of the kind
     paths: tuple[str, ...] = ()  # options that say no more than where an input lies
+    rare: tuple[str, ...] = ()  # fields that stand there only where they say something
 
     @property
     def fields(self) -> tuple[str, ...]:
         """All fields, in the order of the file."""
         shared = ("annotator", "splits", "alignment", "inputs", "options", "versions")
-        return (*self.required, *shared, *self.added, "products")
+        return (*self.required, *shared, *self.added, *self.rare, "products")
 
 
 TRANSLATION = FolderKind(
@@ -71,6 +72,7 @@ TRANSLATION = FolderKind(
     translation_problems,
     ("trainpref", "validpref", "testpref", "bpe_codes", "sentencepiece_model")
     + ("srcdict", "tgtdict", "srcvocab", "tgtvocab"),
+    ("target_features",),
 )
 TEXT = FolderKind(
     "fairseq_plugins.text",
@@ -94,7 +96,7 @@ class Manifest:
     # how raw text of both sides becomes subwords; read by `text.source_encoder`
     segmentation: dict[str, Any] = field(default_factory=dict)
     # name, version and content hash of what annotated the text (empty: nothing did); ``model``
-    # names the spaCy pipeline for raw text
+    # names the spaCy pipeline for raw text; ``target`` is the identity of what annotated the target
     annotator: dict[str, str] = field(default_factory=dict)
     # per split, of parallel text ``lines`` and ``tokens`` (stream -> number); of texts
     # ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``, ``longest``
@@ -110,6 +112,8 @@ class Manifest:
     versions: dict[str, str] = field(default_factory=dict)  # tool -> version
     # whether the head of every source word is there (streams ``words`` and ``heads``)
     heads: bool = False
+    # names of the feature streams beside the target, in column order
+    target_features: list[str] = field(default_factory=list)
     # file -> its ``size`` and ``sha256`` (empty in folders of older releases)
     products: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -164,14 +168,16 @@ class Manifest:
         held = {name for name, layer in LAYERS.items() if layer.standard or layer.derived}
         return in_order(held | {*self.annotations})
 
-    def inventory_file(self, layer: Layer) -> str:
+    def inventory_file(self, layer: Layer, *, of_target: bool = False) -> str:
         """Name the file of a layer's inventory; nothing where the folder has none of it.
 
-        Folders of texts have none of those that are the same everywhere.
+        ``of_target``: whether it is a layer of the target text. Folders of texts have none of those
+        that are the same everywhere.
         """
         if layer.enters != COLUMN or (self.kind is TEXT and not layer.learnt):
             return ""
-        return f"dict.{'' if self.kind is TEXT else f'{self.source_lang}.'}{layer.name}.txt"
+        language = self.target_lang if of_target else self.source_lang
+        return f"dict.{'' if self.kind is TEXT else f'{language}.'}{layer.name}.txt"
 
     def fingerprint(self) -> str:
         """All that decides the folder's content, as one line."""
@@ -262,7 +268,8 @@ class Manifest:
     def save(self, folder: Path) -> None:
         """Write the manifest atomically; it is the last file of a finished preparation."""
         body = {"format": self.kind.form, "format_version": VERSION}
-        body |= {name: getattr(self, name) for name in self.kind.fields}
+        said = {name: getattr(self, name) for name in self.kind.fields}
+        body |= {name: value for name, value in said.items() if value or name not in self.kind.rare}
         write_text(Path(folder) / FILE_NAME, json.dumps(body, indent=2, ensure_ascii=False) + "\n")
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..messages import named, quoted
 from ..pretrained.families import FAMILIES, WORDPIECE
-from ..syntax.layers import CHOICES, OF_PAIRS, are_known, parse_features
+from ..syntax.layers import CHOICES, OF_PAIRS, are_known, parse_features, parse_targets
 from ..text_reading import is_cell
 from .folder_names import LABELLED, SPANS, TARGETS, TOKENIZE, WINDOWS
 
@@ -38,6 +38,7 @@ def translation_problems(manifest: Any) -> Iterator[str]:
         if not isinstance(settings, dict) or not SEGMENTATION <= settings.keys():
             yield f"segmentation lacks {side!r}, or part of it"
     names = [manifest.source_lang, manifest.target_lang, *manifest.features, *manifest.splits]
+    names += manifest.target_features
     names += [name for counts in manifest.splits.values() for name in counts["tokens"]]
     for side in manifest.segmentation.values():
         names += [side[key] for key in ("model", "vocabulary") if side.get(key)]
@@ -46,6 +47,10 @@ def translation_problems(manifest: Any) -> Iterator[str]:
         parse_features(",".join(manifest.features))
     except ValueError as error:
         yield f"'features': {error}"
+    try:
+        parse_targets(",".join(manifest.target_features))
+    except ValueError as error:
+        yield f"'target_features': {error}"
 
 
 def text_problems(manifest: Any) -> Iterator[str]:

@@ -10,7 +10,7 @@ from .manifest import TRANSLATION, Manifest
 from .products import check_whole
 from .streams import AGAIN
 
-_SHARED = ("pair", "features", "heads", "annotator_id")
+_SHARED = ("pair", "features", "heads", "target_features", "annotator_id")
 
 
 def shared_manifest(folders: Sequence[str]) -> Manifest:
@@ -80,3 +80,9 @@ def load_layers(folders: Sequence[str], manifest: Manifest) -> list[Layer]:
         ValueError: it lists other labels than this release knows.
     """
     return [bound_layers(Path(folder), manifest) for folder in folders][0]
+
+
+def load_target_layers(folders: Sequence[str], manifest: Manifest) -> list[Layer]:
+    """Return the layers of the target subwords; see `load_layers`."""
+    names = manifest.target_features
+    return [bound_layers(Path(one), manifest, names, of_target=True) for one in folders][0]

@@ -21,6 +21,7 @@ import torch
 from fairseq.data import data_utils
 from torch import Tensor
 
+from ..data.factored_dictionary import FactoredDictionary
 from ..models.syntax_transformer import SyntaxTransformerModel
 from ..tasks._unanswered import is_unanswered
 from .options import AFFINITY, ATTENTIONS, DIFFERENCE, FUSED
@@ -77,9 +78,13 @@ def attend(
             f"there is nothing to translate in {sentence[:40]!r}: it is empty, or longer than the "
             "model takes"
         )
-    best = translator.generate(tokens, beam=beam)[0][0]["tokens"].cpu()  # (T,)
+    found = translator.generate(tokens, beam=beam)[0][0]
+    best = found["tokens"].cpu()  # (T,)
     dataset = task.build_dataset_for_inference(tokens, lengths)
-    weights = _weights(translator, dataset.collater([dataset[0]])["net_input"], best, layer, head)
+    inputs = dataset.collater([dataset[0]])["net_input"]
+    if "factors" in found:
+        inputs["prev_output_factors"] = model.read_again(found["factors"])
+    weights = _weights(translator, inputs, best, layer, head)
     return Attention(
         source=_symbols(tokens[0], task.source_dictionary),
         target=_symbols(best, task.target_dictionary),
@@ -94,6 +99,8 @@ def _weights(
     """Return the attention of a translation, (T, S), in one layer, of one head or of their mean."""
     inputs = {k: v.to(translator.device) for k, v in inputs.items() if torch.is_tensor(v)}
     dictionary = translator.task.target_dictionary
+    if isinstance(dictionary, FactoredDictionary):
+        target = dictionary.plain(target)
     previous = data_utils.collate_tokens(
         [target], dictionary.pad(), dictionary.eos(), False, True
     ).to(translator.device)  # (1, T)
@@ -104,6 +111,7 @@ def _weights(
             inputs["src_lengths"],
             previous,
             src_factors=inputs.get("src_factors"),
+            prev_output_factors=inputs.get("prev_output_factors"),
             alignment_layer=layer,
             alignment_heads=heads,
         )[1]

@@ -125,6 +125,11 @@ class SyntaxTransformerConfig(LocalOptions, FlatTransformerConfig):
     )
     encoder_attention: str = option(f"the encoder's {LOCAL_HELP}", NONE)
     encoder_attention_layers: str = option(LAYERS_HELP, ALL_LAYERS)
+    target_features: str = option(
+        "factors of target words that the decoder predicts, of the data folder's --target-layers, "
+        "e.g. truecase (with --criterion label_smoothed_cross_entropy_with_factors)",
+        NONE,
+    )
     # Written by the task: name, version and hash of what annotated the training data.
     annotator: Optional[str] = written()
     inventories: Optional[str] = written(longest=100_000)  # see `syntax.layers.digests`

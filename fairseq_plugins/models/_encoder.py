@@ -224,6 +224,12 @@ class SyntaxEncoder(TransformerEncoderBase):
             return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
         return self._encode(src_tokens, token_embeddings, src_factors, every=return_all_hiddens)
 
+    def forward_non_torchscript(self, net_input: dict[str, Any]) -> dict[str, list[Tensor]]:
+        """Encode the source side of a batch; fairseq hands all but the words of the target over."""
+        return self.forward(
+            **{name: x for name, x in net_input.items() if not name.startswith("prev_output_")}
+        )
+
     def _check(self, src_tokens: Tensor, src_factors: Optional[Tensor]) -> None:
         if src_factors is None:
             raise ValueError(

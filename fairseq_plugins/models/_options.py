@@ -9,7 +9,7 @@ from typing import Any, Optional
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from ..option_flags import check, option
-from ..syntax.layers import parse_features
+from ..syntax.layers import parse_features, parse_targets
 
 NONE = "none"  # what options that name features, attentions or layers say for no such thing
 
@@ -60,6 +60,11 @@ def read_features(text: Optional[str]) -> tuple[str, ...]:
         ValueError: an unknown or repeated name.
     """
     return () if text in (None, NONE) else parse_features(text)
+
+
+def read_targets(text: Optional[str]) -> tuple[str, ...]:
+    """Return the names of ``--target-features``; ``none`` gives none, see `read_features`."""
+    return () if text in (None, NONE) else parse_targets(text)
 
 
 def read_names(

@@ -46,6 +46,29 @@ def resolve_features(option: str | None, available: Sequence[str]) -> tuple[str,
     return read_names(option, available, "--features", **how)
 
 
+def plan_targets(
+    text: str | None, layers: Sequence[Layer]
+) -> tuple[dict[str, int], tuple[int, ...]]:
+    """Return the factors that ``--target-features`` asks for.
+
+    Args:
+        text: the option.
+        layers: of the data folder's target, in the order of their columns.
+
+    Returns:
+        Factor -> number of its ids; the column of each in ``prev_output_factors``.
+
+    Raises:
+        ValueError: a repeated factor, one the data lacks, or empty text.
+    """
+    held = {layer.name: k for k, layer in enumerate(layers)}
+    unknown = "asks for {!r}, which the data folder lacks (--target-layers); choices:"
+    how = {"plain": "words alone", "unknown": unknown}
+    names = read_names(text, tuple(held), "--target-features", **how)
+    sizes = {name: len(layers[held[name]].inventory) for name in names}
+    return sizes, tuple(held[name] for name in names)
+
+
 def plan_factors(args: Namespace, layers: Sequence[Layer]) -> FactorPlan:
     """Work out and check all widths.
 

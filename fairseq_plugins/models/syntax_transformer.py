@@ -21,9 +21,10 @@ from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from ..syntax.layers import COLUMN, Layer, digests
 from ..syntax.needs import Needs
 from . import _config, _options
+from ._decoder import FactoredDecoder
 from ._encoder import OPTION, SyntaxEncoder, plan_local, read_tree
 from ._options import NONE
-from ._plan import FactorPlan, plan_factors, resolve_features
+from ._plan import FactorPlan, plan_factors, plan_targets, resolve_features
 
 logger = logging.getLogger(__name__)
 
@@ -50,13 +51,18 @@ class SyntaxTransformerModel(TransformerModel):
         gen_parser_from_dataclass(parser, _config.SyntaxTransformerConfig(), delete_default=True)
 
     @classmethod
-    def complete_config(cls, cfg: Any, layers: Sequence[Layer], annotator: str) -> None:
+    def complete_config(
+        cls, cfg: Any, layers: Sequence[Layer], annotator: str, targets: Sequence[Layer] = ()
+    ) -> None:
         """Write into ``cfg`` what the checkpoint must know: sizes, features and their annotator.
 
         Args:
             cfg: the options.
             layers, annotator: of the data folder.
+            targets: its layers of target subwords.
         """
+        sizes, _ = plan_targets(getattr(cfg, "target_features", None), targets)
+        _options.write(cfg, target_features=",".join(sizes) or NONE)
         _config.resolve(cfg)
         columns = {layer.name: layer for layer in layers if layer.enters == COLUMN}
         names = resolve_features(cfg.features, [*columns])
@@ -75,7 +81,8 @@ class SyntaxTransformerModel(TransformerModel):
         args = _options.merged(cfg, _config.SyntaxTransformerConfig)
         features, tree = _options.read_features(args.features), read_tree(args)
         asked = dict.fromkeys(tree, f"{OPTION} {args.encoder_attention}")
-        return Needs(features, tree, words=bool(tree), options=asked)
+        targets = _options.read_targets(args.target_features)
+        return Needs(features, tree, targets=targets, words=bool(tree), options=asked)
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "SyntaxTransformerModel":
@@ -90,6 +97,7 @@ class SyntaxTransformerModel(TransformerModel):
         args = _config.as_namespace(cfg)
         args.factor_plan = plan_factors(args, layers)
         args.local_plan = plan_local(args, layers)
+        args.target_plan = plan_targets(args.target_features, task.target_layers)
         _config.check_initialisation(args)
         if args.feature_merge == "concat" and args.factor_plan.names:
             # fairseq would load it into a table of full width.
@@ -114,6 +122,34 @@ class SyntaxTransformerModel(TransformerModel):
             factors = FactorEmbedding(plan.sizes, plan.dims, columns=plan.columns, **how)
             embed_tokens = FactoredEmbedding(embed_tokens, factors, args.feature_merge)
         return SyntaxEncoder(args, src_dict, embed_tokens, args.local_plan)
+
+    @classmethod
+    def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: nn.Embedding) -> Any:
+        """Build fairseq's decoder, or one that predicts factors beside words."""
+        sizes, columns = args.target_plan
+        if not sizes:
+            return super().build_decoder(args, tgt_dict, embed_tokens)
+        how = {"no_encoder_attn": args.no_cross_attention}
+        return FactoredDecoder(args, tgt_dict, embed_tokens, (sizes, columns), **how)
+
+    def get_target_factors(self, sample: dict[str, Any]) -> Tensor:
+        """Return the factors of a batch's target words that the decoder predicts, (B, T, K)."""
+        found = sample["net_input"]["prev_output_factors"]
+        return self.decoder.target_factors.chosen(found)
+
+    def read_again(self, factors: Tensor) -> Tensor:
+        """Return the factors that `forward` takes to read a finished translation.
+
+        Args:
+            factors: of its T tokens, the last being ``</s>``, (T, K).
+
+        Returns:
+            Factors of the words before, in the columns of the data folder, (1, T, columns).
+        """
+        columns = self.decoder.target_factors.columns
+        found = factors.new_zeros(len(factors), max(columns) + 1)  # (T, columns)
+        found[:, list(columns)] = factors.roll(1, 0)  # those of </s> come first
+        return found[None]
 
     @classmethod
     def _narrow_words(cls, args: Any, src_dict: Any, width: int) -> nn.Embedding:
@@ -155,14 +191,19 @@ class SyntaxTransformerModel(TransformerModel):
         src_lengths: Tensor,
         prev_output_tokens: Tensor,
         src_factors: Optional[Tensor] = None,
+        prev_output_factors: Optional[Tensor] = None,
         return_all_hiddens: bool = True,
         **how: Any,
     ) -> tuple[Tensor, dict[str, Any]]:
         """Run encoder and decoder; as fairseq's, with the features (B, S, F) handed to the encoder.
 
+        A decoder that predicts factors gets those of the words before, (B, T, K).
+
         Returns:
             Scores (B, T, V) and fairseq's extras.
         """
+        if self.needs.targets:
+            how["prev_output_factors"] = prev_output_factors
         how |= {"src_lengths": src_lengths, "return_all_hiddens": return_all_hiddens}
         encoder_out = self.encoder(src_tokens, src_lengths, return_all_hiddens, None, src_factors)
         return self.decoder(prev_output_tokens, encoder_out=encoder_out, **how)

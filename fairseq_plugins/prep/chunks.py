@@ -84,14 +84,14 @@ class EncodedChunk:
         write_bytes(path, save(arrays))
 
     @classmethod
-    def load(cls, path: Path, bounds: Mapping[str, int], alike: Iterable[str] = ()) -> EncodedChunk:
+    def load(cls, path: Path, bounds: Mapping[str, int], *alike: Sequence[str]) -> EncodedChunk:
         """Read a chunk that `save` wrote.
 
         Args:
             path: of the chunk.
             bounds: streams that it must have, each with the number of its ids, unless it has a
                 list of symbols.
-            alike: streams whose rows must be as long as each other's.
+            alike: groups of streams whose rows must be as long as each other's.
 
         Raises:
             ValueError: it is damaged, or holds numbers that stand for nothing.
@@ -102,9 +102,10 @@ class EncodedChunk:
             own = {name: len(symbols) for name, symbols in header["symbols"].items()}
             for name, bound in {**bounds, **own}.items():
                 check_rows(name, *streams[name], bound)
-            sizes = [streams[name][1] for name in alike]
-            if not all(np.array_equal(sizes[0], other) for other in sizes):
-                raise ValueError(f"{', '.join(alike)} have rows of unequal length")
+            for group in alike:
+                sizes = [streams[name][1] for name in group]
+                if not all(np.array_equal(sizes[0], other) for other in sizes):
+                    raise ValueError(f"{', '.join(group)} have rows of unequal length")
             return cls({name: Rows(*arrays) for name, arrays in streams.items()}, **header)
 
 

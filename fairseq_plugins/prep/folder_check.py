@@ -10,7 +10,7 @@ from ..data.manifest import TRANSLATION, Manifest, load_vocabulary
 from ..data.passages import Texts, read_ids
 from ..data.products import faults
 from ..data.text_folders import open_folder, read_gold, read_questions, read_sentences
-from ..data.translation_folders import load_layers, shared_manifest
+from ..data.translation_folders import load_layers, load_target_layers, shared_manifest
 
 SHOWN = 10  # faults in a message
 
@@ -49,11 +49,13 @@ def _check_translation(folder: Path) -> None:
     """Check what a task checks of all splits when it opens them."""
     manifest = shared_manifest([str(folder)])
     layers = load_layers([str(folder)], manifest)
+    target_layers = load_target_layers([str(folder)], manifest)
     for split, counts in manifest.splits.items():
         languages = {manifest.source_lang, manifest.target_lang} & counts["tokens"].keys()
         check_split(
             *(folder, split, manifest.pair, manifest.source_lang, layers),
             lines=counts["lines"],
+            target_layers=target_layers,
             dictionaries={
                 name: load_dictionary(folder / f"dict.{name}.txt") for name in sorted(languages)
             },

@@ -16,6 +16,7 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from ..messages import named
+from .casing import CASINGS, MIXED, casing_of, lowered, restored
 from .labels import (
     ARCS,
     CASES,
@@ -86,6 +87,10 @@ class Layer:
         standard: whether every prepared folder of texts holds it, without being asked.
         requires: what annotating needs, for messages; empty for nothing.
         lacking: what is said of a text without the layer.
+        reduce: takes out of a target text what the layer says of it, place by place; None where
+            nothing is taken out.
+        restore: gives a subword of such a text back, by its label.
+        lost: the label of subwords that are not given back.
     """
 
     name: str
@@ -98,6 +103,9 @@ class Layer:
     standard: bool = False
     requires: str = ""
     lacking: str = "was not annotated"
+    reduce: Callable[[str], str] | None = None
+    restore: Callable[[str, str], str] | None = None
+    lost: str = ""
 
     @property
     def enters(self) -> str:
@@ -354,6 +362,17 @@ LAYERS: dict[str, Layer] = {
             requires="an annotator that parses",
             lacking="was not parsed",
         ),
+        Layer(
+            "truecase",
+            SUBWORD,
+            Inventory("truecase", CASINGS),
+            SPELLING,
+            "the case of target subwords",
+            casing_of,
+            reduce=lowered,
+            restore=restored,
+            lost=MIXED,
+        ),
     )
 }
 # layers of which there are many: what stands before the dot of a name -> what makes it of the rest
@@ -361,7 +380,10 @@ MADE: Mapping[str, Callable[[str], Layer]] = {
     "morph": _morphology,
     "given": _given,
 }
-CHOICES = (*LAYERS, *(f"{name}.NAME" for name in MADE))  # for messages
+# for messages: layers of any text, and those of target text alone
+CHOICES = tuple(name for name, layer in LAYERS.items() if not layer.reduce)
+CHOICES += tuple(f"{name}.NAME" for name in MADE)
+OF_TARGETS = tuple(name for name, layer in LAYERS.items() if layer.reduce)
 STANDARD = tuple(name for name, layer in LAYERS.items() if layer.standard)
 OF_PAIRS = tuple(name for name, layer in LAYERS.items() if layer.unit == WORD_PAIR)
 STANDARD_TAGS = ("pos",)  # what every annotator and CoNLL-U file must give
@@ -392,7 +414,8 @@ def in_order(names: Iterable[str]) -> list[str]:
 def are_known(names: Iterable[str]) -> bool:
     """Whether there are layers of all these names, which a folder of texts may be asked for."""
     try:
-        return not any(layer.standard or layer.derived for layer in layers_of(names))
+        found = layers_of(names)
+        return not any(layer.standard or layer.derived or layer.reduce for layer in found)
     except ValueError:
         return False
 
@@ -441,15 +464,33 @@ def split_names(text: str) -> list[str]:
     return names
 
 
+def parse_targets(text: str) -> tuple[str, ...]:
+    """Split names of layers that target subwords can have; see `parse_features`."""
+    names = split_names(text)
+    for layer in layers_of(names):
+        if layer.enters != COLUMN or layer.learnt:
+            kept = [one.name for one in LAYERS.values() if one.enters == COLUMN and not one.learnt]
+            raise ValueError(f"{layer.name!r} is no layer of targets; choices: {', '.join(kept)}")
+    return tuple(names)
+
+
+def refuse_targets(names: Iterable[str]) -> None:
+    """Refuse layers that target text alone has; ValueError names the first."""
+    for name in names:
+        if name in OF_TARGETS:
+            raise ValueError(f"{name!r} is a layer of target text; choices: {', '.join(CHOICES)}")
+
+
 def parse_features(text: str) -> tuple[str, ...]:
     """Split ``"pos,case"`` into names of layers that are columns, in the order given.
 
     Empty text gives none.
 
     Raises:
-        ValueError: an unknown or repeated name.
+        ValueError: an unknown or repeated name, or a layer of target text.
     """
     names = split_names(text)
+    refuse_targets(names)
     for layer in layers_of(names):
         if layer.enters != COLUMN:
             columns = [name for name in CHOICES if name not in LAYERS or is_column(name)]

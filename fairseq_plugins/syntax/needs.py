@@ -16,6 +16,7 @@ class Needs:
         features: names of the layers that are columns of ``src_factors``, in their order.
         layers: names of the other layers that its answers depend on.
         taught: names of those that its training alone reads.
+        targets: names of the layers of target subwords that it predicts, in their order.
         words: whether it reads the word of each token.
         pairs: whether it compares the two sentences of a pair, and takes nothing else.
         options: name of a layer -> the option that asks for it, for messages.
@@ -24,6 +25,7 @@ class Needs:
     features: tuple[str, ...] = ()
     layers: tuple[str, ...] = ()
     taught: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
     words: bool = False
     pairs: bool = False
     options: Mapping[str, str] = field(default_factory=dict, compare=False)

@@ -23,12 +23,14 @@ from ..checkpoints.records import PIPELINE, close
 from ..checkpoints.trial import build_without_memory, check_size
 
 WHERE = "the checkpoint"
+FACTORED = "label_smoothed_cross_entropy_with_factors"  # of words and target factors
 DETOKENIZERS = (None, "moses", "nltk", "space")  # fairseq's own, which open no file
 # what a translation checkpoint may have been trained with
 CRITERIONS = (
     "cross_entropy",
     "label_smoothed_cross_entropy",
     "label_smoothed_cross_entropy_with_alignment",
+    FACTORED,
 )
 
 

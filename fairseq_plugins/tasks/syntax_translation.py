@@ -23,11 +23,19 @@ from torch import Tensor
 from ..data import translation_folders
 from ..data.dictionaries import load_dictionary, token_ids
 from ..data.factor_streams import FactorStreams, check_split, cut_row, open_factors, split_parts
+from ..data.factored_dictionary import FactoredDictionary
 from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifest import Manifest
 from ..option_flags import option
 from ..syntax.layers import COLUMN, Layer, column_places, given_names, parse_features
-from . import _checkpoint_options, _checks, _generation, _unanswered, _warnings
+from . import (
+    _checkpoint_options,
+    _checks,
+    _generation,
+    _target_factors,
+    _unanswered,
+    _warnings,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +78,8 @@ class SyntaxTranslationTask(TranslationTask):
 
     Attributes:
         manifest: manifest of the (first) data folder.
+        target_layers: the layers of its target subwords, in the column order of
+            ``prev_output_factors``.
         source_layers: the layers that the folder holds, in the column order of ``src_factors``.
         of_checkpoint: whether its options are those of a checkpoint.
     """
@@ -84,6 +94,11 @@ class SyntaxTranslationTask(TranslationTask):
         self.folders = utils.split_paths(cfg.data)
         self.manifest = translation_folders.shared_manifest(self.folders)
         self.source_layers = translation_folders.load_layers(self.folders, self.manifest)
+        self.target_layers = translation_folders.load_target_layers(self.folders, self.manifest)
+        restored = [k for k, layer in enumerate(self.target_layers) if layer.restore]
+        if restored:
+            self.tgt_dict = FactoredDictionary(tgt_dict, self.target_layers[restored[0]])
+        self._predicted: Optional[tuple[str, ...]] = None  # target layers that the models predict
         self.ablation = self._ablation()
         self._queue = _generation.FactorQueue()
         self._model_limit = cfg.max_source_positions
@@ -163,22 +178,25 @@ class SyntaxTranslationTask(TranslationTask):
         training = split == self.cfg.train_subset
         folder = Path(self.folders[(epoch - 1) % len(self.folders) if training else 0])
         source, target = self.manifest.source_lang, self.manifest.target_lang
-        names, layers = (self.manifest.pair, source), self.source_layers
+        names, layers, targets = (self.manifest.pair, source), self.source_layers, None
         parts = split_parts(folder, split, *names, combine=combine)
         promised = Manifest.load(folder).splits
         how = {"dictionaries": {source: self.src_dict, target: self.tgt_dict}}
         for part in parts:
             lines = promised.get(part, {}).get("lines")
+            how["target_layers"] = self.target_layers
             check_split(folder, part, *names, layers, lines=lines, **how)
         super().load_dataset(split, epoch=epoch, combine=combine)
-        factors = None
+        factors, how = None, {"upsample_primary": self.cfg.upsample_primary}
+        if self.target_layers:
+            opened = (folder, parts, self.manifest.pair, target, self.target_layers)
+            targets = FactorStreams(open_factors(*opened, **how), self.target_layers)
         if layers:
-            how = {"upsample_primary": self.cfg.upsample_primary}
             streams = open_factors(folder, parts, *names, layers, **how)
             limit = self.cfg.max_source_positions if self.cfg.truncate_source else None
             ablate = None if training and task_cfg is None else self.ablation
             factors = FactorStreams(streams, layers, limit=limit, ablate=ablate)
-        self.datasets[split] = FactoredPairDataset(self.datasets[split], factors)
+        self.datasets[split] = FactoredPairDataset(self.datasets[split], factors, targets=targets)
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build a model, and see to it that a checkpoint can tell what it was trained on.
@@ -193,9 +211,11 @@ class SyntaxTranslationTask(TranslationTask):
         if from_checkpoint:
             cfg = _checkpoint_options.closed_model(cfg, model_class)
         else:
-            model_class.complete_config(cfg, self.source_layers, self.manifest.annotator_id)
+            held = (self.source_layers, self.manifest.annotator_id, self.target_layers)
+            model_class.complete_config(cfg, *held)
         needs = model_class.needs_of(cfg)
         needs.check(self.manifest.layers, self.folders[0], self._cure, training=True)
+        self._predicted = _target_factors.check_alike(self._predicted, needs.targets)
         if from_checkpoint:
             _checks.check_inventories(cfg, self.source_layers, self.folders[0])
             _checkpoint_options.check_memory(self, cfg)
@@ -223,11 +243,18 @@ class SyntaxTranslationTask(TranslationTask):
         """Build a criterion; of a checkpoint (``fairseq-validate``) one of cross entropy.
 
         Raises:
-            ValueError: a checkpoint names another one.
+            ValueError: a checkpoint names another one; one that does not train target factors,
+                for a model that predicts them.
         """
         if self.of_checkpoint:
             cfg = _checkpoint_options.closed_criterion(cfg, _checkpoint_options.CRITERIONS)
-        return super().build_criterion(cfg, from_checkpoint)
+        criterion = super().build_criterion(cfg, from_checkpoint)
+        if self._predicted and not getattr(criterion, "takes_target_factors", False):
+            raise ValueError(
+                f"--target-features {','.join(self._predicted)} is trained with --criterion "
+                f"{_checkpoint_options.FACTORED}, not {_checkpoint_options.architecture_of(cfg)}"
+            )
+        return criterion
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
         """Log as fairseq's task does, with BLEU from plain counts."""
@@ -367,6 +394,23 @@ class SyntaxTranslationTask(TranslationTask):
         if self.source_layers and "src_factors" not in net_input:
             net_input["src_factors"] = self._queue.take(net_input["src_tokens"])
         found = super().inference_step(generator, models, sample, *more, **how)
-        if isinstance(generator, SequenceScorer):
-            return found
-        return _unanswered.without_answers(found, net_input["src_tokens"], self.src_dict)
+        is_scored = isinstance(generator, SequenceScorer)
+        if not is_scored:
+            found = _unanswered.without_answers(found, net_input["src_tokens"], self.src_dict)
+            if self._predicted:
+                _target_factors.add_factors(models, sample, found)
+        self._restore(sample, found, is_scored=is_scored)
+        return found
+
+    def _restore(self, sample: dict[str, Any], found: Any, *, is_scored: bool) -> None:
+        """Let ids of translations and references say how their subwords are written."""
+        if not isinstance(self.tgt_dict, FactoredDictionary):
+            return
+        layer = self.tgt_dict.layer
+        if "prev_output_factors" in sample["net_input"]:
+            column = [one.name for one in self.target_layers].index(layer.name)
+            _target_factors.restore_references(sample, self.tgt_dict, column)
+        if is_scored:
+            _target_factors.take_references(sample, found, self.tgt_dict.pad())
+        elif layer.name in (self._predicted or ()):
+            _target_factors.restore(found, self.tgt_dict, self._predicted.index(layer.name))

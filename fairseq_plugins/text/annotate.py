@@ -163,7 +163,7 @@ def check_recorded(model: str, folder: Path) -> None:
         FileNotFoundError: it is not installed.
         ValueError: the manifest names a path.
     """
-    if model in PIPELINES:
+    if isinstance(model, str) and model in PIPELINES:
         return
     cure = f"give --spacy-model {model} (spacy_model=... in Python) if you trust what lies there"
     if not isinstance(model, str) or not model.isidentifier():

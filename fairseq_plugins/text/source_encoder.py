@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from ..data.inventories import bound_layers
 from ..data.manifest import Manifest
 from ..syntax.labels import NO_VALUE
-from ..syntax.layers import Annotation, Layer, annotator_line, given_names
+from ..syntax.layers import Annotation, Layer, annotator_line, given_names, layers_of
 from ..syntax.subwords import align, joined_spans, locate_words
 from .annotators import needs_annotator, reopen_annotator, warn_of_other
 from .raw_text import detokenize, line_reader, unescape
@@ -90,14 +90,24 @@ def _with_given_words(text: str, words: list[str], note: Annotation) -> Annotate
 def encode_line(line: AnnotatedLine, segmenter: Segmenter, layers: Sequence[Layer]) -> EncodedLine:
     """Cut a line into subwords; give each what is known of its word in some layers.
 
+    What layers of target text say (`Layer.reduce`) is taken out of the line before it is cut.
+
     Raises:
         ValueError: a layer that nothing annotated.
     """
-    subwords, spans = segmenter.segment(line.text)
+    subwords, spans = segmenter.segment(reduced(line.text, layers))
     alignment = align(line.text, spans, line.spans)
     values = word_values(layers, line.words, line.layers)
-    columns = subword_columns(layers, values, alignment.word_of)
+    spelt = [line.text[begin:end] for begin, end in spans]
+    columns = subword_columns(layers, values, alignment.word_of, spelt)
     return EncodedLine(line.words, subwords, columns, alignment.word_of, alignment.misaligned)
+
+
+def reduced(text: str, layers: Iterable[Layer]) -> str:
+    """Return a text without what layers of target text say of it, as long as it was."""
+    for layer in layers:
+        text = layer.reduce(text) if layer.reduce else text
+    return text
 
 
 class SourceEncoder:
@@ -177,11 +187,18 @@ class TargetDecoder:
     Args:
         tokenizer, lang, normalizer: how the target text was cut into words.
         segmenter: its subword model.
+        layers: of the target subwords; what they say is not in the text that is cut.
     """
 
     def __init__(
-        self, tokenizer: str, lang: str, segmenter: Segmenter, normalizer: str = "none"
+        self,
+        tokenizer: str,
+        lang: str,
+        segmenter: Segmenter,
+        normalizer: str = "none",
+        layers: Sequence[Layer] = (),
     ) -> None:
+        self.layers = tuple(layers)
         self.tokenizer, self.lang, self.segmenter = tokenizer, lang, segmenter
         self.tokenize = line_reader(tokenizer, normalizer, lang)
 
@@ -190,11 +207,12 @@ class TargetDecoder:
         """Build the decoder of a prepared folder's target side."""
         how = manifest.segmentation["target"]
         segmenter = folder_segmenter(folder, how)
-        return cls(how["tokenizer"], manifest.target_lang, segmenter, how["normalizer"])
+        layers = layers_of(manifest.target_features)
+        return cls(how["tokenizer"], manifest.target_lang, segmenter, how["normalizer"], layers)
 
     def add_subwords(self, text: str) -> str:
         """Cut words into subwords, separated by spaces."""
-        return " ".join(self.segmenter.segment(text)[0])
+        return " ".join(self.segmenter.segment(reduced(text, self.layers))[0])
 
     def remove_subwords(self, text: str) -> str:
         """Join subwords to words."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..syntax.layers import ARC, GIVEN, SPELLING, TREE, TREES, Annotation, Layer, layer_of
+from ..syntax.layers import ARC, GIVEN, SPELLING, TREE, TREES, WORD, Annotation, Layer, layer_of
 from ..syntax.subwords import align, joined_spans, locate_words, spread
 from ..syntax.tree import tree_columns
 
@@ -63,7 +63,7 @@ def word_values(
     """
     found = {}
     for layer in layers:
-        if layer.source == SPELLING:
+        if layer.source == SPELLING and layer.unit == WORD:
             found[layer.name] = [layer.label(word) for word in words]
         elif layer.annotated or layer.source == GIVEN:
             (told,) = TREES if layer.source == ARC else (layer.name,)
@@ -75,13 +75,17 @@ def word_values(
 
 
 def subword_columns(
-    layers: Iterable[Layer], values: Mapping[str, list[Any]], word_of: Sequence[int]
+    layers: Iterable[Layer],
+    values: Mapping[str, list[Any]],
+    word_of: Sequence[int],
+    spelt: Sequence[str] = (),
 ) -> dict[str, list[Any]]:
     """Return what S subwords carry in layers: column (`Layer.columns`) -> S ids.
 
     Args:
         layers, values: and the values of their words; see `word_values`.
         word_of: S word indices, -1 where a subword has no word.
+        spelt: S subwords as the text spells them.
 
     Returns:
         Of an open layer labels take the place of ids.
@@ -94,7 +98,11 @@ def subword_columns(
         if layer.enters == TREE:
             columns |= zip(layer.columns, tree_columns(values[layer.name], word_of))
             continue
-        of_words = layer.label(word_of) if layer.derived else None
-        labels = spread(values[layer.name], word_of) if of_words is None else of_words
+        if layer.derived:
+            labels = layer.label(word_of)
+        elif layer.unit == WORD:
+            labels = spread(values[layer.name], word_of)
+        else:
+            labels = [layer.label(subword) for subword in spelt]
         columns[layer.name] = layer.ids(labels)
     return columns

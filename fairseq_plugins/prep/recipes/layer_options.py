@@ -8,7 +8,14 @@ from ...data.inventories import bound_layers
 from ...data.manifest import Manifest
 from ...files import sha256
 from ...option_flags import flag_of, option
-from ...syntax.layers import CHOICES, Layer, is_column, layers_of, split_names
+from ...syntax.layers import (
+    CHOICES,
+    Layer,
+    is_column,
+    layers_of,
+    refuse_targets,
+    split_names,
+)
 
 NOTHING = "none"
 _FIELDS: dict[str, tuple[Any, ...]] = {  # help and default
@@ -53,6 +60,7 @@ def read_layers(text: str, option: str) -> list[str]:
         if names == [NOTHING]:
             return []
         layers_of(names)
+        refuse_targets(names)
     except ValueError as error:
         raise ValueError(f"{option} {text!r}: {error}, or {NOTHING}") from None
     if not names:

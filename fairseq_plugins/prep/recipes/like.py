@@ -47,8 +47,9 @@ def options_of(given: Mapping[str, Any]) -> TranslationOptions:
     langs = ("source_lang", "target_lang")
     if missing := [flag_of(name) for name in langs if name not in taken | given]:
         raise ValueError(f"{' and '.join(missing)} must be given, unless --like FOLDER says it")
-    if folder and taken["spacy_model"] and "spacy_model" not in given:
-        check_recorded(taken["spacy_model"], Path(folder))
+    for name in ("spacy_model", "target_annotator"):
+        if folder and taken[name] and name not in given:
+            check_recorded(taken[name], Path(folder))
     return TranslationOptions(**{**taken, **given})
 
 
@@ -65,6 +66,9 @@ def settings_of(folder: Path) -> dict[str, Any]:
     found = {name: sides[0][name] for name in SETTINGS}
     found |= {"source_lang": manifest.source_lang, "target_lang": manifest.target_lang}
     found |= {"features": ",".join(manifest.features), "parse": manifest.heads}
+    found["target_layers"] = ",".join(manifest.target_features)
+    found["target_conllu"] = bool(manifest.options.get("target_conllu"))
+    found["target_annotator"] = manifest.options.get("target_annotator") or ""
     if any(layer.learnt for layer in layers_of(manifest.layers)):
         found["layer_dicts"] = str(folder)
     found["conllu"] = bool(manifest.options.get("conllu"))
@@ -124,6 +128,10 @@ def _differences(
     for name in SETTINGS:
         if side and side[name] != getattr(options, name):
             yield flag_of(name), side[name], getattr(options, name)
+    ours = [layer.name for layer in layers_of(options.target_names) if layer.reduce]
+    theirs = [layer.name for layer in layers_of(manifest.target_features) if layer.reduce]
+    if theirs != ours:
+        yield flag_of("target_layers"), ",".join(theirs) or "none", ",".join(ours) or "none"
     limited = options.srcvocab or options.tgtvocab or options.bpe_vocabulary_threshold
     if side.get("vocabulary") and options.bpe_codes and not limited:
         yield "a vocabulary for its codes", side["vocabulary"], "none"

@@ -14,7 +14,7 @@ from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_fil
 from ...data.manifest import Manifest, tool_versions
 from ...data.streams import Rows, stream_layout
 from ...files import sha256
-from ...syntax.layers import COLUMN, TREE, Layer, layers_of
+from ...syntax.layers import COLUMN, TREE, Layer, annotator_line, layers_of
 from ...syntax.tree import NO_WORD
 from ...text import annotators
 from ...text_reading import numbered_lines
@@ -35,9 +35,10 @@ from .translation_chunks import (
     Lines,
     annotate_chunk,
     encode_chunk,
+    target_stream,
     value_sides,
 )
-from .translation_options import TranslationOptions
+from .translation_options import TARGET_CONLLU, TranslationOptions
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +47,8 @@ DROPPED = ("overlong", "empty", "too_short", "too_long", "ratio", "skipped_lines
 ESCAPED_SHARE = 0.01
 FAILED_SHARE = 0.1  # of lines whose annotation is of other characters: more is no accident
 POSITIONS = 1024  # fairseq's default --max-source-positions
+
+CONLLU = ("conllu", TARGET_CONLLU)  # sides that are no lines of text
 
 Scans = dict[str, dict[str, Scan]]  # split -> side -> what its file holds
 
@@ -71,6 +74,7 @@ class TranslationRecipe(engine.Recipe):
         langs = {SOURCE: options.source_lang, TARGET: options.target_lang}
         self.langs = {k: v for k, v in langs.items() if k == SOURCE or not options.only_source}
         self._columns_of(layers_of(options.layer_names))
+        self.targets = layers_of(options.target_names)
 
     def _columns_of(self, layers: Iterable[Layer]) -> None:
         self.layers = {name: layer for layer in layers for name in layer.columns}
@@ -86,15 +90,16 @@ class TranslationRecipe(engine.Recipe):
         check_given(options)
         trained = bool(options.trainpref)
         self.inventories = given_inventories(options, options.layer_names, trained=trained)
-        self.annotator = load_annotator(options)
+        self.annotators = {SOURCE: load_annotator(options), TARGET: load_target_annotator(options)}
         manifest = Manifest(
             source_lang=options.source_lang,
             target_lang=options.target_lang,
             features=list(options.feature_names),
-            annotator=identity_of(options, self.annotator),
+            annotator=identity_of(options, self.annotators),
             options=options.recorded(),
             versions=tool_versions(TOOLS),
             heads=options.parse,
+            target_features=list(options.target_names),
         )
         check_given_folders(options, manifest.annotator_id)
         self.scans = scan_inputs(options, self.files)
@@ -122,7 +127,7 @@ class TranslationRecipe(engine.Recipe):
 
     def steps(self, chunks: list[Chunk], layout: WorkLayout) -> Iterator[ChunkStep]:
         """Annotate; obtain the subword models; cut."""
-        work = partial(annotate_chunk, self.options, self.annotator)
+        work = partial(annotate_chunk, self.options, self.annotators)
         yield ChunkStep("annotate", work, lambda chunk: chunk.file(ANNOTATED))
         if layout.is_part and not self.encodes_apart:
             return
@@ -143,13 +148,20 @@ class TranslationRecipe(engine.Recipe):
         """Return the streams of both languages, of features and of trees."""
         found = {lang: len(self.dictionaries[side]) for side, lang in self.langs.items()}
         numbers = NO_WORD + 1 + self.options.max_characters  # of words in a line
-        return found | {
-            self._column(name): numbers if layer.enters == TREE else len(layer.inventory)
-            for name, layer in self.layers.items()
-        }
+        return (
+            found
+            | {
+                self._column(name): numbers if layer.enters == TREE else len(layer.inventory)
+                for name, layer in self.layers.items()
+            }
+            | {self._target_column(layer): len(layer.inventory) for layer in self.targets}
+        )
 
     def _column(self, name: str) -> str:
         return f"{self.options.source_lang}.{name}"
+
+    def _target_column(self, layer: Layer) -> str:
+        return f"{self.options.target_lang}.{layer.name}"
 
     def load(self, chunk: Chunk) -> EncodedChunk:
         """Look the subwords of a chunk up."""
@@ -157,15 +169,18 @@ class TranslationRecipe(engine.Recipe):
             name: NO_BOUND if layer.enters == TREE else len(layer.inventory)
             for name, layer in self.layers.items()
         }
-        found = EncodedChunk.load(
-            chunk.encoded, {SOURCE: 0, TARGET: 0, **bounds}, (SOURCE, *self.layers)
-        )
+        targets = {target_stream(layer.name): layer for layer in self.targets}
+        bounds |= {name: len(layer.inventory) for name, layer in targets.items()}
+        alike = (SOURCE, *self.layers), (TARGET, *targets)
+        found = EncodedChunk.load(chunk.encoded, {SOURCE: 0, TARGET: 0, **bounds}, *alike)
         columns = look_up_layers(found, {k: v for k, v in self.layers.items() if v.learnt})
         streams, unknown = {}, {}
         for side, lang in self.langs.items():
             streams[lang], unknown[lang] = look_up(found, side, self.dictionaries[side])
         for name, layer in self.layers.items():
             streams[self._column(name)] = closed(columns[name], layer.end)
+        for name, layer in targets.items():
+            streams[self._target_column(layer)] = closed(found.streams[name], layer.end)
         return EncodedChunk(streams, found.counts, found.notes, unknown=unknown)
 
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
@@ -199,15 +214,17 @@ class TranslationRecipe(engine.Recipe):
 
     def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
         """Write the closed inventories of features, with how often each label is there."""
-        for name, layer in self.layers.items():
+        columns = {self._column(name): layer for name, layer in self.layers.items()}
+        columns |= {self._target_column(layer): layer for layer in self.targets}
+        for column, layer in columns.items():
             if layer.enters != COLUMN or layer.learnt:
                 continue
             counts = np.zeros(len(layer.inventory), np.int64)
             for split in manifest.splits:
-                rows = Rows.read(folder / f"{manifest.prefix(split)}.{self._column(name)}")
+                rows = Rows.read(folder / f"{manifest.prefix(split)}.{column}")
                 counts += np.bincount(rows.values, minlength=len(counts))
             found = Counter(dict(zip(layer.inventory.symbols, counts.tolist())))
-            layer.inventory.save(folder / manifest.inventory_file(layer), found)
+            layer.inventory.save(folder / f"dict.{column}.txt", found)
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
         tokens = ", ".join(f"{n} {stream} tokens" for stream, n in counts["tokens"].items())
@@ -237,8 +254,20 @@ def load_annotator(options: TranslationOptions) -> Any:
     return found if options.needs_spacy else None
 
 
-def identity_of(options: TranslationOptions, annotator: Any) -> dict[str, str]:
-    """Return what the manifest says of the annotator."""
+def load_target_annotator(options: TranslationOptions) -> Any:
+    """Load what annotates the target, or None where nothing does."""
+    if not options.target_annotator:
+        return None
+    return annotators.load_annotator(options.target_names, options.target_annotator)
+
+
+def identity_of(options: TranslationOptions, loaded: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the manifest says of the annotators of both sides."""
+    of_target = annotator_line(loaded[TARGET])
+    return _source_identity(options, loaded[SOURCE]) | ({"target": of_target} if of_target else {})
+
+
+def _source_identity(options: TranslationOptions, annotator: Any) -> dict[str, str]:
     if annotator is not None:
         return annotator.identity()
     if not options.annotated:
@@ -258,7 +287,7 @@ def scan_inputs(options: TranslationOptions, files: dict[str, dict[str, Path]]) 
         scans = {
             split: {
                 side: scan_file(
-                    path, None if side == "conllu" else options.max_characters, bar.update
+                    path, None if side in CONLLU else options.max_characters, bar.update
                 )
                 for side, path in sides.items()
             }
@@ -298,7 +327,7 @@ def _check_split(split: str, sides: dict[str, Scan], options: TranslationOptions
                 "give --tokenizer pretokenized",
                 *(scan.path, scan.escaped, scan.lines),
             )
-        check_parallel(sides[SOURCE], scan, "sentences" if side == "conllu" else "lines")
+        check_parallel(sides[SOURCE], scan, "sentences" if side in CONLLU else "lines")
         if scan.overlong and not split.startswith("train"):
             number, length = scan.overlong
             raise ValueError(

@@ -13,15 +13,15 @@ from typing import Any
 from ...corpora.conllu import parse_block, read_blocks
 from ...corpora.parallel_text import read_chunk
 from ...data.streams import Rows
-from ...syntax.layers import Annotation, layer_of, layers_of
+from ...syntax.layers import Annotation, Layer, layer_of, layers_of
 from ...syntax.subwords import joined_spans
 from ...text.raw_text import line_reader, overlong_words, unescape
 from ...text.segment import Segmenter
-from ...text.source_encoder import AnnotatedLine, EncodedLine, annotate_lines, encode_line
+from ...text.source_encoder import AnnotatedLine, EncodedLine, annotate_lines, encode_line, reduced
 from ...text.word_layers import carried, match_alike, match_words
 from ...text_reading import numbered_lines
 from ..chunks import Chunk, EncodedChunk, numbered, read_rows, write_rows
-from .translation_options import TranslationOptions
+from .translation_options import TARGET_CONLLU, TranslationOptions
 
 ANNOTATED = "annotated.jsonl"
 SOURCE, TARGET = "source", "target"
@@ -40,7 +40,9 @@ class Lines:
         return f"{self.places[SOURCE][0]}:{self.first + row + 1}"
 
 
-def annotate_chunk(options: TranslationOptions, annotator: Any, chunk: Chunk) -> None:
+def annotate_chunk(
+    options: TranslationOptions, annotators: Mapping[str, Any], chunk: Chunk
+) -> None:
     """Clean, tokenise, tag and parse the chunk's lines; write the annotated rows."""
     counts: Counter[str] = Counter()
     texts = _read(options, chunk, SOURCE, options.source_lang)
@@ -49,21 +51,25 @@ def annotate_chunk(options: TranslationOptions, annotator: Any, chunk: Chunk) ->
     if chunk.split.startswith("train"):
         sides = [side for side in (texts, targets) if side]
         kept = [i for i in kept if _keep(options, [side[i] for side in sides], counts)]
-    given = _given(options, chunk)
-    annotated = annotate_lines(
-        [texts[i] for i in kept],
-        options.tokenizer,
-        annotator,
-        [given[i] for i in kept] if given else None,
-    )
+    annotated = _annotated(options, annotators[SOURCE], chunk, SOURCE, texts, kept)
+    goals: Sequence[AnnotatedLine | None] = [None] * len(kept)
+    if options.target_names:
+        goals = _annotated(options, annotators[TARGET], chunk, TARGET, targets, kept)
+        if repaired := sum(goal.repaired for goal in goals):
+            counts["repaired_target_words"] = repaired
     for name in value_sides(chunk.source.places):
         annotated = _with_values(chunk, name, list(kept), annotated)
     if long := sum(overlong_words(texts[i]) for i in kept):
         counts["overlong_words"] = long
     rows = []
-    for i, line in zip(kept, annotated):
+    for i, line, goal in zip(kept, annotated, goals):
         if _accept(options, chunk, i, (line.repaired, "words", line.failed), counts):
-            rows.append(_pack(options, line, i, targets[i] if targets else ""))
+            row = {"n": i, **_pack(options, line)}
+            if goal is None:
+                rows.append(row | {"y": targets[i] if targets else ""})
+            else:
+                layers = layers_of(options.target_names)
+                rows.append(row | {"y": reduced(goal.text, layers), "g": _pack(options, goal)})
     write_rows(chunk.file(ANNOTATED), [dict(counts), *rows])
 
 
@@ -75,16 +81,16 @@ def encode_chunk(
     header, *rows = read_rows(chunk.file(ANNOTATED))
     notes: Counter[str] = Counter(header)
     lines: list[EncodedLine] = []
-    goals: list[Sequence[str]] = []
-    layers = layers_of(options.layer_names)
+    goals: list[EncodedLine] = []
+    layers, target_layers = layers_of(options.layer_names), layers_of(options.target_names)
     for row in rows:
         line = encode_line(_unpack(row), source, layers)
         if _accept(options, chunk, row["n"], (line.misaligned, "subwords", False), notes):
             lines.append(line)
-            goals.append(target.segment(row["y"])[0])
+            goals.append(_goal(row, target, target_layers))
     symbols, streams, tallies = {}, {}, {}
-    for name, side in ((SOURCE, [line.subwords for line in lines]), (TARGET, goals)):
-        streams[name], symbols[name] = numbered(side)
+    for name, side in ((SOURCE, lines), (TARGET, goals)):
+        streams[name], symbols[name] = numbered(line.subwords for line in side)
     for layer in layers:
         for name in layer.columns:
             rows = [line.columns[name] for line in lines]
@@ -93,9 +99,27 @@ def encode_chunk(
                 tallies[name] = dict(Counter(chain.from_iterable(map(of_words, lines, rows))))
             else:
                 streams[name] = Rows.of(rows)
+    for layer in target_layers:
+        columns = [goal.columns[layer.name] for goal in goals]
+        streams[target_stream(layer.name)] = Rows.of(columns)
+        if layer.lost:
+            (lost,) = layer.inventory.ids([layer.lost])
+            notes[f"{layer.name}_{layer.lost}"] = sum(column.count(lost) for column in columns)
     counts = {"lines": len(lines), "read": chunk.count}
     found = EncodedChunk(streams, counts, dict(notes), symbols=symbols, tallies=tallies)
     found.save(chunk.encoded)
+
+
+def target_stream(name: str) -> str:
+    """Return how a chunk calls a column of the target subwords."""
+    return f"{TARGET}.{name}"
+
+
+def _goal(row: dict[str, Any], target: Segmenter, layers: Sequence[Layer]) -> EncodedLine:
+    """Cut the target text of a row, with its layers if it has any."""
+    if layers:
+        return encode_line(_unpack(row["g"]), target, layers)
+    return EncodedLine([], target.segment(row["y"])[0])
 
 
 def of_words(line: EncodedLine, column: Sequence[Any]) -> list[Any]:
@@ -139,18 +163,39 @@ def _keep(options: TranslationOptions, pair: Sequence[str | None], counts: Count
     return not reason
 
 
-def _given(options: TranslationOptions, chunk: Chunk) -> list[Any] | None:
-    if "conllu" not in chunk.source.places:
+def _annotated(
+    options: TranslationOptions,
+    annotator: Any,
+    chunk: Chunk,
+    side: str,
+    texts: Sequence[str | None],
+    kept: Iterable[int],
+) -> list[AnnotatedLine]:
+    """Annotate the kept lines of a side."""
+    given = _given(options, chunk, side)
+    return annotate_lines(
+        [texts[i] for i in kept],
+        options.tokenizer,
+        annotator,
+        [given[i] for i in kept] if given else None,
+    )
+
+
+def _given(options: TranslationOptions, chunk: Chunk, side: str) -> list[Any] | None:
+    source = side == SOURCE
+    place = "conllu" if source else TARGET_CONLLU
+    if place not in chunk.source.places:
         return None
-    path, offset, number = chunk.source.places["conllu"]
+    path, offset, number = chunk.source.places[place]
     blocks = islice(read_blocks(numbered_lines(path, offset, number)), chunk.count)
-    names = [name for name in options.layer_names if name not in chunk.source.places]
+    asked = options.layer_names if source else options.target_names
+    names = [name for name in asked if name not in chunk.source.places]
     return [parse_block(block, path, names) for block in blocks]
 
 
 def value_sides(sides: Iterable[str]) -> list[str]:
     """Return those sides that are files of values: they are called as their layers are."""
-    return [name for name in sides if name not in (SOURCE, TARGET, "conllu")]
+    return [name for name in sides if name not in (SOURCE, TARGET, "conllu", TARGET_CONLLU)]
 
 
 def _with_values(
@@ -209,11 +254,9 @@ def _accept(
     return True
 
 
-def _pack(
-    options: TranslationOptions, line: AnnotatedLine, number: int, target: str
-) -> dict[str, Any]:
-    """Turn an annotated line into a row; words are kept only where the text does not give them."""
-    row = {"n": number, "t": line.text, "l": line.layers, "y": target}
+def _pack(options: TranslationOptions, line: AnnotatedLine) -> dict[str, Any]:
+    """Make part of a row of a line; words are kept only where the text does not give them."""
+    row = {"t": line.text, "l": line.layers}
     return row | ({"w": line.words, "s": line.spans} if options.tokenizer == "none" else {})
 
 

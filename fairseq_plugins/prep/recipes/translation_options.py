@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from ...option_flags import check, flag_of, option
-from ...syntax.layers import OF_PAIRS, given_names, held_layers, layers_of, parse_features
+from ...syntax.layers import (
+    OF_PAIRS,
+    given_names,
+    held_layers,
+    layers_of,
+    parse_features,
+    parse_targets,
+)
 from ...text.annotators import needs_annotator
 from ...text.raw_text import NORMALIZERS, TOKENIZERS
 from ...text.segment import SUBWORDS
@@ -16,6 +23,7 @@ from .layer_options import apart, layer_option, read_layers, unrecorded
 
 RESERVED = 4  # symbols of every fairseq dictionary: <s> <pad> </s> <unk>
 FEATURES = "pos,case,subword"
+TARGET_CONLLU = "target_conllu"  # a side of a split
 SUBWORD_OPTIONS = {
     "bpe_codes": "subword_nmt",
     "bpe_vocabulary_threshold": "subword_nmt",
@@ -24,7 +32,14 @@ SUBWORD_OPTIONS = {
     "tgtvocab": "subword_nmt",
 }
 MODELS = ("bpe_codes", "sentencepiece_model", "srcvocab", "tgtvocab", "srcdict", "tgtdict")
-LATER = {"parse": False, "srcvocab": None, "tgtvocab": None}  # recorded only where they are given
+LATER = {  # recorded only where they are given
+    "parse": False,
+    "srcvocab": None,
+    "tgtvocab": None,
+    "target_layers": "",
+    "target_conllu": False,
+    "target_annotator": "",
+}
 
 
 @dataclass
@@ -58,6 +73,17 @@ class TranslationOptions:
     )
     conllu: bool = option(
         "read PREFIX.SOURCE.conllu beside each source file instead of tagging", False
+    )
+    target_layers: str = option(
+        "layers of the target subwords, e.g. truecase: text in small letters, with how each "
+        "subword is written; models predict them (--target-features)",
+        "",
+    )
+    target_conllu: bool = option(
+        "read PREFIX.TARGET.conllu beside each target file, for --target-layers", False
+    )
+    target_annotator: str = option(
+        "installed spaCy pipeline or path that annotates the target, for --target-layers", ""
     )
     parse: bool = option("the same as heads in --layers (for --encoder-attention sla)", False)
     tokenizer: str = option("what input lines are", "moses", choices=TOKENIZERS)
@@ -110,12 +136,30 @@ class TranslationOptions:
         if self.layers is not None:
             self._take_layers(self.layers)
         self.feature_names = parse_features(self.features)
+        self.target_names = parse_targets(self.target_layers)
         check(self)
         if not (self.trainpref or self.validpref or self.testpref):
             raise ValueError("nothing to prepare: give --trainpref, --validpref or --testpref")
         self._check_languages()
         self._check_numbers()
         self._check_models()
+        self._check_targets()
+
+    def _check_targets(self) -> None:
+        """Refuse layers of targets that nothing gives, and what gives them where none is asked."""
+        given = [self.target_conllu, bool(self.target_annotator)]
+        asked = [layer.name for layer in layers_of(self.target_names) if layer.annotated]
+        if self.target_names and self.only_source:
+            raise ValueError("--target-layers are of target files: not with --only-source")
+        if asked and sum(given) != 1:
+            raise ValueError(
+                f"--target-layers {self.target_layers}: {' and '.join(asked)} need "
+                "--target-annotator or --target-conllu, and one of them"
+            )
+        if not asked and any(given):
+            raise ValueError(
+                "--target-annotator and --target-conllu are for --target-layers such as pos"
+            )
 
     def _take_layers(self, layers: str) -> None:
         if self.parse or self.features != FEATURES:
@@ -230,6 +274,8 @@ class TranslationOptions:
                 sides["target"] = Path(f"{prefix}.{self.target_lang}")
             if self.conllu:
                 sides["conllu"] = Path(f"{prefix}.{self.source_lang}.conllu")
+            if self.target_conllu:
+                sides[TARGET_CONLLU] = Path(f"{prefix}.{self.target_lang}.conllu")
             found[split] = sides | self._given_files(sides["source"])
         for path in (path for sides in found.values() for path in sides.values()):
             if not path.is_file():

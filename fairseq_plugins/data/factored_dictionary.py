@@ -1,0 +1,43 @@
+"""A dictionary of subwords whose ids may also say how a subword is written.
+
+Search, scores and models know plain ids; what a factor restores is put into the ids of finished
+sentences, so that whoever makes text of them, fairseq's commands included, gets restored text.
+"""
+
+from typing import Any
+
+from fairseq.data import Dictionary
+from torch import Tensor
+
+from ..syntax.labels import SPECIAL_ID
+from ..syntax.layers import Layer
+
+
+class FactoredDictionary(Dictionary):
+    """A fairseq dictionary that also knows marked ids: an id plus its size times that of a label.
+
+    Args:
+        dictionary: of V subwords.
+        layer: whose labels restore subwords (`Layer.restore`).
+    """
+
+    def __init__(self, dictionary: Dictionary, layer: Layer) -> None:
+        vars(self).update(vars(dictionary))
+        self.layer, self.size = layer, len(dictionary)
+
+    def marked(self, ids: Tensor, labels: Tensor) -> Tensor:
+        """Return ids (...) with those of labels (...); fairseq's own symbols stay plain."""
+        plain = (ids < self.nspecial) | (labels <= SPECIAL_ID)
+        return ids + self.size * labels.to(ids).masked_fill(plain, 0)
+
+    def plain(self, ids: Tensor) -> Tensor:
+        """Return ids without marks, as models know them."""
+        return ids % self.size
+
+    def __getitem__(self, idx: Any) -> str:
+        """Return the subword of an id, restored if the id is marked."""
+        label, plain = divmod(int(idx), self.size)
+        if label <= SPECIAL_ID:
+            return super().__getitem__(idx)
+        labels = self.layer.inventory.symbols
+        return self.layer.restore(super().__getitem__(plain), labels[min(label, len(labels) - 1)])
