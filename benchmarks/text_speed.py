@@ -58,7 +58,9 @@ class Ours(nn.Module):
         super().__init__()
         self.encoder = BertEncoder(shape)
         self.head = LabelHead(shape.hidden, theirs.out.out_features, shape.dropout)
-        self.encoder.load_state_dict(names.to_ours(theirs.bert.state_dict(), shape))
+        self.encoder.load_state_dict(
+            names.to_ours(theirs.bert.state_dict(), shape, names.NAMES["bert"])
+        )
         self.head.out.load_state_dict(theirs.out.state_dict())
 
     def forward(self, batch: Batch) -> Tensor:

@@ -172,7 +172,7 @@ def test_folders_of_other_labels_are_refused(runs, tmp_path):
 
 def test_weights_of_another_shape_are_refused(runs, tmp_path):
     state = torch.load(runs / "classes1" / "checkpoint_best.pt", weights_only=True)
-    state["cfg"]["model"]["hidden_size"] = 32
+    state["cfg"]["model"]["intermediate_size"] = 48
     torch.save(state, tmp_path / "a.pt")
     with pytest.raises(ValueError, match=r"a\.pt does not fit its own options: .*size mismatch"):
         load(tmp_path / "a.pt", cpu=True)

@@ -45,7 +45,10 @@ TINY = {  # smaller than the smallest size
 }
 WANTED = {  # every table of the papers, and the figures' grids
     "wmt14_en_de": {"table1", "features", "feature_dims"},
-    "multi30k_en_de": {"table1", "features", "feature_dims"},
+    "multi30k_en_de": {
+        *("table1", "features", "feature_dims"),
+        *("linguistic_features", "layers", "de_en"),
+    },
     "sample_en_de": {"fractions", "features"},
     "glue": {"table2"},
     "sla": {"table1", "table2", "table3"},
@@ -142,6 +145,9 @@ def test_counts_of_runs_in_the_files_are_right():
         ("sample_en_de/fractions.yaml", None, "six runs"),
         ("multi30k_en_de/table1.yaml", None, "Twelve runs"),
         ("multi30k_en_de/feature_dims.yaml", None, "11 runs"),
+        ("multi30k_en_de/linguistic_features.yaml", None, "8 runs"),
+        ("multi30k_en_de/layers.yaml", None, "18 runs"),
+        ("multi30k_en_de/de_en.yaml", None, "2 runs"),
         ("dabert/table1.yaml", preset, "25 runs a dataset"),
     ):
         parts = read_experiment(EXAMPLES / file).parts
