@@ -2,10 +2,12 @@
 
 python benchmarks/prepare.py --source train.en --target train.de              # the bars' sizes
 python benchmarks/prepare.py --source train.en --target train.de --lines 2000 --repeats 3
+python benchmarks/prepare.py --source train.en --target train.de --parts overhead --layers pos,dep
 
 overhead  annotating, cutting into subwords and binarising N lines (codes given, one process, the
           loading of the pipeline included) over spaCy's ``nlp.pipe`` on the same raw source lines,
           with the whole pipeline as ``spacy.load`` gives it and with the components used alone;
+          the pipeline is the bundled one that has ``--layers``;
 scaling   the same preparation in one process over that in two;
 memory    peak resident memory of the command at ten times the lines over that at N lines.
 
@@ -34,10 +36,12 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 from fairseq_plugins.lab.commands import command as started  # noqa: E402
 from fairseq_plugins.prep.recipes.translation import prepare  # noqa: E402
 from fairseq_plugins.prep.recipes.translation_options import TranslationOptions  # noqa: E402
-from fairseq_plugins.text.annotate import NEVER_NEEDED, load_pipeline  # noqa: E402
+from fairseq_plugins.text.annotate import load_pipeline  # noqa: E402
+from fairseq_plugins.text.annotators import load_annotator  # noqa: E402
 from fairseq_plugins.text.raw_text import line_reader  # noqa: E402
 from fairseq_plugins.text.segment import learn_codes  # noqa: E402
 
+LAYERS = "pos,case,subword"  # of preparation, where none are named
 PARTS = ("overhead", "scaling", "memory")
 MEMORY_FACTOR = 10
 SAMPLE_SECONDS = 0.05
@@ -70,12 +74,11 @@ def write_codes(args: argparse.Namespace, folder: Path, lines: int) -> Path:
     return path
 
 
-def time_prepare(prefix: Path, codes: Path, workers: int) -> float:
+def time_prepare(prefix: Path, codes: Path, workers: int, layers: str) -> float:
     """Seconds of one preparation."""
     folder = prefix.parent / "out"
-    options = TranslationOptions(
-        *("en", "de", str(folder), str(prefix)), bpe_codes=str(codes), workers=workers
-    )
+    given = dict(bpe_codes=str(codes), workers=workers, layers=layers)
+    options = TranslationOptions("en", "de", str(folder), str(prefix), **given)
     start = time.perf_counter()
     prepare(options)
     seconds = time.perf_counter() - start
@@ -83,9 +86,9 @@ def time_prepare(prefix: Path, codes: Path, workers: int) -> float:
     return seconds
 
 
-def time_pipe(lines: list[str], exclude: tuple[str, ...]) -> float:
+def time_pipe(lines: list[str], pipeline: str, exclude: tuple[str, ...]) -> float:
     """Seconds of spaCy alone on raw lines, with a freshly loaded pipeline."""
-    nlp = load_pipeline("bundled", exclude)
+    nlp = load_pipeline(pipeline, exclude)
     start = time.perf_counter()
     for _ in nlp.pipe(lines):
         pass
@@ -122,12 +125,12 @@ def resident(pid: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def peak_memory(prefix: Path, codes: Path, workers: int) -> tuple[float, float]:
+def peak_memory(prefix: Path, codes: Path, workers: int, layers: str) -> tuple[float, float]:
     """Run the command; return the peaks of its largest process and of all together, in MiB."""
     folder = prefix.parent / "out"
     command = [*started("prepare translation"), "-s", "en", "-t", "de"]
     command += ["--trainpref", prefix, "--destdir", folder, "--bpe-codes", codes]
-    command += ["--workers", workers]
+    command += ["--workers", workers, "--layers", layers]
     child = subprocess.Popen([*map(str, command)], stderr=subprocess.DEVNULL)
     largest = together = 0
     while child.poll() is None:
@@ -143,23 +146,26 @@ def peak_memory(prefix: Path, codes: Path, workers: int) -> tuple[float, float]:
 def report_overhead(args: argparse.Namespace, folder: Path, codes: Path) -> list[str]:
     """Rows of the overhead table."""
     prefix, lines = write_corpus(args, folder, args.lines), repeated_lines(args.source, args.lines)
+    annotator = load_annotator(args.layers.split(","))
+    unused = {*load_pipeline(annotator.model, ()).pipe_names} - {*annotator.nlp.pipe_names}
+    bar = "<= 1.10" if args.layers == LAYERS else "<= 1.30"
     sides = {
-        "preparation": lambda: time_prepare(prefix, codes, 1),
-        "whole pipeline": lambda: time_pipe(lines, ()),
-        "components used": lambda: time_pipe(lines, (*NEVER_NEEDED, "parser")),
+        "preparation": lambda: time_prepare(prefix, codes, 1, args.layers),
+        "whole pipeline": lambda: time_pipe(lines, annotator.model, ()),
+        "components used": lambda: time_pipe(lines, annotator.model, (*unused,)),
     }
     found = take_turns(sides, args.repeats)
     ours = found.pop("preparation")
     return [
-        row(f"preparation over nlp.pipe, {name}", ours, other, bar)
-        for (name, other), bar in zip(found.items(), ("<= 1.10", "none"))
+        row(f"{args.layers}: preparation over nlp.pipe, {name}", ours, other, bar)
+        for (name, other), bar in zip(found.items(), (bar, "none"))
     ]
 
 
 def report_scaling(args: argparse.Namespace, folder: Path, codes: Path) -> list[str]:
     """Row of the scaling table."""
     prefix = write_corpus(args, folder, args.lines)
-    sides = {str(n): lambda n=n: time_prepare(prefix, codes, n) for n in (1, 2)}
+    sides = {str(n): lambda n=n: time_prepare(prefix, codes, n, args.layers) for n in (1, 2)}
     one, two = take_turns(sides, args.repeats).values()
     return [row("one process over two", one, two, ">= 1.8")]
 
@@ -169,7 +175,7 @@ def report_memory(args: argparse.Namespace, folder: Path, codes: Path) -> list[s
     peaks = []
     for lines in (args.lines, MEMORY_FACTOR * args.lines):
         prefix = write_corpus(args, folder, lines)
-        peaks.append(peak_memory(prefix, codes, args.workers))
+        peaks.append(peak_memory(prefix, codes, args.workers, args.layers))
         print(f"{lines} lines: {peaks[-1][0]:.0f} and {peaks[-1][1]:.0f} MiB", file=sys.stderr)
     return [
         f"| peak of {name}, {MEMORY_FACTOR} x over 1 x | {ten:.0f} MiB | {one:.0f} MiB "
@@ -207,6 +213,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=7, help="repeats of each side")
     parser.add_argument("--bpe-size", type=int, default=8000, help="merge operations")
     parser.add_argument("--workers", type=int, default=2, help="processes of the memory part")
+    parser.add_argument("--layers", default=LAYERS, help="layers of the source words")
     parser.add_argument("--parts", default=",".join(PARTS), help="of: " + ",".join(PARTS))
     args = parser.parse_args()
     unknown = set(args.parts.split(",")) - set(PARTS)

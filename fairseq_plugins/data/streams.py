@@ -64,6 +64,15 @@ class StreamWriter:
         self._builder.add_item(torch.as_tensor(row, dtype=torch.int64))
         self.ids += len(row)
 
+    def add_all(self, rows: Rows) -> None:
+        """Append the ids of many lines at once."""
+        numbers = [row for row in rows if len(row)] or [rows.values[:0]]
+        self._builder._data_file.write(
+            np.concatenate(numbers).astype(self._builder._dtype).tobytes()
+        )
+        self._builder._sizes.extend(rows.lengths.tolist())
+        self.ids += int(rows.lengths.sum())
+
     def close(self) -> None:
         """Finish both files and give them their names."""
         self._builder.finalize(str(self._files["idx"]))

@@ -68,6 +68,12 @@ class Tag:
     conllu: Callable[[Sequence[str]], str]
     components: tuple[str, ...] = ()
 
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """spaCy's names of what makes the text: tokens that agree in them have the same."""
+        name = self.set_by.partition(".")[0]
+        return (name, "ENT_TYPE") if name == "ENT_IOB" else (name,)
+
 
 @dataclass(frozen=True)
 class Layer:
@@ -202,6 +208,8 @@ class Layer:
             tokens: for each of W words the index of its token, in order; -1 for a word of which
                 nothing is known, which becomes unknown, or a root.
         """
+        if tokens == range(len(values)):
+            return [*values]
         if self.source in (TAGS, GIVEN):
             return [values[i] if i >= 0 else self.label("") for i in tokens]
         known = [word for word, token in enumerate(tokens) if token >= 0]

@@ -11,6 +11,7 @@ from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 from pathlib import Path
 
+import numpy as np
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -99,23 +100,28 @@ class Annotator:
         return docs[0] if len(docs) == 1 else Doc.from_docs(docs, ensure_whitespace=False)
 
     def _tag(self, docs) -> Iterator[Annotation]:
+        labels: dict[str, dict[tuple, str]] = {name: {} for name in self._tags}
         for doc in self.nlp.pipe(docs, batch_size=256):
             tokens = [token for token in doc if not token.is_space]
-            yield Annotation(
-                [token.text for token in tokens],
-                self._layers(doc, tokens),
-                [(token.idx, token.idx + len(token.text)) for token in tokens],
-            )
+            words = [token.text for token in tokens]
+            spans = [(token.idx, token.idx + len(word)) for token, word in zip(tokens, words)]
+            yield Annotation(words, self._layers(doc, tokens, labels), spans)
 
-    def _layers(self, doc, tokens) -> dict[str, list]:
+    def _layers(self, doc, tokens, labels: dict[str, dict[tuple, str]]) -> dict[str, list]:
+        """Return what the tokens carry; ``labels`` keeps each that was made, by spaCy's numbers."""
         found = {}
+        kept = [token.i for token in tokens]
         for name, layer in self._tags.items():
-            read, label = layer.tag.spacy, layer.label
-            found[name] = [label(read(token)) for token in tokens]
+            columns = [doc.to_array(one)[kept].tolist() for one in layer.tag.attributes]
+            keys, made = [*zip(*columns)], labels[name]
+            for key, token in zip(keys, tokens):
+                if key not in made:
+                    made[key] = layer.label(layer.tag.spacy(token))
+            found[name] = [made[key] for key in keys]
         if self._trees:
-            heads = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
-            kept = project_heads(heads, [token.i for token in tokens])
-            found |= dict.fromkeys(self._trees, kept)
+            offsets = doc.to_array("HEAD").astype(np.int64)  # of each head from its token
+            heads = np.where(offsets == 0, 0, offsets + np.arange(1, len(doc) + 1)).tolist()
+            found |= dict.fromkeys(self._trees, project_heads(heads, kept))
         return found
 
 

@@ -89,6 +89,7 @@ def encode_chunk(
             lines.append(line)
             goals.append(_goal(row, target, target_layers))
     symbols, streams, tallies = {}, {}, {}
+    firsts = [first_subwords(line.word_of) for line in lines]
     for name, side in ((SOURCE, lines), (TARGET, goals)):
         streams[name], symbols[name] = numbered(line.subwords for line in side)
     for layer in layers:
@@ -96,7 +97,8 @@ def encode_chunk(
             rows = [line.columns[name] for line in lines]
             if layer.is_open:
                 streams[name], symbols[name] = numbered(rows)
-                tallies[name] = dict(Counter(chain.from_iterable(map(of_words, lines, rows))))
+                of_words = (map(row.__getitem__, first) for row, first in zip(rows, firsts))
+                tallies[name] = dict(Counter(chain.from_iterable(of_words)))
             else:
                 streams[name] = Rows.of(rows)
     for layer in target_layers:
@@ -122,10 +124,9 @@ def _goal(row: dict[str, Any], target: Segmenter, layers: Sequence[Layer]) -> En
     return EncodedLine([], target.segment(row["y"])[0])
 
 
-def of_words(line: EncodedLine, column: Sequence[Any]) -> list[Any]:
-    """Return what a line's words have, of what its subwords have: that of each first subword."""
-    firsts = (i for i, word in enumerate(line.word_of) if word not in line.word_of[i - 1 : i])
-    return [column[i] for i in firsts]
+def first_subwords(word_of: Sequence[int]) -> list[int]:
+    """Return the first subword of each word, of the word of each subword."""
+    return [i for i, (word, last) in enumerate(zip(word_of, [None, *word_of])) if word != last]
 
 
 def annotated_rows(chunk: Chunk) -> Iterator[dict[str, Any]]:
