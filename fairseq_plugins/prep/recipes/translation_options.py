@@ -156,7 +156,7 @@ class TranslationOptions:
         if asked and sum(given) != 1:
             raise ValueError(
                 f"--target-layers {self.target_layers}: {' and '.join(asked)} need "
-                "either --target-annotator or --target-conllu"
+                "--target-annotator or --target-conllu, one of the two"
             )
         if not asked and any(given):
             raise ValueError(
