@@ -63,9 +63,13 @@ class Annotator:
         wanted |= dict.fromkeys(self._trees, "DEP")
         given = _gives(self.nlp)
         if lacking := [name for name, what in wanted.items() if what not in given]:
+            found = sorted(one[6:] for one in given if one.startswith("MORPH."))
+            asked = any(one.startswith("morph.") for one in lacking) and found
+            known = f"; features of its morph: {', '.join(found)}" if asked else ""
             raise ValueError(
                 f"spaCy pipeline {self.model!r} gives no {' and no '.join(lacking)} (components: "
-                f"{named(self.nlp.pipe_names)}): name another one, or leave {named(lacking)} out"
+                f"{named(self.nlp.pipe_names)}{known}): name another one, or leave "
+                f"{named(lacking)} out"
             )
 
     @lru_cache(maxsize=1)  # noqa: B019 (an annotator lives as long as its process)
@@ -151,7 +155,7 @@ def load_pipeline(model: str, exclude: Sequence[str] = ON_REQUEST):
         raise FileNotFoundError(
             f"no spaCy pipeline {str(path)!r}: give {BUNDLED!r} (English), an installed pipeline "
             f"(installed here: {installed}) or the path of one; "
-            "pip install its wheel to add another"
+            "pip install its wheel to add another; udpipe:MODEL is a UDPipe model"
         ) from None
 
 
@@ -174,7 +178,7 @@ def check_recorded(model: str, folder: Path) -> None:
     cure = f"give --spacy-model {model} (spacy_model=... in Python) if you trust what lies there"
     if not isinstance(model, str) or not model.isidentifier():
         raise ValueError(
-            f"raw text of {folder} is to be read by the spaCy pipeline in {model!r}, and a folder "
+            f"raw text of {folder} is to be read by the annotator in {model!r}, and a folder "
             f"does not decide which path is loaded: {cure}"
         )
     if not import_installed(model):

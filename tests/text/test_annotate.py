@@ -19,6 +19,7 @@ from fairseq_plugins.syntax.labels import UPOS
 from fairseq_plugins.text import annotate
 from fairseq_plugins.text.annotate import (
     Annotator,
+    check_recorded,
     directory_hash,
     recorded_name,
     site_folders,
@@ -126,6 +127,17 @@ def test_pipeline_without_parts_of_speech_is_refused(components, tmp_path) -> No
         nlp.to_disk(folder)
     with pytest.raises(ValueError, match="gives no pos"):
         Annotator(str(folder))
+
+
+def test_refusal_of_a_morphological_feature_names_those_there_are() -> None:
+    with pytest.raises(ValueError, match=r"gives no morph.Nummer .*morph: .*Number"):
+        Annotator("bundled-layers", ["morph.Nummer"])
+
+
+@pytest.mark.parametrize("model", ["udpipe:/elsewhere/en.udpipe", "/elsewhere/en_small"])
+def test_path_that_a_folder_names_is_no_spacy_pipeline_for_certain(model) -> None:
+    with pytest.raises(ValueError, match=f"by the annotator in '{model}'.*--spacy-model {model}"):
+        check_recorded(model, Path("data-bin/mine"))
 
 
 def test_own_component_may_set_parts_of_speech(tmp_path) -> None:

@@ -25,8 +25,8 @@ _FIELDS: dict[str, tuple[Any, ...]] = {  # help and default
         None,
     ),
     "layer_min_count": (
-        "values of learnt layers (dep, tag, lemma, morph, ent) that fewer training words have are "
-        "unknown",
+        "values of learnt layers (dep, tag, lemma, morph, ent, given) that fewer training words "
+        "have are unknown",
         2,
     ),
     "layer_max_size": ("how many values of a learnt layer are kept at most (-1: all)", -1),

@@ -55,8 +55,8 @@ class TextOptions:
     seed: int = option("of the choice that --valid-fraction makes", 1)
     pretrained: str = option(PRETRAINED, DEFAULT)
     tokenize: str = option(
-        "words of raw text: {choices} (each Chinese character a word; the pipeline's words, or "
-        "those of the CoNLL-U files); given words stay",
+        "words of raw text: {choices} (each Chinese character a word; the words of the spaCy "
+        "pipeline, the UDPipe model or the CoNLL-U files); given words stay",
         "whitespace",
         choices=TOKENIZE,
     )

@@ -83,7 +83,9 @@ class TranslationOptions:
         "read PREFIX.TARGET.conllu beside each target file, for --target-layers", False
     )
     target_annotator: str = option(
-        "installed spaCy pipeline or path that annotates the target, for --target-layers", ""
+        "what annotates the target, for --target-layers: an installed spaCy pipeline or its path, "
+        "or udpipe:MODEL",
+        "",
     )
     parse: bool = option("the same as heads in --layers (for --encoder-attention sla)", False)
     tokenizer: str = option("what input lines are", "moses", choices=TOKENIZERS)
@@ -154,7 +156,7 @@ class TranslationOptions:
         if asked and sum(given) != 1:
             raise ValueError(
                 f"--target-layers {self.target_layers}: {' and '.join(asked)} need "
-                "--target-annotator or --target-conllu, and one of them"
+                "--target-annotator or --target-conllu, one of the two"
             )
         if not asked and any(given):
             raise ValueError(

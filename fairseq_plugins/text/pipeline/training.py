@@ -194,9 +194,12 @@ def complete(args: Namespace) -> Namespace:
         "license": args.license or licence_of(folder),
         "source": args.source or folder.resolve().name,
     }
-    for name, example in (("lang", "de"), ("license", "'CC BY-SA 4.0'")):
+    unsaid = (("lang", "language", "de"), ("license", "licence", "'CC BY-SA 4.0'"))
+    for name, what, example in unsaid:
         if not found[name]:
-            raise ValueError(f"{folder}: no file says it: give --{name}, for example {example}")
+            raise ValueError(
+                f"{folder}: no file says its {what}: give --{name}, for example {example}"
+            )
     return Namespace(**{**vars(args), **found})
 
 
