@@ -35,7 +35,12 @@ FOREIGN = [p for p in ALL_CONFIGS if p.parts[-3].endswith("_en_de")]
 TRANSLATED = [p for p in FOREIGN if p.stem == p.parts[-3]]  # the grids of the paper's features
 CONFIGS = [p for p in ALL_CONFIGS if p not in FOREIGN]
 SLA, DABERT = ([p for p in CONFIGS if p.parts[-3] == kind] for kind in ("sla", "dabert"))
-OWN_NAMES = {"demo", "ewt_errors", "wnut17_layers"}  # grids that are not called by their dataset
+OWN_NAMES = {
+    "demo",
+    "ewt_errors",
+    "wnut17_layers",
+    "chinese_gsd",
+}  # grids that are not called by their dataset
 
 PAPER = ("pos", "case", "subword")  # the features of the paper
 
