@@ -232,3 +232,21 @@ def test_raw_text_has_the_values_of_the_folder(tmp_path, monkeypatch):
         [Example("1", ("the zebra ran",))]
     )
     assert raw.layers["lemma"] == stored
+
+
+def test_texts_take_the_values_of_another_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(texts, "load_annotator", lambda *args: LemmaParser())
+    base = {"dataset": "plain", "layers": "lemma", "workers": 1}
+    base["pretrained"] = str(write_pretrained(tmp_path / "bert"))
+    for name, text in (("one", "the cat sat"), ("two", "the sat fog")):
+        (tmp_path / name).write_text(f"text\tlabel\n{text}\ta\n{text}\tb\n")
+    kept = {}
+    for name, more in (("one", {}), ("two", {"layer_dicts": str(tmp_path / "out_one")})):
+        out = tmp_path / f"out_{name}"
+        base |= {"train_file": str(tmp_path / name), "destdir": str(out), **more}
+        (layer,) = bound_layers(out, texts.prepare(TextOptions(**base)), ["lemma"])
+        row = Rows.read(out / "train.lemma0")[0].tolist()
+        kept[name] = [layer.inventory.symbols[i] for i in row]
+    assert kept == {"one": ["t", "c", "s"], "two": ["t", "s", "<unknown>"]}
+    stored = (tmp_path / "out_two" / "dict.lemma.txt").read_text().splitlines()
+    assert stored[2:] == ["<unknown> 2", "c 0", "s 2", "t 2"]
