@@ -168,6 +168,18 @@ def test_files_of_other_length_are_refused(tmp_path, change, message):
     assert not (tmp_path / "out" / "manifest.json").exists()
 
 
+@pytest.mark.parametrize("values", ["A B C D", "A B"])
+def test_values_are_those_of_words_as_they_are_cut(tmp_path, values, monkeypatch):
+    monkeypatch.setattr(translation, "annotate_chunk", lambda *args: pytest.fail("too late"))
+    for name, text in (("en", "Yes, we can."), ("de", "Ja."), ("en.role", values)):
+        (tmp_path / f"train.{name}").write_text(f"{text}\n")
+    options = make_options(
+        tmp_path / "out", trainpref=tmp_path / "train", layers="given.role", tokenizer="moses"
+    )
+    with pytest.raises(ValueError, match=r"train.en.role:1: \d values for the 5 words of .*en:1"):
+        translation.prepare(options)
+
+
 def test_a_missing_key_and_a_missing_file_are_named(tmp_path):
     files = write(tmp_path, role=False)
     with pytest.raises(ValueError, match=r"train.en.conllu:1: '.*' has no key role in MISC"):
