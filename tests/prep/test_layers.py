@@ -90,6 +90,8 @@ def test_rare_values_and_those_beyond_the_size_are_unknown(tmp_path):
     prepare(tmp_path, layer_max_size=1, **files)
     kept = [row for row in labels(tmp_path / "out", "train", "lemma") if row]
     assert {value for row in kept for value in row} == {"eat", "<unknown>"}
+    with pytest.raises(ValueError, match="--layer-min-count 2 and --layer-max-size 0 let in"):
+        prepare(tmp_path, "none", layer_max_size=0, **files)
     with pytest.raises(ValueError, match=r"'lemma': no word has one that --layer-min-count 999"):
         prepare(tmp_path, "rare", layer_min_count=999, **files)
 
@@ -113,6 +115,9 @@ def test_the_values_of_another_folder_are_taken(tmp_path):
     for name in ("lemma", "given.role"):
         first, again = (stream_rows(tmp_path / n, "test", f"en.{name}") for n in ("out", "again"))
         assert first == again
+    options_of({**asked, "testpref": "x", "layers": ASKED, "layer_dicts": f"{tmp_path}/./out/"})
+    with pytest.raises(ValueError, match="--layers pos,heads contradicts --like .*'lemma,pos,"):
+        options_of({**asked, "testpref": "x", "layers": "pos,heads"})
     models = {f"{side}dict": tmp_path / "out" / f"dict.{lang}.txt" for side, lang in SIDES}
     models |= {"testpref": files["testpref"], "bpe_codes": tmp_path / "out" / "codes.bpe"}
     with pytest.raises(ValueError, match="without training text the values of tag cannot be"):
