@@ -68,8 +68,8 @@ def parse_block(
     """Read one sentence; a block of comments alone is an empty sentence.
 
     A multiword token (``zum`` = ``zu dem``) whose parts do not spell it is kept as one word with
-    the labels of its first part, and in the tree in the place of the first part whose head is no
-    other part. Empty nodes (``8.1``) are ignored.
+    the labels of its first part, and in the tree (with the relation there) in the place of the
+    first part whose head is no other part. Empty nodes (``8.1``) are ignored.
 
     Args:
         block: numbered lines; ``path`` is that of their file.
@@ -92,16 +92,22 @@ def parse_block(
         i = last
     found: dict[str, list[Any]] = {}
     for layer in layers_of((*annotated_names(names), *given_names(names))):
-        if layer.source in (TAGS, GIVEN):
-            tags = [_label(layer, fields, path, number) for number, fields in words]
-            found[layer.name] = [tags[run.start] for run in runs]
-        else:
+        if layer.source not in (TAGS, GIVEN):
             heads = heads_of(words, path)
-            # a run stands where its top part stands
-            tops = [next(k for k in r if not r.start < heads[k] <= r.stop) for r in runs]
             whole = len(runs) == len(heads)
-            found[layer.name] = heads if whole else project_heads(heads, tops)
+            found[layer.name] = heads if whole else project_heads(heads, _tops(runs, heads))
+            continue
+        tags = [_label(layer, fields, path, number) for number, fields in words]
+        places = [run.start for run in runs]
+        if layer.name == "dep" and len(runs) < len(words):
+            places = _tops(runs, heads_of(words, path))
+        found[layer.name] = [tags[place] for place in places]
     return Annotation(kept, found)
+
+
+def _tops(runs: Iterable[range], heads: Sequence[int]) -> list[int]:
+    """Return where runs of words stand in a tree: at the first whose head is outside."""
+    return [next(k for k in run if not run.start < heads[k] <= run.stop) for run in runs]
 
 
 def _label(layer: Layer, fields: Sequence[str], path: Path, number: int) -> str:
@@ -122,7 +128,7 @@ def heads_of(words: Sequence[Row], path: Path) -> list[int]:
         if not fields[6].isdecimal():
             raise ValueError(
                 f"{path}:{number}: head {quoted(fields[6])} is no number, but the words' heads "
-                "are wanted (--annotations pos, and --conllu without --parse, need none)"
+                "are wanted (of the layers only heads, arc and dep need them)"
             )
     heads = [int(fields[6]) for _, fields in words]
     try:

@@ -65,7 +65,8 @@ def _learn(layer: Layer, counts: Counter[str], options: Any) -> Inventory:
     if not {*found.labels} - {NO_VALUE}:
         what = "of training has one: does the annotator give it?"
         if {*counts} - {NO_VALUE}:
-            what = f"has one that --layer-min-count {options.layer_min_count} lets in"
+            least, size = options.layer_min_count, options.layer_max_size
+            what = f"has one that --layer-min-count {least} and --layer-max-size {size} let in"
         raise ValueError(f"layer {layer.name!r}: no word {what}")
     return found
 

@@ -248,21 +248,32 @@ def _column(number: int, set_by: str, name: str, *components: str) -> Tag:
     return Tag(attrgetter(name), set_by, itemgetter(number), components)
 
 
+def ordered_feats(feats: str) -> str:
+    """Return morphological features in the order of UD, which is not spaCy's."""
+    pairs = (pair.partition("=") for pair in feats.split("|"))
+    named_values = ((name, equals, _ordered(values)) for name, equals, values in pairs)
+    return "|".join(map("".join, sorted(named_values, key=lambda pair: pair[0].casefold())))
+
+
+def _ordered(values: str) -> str:
+    return ",".join(sorted(values.split(",")))
+
+
 def _spacy_feats(token: Any) -> str:
-    return str(token.morph)
+    return ordered_feats(str(token.morph))
 
 
 def _feats(fields: Sequence[str]) -> str:
-    return "|".join(sorted(fields[5].split("|"), key=str.casefold))
+    return ordered_feats(fields[5])
 
 
 def _spacy_feature(name: str, token: Any) -> str:
-    return ",".join(token.morph.get(name))
+    return ",".join(sorted(token.morph.get(name)))
 
 
 def _feature(name: str, fields: Sequence[str]) -> str:
     pairs = (pair.partition("=") for pair in fields[5].split("|"))
-    return next((value for key, _, value in pairs if key == name), NO_VALUE)
+    return next((_ordered(value) for key, _, value in pairs if key == name), NO_VALUE)
 
 
 def _spacy_entity(token: Any) -> str:

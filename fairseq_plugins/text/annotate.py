@@ -136,8 +136,12 @@ def _gives(nlp: Language) -> set[str]:
     # of another language than English these may know nothing of these words
     found |= {"POS"} if names & {"morphologizer", "attribute_ruler"} else set()
     features = {name for token in doc for name in token.morph.to_dict()}
-    for label in nlp.pipe_labels.get("morphologizer", ()):
-        features |= {part.partition("=")[0] for part in label.split("|")} - {"POS"}
+    known = [*nlp.pipe_labels.get("morphologizer", ())]
+    if "attribute_ruler" in names:
+        rules = nlp.get_pipe("attribute_ruler").patterns
+        known += [str(rule["attrs"].get("MORPH", "")) for rule in rules]
+    pairs = (part.partition("=") for label in known for part in label.split("|"))
+    features |= {name for name, equals, _ in pairs if equals} - {"POS"}
     return found | {f"MORPH.{name}" for name in features} | ({"MORPH"} if features else set())
 
 

@@ -18,6 +18,7 @@ from ..syntax.layers import STANDARD_TAGS, TREES, Annotation, annotated_names
 from ..syntax.subwords import locate_words
 
 PROBE = ("a", "1")  # words of no language in particular
+HEAD = b"\x12morphodita_parsito"  # of a model's file; on some others the library ends the process
 
 
 class UDPipeAnnotator:
@@ -58,7 +59,9 @@ class UDPipeAnnotator:
     @cached_property
     def model(self) -> Any:
         """The model; ValueError for a file that is none."""
-        found = self._library().Model.load(str(self.path))
+        with self.path.open("rb") as file:
+            known = file.read(len(HEAD)) == HEAD
+        found = self._library().Model.load(str(self.path)) if known else None
         if found is None:
             raise ValueError(f"{self.path} is no UDPipe model (version 1)")
         return found

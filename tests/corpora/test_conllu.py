@@ -131,6 +131,10 @@ def test_multiword_token_stands_where_its_parts_stood() -> None:
     rows += [("4", "bait", 1), ("5", "old", 4)]
     assert parse(*parsed(*rows)).words == ["see", "vebait", "old"]
     assert heads_of(*parsed(*rows)) == [0, 1, 2]
+    relations = ["root", "_", "cc", "case", "obl", "amod"]
+    told = [row.replace("\tdep\t", f"\t{name}\t") for row, name in zip(parsed(*rows), relations)]
+    note = parse_block(list(enumerate(told, 1)), FILE, ["dep"])
+    assert note.layers["dep"] == ["root", "obl", "amod"]
 
 
 @pytest.mark.parametrize(

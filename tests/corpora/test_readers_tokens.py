@@ -54,6 +54,19 @@ def test_conll_2003_has_no_document_lines(tmp_path) -> None:
     assert [(x.id, x.line) for x in examples] == [("0", 2), ("1", 7)]
 
 
+def test_a_column_of_a_layer_is_no_label(tmp_path) -> None:
+    labelled = write(tmp_path / "train", ["Bo\tsubj\tB", "ran\tpred\tO", ""])
+    bare = write(tmp_path / "test", ["Bo\tsubj", "ran\tpred", ""])
+    (known,) = read("tokens", labelled, layer_columns="role=2")
+    (unknown,) = read("tokens", bare, "test", layer_columns="role=2")
+    assert known.values == unknown.values == {"given.role": ("subj", "pred")}
+    assert (known.word_labels, unknown.word_labels) == (("B", "O"), None)
+    with pytest.raises(ValueError, match="found no label column"):
+        read("tokens", bare, layer_columns="role=2")
+    with pytest.raises(ValueError, match="--layer-columns 'role=3': role is there twice"):
+        read("tokens", labelled, layer_columns="role=2,role=3")
+
+
 def test_violations_of_iob2_stay_outside_conll_2003(tmp_path) -> None:
     path = write(tmp_path / "x", ["a\tO", "b\tI-person", ""])
     assert read("wnut17", path)[0].word_labels == ("O", "I-person")

@@ -90,6 +90,8 @@ def test_rare_values_and_those_beyond_the_size_are_unknown(tmp_path):
     prepare(tmp_path, layer_max_size=1, **files)
     kept = [row for row in labels(tmp_path / "out", "train", "lemma") if row]
     assert {value for row in kept for value in row} == {"eat", "<unknown>"}
+    with pytest.raises(ValueError, match="--layer-min-count 2 and --layer-max-size 0 let in"):
+        prepare(tmp_path, "none", layer_max_size=0, **files)
     with pytest.raises(ValueError, match=r"'lemma': no word has one that --layer-min-count 999"):
         prepare(tmp_path, "rare", layer_min_count=999, **files)
 
@@ -113,6 +115,9 @@ def test_the_values_of_another_folder_are_taken(tmp_path):
     for name in ("lemma", "given.role"):
         first, again = (stream_rows(tmp_path / n, "test", f"en.{name}") for n in ("out", "again"))
         assert first == again
+    options_of({**asked, "testpref": "x", "layers": ASKED, "layer_dicts": f"{tmp_path}/./out/"})
+    with pytest.raises(ValueError, match="--layers pos,heads contradicts --like .*'lemma,pos,"):
+        options_of({**asked, "testpref": "x", "layers": "pos,heads"})
     models = {f"{side}dict": tmp_path / "out" / f"dict.{lang}.txt" for side, lang in SIDES}
     models |= {"testpref": files["testpref"], "bpe_codes": tmp_path / "out" / "codes.bpe"}
     with pytest.raises(ValueError, match="without training text the values of tag cannot be"):
@@ -166,6 +171,18 @@ def test_files_of_other_length_are_refused(tmp_path, change, message):
     with pytest.raises(ValueError, match=message):
         prepare(tmp_path, **files)
     assert not (tmp_path / "out" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("values", ["A B C D", "A B"])
+def test_values_are_those_of_words_as_they_are_cut(tmp_path, values, monkeypatch):
+    monkeypatch.setattr(translation, "annotate_chunk", lambda *args: pytest.fail("too late"))
+    for name, text in (("en", "Yes, we can."), ("de", "Ja."), ("en.role", values)):
+        (tmp_path / f"train.{name}").write_text(f"{text}\n")
+    options = make_options(
+        tmp_path / "out", trainpref=tmp_path / "train", layers="given.role", tokenizer="moses"
+    )
+    with pytest.raises(ValueError, match=r"train.en.role:1: \d values for the 5 words of .*en:1"):
+        translation.prepare(options)
 
 
 def test_a_missing_key_and_a_missing_file_are_named(tmp_path):
@@ -232,3 +249,21 @@ def test_raw_text_has_the_values_of_the_folder(tmp_path, monkeypatch):
         [Example("1", ("the zebra ran",))]
     )
     assert raw.layers["lemma"] == stored
+
+
+def test_texts_take_the_values_of_another_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(texts, "load_annotator", lambda *args: LemmaParser())
+    base = {"dataset": "plain", "layers": "lemma", "workers": 1}
+    base["pretrained"] = str(write_pretrained(tmp_path / "bert"))
+    for name, text in (("one", "the cat sat"), ("two", "the sat fog")):
+        (tmp_path / name).write_text(f"text\tlabel\n{text}\ta\n{text}\tb\n")
+    kept = {}
+    for name, more in (("one", {}), ("two", {"layer_dicts": str(tmp_path / "out_one")})):
+        out = tmp_path / f"out_{name}"
+        base |= {"train_file": str(tmp_path / name), "destdir": str(out), **more}
+        (layer,) = bound_layers(out, texts.prepare(TextOptions(**base)), ["lemma"])
+        row = Rows.read(out / "train.lemma0")[0].tolist()
+        kept[name] = [layer.inventory.symbols[i] for i in row]
+    assert kept == {"one": ["t", "c", "s"], "two": ["t", "s", "<unknown>"]}
+    stored = (tmp_path / "out_two" / "dict.lemma.txt").read_text().splitlines()
+    assert stored[2:] == ["<unknown> 2", "c 0", "s 2", "t 2"]

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from spacy.vocab import Vocab
 
 from fairseq_plugins.syntax.labels import RESERVED, UNKNOWN_ID, Inventory, arc_labels
 from fairseq_plugins.syntax.layers import (
@@ -91,6 +92,19 @@ def test_values_stand_in_their_columns(name, label):
     token = SimpleNamespace(pos_="VERB", tag_="VBZ", lemma_="see", dep_="nsubj:pass", morph=morph)
     token.ent_iob_, token.ent_type_ = "B", "PER"
     assert layer.label(layer.tag.spacy(token)) == label
+
+
+def test_features_have_one_order_wherever_they_are_from():
+    feats = "Number=Sing|Number[psor]=Plur|NumType=Card|PronType=Int,Rel"  # of UD
+    spacys = Vocab().morphology
+    token = SimpleNamespace(morph=spacys.strings[spacys.add(feats)])
+    assert str(token.morph) != feats
+    layer = LAYERS["morph"]
+    assert layer.tag.spacy(token) == layer.tag.conllu([""] * 5 + [feats]) == feats
+    token.morph = SimpleNamespace(get=lambda name: ["Rel", "Int"])
+    other = [""] * 5 + ["PronType=Rel,Int"]
+    layer = layer_of("morph.PronType")
+    assert layer.tag.spacy(token) == layer.tag.conllu(other) == "Int,Rel"
 
 
 def test_a_key_that_misc_lacks_is_named_with_those_it_has():

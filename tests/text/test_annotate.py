@@ -153,6 +153,20 @@ def test_own_component_may_set_parts_of_speech(tmp_path) -> None:
     assert annotator.annotate_words([["go", "home"]])[0].layers["pos"] == ["VERB", "VERB"]
 
 
+def test_a_pipeline_gives_what_its_rules_say(tmp_path) -> None:
+    nlp = spacy.blank("en")
+    rules = nlp.add_pipe("attribute_ruler")
+    rules.add([[{"ORTH": "cat"}]], {"POS": "NOUN", "MORPH": "Number=Sing"})
+    rules.add([[{"ORTH": "runs"}]], {"POS": "VERB", "MORPH": "Number=Sing|Person=3"})
+    nlp.to_disk(tmp_path / "rules")
+    (found,) = Annotator(str(tmp_path / "rules"), ["morph.Person"]).annotate_words(
+        ["cat runs".split()]
+    )
+    assert found.layers["morph.Person"] == ["_", "3"]
+    with pytest.raises(ValueError, match="gives no morph.Case"):
+        Annotator(str(tmp_path / "rules"), ["morph.Case"])
+
+
 def test_identity_follows_the_content_of_a_pipeline(tmp_path) -> None:
     folder = save_pipeline(tmp_path / "pipeline", "attribute_ruler")
     shutil.copytree(folder, tmp_path / "copy")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from argparse import Namespace
 
 import pytest
 from raw_corpora import contents, make_options, write_lines
@@ -11,6 +12,7 @@ from fairseq_plugins.cli.main import main
 from fairseq_plugins.data.manifest import TRANSLATION, Manifest
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.text.annotators import load_annotator
+from fairseq_plugins.text.pipeline import udpipe_training
 from fairseq_plugins.text.source_encoder import SourceEncoder
 
 NOUNS = ["chat", "chien", "lapin", "loup"]
@@ -123,10 +125,25 @@ def load_row(folder, stream, index):
     [
         ("none.udpipe", ["pos"], "no UDPipe model .*none.udpipe"),
         ("text.udpipe", ["pos"], "text.udpipe is no UDPipe model"),
+        ("bytes.udpipe", ["pos"], "bytes.udpipe is no UDPipe model"),
+        ("short.udpipe", ["pos"], "short.udpipe is no UDPipe model"),
         ("", ["ent"], "UDPipe models give no named entities"),
     ],
 )
 def test_what_cannot_be_had_is_refused_at_once(model, tmp_path, path, names, message):
     (tmp_path / "text.udpipe").write_text("nothing of the kind")
+    (tmp_path / "bytes.udpipe").write_bytes(b"\xef\xbb\xbf" * 200)  # such heads end the process
+    (tmp_path / "short.udpipe").write_bytes(model.read_bytes()[:500])
     with pytest.raises((ValueError, FileNotFoundError), match=message):
         opened(tmp_path / path if path else model, *names)
+
+
+def test_what_cannot_be_trained_is_refused_at_once(tmp_path):
+    train = tmp_path / "train.conllu"
+    train.write_text(toy(4), encoding="utf-8")
+    options = {"ud_dir": None, "dev": None, **QUICK}
+    with pytest.raises(ValueError, match="is a folder; give the name of a file"):
+        udpipe_training.train(Namespace(train=train, out=tmp_path, **options))
+    train.write_text("é", encoding="latin-1")
+    with pytest.raises(ValueError, match=r"train.conllu:1: .*UTF-8"):
+        udpipe_training.train(Namespace(train=train, out=tmp_path / "m", **options))

@@ -83,5 +83,7 @@ class ReadOptions:
                 raise ValueError(
                     f"--layer-columns {quoted(part)}: expected a name and a column, role=3"
                 )
+            if name in found:
+                raise ValueError(f"--layer-columns {quoted(part)}: {name} is there twice")
             found[name] = int(column)
         return found

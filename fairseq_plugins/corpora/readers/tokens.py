@@ -57,9 +57,14 @@ class TokenLayout:
         values = tuple((f"given.{k}", n - 1) for k, n in options.value_columns().items())
         return cls(*numbers, SEPARATORS[options.separator], values=values)
 
+    def has_labels(self, columns: int) -> bool:
+        """Whether lines of so many columns have labels: values of a layer are none."""
+        tag = self.tag + columns if self.tag < 0 else self.tag
+        return columns > 1 and all(column != tag for _, column in self.values)
+
 
 def read_tokens(file: SplitFile, layout: TokenLayout | None = None) -> Iterator[Example]:
-    """Read a token file; a file of one column has no labels.
+    """Read a token file; one of one column, or whose last one a layer has, has no labels.
 
     Args:
         file: what to read.
@@ -82,7 +87,7 @@ def read_tokens(file: SplitFile, layout: TokenLayout | None = None) -> Iterator[
 def _checked_columns(file: SplitFile, layout: TokenLayout, line: Line) -> int:
     """Return the number of columns that the first line has."""
     columns = len(line[1].split(layout.separator))
-    if columns == 1 and file.must_have_labels:
+    if not layout.has_labels(columns) and file.must_have_labels:
         what = f"found no label column, which split {file.split!r} must have"
         raise file.malformed(line[0], f"{what}: {quoted(line[1])}")
     others = [column for _, column in layout.values]
@@ -104,7 +109,7 @@ def _sentence(
         words.append(file.word(fields[layout.token if columns > 1 else 0], line))
         for name, column in layout.values:
             values[name].append(layer_of(name).label(fields[column]))
-        if columns > 1:
+        if layout.has_labels(columns):
             labels.append(fields[layout.tag].strip())
     checked = [file.label(label, line) for label, (line, _) in zip(labels, block)]
     gold = [label for label in checked if label is not None]

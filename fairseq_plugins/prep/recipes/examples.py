@@ -69,8 +69,7 @@ class ExampleRecipe(Recipe):
         self.vocabulary = read_vocabulary(self.directory)
         self.unknown = self.vocabulary.family.specials.unk
         pieces = PieceTokenizer(self.vocabulary, self.settings)
-        layers = [self.given.get(one.name, one) for one in layers_of(options.annotation_names)]
-        how = (options.tokenize, layers, annotator, similarity)
+        how = (options.tokenize, layers_of(names), annotator, similarity)
         self.encoder = TextEncoder(pieces, *how)
 
     def describe_by(

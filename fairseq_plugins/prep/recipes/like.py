@@ -15,7 +15,7 @@ from ...option_flags import flag_of
 from ...syntax.layers import layers_of
 from ...text.annotate import check_recorded
 from ...text.annotators import is_default
-from .layer_options import apart, read_layers
+from .layer_options import NOTHING, apart, read_layers
 from .translation_options import MODELS, TranslationOptions
 
 SETTINGS = ("tokenizer", "normalizer", "subwords")
@@ -35,9 +35,9 @@ def options_of(given: Mapping[str, Any]) -> TranslationOptions:
     """
     given = {name: value for name, value in given.items() if value is not None}
     folder = given.pop("like", None)
-    if folder and "layers" in given:
-        given |= apart(read_layers(given.pop("layers"), "--layers"))
     taken = settings_of(Path(folder)) if folder else {}
+    if folder and "layers" in given:
+        given |= _layers_of(folder, given.pop("layers"), taken)
     for name in given.keys() & taken.keys():
         if not _agree(name, given[name], taken[name]):
             raise ValueError(
@@ -51,6 +51,17 @@ def options_of(given: Mapping[str, Any]) -> TranslationOptions:
         if folder and taken[name] and name not in given:
             check_recorded(taken[name], Path(folder))
     return TranslationOptions(**{**taken, **given})
+
+
+def _layers_of(folder: str, text: str, taken: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what ``--layers`` says as older options; ValueError if a folder holds others."""
+    asked = apart(read_layers(text, "--layers"))
+    if not all(_agree(name, value, taken[name]) for name, value in asked.items()):
+        held = ",".join(Manifest.load(Path(folder)).layers) or NOTHING
+        raise ValueError(
+            f"--layers {text} contradicts --like {folder}, which was prepared with {held!r}"
+        )
+    return asked
 
 
 def settings_of(folder: Path) -> dict[str, Any]:
@@ -89,6 +100,8 @@ def _agree(name: str, given: Any, taken: Any) -> bool:
     """Whether an explicit option says what a folder says; files count by their bytes."""
     if name in MODELS and Path(given).is_file() and Path(taken).is_file():
         return sha256(Path(given)) == sha256(Path(taken))
+    if name == "layer_dicts":
+        return Path(given).resolve() == Path(taken).resolve()
     if name == "features":
         return set(filter(None, given.split(","))) == set(filter(None, taken.split(",")))
     return given == taken or (name == "spacy_model" and is_default(given) and is_default(taken))

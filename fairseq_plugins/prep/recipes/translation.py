@@ -17,6 +17,7 @@ from ...files import sha256
 from ...syntax.layers import COLUMN, TREE, Layer, annotator_line, layers_of
 from ...syntax.tree import NO_WORD
 from ...text import annotators
+from ...text.raw_text import line_reader
 from ...text_reading import numbered_lines
 from .. import engine
 from ..chunks import NO_BOUND, Chunk, EncodedChunk
@@ -295,22 +296,24 @@ def scan_inputs(options: TranslationOptions, files: dict[str, dict[str, Path]]) 
         }
     for split, sides in scans.items():
         _check_split(split, sides, options)
-        if options.tokenizer != "moses":
-            check_values(sides)
+        check_values(sides, options)
     return scans
 
 
-def check_values(sides: Mapping[str, Scan]) -> None:
+def check_values(sides: Mapping[str, Scan], options: TranslationOptions) -> None:
     """Refuse files of values that have more or fewer than there are words in a line.
 
     Raises:
         ValueError: with both files and the line.
     """
+    read = line_reader(options.tokenizer, options.normalizer, options.source_lang)
     for name in value_sides(sides):
         source, other = sides[SOURCE].path, sides[name].path
         lines = zip(numbered_lines(source), numbered_lines(other))
         for (number, words), (_, values) in lines:
-            counts = [len(text.split()) for text in (values, words)]
+            if len(words) > options.max_characters:  # such lines are dropped, or refused
+                continue
+            counts = [len(text.split()) for text in (values, read(words))]
             if counts[0] != counts[1]:
                 raise ValueError(
                     f"{other}:{number}: {counts[0]} values for the {counts[1]} words of "

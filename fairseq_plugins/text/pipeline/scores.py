@@ -14,6 +14,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from ...syntax.layers import ordered_feats
 from ...syntax.subwords import Span
 from .treebank import TreeSentence, lowered, owners, token_spans
 
@@ -62,7 +63,7 @@ def score(
 READ: dict[str, Callable[[Any], str]] = {
     "upos": attrgetter("pos_"),
     "xpos": attrgetter("tag_"),
-    "feats": lambda token: str(token.morph),
+    "feats": lambda token: ordered_feats(str(token.morph)),
     "lemmas": attrgetter("lemma_"),
 }
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ...files import write_bytes
+from ...text_reading import read_text
 from .treebank import split_file
 
 METHOD = "morphodita_parsito"  # UDPipe's only one
@@ -16,10 +17,12 @@ def train(args: Namespace) -> None:
     Raises:
         FileNotFoundError: the treebank lacks a split.
         ImportError: ufal.udpipe is not installed.
-        ValueError: a file is no CoNLL-U, or the training failed.
+        ValueError: a file is no CoNLL-U, ``--out`` is a folder, or the training failed.
     """
     import ufal.udpipe as library
 
+    if args.out.is_dir():
+        raise ValueError(f"--out {args.out}: is a folder; give the name of a file")
     held_out = args.dev or (None if args.train else split_file(args.ud_dir, "dev"))
     sentences = read(library, args.train or split_file(args.ud_dir, "train"))
     heldout = read(library, held_out) if held_out else library.Sentences()
@@ -36,7 +39,7 @@ def read(library: Any, path: Path) -> Any:
     """Read all sentences of a CoNLL-U file; ValueError names a file that is none."""
     found, error = library.Sentences(), library.ProcessingError()
     reader = library.InputFormat.newConlluInputFormat()
-    reader.setText(path.read_text(encoding="utf-8"))
+    reader.setText(read_text(path))
     sentence = library.Sentence()
     while reader.nextSentence(sentence, error):
         found.push_back(sentence)
