@@ -9,7 +9,7 @@ TARGETS = {
     "word_labels": "sequence_labeling",
     "spans": "extractive_qa",
 }
-SPANS = "spans"
+SPANS, WORD_LABELS = "spans", "word_labels"
 LABELLED = ("classes", "word_labels")  # targets that have a list of labels
 TOKENIZE = ("whitespace", "characters", "spacy")
 UNKNOWN, UNANSWERABLE, ANSWERABLE = range(3)  # what is known of a question's answer

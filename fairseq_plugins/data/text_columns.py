@@ -18,9 +18,10 @@ from ..messages import quoted
 from ..syntax.labels import PAD_ID
 from ..syntax.layers import COLUMN, TREE, WORD, Layer, layers_of
 from ..text_reading import read_lines
+from .folder_names import WORD_LABELS
 from .streams import AGAIN, Rows, check_lengths, check_succession, parents_of
 
-CLASSES, SCORE, WORD_LABELS = "classes", "score", "word_labels"
+CLASSES, SCORE = "classes", "score"
 NO_CLASS = -1
 PIPELINE = "the pipeline that parsed it is broken"
 

@@ -12,8 +12,9 @@ import torch
 from fairseq.data import FairseqDataset
 from torch import Tensor
 
+from .folder_names import WORD_LABELS
 from .text_batches import lay_out
-from .text_columns import SCORE, WORD_LABELS, Gold, SentenceColumns
+from .text_columns import SCORE, Gold, SentenceColumns
 from .text_items import InputFormat, TextItems, joined
 
 FILE, RANDOM, LENGTH = "file", "random", "length"

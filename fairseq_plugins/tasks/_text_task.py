@@ -17,9 +17,9 @@ from omegaconf import II, MISSING
 
 from ..data import text_folders
 from ..data.dictionaries import ClosedDictionary
+from ..data.folder_names import WORD_LABELS
 from ..data.inventories import bound_layers
 from ..data.manifest import Manifest, load_vocabulary
-from ..data.text_columns import WORD_LABELS
 from ..data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
 from ..data.text_items import InputFormat
 from ..option_flags import check, option

@@ -10,6 +10,7 @@ from typing import Any
 from ..corpora.conllu_parses import NAME as GIVEN
 from ..corpora.conllu_parses import Parses
 from ..corpora.examples import Example
+from ..data.folder_names import WORD_LABELS
 from ..data.inventories import bound_layers
 from ..data.manifest import Manifest, load_vocabulary
 from ..messages import named
@@ -61,6 +62,8 @@ class TextEncoder:
         annotator: `text.annotate.Annotator`, or `corpora.conllu_parses.GivenParses` where
             `encode` is handed all parses, or None where nothing needs it.
         similarity: compares the words of a pair, where the annotations say so.
+        apart: whether words that the annotator finds in raw text are cut one by one, as given words
+            are, and all of them stay: each is to be labelled.
     """
 
     def __init__(
@@ -70,6 +73,8 @@ class TextEncoder:
         annotations: Sequence[Layer] = (),
         annotator: Any = None,
         similarity: WordSimilarity | None = None,
+        *,
+        apart: bool = False,
     ) -> None:
         known = {layer.name: layer for layer in (*layers_of(STANDARD), *annotations)}
         if annotator is None and needs_annotator(known, tokenize):
@@ -80,7 +85,7 @@ class TextEncoder:
                 raise ValueError(f"{layer.name} needs {layer.requires}")
         self.pieces, self.tokenize = pieces, tokenize
         self.layers = tuple(known[name] for name in in_order(known))
-        self.annotator, self.similarity = annotator, similarity
+        self.annotator, self.similarity, self.apart = annotator, similarity, apart
 
     @classmethod
     def from_folder(
@@ -112,6 +117,7 @@ class TextEncoder:
                 folder, manifest.annotator, manifest.annotations, spacy_model, manifest.tokenize
             ),
             reopen_similarity(folder, manifest.inputs) if manifest.compares_words else None,
+            apart=manifest.target == WORD_LABELS,
         )
         warn_of_other(folder, manifest.annotator_id, encoder.annotator)
         return encoder
@@ -229,8 +235,11 @@ class TextEncoder:
     def _from_text(self, text: str, note: Annotation) -> EncodedSentence:
         """Put a raw text together whose words the annotator found.
 
-        A word without a wordpiece of its own (``not`` of ``cannot``) is part of the one before.
+        A word without a wordpiece of its own (``not`` of ``cannot``) is part of the one before,
+        unless words are cut apart.
         """
+        if self.apart:
+            return self._from_words(*self._cut(text, note.words), note, {})
         tokens, spans = self.pieces.encode_text(text)
         if not tokens and note.words:  # nothing that the encoder can see
             tokens, spans = [self.pieces.unknown], [note.spans[0]]

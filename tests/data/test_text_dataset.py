@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prepared_text import WORDS, encode
 
+from fairseq_plugins.data.folder_names import WORD_LABELS
 from fairseq_plugins.data.text_batches import lay_out
-from fairseq_plugins.data.text_columns import WORD_LABELS, Gold, Rows, SentenceColumns
+from fairseq_plugins.data.text_columns import Gold, Rows, SentenceColumns
 from fairseq_plugins.data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
 from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, InputFormat
 from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID

@@ -76,6 +76,30 @@ def test_given_words_all_stay(words) -> None:
         assert sentence.words == list(words)
 
 
+@given(text=LINES)
+@CALM
+def test_words_found_to_be_labelled_are_cut_as_given_ones(text) -> None:
+    words = RuleParser().annotate_text([text])[0].words
+    apart = TextEncoder(word_pieces(), "spacy", layers_of(BOTH), RuleParser(), apart=True)
+    sentence = encode(apart, text)
+    check(sentence)
+    assert sentence == encode(encoder("spacy"), text, tuple(words))
+
+
+def test_a_word_inside_a_subword_keeps_its_label_only_if_cut_apart() -> None:
+    """Of two words that no blank parts, one subword may hold both."""
+    note = Annotation(["a", "rose"], {"pos": ["X", "X"], "heads": [2, 0]}, [(0, 1), (1, 5)])
+    parser = RuleParser()
+    parser.annotate_text = lambda lines: [note]
+    found = {}
+    for apart in (False, True):
+        pieces = word_pieces()
+        pieces.encode_text = lambda text: ([7], [(0, 5)])
+        coder = TextEncoder(pieces, "spacy", layers_of(BOTH), parser, apart=apart)
+        found[apart] = encode(coder, "arose").words
+    assert found == {False: ["a"], True: ["a", "rose"]}
+
+
 @pytest.mark.parametrize("kind", [SETTINGS, CASED, {**SETTINGS, "strip_accents": False}])
 def test_whitespace_pieces_are_those_of_transformers(kind, tmp_path) -> None:
     transformers = pytest.importorskip("transformers")
