@@ -1,12 +1,15 @@
 """From options to widths: which features the encoder reads, and who gets how many dimensions."""
 
+import logging
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..option_flags import flag_of
 from ..syntax.layers import COLUMN, Layer, column_places
 from ._options import NONE, read_names
+
+logger = logging.getLogger(__name__)
 
 DEFAULT_FEATURE_DIM = 20
 
@@ -67,6 +70,17 @@ def plan_targets(
     names = read_names(text, tuple(held), "--target-features", **how)
     sizes = {name: len(layers[held[name]].inventory) for name in names}
     return sizes, tuple(held[name] for name in names)
+
+
+def warn_of_reduced(layers: Iterable[Layer], predicted: Container[str]) -> None:
+    """Warn of layers that were taken out of target text, and that a model does not predict."""
+    for layer in layers:
+        if layer.reduce and layer.name not in predicted:
+            logger.warning(
+                "the data folder's target text is without its %s, which a model without "
+                "--target-features %s does not give back: translations stay so, references do not",
+                *(layer.name, layer.name),
+            )
 
 
 def plan_factors(args: Namespace, layers: Sequence[Layer]) -> FactorPlan:

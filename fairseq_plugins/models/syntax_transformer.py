@@ -24,7 +24,7 @@ from . import _config, _options
 from ._decoder import FactoredDecoder
 from ._encoder import OPTION, SyntaxEncoder, plan_local, read_tree
 from ._options import NONE
-from ._plan import FactorPlan, plan_factors, plan_targets, resolve_features
+from ._plan import FactorPlan, plan_factors, plan_targets, resolve_features, warn_of_reduced
 
 logger = logging.getLogger(__name__)
 
@@ -98,6 +98,7 @@ class SyntaxTransformerModel(TransformerModel):
         args.factor_plan = plan_factors(args, layers)
         args.local_plan = plan_local(args, layers)
         args.target_plan = plan_targets(args.target_features, task.target_layers)
+        warn_of_reduced(task.target_layers, args.target_plan[0])
         _config.check_initialisation(args)
         if args.feature_merge == "concat" and args.factor_plan.names:
             # fairseq would load it into a table of full width.

@@ -55,7 +55,7 @@ def criterion_of(task, **options):
     return task.build_criterion(cfg)
 
 
-def test_off_is_the_model_without_target_layers(folder, task, batch, tmp_path):
+def test_off_is_the_model_without_target_layers(folder, task, batch, tmp_path, caplog):
     other = make_task(
         prepare(
             tmp_path / "off", {"train": [(s, t.lower()) for s, t in cased_pairs(12)]}, joined=True
@@ -63,8 +63,11 @@ def test_off_is_the_model_without_target_layers(folder, task, batch, tmp_path):
     )
     torch.manual_seed(3)
     plain = make_model(other)
+    make_model(make_task(folder), target_features="truecase")
+    assert "does not give back" not in caplog.text
     torch.manual_seed(3)
     ours = make_model(task)
+    assert "truecase does not give back" in caplog.text
     assert ours.state_dict().keys() == plain.state_dict().keys()
     assert all(torch.equal(a, b) for a, b in zip(ours.parameters(), plain.parameters()))
     assert type(ours.decoder) is type(plain.decoder)
