@@ -122,7 +122,8 @@ def test_an_annotation_of_other_target_lines_is_noticed(raw, tmp_path):
         ]
         Path(f"{prefix}.de.conllu").write_text("\n".join([second, first, *others, ""]))
     found = prepare(make_options(tmp_path / "out", **how)).alignment["train"]
-    assert found["failed_lines"] == 2 and found["repaired_target_words"] > 2
+    assert found["failed_lines"] == 2
+    assert found["repaired_target_words"] > 2
     with pytest.raises(ValueError, match="target words do not match the annotation .its char"):
         prepare(make_options(tmp_path / "error", on_misalignment="error", **how))
     manifest = prepare(make_options(tmp_path / "skip", on_misalignment="skip", **how))
