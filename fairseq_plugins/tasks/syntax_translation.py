@@ -256,6 +256,10 @@ class SyntaxTranslationTask(TranslationTask):
             )
         return criterion
 
+    def valid_step(self, sample: Any, model: Any, criterion: Any) -> Any:
+        """Validate as fairseq does, which may use a batch again: its references stay plain."""
+        return super().valid_step({**sample}, model, criterion)
+
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
         """Log as fairseq's task does, with BLEU from plain counts."""
         FairseqTask.reduce_metrics(self, logging_outputs, criterion)

@@ -214,6 +214,19 @@ def _check_scores(models, sample, one, row):
     torch.testing.assert_close(mean, one["positional_scores"], atol=1e-4, rtol=1e-4)
 
 
+def test_validation_leaves_a_batch_as_it_is(folder):
+    args = '{"beam": 2, "max_len_b": 4}'
+    task = make_task(folder, eval_bleu=True, eval_bleu_detok="space", eval_bleu_args=args)
+    task.load_dataset("train")
+    batch = batches(task, "train", max_sentences=12)[0]
+    before = batch["target"].clone()
+    model = make_model(task, **CASED)
+    first, second = (task.valid_step(batch, model, criterion_of(task)) for _ in range(2))
+    assert torch.equal(batch["target"], before)
+    assert torch.equal(first[0], second[0])
+    assert first[2]["_bleu_ref_len"] > 0
+
+
 def test_other_shapes_and_folders_are_refused(task, batch, folder, tmp_path):
     model = make_model(task, **CASED)
     inputs = dict(batch["net_input"])

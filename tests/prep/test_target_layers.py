@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from raw_corpora import (
     RuleAnnotator,
@@ -108,6 +110,25 @@ def test_an_annotator_of_the_target(raw, tmp_path, monkeypatch):
     rows = stream_rows(tmp_path / "out", "test", "de.pos")
     for line, row in zip((tmp_path / "test.de").read_text().splitlines(), rows, strict=True):
         assert layers[1].inventory.ids(map(tag, line.split())) == row[:-1]
+
+
+def test_an_annotation_of_other_target_lines_is_noticed(raw, tmp_path):
+    how = {**raw, **WORDS, "target_layers": "pos", "target_conllu": True}
+    for prefix in raw.values():
+        lines = Path(f"{prefix}.de").read_text().splitlines()
+        first, second, *others = [
+            "".join(f"{i}\t{w}\t_\tX" + "\t_" * 6 + "\n" for i, w in enumerate(line.split(), 1))
+            for line in lines
+        ]
+        Path(f"{prefix}.de.conllu").write_text("\n".join([second, first, *others, ""]))
+    found = prepare(make_options(tmp_path / "out", **how)).alignment["train"]
+    assert found["failed_lines"] == 2
+    assert found["repaired_target_words"] > 2
+    with pytest.raises(ValueError, match="target words do not match the annotation .its char"):
+        prepare(make_options(tmp_path / "error", on_misalignment="error", **how))
+    manifest = prepare(make_options(tmp_path / "skip", on_misalignment="skip", **how))
+    assert manifest.alignment["train"] == {"skipped_lines": 2}
+    assert manifest.splits["train"]["lines"] == 38
 
 
 @pytest.mark.parametrize(

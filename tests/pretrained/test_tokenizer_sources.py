@@ -269,3 +269,22 @@ def test_rows_say_where_texts_stand(family) -> None:
         assert len(tokens) == row.specials(texts) + sum(lengths[:texts])
         assert np.flatnonzero(np.equal(tokens, -1)).tolist() == [0]
         assert tokens[row.border(lengths[0]) - 1] == -2
+
+
+@pytest.mark.parametrize("form", ["roberta", "electra"])
+def test_added_words_are_named(tmp_path, caplog, form) -> None:
+    path = FORMS[form](tmp_path / "model")
+    known = read_vocabulary(path)
+    assert "added words" not in caplog.text
+    write_json(path / "added_tokens.json", {known.pieces[9]: 9, "foobar": len(known)})
+    assert read_vocabulary(path).pieces == known.pieces
+    assert "has the added words foobar;" in caplog.text
+
+
+def test_words_that_transformers_added_to_wordpieces_are_named(tmp_path, caplog) -> None:
+    path = FORMS["distilbert"](tmp_path / "model")
+    tokenizer = transformers.DistilBertTokenizerFast(str(path / "vocab.txt"))
+    tokenizer.add_tokens(["foobar"])
+    tokenizer.save_pretrained(path)
+    read_vocabulary(path)
+    assert "has the added words foobar;" in caplog.text

@@ -55,15 +55,13 @@ def annotate_chunk(
     goals: Sequence[AnnotatedLine | None] = [None] * len(kept)
     if options.target_names:
         goals = _annotated(options, annotators[TARGET], chunk, TARGET, targets, kept)
-        if repaired := sum(goal.repaired for goal in goals):
-            counts["repaired_target_words"] = repaired
     for name in value_sides(chunk.source.places):
         annotated = _with_values(chunk, name, list(kept), annotated)
     if long := sum(overlong_words(texts[i]) for i in kept):
         counts["overlong_words"] = long
     rows = []
     for i, line, goal in zip(kept, annotated, goals):
-        if _accept(options, chunk, i, (line.repaired, "words", line.failed), counts):
+        if _fits(options, chunk, i, (line, goal), counts):
             row = {"n": i, **_pack(options, line)}
             if goal is None:
                 rows.append(row | {"y": targets[i] if targets else ""})
@@ -223,6 +221,22 @@ def _with_values(
     return found
 
 
+def _fits(
+    options: TranslationOptions,
+    chunk: Chunk,
+    row: int,
+    sides: tuple[AnnotatedLine, AnnotatedLine | None],
+    counts: Counter[str],
+) -> bool:
+    """Apply `_accept` to the words of the source, and of the target where it has layers."""
+    line, goal = sides
+    if goal is None or not goal.repaired:
+        return _accept(options, chunk, row, (line.repaired, "words", line.failed), counts)
+    unit = "words" if line.repaired else "target words"
+    found = (line.repaired + goal.repaired, unit, line.failed or goal.failed)
+    return _accept(options, chunk, row, found, counts)
+
+
 def _accept(
     options: TranslationOptions,
     chunk: Chunk,
@@ -251,7 +265,7 @@ def _accept(
         counts["skipped_lines"] += 1
         return False
     counts["failed_lines" if failed else "repaired_lines"] += 1
-    counts[f"repaired_{unit}"] += misaligned
+    counts[f"repaired_{unit.replace(' ', '_')}"] += misaligned
     return True
 
 
