@@ -17,12 +17,13 @@ def train(args: Namespace) -> None:
     Raises:
         FileNotFoundError: the treebank lacks a split.
         ImportError: ufal.udpipe is not installed.
-        ValueError: a file is no CoNLL-U, ``--out`` is a folder, or the training failed.
+        ValueError: a file is no CoNLL-U, ``--out`` is there or a folder, or the training failed.
     """
     import ufal.udpipe as library
 
-    if args.out.is_dir():
-        raise ValueError(f"--out {args.out}: is a folder; give the name of a file")
+    if args.out.exists():
+        said = "is a folder; give the name of a file" if args.out.is_dir() else "is there already"
+        raise ValueError(f"--out {args.out}: {said}")
     held_out = args.dev or (None if args.train else split_file(args.ud_dir, "dev"))
     sentences = read(library, args.train or split_file(args.ud_dir, "train"))
     heldout = read(library, held_out) if held_out else library.Sentences()
