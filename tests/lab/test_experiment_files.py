@@ -47,7 +47,7 @@ WANTED = {  # every table of the papers, and the figures' grids
     "wmt14_en_de": {"table1", "features", "feature_dims"},
     "multi30k_en_de": {
         *("table1", "features", "feature_dims"),
-        *("linguistic_features", "layers", "de_en"),
+        *("linguistic_features", "layers", "truecase", "de_en"),
     },
     "sample_en_de": {"fractions", "features"},
     "glue": {"table2"},
@@ -147,6 +147,7 @@ def test_counts_of_runs_in_the_files_are_right():
         ("multi30k_en_de/feature_dims.yaml", None, "11 runs"),
         ("multi30k_en_de/linguistic_features.yaml", None, "8 runs"),
         ("multi30k_en_de/layers.yaml", None, "18 runs"),
+        ("multi30k_en_de/truecase.yaml", None, "6 runs"),
         ("multi30k_en_de/de_en.yaml", None, "2 runs"),
         ("dabert/table1.yaml", preset, "25 runs a dataset"),
     ):

@@ -18,9 +18,9 @@ from .plain_values import FLAG, NUMBER, NUMBERS, PATH, WHOLE, WORD, ValueKind, e
 
 OWN_DATA = "data"  # option of a system that says what it is trained on; grids read it themselves
 _WORDS = (  # options with a text that is a word, or several with commas
-    "features feature_embed_dims local_attention local_layers dual_layers similarity_layers "
-    "encoder_attention encoder_attention_layers encoder_layers_to_keep decoder_layers_to_keep "
-    "pretrained positive_label train_subset valid_subset ablate_features"
+    "features target_features feature_embed_dims local_attention local_layers dual_layers "
+    "similarity_layers encoder_attention encoder_attention_layers encoder_layers_to_keep "
+    "decoder_layers_to_keep pretrained positive_label train_subset valid_subset ablate_features"
 ).split()
 _DISTRIBUTED = "ddp_backend find_unused_parameters bucket_cap_mb broadcast_buffers".split()
 _REFUSED = (  # what starts processes, traces or loads more, or is about machines
