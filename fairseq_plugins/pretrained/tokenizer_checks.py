@@ -10,6 +10,7 @@ from typing import Any
 
 from ..messages import quoted
 from ..text_reading import decode
+from .character_table import is_table
 from .families import Family
 from .tokenizer_models import MARK, Body, byte_level, steps_of
 
@@ -143,11 +144,8 @@ def known_normalizer(found: Any, place: str) -> Body | None:
 
 
 def _is_table(text: Any) -> bool:
-    """Whether a text is a table of sentencepiece's: a size, a trie of it, and UTF-8."""
+    """Whether a text is a table of sentencepiece's, in base64."""
     try:
-        table = b64decode(text, validate=True)
-        size = int.from_bytes(table[:4], "little")
-        table[4 + size :].decode("utf-8")
+        return is_table(b64decode(text, validate=True))
     except (TypeError, ValueError):
         return False
-    return len(table) >= 4 + size and size % 4 == 0

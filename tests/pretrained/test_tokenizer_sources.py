@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from base64 import b64decode, b64encode
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from sentencepiece import SentencePieceProcessor
 from fairseq_plugins.pretrained.directory import find_family
 from fairseq_plugins.pretrained.families import FAMILIES
 from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings, tokenizer_files
+from fairseq_plugins.pretrained.tokenizer_models import steps_of
 from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.text.pieces import PieceTokenizer
@@ -288,3 +290,32 @@ def test_words_that_transformers_added_to_wordpieces_are_named(tmp_path, caplog)
     tokenizer.save_pretrained(path)
     read_vocabulary(path)
     assert "has the added words foobar;" in caplog.text
+
+
+@pytest.mark.parametrize("form", ["xlm-roberta", "albert"])
+def test_tables_of_characters_that_lead_outside_are_refused(tmp_path, form) -> None:
+    path = FORMS[form](tmp_path / "model")
+    body = json.loads(read_vocabulary(path).content)
+    (step,) = (s for s in steps_of(body["normalizer"]) if s["type"] == "Precompiled")
+    table = b64decode(step["precompiled_charsmap"])
+    size, rng, refused = int.from_bytes(table[:4], "little"), random.Random(3), 0
+    for _ in range(30):
+        wrong = bytearray(table[: rng.choice([len(table), 4 + size])])
+        for _ in range(rng.randrange(1, 4)):
+            place = 4 * rng.randrange(1, 1 + size // 4)
+            wrong[place : place + 4] = rng.choice([rng.randbytes(4), b"\xff" * 4])
+        step["precompiled_charsmap"] = b64encode(wrong).decode()
+        write_json(path / "tokenizer.json", body)
+        try:
+            tokenizer = tokenizer_of(path)
+        except ValueError as error:
+            refused += "precompiled_charsmap is no table" in str(error)
+            continue
+        for line in LINES[:200]:
+            tokenizer.encode_text(line)  # ends the program where a unit leads outside
+    assert 0 < refused
+    for table in (bytes(4), b"\x04\0\0\0" + bytes(4)):
+        step["precompiled_charsmap"] = b64encode(table).decode()
+        write_json(path / "tokenizer.json", body)
+        with pytest.raises(ValueError, match="precompiled_charsmap is no table"):
+            read_vocabulary(path)
