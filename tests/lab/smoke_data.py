@@ -5,8 +5,10 @@ experiments themselves would run, of invented files in the official formats.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from cli.commands import ROOT, run
 from raw_datasets import write_raw
@@ -19,9 +21,6 @@ from fairseq_plugins.lab.plan.prepared_data import preparation
 
 SAMPLE = ROOT / "examples" / "sample_en_de"
 PAIRS = {"train": 160, "valid": 12, "test": 12}
-NAMES = {  # what the corpora call their files of the sample's splits
-    "multi30k_en_de": {"train": "train", "valid": "val", "test": "test_2016_flickr"},
-}
 CHINESE = ("chnsenticorp", "msra_ner", "cged")
 
 
@@ -72,7 +71,7 @@ class SmokeData:
         if part.grid.dataset == SQUAD:
             _write_squad(folder)
         elif part.grid.dataset == TRANSLATION:
-            _write_sample(folder, part.name)
+            _write_sample(folder, part.grid.prepare)
         else:
             write_raw(part.grid.dataset, folder, count=8)
         return folder
@@ -90,11 +89,11 @@ def _write_squad(folder: Path) -> None:
         (folder / f"train_{share}.json").write_text(json.dumps(text))
 
 
-def _write_sample(folder: Path, name: str) -> None:
-    """Cut the bundled sample short."""
+def _write_sample(folder: Path, names: Mapping[str, Any]) -> None:
+    """Cut the bundled sample short, under the names that a preparation has for its files."""
     for split, count in PAIRS.items():
         for language in ("en", "de"):
             lines = (SAMPLE / f"{split}.{language}").read_text(encoding="utf-8").splitlines()
-            stem = NAMES.get(name, {}).get(split, split)
+            stem = names.get(f"{split}pref", split)
             text = "".join(f"{line}\n" for line in lines[:count])
             (folder / f"{stem}.{language}").write_text(text, encoding="utf-8")
