@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "nn": set(),
     "evaluation": set(),
     "checkpoints": set(),
+    "bundles": set(),
     "resources": set(),
     "optim": {"registration"},
     "pretrained": {"nn", "checkpoints"},

@@ -1,0 +1,207 @@
+"""The index of a bundle, ``bundle.json``: what the bundle is, and size and SHA-256 of its files.
+
+A bundle may come from anywhere. Nothing in it is executed, and nothing is read that its index does
+not name and describe: names lead nowhere but into the bundle, links are refused, and all files are
+compared with the index before the first is used. What lies beside them at the top, such as a card
+(``README.md``) that somebody completes, is for people and is not read. In a folder inside a bundle,
+which a library reads as a whole, nothing else may lie.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..files import new_folder, sha256, sync, write_text
+from ..messages import named, quoted
+from ..text_reading import read_text
+
+FILE_NAME = "bundle.json"
+CARD = "README.md"
+FORMAT, VERSION = "fairseq_plugins.bundle", 1
+UNDERSTANDING, TRANSLATION = "understanding", "translation"  # kinds
+KINDS = (UNDERSTANDING, TRANSLATION)
+LONGEST_INDEX = 1 << 26  # bytes; labels may be many
+
+_NAME = re.compile(r"[\w][\w.+-]*(?:/[\w][\w.+-]*)*")  # no hidden file, no "..", no root
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle whose files are as its index says.
+
+    Args:
+        folder: where it lies.
+        kind: of `KINDS`.
+        task: that the model was trained for, e.g. ``text_classification``.
+        content: what the kind of bundle says of its model; checked by whoever reads it.
+        files: name -> ``size`` in bytes and ``sha256``.
+        versions: tool -> version that made it.
+    """
+
+    folder: Path
+    kind: str
+    task: str
+    content: dict[str, Any]
+    files: dict[str, dict[str, Any]]
+    versions: dict[str, str] = field(default_factory=dict)
+
+    def path(self, name: str) -> Path:
+        """Return the path of one of its files.
+
+        Raises:
+            ValueError: the index names no such file.
+        """
+        if name not in self.files:
+            raise ValueError(f"{self.folder / FILE_NAME} names no file {name!r}: it is incomplete")
+        return self.folder / name
+
+    def inside(self, folder: str) -> list[str]:
+        """Return the names of the files in one of its folders; none if there is no such folder."""
+        return [name for name in self.files if name.startswith(f"{folder}/")]
+
+
+def is_bundle(path: str | Path) -> bool:
+    """Whether a path is a folder with an index."""
+    return (Path(path) / FILE_NAME).is_file()
+
+
+@contextmanager
+def new_bundle(
+    output: str | Path,
+    kind: str,
+    task: str,
+    content: Mapping[str, Any],
+    versions: Mapping[str, str],
+) -> Iterator[Path]:
+    """Give a folder to fill; as a bundle it takes the name ``output`` when the block ends well.
+
+    Args:
+        output: the folder to make; must not exist, or be empty.
+        kind, task, content, versions: see `Bundle`; ``content`` may still grow inside the block.
+
+    Raises:
+        ValueError: ``output`` is taken.
+    """
+    output = check_free(output)
+    temporary = new_folder(output)
+    try:
+        yield temporary
+        body = {"format": FORMAT, "format_version": VERSION, "kind": kind, "task": task}
+        body |= {"content": dict(content), "versions": {"fairseq_plugins": __version__, **versions}}
+        body["files"] = {name: _described(temporary / name) for name in _all_files(temporary)}
+        write_text(temporary / FILE_NAME, json.dumps(body, indent=1, ensure_ascii=False) + "\n")
+        os.rename(temporary, output)
+        sync(output.parent)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def check_free(output: str | Path) -> Path:
+    """Refuse a place to write a folder to that is taken (ValueError); an empty folder is free."""
+    output = Path(output)
+    if output.is_symlink() or output.exists() and not output.is_dir() or _holds_something(output):
+        raise ValueError(f"{output} is there already; choose another name, or remove it")
+    return output
+
+
+def open_bundle(folder: str | Path) -> Bundle:
+    """Open a bundle, after all its files have been compared with its index.
+
+    Raises:
+        FileNotFoundError: there is no index, or a file that it names is missing.
+        ValueError: no index of this release, a name that leads elsewhere, a link, a file that
+            differs, or one in an inner folder that the index does not name.
+    """
+    folder = Path(folder)
+    bundle = read_index(folder)
+    inner = {name.partition("/")[0] for name in bundle.files if "/" in name}
+    for name, entry in bundle.files.items():
+        _check_file(folder, name, entry)
+    for part in sorted(inner):
+        strange = [name for name in _all_files(folder, part) if name not in bundle.files]
+        if strange:
+            raise ValueError(
+                f"{folder}: {named(strange)} in its folder {part!r} is not named in {FILE_NAME}; "
+                "it was changed after it was made: take an unchanged copy"
+            )
+    return bundle
+
+
+def read_index(folder: Path) -> Bundle:
+    """Read a bundle's index alone; see `open_bundle`."""
+    path = folder / FILE_NAME
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path} is missing: {folder} is no bundle (fairseq-plugins export makes one)"
+        )
+    if path.is_symlink() or path.stat().st_size > LONGEST_INDEX:
+        raise ValueError(f"{path} is a link, or larger than {LONGEST_INDEX:,} bytes")
+    try:
+        body = json.loads(read_text(path))
+        form, version = body["format"], body["format_version"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path} is no index of a bundle: {error!r}") from None
+    if (form, version) != (FORMAT, VERSION):
+        raise ValueError(
+            f"{path} has format {quoted(form)} version {quoted(version)}; this release reads "
+            f"{FORMAT!r} version {VERSION}"
+        )
+    kinds = {"kind": str, "task": str, "content": dict, "files": dict, "versions": dict}
+    for name, kind in kinds.items():
+        if type(body.get(name)) is not kind:
+            raise ValueError(f"{path}: {name!r} is {quoted(body.get(name))}, not of its type")
+    if body["kind"] not in KINDS:
+        raise ValueError(f"{path}: kind {quoted(body['kind'])}; choices: {', '.join(KINDS)}")
+    _check_entries(path, body["files"])
+    return Bundle(folder, **{name: body[name] for name in kinds})
+
+
+def _check_entries(path: Path, files: dict[str, Any]) -> None:
+    """Refuse an index whose files have other names or descriptions than `new_bundle` writes."""
+    for name, entry in files.items():
+        if not _NAME.fullmatch(name) or name == FILE_NAME:
+            raise ValueError(f"{path}: {quoted(name)} is no name of a file in a bundle")
+        size, digest = (entry.get(k) if isinstance(entry, dict) else 0 for k in ("size", "sha256"))
+        if type(size) is not int or not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+            raise ValueError(f"{path}: the entry of {quoted(name)} has no size and SHA-256")
+
+
+def _check_file(folder: Path, name: str, entry: dict[str, Any]) -> None:
+    """Refuse a file that is missing, a link on the way, or other than its entry says."""
+    path = folder
+    for part in name.split("/"):
+        path = path / part
+        if path.is_symlink():
+            raise ValueError(f"{path} is a symbolic link: a bundle has its files in itself")
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is missing: the bundle is incomplete")
+    if (size := path.stat().st_size) != entry["size"]:
+        raise ValueError(f"{path} has {size} bytes, but was written with {entry['size']}")
+    if sha256(path) != entry["sha256"]:
+        raise ValueError(f"{path} has other bytes than were written (SHA-256)")
+
+
+def _described(path: Path) -> dict[str, Any]:
+    sync(path)
+    return {"size": path.stat().st_size, "sha256": sha256(path)}
+
+
+def _all_files(folder: Path, part: str = "") -> list[str]:
+    """Return the names of all files below a folder or a part of it, but for cards and indices."""
+    paths = (path for path in (folder / part).rglob("*") if not path.is_dir() or path.is_symlink())
+    names = sorted(path.relative_to(folder).as_posix() for path in paths)
+    return [name for name in names if name not in (FILE_NAME, CARD)]
+
+
+def _holds_something(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
