@@ -18,15 +18,8 @@ from ..messages import named
 from ..syntax.labels import PAD_ID
 from ..syntax.layers import TREE, Layer
 from ..syntax.tree import NO_WORD, first_bad_sentence, shortened_columns
-from .streams import (
-    AGAIN,
-    check_ids,
-    read_stream,
-    stream_exists,
-    stream_layout,
-    stream_prefix,
-    stream_values,
-)
+from .rows import AGAIN, check_ids, stream_exists, stream_layout, stream_values
+from .streams import read_stream, stream_prefix
 
 ROWS_AT_ONCE = 100_000  # of trees that are checked together
 

@@ -19,7 +19,7 @@ import numpy as np
 from ..pretrained.families import RowFormat
 from ..text_reading import numbered_lines
 from .folder_names import CONTEXTS, EXAMPLES
-from .streams import AGAIN, Rows
+from .rows import AGAIN, Rows
 
 Found = TypeVar("Found")
 

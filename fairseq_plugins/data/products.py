@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..files import sha256, sync
 from .manifest import Manifest
-from .streams import AGAIN
+from .rows import AGAIN
 
 
 def record_products(folder: Path, manifest: Manifest) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..syntax.layers import Layer
 from .folder_names import ANSWERABLE, SPANS, UNKNOWN
-from .streams import AGAIN, Rows, check_lengths, refuse
+from .rows import AGAIN, Rows, check_lengths, refuse
 from .text_columns import Encoded, SentenceColumns
 
 NOWHERE = -1

@@ -19,7 +19,7 @@ from ..syntax.labels import PAD_ID
 from ..syntax.layers import COLUMN, TREE, WORD, Layer, layers_of
 from ..text_reading import read_lines
 from .folder_names import WORD_LABELS
-from .streams import AGAIN, Rows, check_lengths, check_succession, parents_of
+from .rows import AGAIN, Rows, check_lengths, check_succession, parents_of
 
 CLASSES, SCORE = "classes", "score"
 NO_CLASS = -1

@@ -15,7 +15,7 @@ from .manifest import TEXT, Manifest
 from .passages import read_ids
 from .products import check_whole
 from .qa_columns import QuestionColumns
-from .streams import AGAIN, Rows, stream_exists, stream_layout
+from .rows import AGAIN, Rows, stream_exists, stream_layout
 from .text_columns import Gold, SentenceColumns, raw_rows
 
 

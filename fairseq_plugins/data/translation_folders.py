@@ -8,7 +8,7 @@ from ..text_reading import read_text
 from .inventories import bound_layers
 from .manifest import TRANSLATION, Manifest
 from .products import check_whole
-from .streams import AGAIN
+from .rows import AGAIN
 
 _SHARED = ("pair", "features", "heads", "target_features", "annotator_id")
 

@@ -19,7 +19,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from ..data.streams import Rows
+from ..data.rows import Rows
 from ..files import write_bytes, write_text
 
 NO_BOUND = 2**31  # of numbers that are checked when their split is opened

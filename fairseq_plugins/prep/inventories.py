@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..data.manifest import Manifest
-from ..data.streams import Rows
+from ..data.rows import Rows
 from ..syntax.labels import NO_VALUE, UNKNOWN, Inventory
 from ..syntax.layers import Layer, layers_of
 from .chunks import Chunk, EncodedChunk, open_chunk

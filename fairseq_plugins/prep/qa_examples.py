@@ -11,7 +11,7 @@ from ..corpora import squad
 from ..corpora.squad import GoldAnswer
 from ..data.folder_names import CONTEXTS, EXAMPLES
 from ..data.passages import read_texts
-from ..data.streams import Rows, stream_exists
+from ..data.rows import Rows, stream_exists
 from ..messages import quoted
 from ..text_reading import numbered_lines
 

@@ -14,7 +14,8 @@ from tqdm import tqdm
 from ..data.folder_names import CONTEXTS, SPANS
 from ..data.manifest import FILE_NAME, TRANSLATION, Manifest
 from ..data.products import check_whole, faults
-from ..data.streams import Rows, stream_layout, write_stream
+from ..data.rows import Rows, stream_layout
+from ..data.streams import write_stream
 from ..data.text_folders import count_examples
 from ..files import copy, write_text
 from ..messages import named

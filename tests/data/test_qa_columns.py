@@ -11,7 +11,7 @@ from prepared_text import encode
 
 from fairseq_plugins.data.passages import Texts
 from fairseq_plugins.data.qa_columns import QuestionColumns
-from fairseq_plugins.data.streams import Rows
+from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.pretrained.families import RowFormat
 from fairseq_plugins.syntax.layers import layers_of
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from prepared_text import WORDS, encode_texts, examples, prepare
 
 from fairseq_plugins.data.manifest import TEXT, Manifest
-from fairseq_plugins.data.streams import Rows, write_stream
+from fairseq_plugins.data.rows import Rows
+from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.data.text_columns import SentenceColumns, raw_rows
 from fairseq_plugins.data.text_dataset import TextDataset
 from fairseq_plugins.data.text_folders import read_sentences

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from plain_trees import FORESTS, above, hulls, near, related, window
 from prepared_text import WORDS, encode, examples, prepare
 
-from fairseq_plugins.data.streams import Rows, write_stream
+from fairseq_plugins.data.rows import Rows
+from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.data.text_columns import SentenceColumns
 from fairseq_plugins.data.text_dataset import TextDataset
 from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, InputFormat

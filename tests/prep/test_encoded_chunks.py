@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairseq_plugins.data.streams import Rows
+from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.prep.chunks import EncodedChunk
 
 

@@ -18,7 +18,7 @@ from prepared_text import examples
 
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
 from fairseq_plugins.data.products import record_products
-from fairseq_plugins.data.streams import HEADER, stream_layout
+from fairseq_plugins.data.rows import HEADER, stream_layout
 from fairseq_plugins.files import sha256
 from fairseq_plugins.prep.folder_check import check_folder
 from fairseq_plugins.prep.subset import write_subset

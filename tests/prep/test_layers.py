@@ -14,7 +14,7 @@ from raw_text import write_pretrained
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.inventories import bound_layers
 from fairseq_plugins.data.manifest import Manifest
-from fairseq_plugins.data.streams import Rows
+from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.prep.recipes import text as texts
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes.like import options_of

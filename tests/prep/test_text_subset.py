@@ -11,7 +11,7 @@ from prepared_text import examples
 from raw_corpora import contents
 
 from fairseq_plugins.data.manifest import FILE_NAME, TEXT, Manifest
-from fairseq_plugins.data.streams import Rows
+from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.prep.subset import choose_lines, write_subset
 
 KINDS = ("classes", "score", "entities", "spans")

@@ -8,7 +8,8 @@ from omegaconf import OmegaConf
 from prepared_text import SIZES, batches, encode, examples, make_model, make_task, prepare
 
 from fairseq_plugins.corpora.examples import Example
-from fairseq_plugins.data.streams import Rows, write_stream
+from fairseq_plugins.data.rows import Rows
+from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.models._bert_config import BertConfig
 
 PARSED = {"annotations": ("pos", "heads")}

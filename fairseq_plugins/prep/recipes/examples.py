@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...data.manifest import TEXT, Manifest, tool_versions
-from ...data.streams import Rows
+from ...data.rows import Rows
 from ...data.text_folders import count_examples
 from ...files import sha256, write_bytes
 from ...pretrained.directory import resolve_directory

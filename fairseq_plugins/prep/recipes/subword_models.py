@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...data.dictionaries import build_dictionary, load_dictionary, token_ids
-from ...data.streams import Rows
+from ...data.rows import Rows
 from ...files import copy, replacing, write_bytes, write_text
 from ...text import segment
 from ..chunks import Chunk, EncodedChunk

@@ -13,7 +13,7 @@ from ...corpora.examples import Example
 from ...corpora.own_files import log_unread
 from ...data.folder_names import EXAMPLES, LABELS, SCORES
 from ...data.manifest import Manifest
-from ...data.streams import Rows
+from ...data.rows import Rows
 from ...files import write_text
 from ...syntax.layers import Annotation
 from ...text.annotators import load_annotator

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_file
 from ...data.manifest import Manifest, tool_versions
-from ...data.streams import Rows, stream_layout
+from ...data.rows import Rows, stream_layout
 from ...files import sha256
 from ...syntax.layers import COLUMN, TREE, Layer, annotator_line, layers_of
 from ...syntax.tree import NO_WORD

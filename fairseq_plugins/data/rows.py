@@ -1,0 +1,216 @@
+"""Rows of whole numbers, read from binary streams of a prepared folder and checked.
+
+The ``.bin`` file of a stream (`streams`) holds all rows one after another; the ``.idx`` file says
+how long they are and where they begin. fairseq believes the second, so that it is checked against
+the first here: before fairseq opens a stream, and before any of its numbers counts something.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from ..syntax.tree import first_bad_sentence
+
+AGAIN = "prepare the folder again"
+AT_ONCE = 1 << 22  # numbers looked at together
+HEADER = struct.Struct("<9sQBQ")  # mark, version, number type, rows
+MARK, VERSION = b"MMIDIDX\x00\x00", 1
+TYPES = {1: "u1", 2: "i1", 3: "i2", 4: "i4", 5: "i8", 8: "u2", 9: "u4"}  # of whole numbers
+
+
+def stream_exists(prefix: Path) -> bool:
+    """Whether both files of the stream are there."""
+    return all(Path(f"{prefix}.{ext}").is_file() for ext in ("bin", "idx"))
+
+
+def stream_layout(prefix: Path) -> tuple[np.ndarray, np.dtype]:
+    """Return the lengths of a stream's rows, (N,), and the type of its numbers.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: an index that is none, or that describes other rows than those of the ``.bin``
+            file, one after another.
+    """
+    index, binary = Path(f"{prefix}.idx"), Path(f"{prefix}.bin")
+    for path in (binary, index):
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} is missing; {AGAIN}")
+    with open(index, "rb") as stream:
+        head = stream.read(HEADER.size).ljust(HEADER.size)
+        mark, version, code, count = HEADER.unpack(head)
+        promised, found = HEADER.size + 12 * count, index.stat().st_size
+        if (mark, version) != (MARK, VERSION) or code not in TYPES or promised != found:
+            raise ValueError(f"{index} is no index of a stream, or not all of one; {AGAIN}")
+        sizes = np.fromfile(stream, "<i4", count)  # (N,)
+        pointers = np.fromfile(stream, "<i8", count)  # (N,)
+    dtype = np.dtype(f"<{TYPES[code]}")
+    ends = np.cumsum(sizes, dtype=np.int64) * dtype.itemsize  # (N,)
+    apart = pointers != ends - sizes.astype(np.int64) * dtype.itemsize
+    if wrong := np.flatnonzero((sizes < 0) | apart).tolist():
+        raise ValueError(
+            f"{index}, line {wrong[0] + 1}: {sizes[wrong[0]]} numbers from byte "
+            f"{pointers[wrong[0]]} on do not follow the line before; {AGAIN}"
+        )
+    promised, found = int(ends[-1]) if count else 0, binary.stat().st_size
+    if promised != found:
+        raise ValueError(f"{binary} has {found} bytes, but its index says {promised}; {AGAIN}")
+    return sizes, dtype
+
+
+def stream_values(prefix: Path, dtype: np.dtype) -> np.ndarray:
+    """Return all numbers of a stream one after another, mapped from the disk."""
+    path = Path(f"{prefix}.bin")
+    return np.memmap(path, dtype=dtype, mode="r") if path.stat().st_size else np.empty(0, dtype)
+
+
+def check_ids(
+    what: object, values: np.ndarray, sizes: np.ndarray, bounds: tuple[int, int], names: str
+) -> None:
+    """Refuse numbers that stand for nothing.
+
+    Args:
+        what: the stream, for the message.
+        values, sizes: all of them, row after row, and the lengths of the rows.
+        bounds: the least of them, and the first beyond the greatest.
+        names: what they stand for, e.g. ``token of dict.en.txt``.
+
+    Raises:
+        ValueError: names the first line with such a number.
+    """
+    low, high = bounds
+    signed = low > 0 or values.dtype.kind == "i"
+    for begin in range(0, len(values), AT_ONCE):
+        part = values[begin : begin + AT_ONCE]
+        if int(part.max()) < high and not (signed and int(part.min()) < low):
+            continue
+        at = begin + int(np.flatnonzero((part < low) | (part >= high))[0])
+        row = int(np.searchsorted(np.cumsum(sizes, dtype=np.int64), at, side="right"))
+        raise ValueError(
+            f"{what}, line {row + 1}: id {values[at]} is no {names}, whose ids are {low} to "
+            f"{high - 1}; {AGAIN}"
+        )
+
+
+class Rows:
+    """Rows of whole numbers.
+
+    Args:
+        values: all rows one after another.
+        lengths: numbers in each row.
+        ends: where each row ends among the values, if they are not all rows one after another.
+    """
+
+    def __init__(
+        self, values: np.ndarray, lengths: np.ndarray, ends: np.ndarray | None = None
+    ) -> None:
+        self.values = values
+        self.lengths = np.asarray(lengths, dtype=np.int64)
+        self.ends = np.cumsum(self.lengths) if ends is None else ends
+
+    @classmethod
+    def read(cls, prefix: Path) -> Rows:
+        """Read a stream; see `stream_layout` for what is refused."""
+        lengths, dtype = stream_layout(prefix)
+        return cls(np.fromfile(f"{prefix}.bin", dtype=dtype), lengths)
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[int]]) -> Rows:
+        """Take rows as they are."""
+        rows = list(rows)
+        lengths = np.array([len(row) for row in rows], dtype=np.int64)
+        return cls(np.fromiter(chain.from_iterable(rows), np.int64, lengths.sum()), lengths)
+
+    def check(self, what: object, count: int, names: str, least: int = 0) -> None:
+        """Refuse numbers below ``least`` or from ``count`` on; see `check_ids`."""
+        check_ids(what, self.values, self.lengths, (least, count), names)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, index: int) -> np.ndarray:
+        end = self.ends[index]
+        return self.values[end - self.lengths[index] : end]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        begins = (self.ends - self.lengths).tolist()
+        return (self.values[begin:end] for begin, end in zip(begins, self.ends.tolist()))
+
+    def gather(self, index: np.ndarray) -> Rows:
+        """Return the rows of these numbers, some maybe several times; their values are shared."""
+        return Rows(self.values, self.lengths[index], self.ends[index])
+
+    def any(self, marked: np.ndarray) -> np.ndarray:
+        """Tell of each row whether one of its values is marked; no row is gathered."""
+        found = np.zeros(len(self), dtype=bool)
+        found[np.searchsorted(self.ends, np.flatnonzero(marked), side="right")] = True
+        return found
+
+    @property
+    def lasts(self) -> np.ndarray:
+        """The last number of each row; -1 in an empty one."""
+        out = np.full(len(self), -1, dtype=np.int64)
+        filled = self.lengths > 0
+        out[filled] = self.values[self.ends[filled] - 1]
+        return out
+
+
+def refuse(
+    what: object,
+    wrong: np.ndarray,
+    said: str | Callable[[int], str],
+    *,
+    row: str = "example",
+    cure: str = AGAIN,
+) -> None:
+    """Refuse rows that are wrong.
+
+    Args:
+        what, row: what the stream and a row are called.
+        wrong: whether a row is, (N,).
+        said, cure: what is wrong with it (or what its number from 0 gives to say), and what to do.
+
+    Raises:
+        ValueError: names the first of them.
+    """
+    if wrong.any():
+        at = int(wrong.argmax())
+        reason = said if isinstance(said, str) else said(at)
+        raise ValueError(f"{what}: {row} {at + 1} {reason}; {cure}")
+
+
+def check_lengths(what: object, rows: Rows, lengths: np.ndarray, cure: str = AGAIN) -> None:
+    """Refuse rows of other lengths than those given."""
+    if len(rows) != len(lengths):
+        raise ValueError(f"{what} has {len(rows)} rows instead of {len(lengths)}; {cure}")
+    refuse(
+        what,
+        rows.lengths != lengths,
+        lambda at: f"has {rows.lengths[at]} entries instead of {lengths[at]}",
+        cure=cure,
+    )
+
+
+def check_succession(what: object, words: Rows, cure: str = AGAIN) -> None:
+    """Refuse rows that do not count words from 0, one after another."""
+    values = words.values.astype(np.int64)
+    steps = np.diff(values, prepend=0)
+    begins = (words.ends - words.lengths)[words.lengths > 0]
+    steps[begins] = np.where(values[begins] == 0, 0, -1)
+    refuse(what, words.any((steps < 0) | (steps > 1)), "leaves words out", cure=cure)
+
+
+def parents_of(what: object, heads: Rows, cure: str = AGAIN) -> Rows:
+    """Return heads that count from 1 as indices from 0, a root's its own, if they form trees."""
+    if bad := first_bad_sentence(heads.values, heads.lengths):
+        at, error = bad
+        raise ValueError(f"{what}: example {at + 1}: {error}; {cure}")
+    values = heads.values.astype(np.int32) - 1  # (N,)
+    roots = np.flatnonzero(values < 0)
+    begins = np.repeat(heads.ends - heads.lengths, heads.lengths)  # (N,)
+    values[roots] = roots - begins[roots]
+    return Rows(values, heads.lengths)
