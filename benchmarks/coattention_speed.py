@@ -19,14 +19,13 @@ import logging
 import platform
 import statistics
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 import torch
 from paired_steps import LEAST_REPEATS, Batch, System, measure
 from torch import Tensor, nn
 from torch.nn import functional
 
-from fairseq_plugins.models._bert_config import SIZES
+from fairseq_plugins.architectures.bert_options import SIZES
 from fairseq_plugins.nn.bert import BertLayer, BertShape
 from fairseq_plugins.nn.coattention import DirectedCoattention
 from fairseq_plugins.nn.context import AttentionContext
@@ -162,7 +161,7 @@ def equal_batch(text: str) -> tuple[BatchLayout, Tensor]:
 def real_batches(folder: str, args: argparse.Namespace) -> list[tuple[BatchLayout, Tensor]]:
     """Take batches of a prepared folder's training set in its own order, evenly spread."""
     task = ExtractiveQATask.setup_task(ExtractiveQAConfig(data=folder))
-    task._serve(SimpleNamespace(needs=Needs(), max_positions=lambda: 512))
+    task.inputs.serve(Needs(), 512)
     task.load_dataset("train")
     dataset, size = task.dataset("train"), args.batch_size
     whole = len(dataset) // size

@@ -21,15 +21,15 @@ import random
 import statistics
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import torch
 from paired_steps import LEAST_REPEATS, Batch, System, measure, now
 from torch import Tensor, nn
 
-from fairseq_plugins.models._bert_config import KINDS, SIZES, BertConfig
-from fairseq_plugins.models._syntax_plan import attention, top
+from fairseq_plugins.architectures.bert_options import KINDS, SIZES
+from fairseq_plugins.architectures.syntax_plan import attention, top
+from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
 from fairseq_plugins.nn.context import AttentionContext
 from fairseq_plugins.nn.heads import LabelHead
@@ -128,7 +128,7 @@ def real_batches(folder: str, args: argparse.Namespace) -> list[Batch]:
     """Take batches of a prepared folder's training set in its own order, evenly spread."""
     task = TextClassificationTask.setup_task(TextClassificationConfig(data=folder))
     needs = Needs(layers=("heads",), words=True)
-    task._serve(SimpleNamespace(needs=needs, max_positions=lambda: 512))
+    task.inputs.serve(needs, 512)
     task.load_dataset("train")
     dataset, size = task.dataset("train"), args.batch_size
     whole = len(dataset) // size

@@ -24,7 +24,7 @@ from paired_steps import LEAST_REPEATS, Batch, System, measure, run
 from time_shares import share_table, shares
 from torch import Tensor, nn
 
-from fairseq_plugins.models._bert_config import SIZES
+from fairseq_plugins.architectures.bert_options import SIZES
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
 from fairseq_plugins.nn.heads import LabelHead
 from fairseq_plugins.pretrained import names

@@ -12,13 +12,24 @@
 `add_flags` makes a flag of every such field; `check` refuses values outside choices and limits.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import MISSING, Field, field, fields
 from enum import Enum
 from math import inf
 from typing import Any, get_args, get_type_hints
 
 _KINDS = {int: int, int | None: int, float: float, float | None: float}
+
+
+class Choice(str, Enum):
+    """A value of an option that has few; it is the text that stands for it."""
+
+    __str__ = str.__str__
+
+
+def choice(values: Iterable[str]) -> type[Choice]:
+    """Return the type of an option that is one of some texts, as fairseq's parser reads it."""
+    return Choice("Choices", {value: value for value in values})
 
 
 def option(

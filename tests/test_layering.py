@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "nn": set(),
     "evaluation": set(),
     "checkpoints": set(),
-    "bundles": set(),
+    "bundles": _TEXT | {"text", "architectures", "nn", "evaluation", "checkpoints"},
     "resources": set(),
     "optim": {"registration"},
     "pretrained": {"nn", "checkpoints"},
@@ -35,19 +35,21 @@ MAY_IMPORT = {
     "text/pipeline": set(),
     "prep": _TEXT | {"text"},
     "prep/recipes": set(),
-    "models": {"nn", "pretrained", "syntax", "checkpoints", "registration"},
+    "architectures": {"nn", "pretrained", "syntax", "checkpoints"},
+    "models": {"architectures", "nn", "pretrained", "syntax", "checkpoints", "registration"},
     "tasks": {"data", "corpora", "text", "evaluation", "syntax", "checkpoints", "registration"},
     "augment": _TEXT | {"text", "prep"},
     "augment/perturbation": set(),
     "inference": _TEXT
-    | {"text", "prep", "augment", "tasks", "models", "checkpoints", "evaluation", "nn"},
+    | {"text", "prep", "augment", "tasks", "models", "checkpoints", "evaluation", "nn"}
+    | {"architectures", "bundles"},
     "lab": {"evaluation", "prep", "corpora", "data", "checkpoints", "registration"},
     "lab/plan": set(),
     "lab/results": {"lab/plan"},
     "lab/figures": {"lab/results"},
     "lab/execution": {"lab/plan", "lab/results"},
     "lab/report": {"lab/plan", "lab/results", "lab/figures", "lab/execution"},
-    "cli": {"checkpoints", "inference", "prep", "augment", "corpora", "data", "text"}
+    "cli": {"bundles", "checkpoints", "inference", "prep", "augment", "corpora", "data", "text"}
     | {"evaluation", "lab", "resources", "registration", "syntax"},
 }
 LOOSE = {
@@ -192,7 +194,9 @@ def test_the_reader_of_imports_sees_every_kind(tmp_path, monkeypatch) -> None:
 
 # what is not there -> rooms of which every file can be imported all the same
 PURE = {
-    ("fairseq", "spacy", "pandas", "matplotlib"): ("nn", "checkpoints", "pretrained"),
+    ("fairseq", "spacy", "pandas", "matplotlib"): (
+        *("nn", "checkpoints", "pretrained", "architectures", "bundles"),
+    ),
     ("fairseq", "torch", "spacy", "pandas", "matplotlib"): (
         "syntax",
         "evaluation",

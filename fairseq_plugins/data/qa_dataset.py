@@ -1,4 +1,4 @@
-"""fairseq's dataset of questions to passages, with what an answer is in each row of a question."""
+"""Questions to passages as a dataset, with what an answer is in each row of a question."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .passages import AskedPassage, Texts
 from .qa_columns import ANSWERABLE, NOWHERE, QuestionColumns
-from .text_dataset import FILE, TextDataset
+from .text_dataset import TextDataset
 from .text_items import InputFormat, joined
 from .text_windows import knowing_windows
 
@@ -22,7 +22,7 @@ class QuestionDataset(TextDataset):
     Args:
         columns, form: questions and passages; how they are read, with ``WINDOWS``.
         texts: their texts; without them batches hold no passages.
-        order, name_of: see `TextDataset`.
+        name_of: see `TextDataset`.
 
     Raises:
         ValueError: columns that disagree, or a question that leaves its passage no room.
@@ -34,11 +34,10 @@ class QuestionDataset(TextDataset):
         form: InputFormat,
         *,
         texts: Texts | None = None,
-        order: str = FILE,
         name_of: Callable[[int], str] | None = None,
     ) -> None:
         sentences = [columns.questions, columns.contexts]
-        super().__init__(sentences, form, gold=columns.gold, order=order, name_of=name_of)
+        super().__init__(sentences, form, gold=columns.gold, name_of=name_of)
         self.texts = texts
 
     def __getitem__(self, index: int) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""fairseq's dataset of one split, or of raw text, of an understanding task.
+"""The examples of one split, or of raw text, of an understanding task, with their gold labels.
 
-Examples become arrays in `text_items`, batches in `text_batches`; here are their order, their
-cutting into batches and their gold labels.
+Examples become arrays in `text_items`, batches in `text_batches`; for training `training_datasets`
+gives them to fairseq.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from fairseq.data import FairseqDataset
 from torch import Tensor
 
 from .folder_names import WORD_LABELS
@@ -17,19 +16,13 @@ from .text_batches import lay_out
 from .text_columns import SCORE, Gold, SentenceColumns
 from .text_items import InputFormat, TextItems, joined
 
-FILE, RANDOM, LENGTH = "file", "random", "length"
 
-
-class TextDataset(FairseqDataset):
-    """Examples in batches.
-
-    Two habits of fairseq are undone, as in `factored_pair_dataset`: no batch is dropped, and every
-    epoch makes its own batches, so that a resumed run has those of the straight one.
+class TextDataset:
+    """Examples, which `collater` makes batches of.
 
     Args:
         sentences, form: see `TextItems`.
         gold: their labels; None for raw text.
-        order: `FILE`; `RANDOM`, a permutation; or `LENGTH`, examples of like length side by side.
         name_of: names an example in messages, by its number.
 
     Raises:
@@ -42,12 +35,11 @@ class TextDataset(FairseqDataset):
         form: InputFormat,
         *,
         gold: Gold | None = None,
-        order: str = FILE,
         name_of: Callable[[int], str] | None = None,
     ) -> None:
         self.name_of = name_of or "example {}".format
         self.items = TextItems(sentences, form, self.name_of)
-        self.form, self.gold, self.order = form, gold, order
+        self.form, self.gold = form, gold
         if gold is not None:
             self._check_gold(gold)
 
@@ -55,6 +47,11 @@ class TextDataset(FairseqDataset):
     def sizes(self) -> np.ndarray:
         """Tokens of each example over all its rows, (n,)."""
         return self.items.sizes
+
+    @property
+    def unreachable(self) -> int:
+        """How many examples have gold that cannot be learnt."""
+        return 0
 
     @property
     def labelled(self) -> bool:
@@ -108,58 +105,3 @@ class TextDataset(FairseqDataset):
         # --fp16 would halve the digits of gold scores, were they of single precision.
         dtype = torch.float64 if self.gold.kind == SCORE else torch.int64
         return torch.tensor(np.array(targets), dtype=dtype)  # (n,)
-
-    def num_tokens(self, index: int) -> int:
-        """Return an example's number of tokens, over all its rows."""
-        return int(self.sizes[index])
-
-    size = num_tokens
-
-    def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
-        """Return the number of tokens of several examples."""
-        return self.sizes[indices]
-
-    def ordered_indices(self) -> np.ndarray:
-        """Return the order of the examples; fairseq seeds NumPy by the epoch before it asks."""
-        if self.order == FILE:
-            return np.arange(len(self))
-        shuffled = np.random.permutation(len(self))
-        if self.order == RANDOM:
-            return shuffled
-        return shuffled[np.argsort(self.sizes[shuffled], kind="stable")]
-
-    def filter_indices_by_size(
-        self, indices: np.ndarray, max_sizes: Any
-    ) -> tuple[np.ndarray, list[int]]:
-        """Leave nothing out: what is too long was truncated, split or refused when loaded."""
-        return indices, []
-
-    def batch_by_size(
-        self,
-        indices: np.ndarray,
-        max_tokens: int | None = None,
-        max_sentences: int | None = None,
-        required_batch_size_multiple: int = 1,
-    ) -> Sequence[np.ndarray]:
-        """Batch as fairseq does, but in multiples of one.
-
-        The wanted multiple is for padded computation, which ours is not; with another one fairseq
-        cuts the last examples into several batches and throws the last of them away.
-
-        Raises:
-            ValueError: an example alone exceeds ``--max-tokens``.
-        """
-        if len(indices) == 0:
-            return []
-        longest = int(indices[self.sizes[indices].argmax()])
-        if max_tokens is not None and self.sizes[longest] > max_tokens:
-            raise ValueError(
-                f"{self.name_of(longest)} has {self.sizes[longest]} tokens, more than "
-                f"--max-tokens {max_tokens}"
-            )
-        return super().batch_by_size(indices, max_tokens, max_sentences, 1)
-
-    @property
-    def can_reuse_epoch_itr_across_epochs(self) -> bool:
-        """False: a resumed epoch must have the batches that the straight run has."""
-        return False

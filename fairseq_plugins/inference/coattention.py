@@ -133,7 +133,7 @@ def attend(
     sample = reader.predictor.batch(dataset, [number])
     _, extra = reader.predictor.outputs(sample, need_weights=True)[0]
     weights = _weights(extra, direction, block, head, window)
-    symbols = reader.predictor.task.source_dictionary.symbols
+    symbols = reader.predictor.inputs.vocabulary.pieces
     tokens = [symbols[token] for token in sample["net_input"]["src_tokens"][window].tolist()]
     return CoattentionMap(
         question=tokens[: sides[0]],

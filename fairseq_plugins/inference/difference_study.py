@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from ..architectures import dual_options
+from ..architectures.options import NONE
 from ..corpora.examples import Example
 from ..evaluation.highlights import Case, SentenceStrengths
-from ..models import _dual_options
-from ..models._options import NONE
 from ..pretrained.families import WORDPIECE, RowFormat
 from .attention import select_tables
 from .options import DIFFERENCE
@@ -43,7 +43,7 @@ def check_difference(path: Path) -> None:
     """
     options = check_checkpoint(path, LABELLING).model
     layers = options.get("dual_layers") or NONE
-    if layers != NONE and options.get("ablate") != _dual_options.WITHOUT:
+    if layers != NONE and options.get("ablate") != dual_options.WITHOUT:
         return
     why = "--dual-layers none" if layers == NONE else "--ablate difference"
     what, feature = f"difference attention ({why})", "dual attention"
@@ -124,7 +124,7 @@ def _study(
     segments = dataset.items[index]["segments"]  # (S,)
     family = predictor.manifest.family
     places = sentence_places(segments, family.row)
-    symbols = predictor.task.source_dictionary.symbols
+    symbols = predictor.inputs.vocabulary.pieces
     sentences = []
     for number, (text, columns) in enumerate(zip(example.texts, dataset.items.sentences)):
         pieces = predictor.pieces.encode_text(text)[1]

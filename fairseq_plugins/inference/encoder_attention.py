@@ -88,14 +88,14 @@ def attend(
             the model, or no such layer, head or attention.
     """
     example, sentences = _encoded(predictor, texts)
-    (sample,) = predictor.batches(predictor.task.build_dataset_for_inference([sentences]))
+    (sample,) = predictor.batches(predictor.inputs.take([sentences]))
     tables = select_tables(predictor.outputs(sample, need_weights=True)[0][1], kind, layer)
     check_choice("head", head, len(tables[0]))
     means = [(table.mean(0) if head is None else table[head]).cpu() for table in tables]  # (S, S)
     shown = np.ix_(*2 * [_shown(sentences, predictor.manifest.family.row)])  # (P,) twice
     tokens = [token for sentence in sentences for token in sentence.tokens]
     return EncoderAttention(
-        tokens=[predictor.task.source_dictionary.symbols[token] for token in tokens],
+        tokens=[predictor.inputs.vocabulary.pieces[token] for token in tokens],
         weights=(sum(means) / len(means)).numpy()[shown],  # (P, P)
         words=[word for sentence in sentences for word in sentence.words],
         word_of=_counted_on([sentence.word_of for sentence in sentences], sentences),
@@ -110,7 +110,7 @@ def _encoded(
     (example,) = examples_of([texts[0] if len(texts) == 1 else tuple(texts)], predictor.wanted)
     (sentences,) = predictor.encoder.encode([example])
     length = predictor.manifest.family.row.specials(len(sentences))
-    length, limit = length + sum(len(s.tokens) for s in sentences), predictor.task.max_positions()
+    length, limit = length + sum(len(s.tokens) for s in sentences), predictor.inputs.limit
     if length > limit:
         raise ValueError(
             f"the text has {length} wordpieces, special tokens included; the model reads {limit}"

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..architectures import local_options
 from ..data.manifest import TEXT, Manifest
-from ..models import _local_options
 from .prediction import BATCH_SIZE, Predictor
 from .text_checkpoints import LABELLING, check_checkpoint, lacking, prepared_folder
 
@@ -72,7 +72,7 @@ def gated_runs(
 
 
 def _is_gated(options: dict[str, Any]) -> bool:
-    return bool(_local_options.read_local(options.get("local_attention")))
+    return bool(local_options.read_local(options.get("local_attention")))
 
 
 def _dataset_names(folders: Sequence[str]) -> list[str]:

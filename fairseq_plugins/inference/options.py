@@ -20,6 +20,12 @@ AFFINITY, DIFFERENCE, FUSED = ATTENTIONS = ("affinity", "difference", "fused")
 TO_CONTEXT, TO_QUESTION = DIRECTIONS = ("q2c", "c2q")  # of coattention
 ANSWERED, UNANSWERED = QUESTIONS = ("answered", "unanswered")  # of a split
 
+ANSWERING = "extractive_qa"  # names of tasks
+LABELLING = ("text_classification", "sequence_labeling")
+TASKS = (*LABELLING, ANSWERING)
+DEFAULT = "checkpoint_best.pt"  # of a run
+Paths = str | Path | Sequence[str | Path]
+
 STANDARD = "-"  # input or output
 FREE = (None, STANDARD)
 

@@ -10,7 +10,7 @@ the order of the input, and do not depend on how it was cut into batches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -19,18 +19,19 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from fairseq import utils
 from torch import Tensor
 
 from ..corpora.examples import Example
+from ..data.text_dataset import TextDataset
+from ..data.text_inputs import TextInputs
 from ..evaluation.predictions import CLASSES, SCORE, WORD_LABELS, Prediction
 from ..messages import named
+from ..syntax.needs import Needs
 from ..text.annotators import needs_annotator
 from ..text.pieces import PieceTokenizer
 from ..text.text_encoder import EncodedSentence, TextEncoder
-from .options import BATCH_SIZE
+from .options import BATCH_SIZE, DEFAULT, LABELLING, Paths
 from .prediction_inputs import Wanted, examples_of, kept_examples
-from .text_checkpoints import DEFAULT, LABELLING, Paths, find_checkpoints, load_models
 
 Found = TypeVar("Found")
 
@@ -62,21 +63,26 @@ def load(
         ValueError: a checkpoint that is not one of ours, damaged, or would run code; checkpoints
             that do not fit each other or the folder.
     """
+    from .text_checkpoints import find_checkpoints, load_models
+
     paths = find_checkpoints(path, checkpoint)
     data = None if data is None else str(data)
     task, models = load_models(paths, data, wanted=wanted, **overrides)
     device = torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
-    return Predictor(task, models, device, [str(path) for path in paths])
+    how = {"positive": task.positive, "spacy_model": task.cfg.spacy_model}
+    return Predictor(task.inputs, models, device, [str(path) for path in paths], **how)
 
 
 class Predictor:
     """Models of one task with what turns text into their input.
 
     Args:
-        task: the task, set up on a prepared folder.
+        inputs: what turns text into their input.
         models: one, or several that form an ensemble.
         device: where to compute.
         checkpoints: where the models come from.
+        positive: the label that F1 is about; empty if there is none.
+        spacy_model: the pipeline for raw text that was named when the models were loaded.
 
     Attributes:
         manifest: of the prepared folder: dataset, target, labels.
@@ -84,35 +90,34 @@ class Predictor:
 
     def __init__(
         self,
-        task: Any,
+        inputs: TextInputs,
         models: Sequence[Any],
         device: torch.device | str = "cpu",
         checkpoints: Sequence[str] = (),
+        *,
+        positive: str = "",
+        spacy_model: str | None = None,
     ) -> None:
-        self.task = task
+        self.inputs = inputs
         self.models = [model.to(device).eval() for model in models]
         self.device = torch.device(device)
         self.checkpoints = list(checkpoints)
-        self.manifest = task.manifest
-        self.folder: Path = task.folder
+        self.positive, self.spacy_model = positive, spacy_model
+        self.manifest = inputs.manifest
+        self.folder: Path = inputs.folder
         self.target: str = self.manifest.target
         self.labels: list[str] = self.manifest.labels
 
     @cached_property
     def encoder(self) -> TextEncoder:
         """What turns raw text into wordpieces and what the models read; made at first use."""
-        part = read_part(self.manifest, self.task)
+        part = read_part(self.manifest, self.inputs.needs)
         return TextEncoder.from_folder(self.folder, part, self.spacy_model)
-
-    @property
-    def spacy_model(self) -> str | None:
-        """The pipeline for raw text that was named when the models were loaded."""
-        return self.task.cfg.spacy_model
 
     @cached_property
     def pieces(self) -> PieceTokenizer:
         """What cuts text into subwords, without what models read beside them."""
-        return PieceTokenizer(self.task.source_dictionary.vocabulary, self.manifest.tokenizer)
+        return PieceTokenizer(self.inputs.vocabulary, self.manifest.tokenizer)
 
     @property
     def wanted(self) -> Wanted:
@@ -170,7 +175,7 @@ class Predictor:
         while part := list(islice(examples, count)):
             encoded = self.encoder.encode(part)
             names = [f"{e.id} (line {e.line})" if e.line else e.id for e in part]
-            yield part, encoded, self.task.build_dataset_for_inference(encoded, names)
+            yield part, encoded, self.inputs.take(encoded, names)
 
     def predict_split(self, split: str, **limits: int | None) -> Iterator[Prediction]:
         """Predict a split of the prepared folder, with its gold labels where it has them.
@@ -211,8 +216,7 @@ class Predictor:
             FileNotFoundError, ValueError: see `predict_split`.
         """
         self.check_split(split)
-        self.task.load_dataset(split, for_prediction=True)
-        return self.task.datasets.pop(split)
+        return self.inputs.read(split, learning=False)
 
     def batches(
         self,
@@ -234,15 +238,13 @@ class Predictor:
         for begin in range(0, len(chosen), ahead):
             indices = chosen[begin : begin + ahead]
             indices = indices[np.argsort(-dataset.sizes[indices], kind="stable")]
-            for batch in dataset.batch_by_size(
-                indices, max_tokens=max_tokens, max_sentences=batch_size
-            ):
+            for batch in cut_batches(dataset, indices.tolist(), batch_size, max_tokens):
                 yield self.batch(dataset, batch)
 
     def batch(self, dataset: Any, indices: Iterable[int]) -> dict[str, Any]:
         """Return some examples of a dataset as a batch, on the device."""
         sample = dataset.collater([dataset[int(i)] for i in indices])
-        return utils.move_to_cuda(sample, self.device) if self.device.type == "cuda" else sample
+        return moved(sample, self.device)
 
     @torch.no_grad()
     def outputs(self, sample: dict[str, Any], **wanted: Any) -> list[tuple[Tensor, dict[str, Any]]]:
@@ -302,12 +304,45 @@ class Predictor:
         return Prediction(name, self.target, label, gold, texts, probabilities)
 
 
-def read_part(manifest: Any, task: Any) -> Any:
+def cut_batches(
+    dataset: TextDataset, indices: Sequence[int], most: int, max_tokens: int | None
+) -> Iterator[list[int]]:
+    """Cut examples, in falling order of their length, into batches.
+
+    Args:
+        dataset, indices: of the examples.
+        most: examples of a batch.
+        max_tokens: wordpieces of a batch as wide as its longest example; None for any number.
+
+    Raises:
+        ValueError: an example alone exceeds ``max_tokens``.
+    """
+    begin = 0
+    while begin < len(indices):
+        longest = int(dataset.sizes[indices[begin]])
+        if max_tokens is not None and longest > max_tokens:
+            name = dataset.name_of(indices[begin])
+            raise ValueError(f"{name} has {longest} tokens, more than --max-tokens {max_tokens}")
+        end = begin + (most if max_tokens is None else min(most, max_tokens // longest))
+        yield list(indices[begin:end])
+        begin = end
+
+
+def moved(value: Any, device: torch.device) -> Any:
+    """Return a batch with all its tensors on a device."""
+    if torch.is_tensor(value):
+        return value.to(device)
+    if isinstance(value, Mapping):
+        return {name: moved(part, device) for name, part in value.items()}
+    return value
+
+
+def read_part(manifest: Any, needs: Needs) -> Any:
     """Return a folder's manifest without annotations that its models' answers do not depend on.
 
     So nobody waits for a parser, or must have one, where it changes nothing.
     """
-    read = task.needs.reads(training=False)
+    read = needs.reads(training=False)
     kept = [name for name in manifest.annotations if name in read]
     changes = {} if needs_annotator(kept, manifest.tokenize) else {"annotator": {}}
     return replace(manifest, annotations=kept, **changes)

@@ -134,7 +134,7 @@ def _write_metrics(
     predictor: Predictor, made: Iterable[Prediction], options: PredictionOptions
 ) -> None:
     gold, manifest = [one.gold for one in made], predictor.manifest
-    said, positive = [one.answer for one in made], predictor.task.positive
+    said, positive = [one.answer for one in made], predictor.positive
     scores = score(predictor.target, gold, said, manifest.labels, positive)
     body = {
         "dataset": manifest.dataset,

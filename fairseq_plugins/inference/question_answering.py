@@ -29,10 +29,9 @@ from ..evaluation.squad_files import check_known
 from ..nn.span_search import best_spans
 from ..text.squad_encoder import encode_paragraphs
 from ..text_reading import check_characters
-from .options import BATCH_SIZE, ENSEMBLES, LOGITS
+from .options import ANSWERING, BATCH_SIZE, DEFAULT, ENSEMBLES, LOGITS, Paths
 from .prediction import BATCHES_AHEAD, Predictor
 from .prediction import load as load_predictor
-from .text_checkpoints import ANSWERING, DEFAULT, Paths
 
 
 def load(
@@ -93,7 +92,7 @@ class Reader:
     def __init__(self, predictor: Predictor, ensemble: str = LOGITS) -> None:
         self.predictor = predictor
         self.ensemble = ensemble
-        self.options = predictor.task.cfg
+        self.options = predictor.inputs.options
 
     @property
     def threshold(self) -> float:
@@ -105,7 +104,7 @@ class Reader:
         """By what sizes questions and contexts are cut into rows, by the names of the options."""
         sizes = {name: getattr(self.options, name) for name in self.predictor.manifest.windows}
         given = {name: size for name, size in sizes.items() if size is not None}
-        most = {"max_positions": self.predictor.task.max_positions()}  # as the models allow
+        most = {"max_positions": self.predictor.inputs.limit}  # as the models allow
         return self.predictor.manifest.windows | given | most
 
     def ask(self, question: str, context: str) -> Any:
@@ -132,7 +131,7 @@ class Reader:
 
     def _encoded(self, paragraphs: Sequence[Paragraph]) -> Any:
         encoded = encode_paragraphs(self.predictor.encoder, paragraphs)
-        return self.predictor.task.build_dataset_for_inference(encoded, paragraphs)
+        return self.predictor.inputs.take_questions(encoded, paragraphs)
 
     def answer_paragraphs(
         self,

@@ -10,18 +10,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..architectures.bert_options import KINDS
 from ..messages import named
-from ..models._bert_config import KINDS
 from ..models._checkpoints import Checkpoint, build, read_checkpoint, set_up, task_options
+from .options import ANSWERING, DEFAULT, LABELLING, TASKS, Paths
 
-ANSWERING = "extractive_qa"
-LABELLING = ("text_classification", "sequence_labeling")
-TASKS = (*LABELLING, ANSWERING)
 _READ_BY = dict.fromkeys(LABELLING, "fairseq-plugins predict")
 _READ_BY[ANSWERING] = "fairseq-plugins answer, ask and plot coattention"
-DEFAULT = "checkpoint_best.pt"
-
-Paths = str | Path | Sequence[str | Path]
 
 
 def find_checkpoints(path: Paths, name: str = DEFAULT) -> list[Path]:

@@ -20,10 +20,10 @@ from fairseq.models import (
 from fairseq.tasks import TASK_DATACLASS_REGISTRY, FairseqTask, setup_task
 from omegaconf import OmegaConf
 
+from ..architectures.options import merged
 from ..checkpoints.reading import read_state
 from ..checkpoints.records import NAME, PIPELINE, close
 from ..checkpoints.trial import build_without_memory, check_weights
-from ._options import merged
 
 # task -> what marks the models that it takes
 TAKEN = {

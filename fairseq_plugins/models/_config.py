@@ -20,10 +20,10 @@ from fairseq.models.transformer.transformer_config import (
     TransformerConfig,
 )
 
+from ..architectures.local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, LocalOptions
+from ..architectures.options import NONE, architecture, merged, write, written
 from ..nn.factors import COMBINATIONS, INITS, MERGES
 from ..option_flags import option
-from ._local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, LocalOptions
-from ._options import NONE, architecture, merged, write, written
 
 # Architecture -> fairseq's function for the architecture of the same body.
 BODIES: dict[str, Callable[[Namespace], None]] = {

@@ -19,12 +19,12 @@ from fairseq.modules.checkpoint_activations import checkpoint_wrapper
 from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
 from torch import Tensor, nn
 
+from ..architectures.local_options import LocalOptions, read_layers, read_rules
 from ..nn.factors import FactoredEmbedding
 from ..nn.local_attention import Gate, mixed_weights
 from ..nn.masks import allowed_keys
 from ..nn.tree_masks import Rule
 from ..syntax.layers import Layer, column_places
-from ._local_options import LocalOptions, read_layers, read_rules
 
 OPTION = "--encoder-attention"
 

@@ -5,9 +5,9 @@ from argparse import Namespace
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
+from ..architectures.options import NONE, read_names
 from ..option_flags import flag_of
 from ..syntax.layers import COLUMN, Layer, column_places
-from ._options import NONE, read_names
 
 logger = logging.getLogger(__name__)
 

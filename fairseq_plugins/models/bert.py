@@ -12,26 +12,23 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Optional
+from typing import Any
 
-import torch
 from fairseq.models import BaseFairseqModel, register_model, register_model_architecture
 from torch import Tensor
 
-from ..checkpoints.records import read_list
-from ..nn.bert import BertEncoder, BertShape
-from ..nn.heads import LabelHead
-from ..nn.infusion import FeatureInfusion
-from ..nn.span_heads import SpanReader
+from ..architectures import bert_plan, syntax_plan
+from ..architectures.bert_options import ARCHITECTURES, BEFORE, FAMILY, resolve
+from ..architectures.options import NONE, merged, write
+from ..architectures.span_options import check_spans
+from ..architectures.text_model import TextModel
 from ..pretrained import huggingface
 from ..pretrained.directory import resolve_directory
 from ..pretrained.tokenizer_sources import read_vocabulary
+from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import OF_PAIRS, Layer, digests
 from ..syntax.needs import Needs
-from . import _bert_plan, _syntax_plan
-from ._bert_config import ARCHITECTURES, BEFORE, FAMILY, BertConfig, resolve
-from ._options import NONE, merged, write
-from ._span_options import SPANS, check_spans, span_reader
+from ._bert_config import BertConfig
 
 logger = logging.getLogger(__name__)
 
@@ -46,35 +43,19 @@ NEW_PARTS = {
 
 
 @register_model(FAMILY, dataclass=BertConfig)
-class BertModel(BaseFairseqModel):
-    """BERT for one task.
-
-    Args:
-        encoder: BERT.
-        head: what makes logits of its states.
-        needs: what it reads; nothing but tokens for a plain one.
-        args: resolved options, of which the weights of losses are taken.
+class BertModel(TextModel, BaseFairseqModel):
+    """A `TextModel` for fairseq.
 
     Attributes:
         takes_text: marks models that the text tasks accept.
         opened: options that name files; a checkpoint, which has all weights, has no say in them.
         before: what an older checkpoint means by options that it does not have.
-        parent_weight: of the loss of supervised heads.
-        answerability_weight: of the loss of judging whether a question has an answer.
     """
 
     takes_text = True
     opened = ("pretrained",)
     before = BEFORE
     resolve = staticmethod(resolve)
-
-    def __init__(self, encoder: BertEncoder, head: Any, needs: Needs, args: BertConfig) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.head = head
-        self.needs = needs
-        self.parent_weight = args.parent_loss_weight
-        self.answerability_weight = args.answerability_loss_weight
 
     @classmethod
     def needs_of(cls, cfg: Any) -> Needs:
@@ -84,7 +65,7 @@ class BertModel(BaseFairseqModel):
             ValueError: an option that does not fit.
         """
         resolve(cfg)
-        return _syntax_plan.needs_of(merged(cfg, BertConfig))
+        return syntax_plan.needs_of(merged(cfg, BertConfig))
 
     @classmethod
     def complete_config(cls, cfg: Any, manifest: Any, layers: Sequence[Layer] = ()) -> None:
@@ -115,10 +96,10 @@ class BertModel(BaseFairseqModel):
         )
         args = merged(cfg, BertConfig)
         folder = None if args.pretrained == NONE else resolve_directory(args.pretrained)
-        family = _bert_plan.family_of(args, folder, manifest.family)
+        family = bert_plan.family_of(args, folder, manifest.family)
         shape = None if folder is None else huggingface.read_config(folder)
         write(
-            cfg, family=family.name, **_bert_plan.constants(args, shape, family, manifest.sentences)
+            cfg, family=family.name, **bert_plan.constants(args, shape, family, manifest.sentences)
         )
 
     @classmethod
@@ -128,23 +109,19 @@ class BertModel(BaseFairseqModel):
         Raises:
             ValueError: options, vocabulary or checkpoint that do not fit together.
         """
-        needs = cls.needs_of(cfg)
+        resolve(cfg)
         args = merged(cfg, BertConfig)
-        shape = _bert_plan.shape_of(args, task.source_dictionary)
-        infusion = _infusion(args, shape, needs.features, task.layers)
-        attention, top = (make(args, shape) for make in (_syntax_plan.attention, _syntax_plan.top))
-        encoder = BertEncoder(shape, attention, infusion, top)
-        model = cls(encoder, _head(args, shape), needs, args)
+        model = cls(args, task.source_dictionary.vocabulary, task.layers)
         if args.pretrained not in (None, NONE):
-            model.load_pretrained(args.pretrained, task.source_dictionary)
-        _bert_plan.freeze(encoder, args.freeze_layers)
+            model.load_pretrained(args.pretrained, task.source_dictionary.vocabulary)
+        bert_plan.freeze(model.encoder, args.freeze_layers)
         model.log_parameters()
         return model
 
-    def load_pretrained(self, checkpoint: str, dictionary: Any) -> None:
+    def load_pretrained(self, checkpoint: str, vocabulary: Vocabulary) -> None:
         """Load a pretrained directory into the encoder; features keep their start."""
         folder = resolve_directory(checkpoint)
-        _bert_plan.check_vocabulary(dictionary, read_vocabulary(folder), folder)
+        bert_plan.check_vocabulary(vocabulary, read_vocabulary(folder), folder)
         shape = self.encoder.shape
         if shape.pooler and not huggingface.read_config(folder).pooler:
             logger.warning("%s has no pooler: it starts from random weights", folder)
@@ -163,119 +140,6 @@ class BertModel(BaseFairseqModel):
                 filled.append(part)
         if filled:
             logger.warning("the checkpoint has no %s: they start anew", " and no ".join(filled))
-
-    def max_positions(self) -> int:
-        """Longest input in wordpieces, specials included."""
-        return self.encoder.shape.longest
-
-    def parameter_counts(self) -> dict[str, int]:
-        """Count parameters: BERT, features, attention beside BERT's, head, all, trainable ones."""
-        layers = [layer.attention for layer in self.encoder.layers]
-        beside = [part for layer in layers for part in (layer.mixer, layer.dual)]
-        features = _size(self.encoder.embeddings.features)
-        attention = _size(self.encoder.top, *beside)
-        return {
-            "encoder": _size(self.encoder) - features - attention,
-            "features": features,
-            "attention": attention,
-            "head": _size(self.head),
-            "model": _size(self),
-            "trainable": sum(p.numel() for p in self.parameters() if p.requires_grad),
-        }
-
-    def log_parameters(self) -> None:
-        """Log features and parameter counts."""
-        counts = ", ".join(f"{name} {count:,}" for name, count in self.parameter_counts().items())
-        logger.info("features: %s; parameters: %s", ",".join(self.needs.features) or "none", counts)
-
-    def forward(
-        self,
-        src_tokens: Tensor,
-        src_lengths: Optional[Tensor] = None,
-        segments: Optional[Tensor] = None,
-        token_positions: Optional[Tensor] = None,
-        src_factors: Optional[Tensor] = None,
-        word_rows: Optional[Tensor] = None,
-        word_of: Optional[Tensor] = None,
-        heads: Optional[Tensor] = None,
-        similarity: Optional[Tensor] = None,
-        need_weights: bool = False,
-    ) -> tuple[Tensor, dict[str, Any]]:
-        """Score examples, or the words of examples.
-
-        Args:
-            src_tokens: (B, S).
-            src_lengths: (B,); not needed.
-            segments, token_positions, heads, similarity, need_weights: see `BertEncoder.forward`.
-            src_factors: its ``factors``.
-            word_rows: (W,) packed rows of the words' first subwords, for word labels.
-            word_of: its ``words``.
-
-        Returns:
-            Logits (B, C), (W, C), or of answers (B, S, 2), see `nn.span_heads`, which adds
-            ``answerability`` and ``coattention`` to what follows; ``losses`` (named auxiliary
-            losses), ``gates`` (layer number -> shares of its C local attentions (N, C), for layers
-            that have them), ``fusion`` (layer number -> fusion and filter gate (N, 2), for layers
-            with dual attention), ``difference`` (layer number -> weights of its difference
-            attention (B, H, T, S)) and ``attention`` (one (B, H, T, S) a layer, those on top
-            included).
-        """
-        output = self.encoder(
-            src_tokens,
-            segments,
-            token_positions,
-            src_factors,
-            words=word_of,
-            heads=heads,
-            similarity=similarity,
-            need_weights=need_weights,
-            need_layers=isinstance(self.head, SpanReader) and self.head.reads_layers,
-        )
-        extra: dict[str, Any] = {}
-        if isinstance(self.head, SpanReader):
-            logits, extra = self.head(output, segments, need_weights=need_weights)  # (B, S, 2)
-        elif self.encoder.pooler is None:
-            logits = self.head(output.rows.index_select(0, word_rows))  # (W, C)
-        else:
-            logits = self.head(self.encoder.pool(output))  # (B, C)
-        outputs, losses = output.outputs, {}
-        if outputs.parent_losses:
-            losses["parent"] = self.parent_weight * torch.stack(outputs.parent_losses).mean()
-        return logits, extra | {
-            "losses": losses,
-            "gates": outputs.gates,
-            "fusion": outputs.fusions,
-            "difference": outputs.differences,
-            "attention": outputs.weights,
-        }
-
-
-def _size(*modules: Any) -> int:
-    """Count the parameters of modules, of which some may be None."""
-    return sum(p.numel() for part in modules if part is not None for p in part.parameters())
-
-
-def _infusion(
-    args: BertConfig, shape: BertShape, features: tuple[str, ...], layers: Sequence[Layer]
-) -> Optional[FeatureInfusion]:
-    if not features:
-        return None
-    held = {layer.name: layer for layer in layers}
-    return FeatureInfusion(
-        shape.embedding_width,
-        {name: len(held[name].inventory) for name in features},
-        merge=args.feature_merge,
-        dim=args.feature_embed_dim,
-        init=args.feature_init,
-    )
-
-
-def _head(args: BertConfig, shape: BertShape) -> Any:
-    if args.target == SPANS:
-        return span_reader(args, shape)
-    dropout = args.dropout if args.classifier_dropout is None else args.classifier_dropout
-    classes = max(1, len(read_list(args.labels, "labels")))
-    return LabelHead(args.hidden_size, classes, dropout)
 
 
 for _arch in ARCHITECTURES:

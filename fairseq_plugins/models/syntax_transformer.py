@@ -17,13 +17,14 @@ from fairseq.models import register_model, register_model_architecture
 from fairseq.models.transformer import TransformerModel
 from torch import Tensor, nn
 
+from ..architectures import options
+from ..architectures.options import NONE
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from ..syntax.layers import COLUMN, Layer, digests
 from ..syntax.needs import Needs
-from . import _config, _options
+from . import _config
 from ._decoder import FactoredDecoder
 from ._encoder import OPTION, SyntaxEncoder, plan_local, read_tree
-from ._options import NONE
 from ._plan import FactorPlan, plan_factors, plan_targets, resolve_features, warn_of_reduced
 
 logger = logging.getLogger(__name__)
@@ -62,14 +63,14 @@ class SyntaxTransformerModel(TransformerModel):
             targets: its layers of target subwords.
         """
         sizes, _ = plan_targets(getattr(cfg, "target_features", None), targets)
-        _options.write(cfg, target_features=",".join(sizes) or NONE)
+        options.write(cfg, target_features=",".join(sizes) or NONE)
         _config.resolve(cfg)
         columns = {layer.name: layer for layer in layers if layer.enters == COLUMN}
         names = resolve_features(cfg.features, [*columns])
-        _options.write(cfg, inventories=digests(columns[name] for name in names) or None)
-        _options.write(cfg, features=",".join(names) or NONE)
+        options.write(cfg, inventories=digests(columns[name] for name in names) or None)
+        options.write(cfg, features=",".join(names) or NONE)
         annotated = annotator and cls.needs_of(cfg).reads(training=True)
-        _options.write(cfg, annotator=annotator if annotated else None)
+        options.write(cfg, annotator=annotator if annotated else None)
 
     @classmethod
     def needs_of(cls, cfg: Any) -> Needs:
@@ -78,10 +79,10 @@ class SyntaxTransformerModel(TransformerModel):
         Raises:
             ValueError: an option of local attention that does not fit.
         """
-        args = _options.merged(cfg, _config.SyntaxTransformerConfig)
-        features, tree = _options.read_features(args.features), read_tree(args)
+        args = options.merged(cfg, _config.SyntaxTransformerConfig)
+        features, tree = options.read_features(args.features), read_tree(args)
         asked = dict.fromkeys(tree, f"{OPTION} {args.encoder_attention}")
-        targets = _options.read_targets(args.target_features)
+        targets = options.read_targets(args.target_features)
         return Needs(features, tree, targets=targets, words=bool(tree), options=asked)
 
     @classmethod

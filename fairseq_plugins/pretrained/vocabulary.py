@@ -22,6 +22,7 @@ class Vocabulary:
 
     Attributes:
         parts: the tokeniser, where the file holds one.
+        cls, sep, pad: ids of what stands before a text, behind it, and for padding.
 
     Raises:
         ValueError: it is damaged, or lacks a special token of the family.
@@ -45,6 +46,8 @@ class Vocabulary:
             raise ValueError(
                 f"{name} is no vocabulary of {family.name}: it lacks {', '.join(missing)}"
             )
+
+        self.cls, self.sep, self.pad = (self.indices[p] for p in (own.cls, own.sep, own.pad))
 
     def __len__(self) -> int:
         return len(self.pieces)

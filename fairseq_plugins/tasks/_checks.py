@@ -14,8 +14,7 @@ from ..checkpoints.records import read_list
 from ..data.manifest import Manifest
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..messages import named
-from ..syntax.layers import TREE, Layer, in_order
-from ..syntax.needs import Needs
+from ..syntax.layers import Layer
 from ._checkpoint_options import architecture_of, unresolved
 
 NO_AUTOCAST = "none"
@@ -121,24 +120,6 @@ def check_inventories(cfg: Any, layers: Sequence[Layer], folder: object) -> None
             f"{folder} has other values of {' and of '.join(other)} than the folder that the model "
             "was trained on: prepare it with --layer-dicts and that folder"
         )
-
-
-def check_needs(needs: Needs, manifest: Manifest, folder: Path, *, training: bool) -> None:
-    """Refuse a folder that lacks what a model reads.
-
-    Raises:
-        ValueError: says what, and how to prepare it.
-    """
-
-    def cure(layer: Layer) -> str:
-        names = ",".join(in_order({*manifest.annotations, *layer.asked_with}))
-        found = f"--layers {names}" + (f" ({layer.requires})" if layer.requires else "")
-        if layer.enters == TREE:
-            found += ", or with parses of your own by --train-conllu and its relatives"
-        return found
-
-    where = (manifest.layers, folder, cure)
-    needs.check(*where, sentences=manifest.sentences, training=training)
 
 
 def check_autocast(cfg: Any) -> None:

@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
-from fairseq_plugins.models._bert_config import KINDS
+from fairseq_plugins.architectures.bert_options import KINDS
 from fairseq_plugins.nn.fusion import ABLATIONS
 
 WINDOWS = {"max_positions": 24, "doc_stride": 8, "max_query_length": 6}

@@ -15,8 +15,8 @@ from prepared_text import WORDS, encode
 from fairseq_plugins.data.folder_names import WORD_LABELS
 from fairseq_plugins.data.text_batches import lay_out
 from fairseq_plugins.data.text_columns import Gold, Rows, SentenceColumns
-from fairseq_plugins.data.text_dataset import FILE, LENGTH, RANDOM, TextDataset
 from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, InputFormat
+from fairseq_plugins.data.training_datasets import FILE, LENGTH, RANDOM, TrainingTexts
 from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID
 from fairseq_plugins.syntax.layers import LAYERS
 from fairseq_plugins.syntax.subwords import positions
@@ -32,7 +32,7 @@ def dataset_of(examples, *, order=FILE, gold=None, **reading):
     """Make a dataset of examples, each one sentence or a tuple of two."""
     examples = [e if isinstance(e, tuple) else (e,) for e in examples]
     columns = [SentenceColumns.of(side, ["pos", "case"]) for side in zip(*examples)]
-    return TextDataset(columns, InputFormat(CLS, SEP, PAD, **reading), order=order, gold=gold)
+    return TrainingTexts(columns, InputFormat(CLS, SEP, PAD, **reading), order=order, gold=gold)
 
 
 def collated(dataset, indices=None):

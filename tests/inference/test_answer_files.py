@@ -14,9 +14,10 @@ from fairseq_plugins.evaluation.answers import Answered, Candidate
 from fairseq_plugins.evaluation.squad_files import SquadScoring, score_files
 from fairseq_plugins.inference import answer_files as files
 from fairseq_plugins.inference.answer_files import n_best_entries
+from fairseq_plugins.inference.options import DEFAULT, AnswerOptions
 from fairseq_plugins.inference.options import WINDOWS as OVERRIDES
-from fairseq_plugins.inference.options import AnswerOptions
 from fairseq_plugins.inference.question_answering import load
+from fairseq_plugins.inference.text_checkpoints import load_models
 
 RAW = {"train": "train-v2.0.json", "valid": "dev-v2.0.json", "test": "test-v2.0.json"}
 
@@ -84,7 +85,7 @@ def test_metrics_are_those_of_the_official_files(answer_runs, tmp_path, valid):
 def test_metrics_are_those_of_validation(answer_runs, valid):
     """What fairseq logs during training, as fractions."""
     reader = load(answer_runs / "second", cpu=True)
-    task, (model,) = reader.predictor.task, reader.predictor.models
+    task, (model,) = load_models([answer_runs / "second" / DEFAULT])
     criterion = ExtractiveQACriterion(task)
     dataset = reader.predictor.load_split("valid")
     counts = [

@@ -39,15 +39,15 @@ def folder(tmp_path_factory):
     return prepare(tmp_path_factory.mktemp("study") / "data", "classes", splits, annotations=())
 
 
-def predictor(folder, arch="dabert_tiny", seed=4, task=None, **options):
+def predictor(folder, arch="dabert_tiny", seed=4, **options):
     """A model of random weights, wild enough to look here and there."""
-    task = task or make_task(folder)
+    task = make_task(folder)
     torch.manual_seed(seed)
     model = make_model(task, arch, **{**SIZES, "num_hidden_layers": 3, **options})
     for parameter in model.parameters():
         if parameter.dim() > 1:
             torch.nn.init.normal_(parameter, std=0.6)
-    return Predictor(task, [model])
+    return Predictor(task.inputs, [model])
 
 
 def study(made, pair=PAIR, layer=None):
@@ -58,7 +58,7 @@ def study(made, pair=PAIR, layer=None):
 def loops(made, pair, layer):
     """Strengths by the text of the file: sums over pieces of means over rows of means of heads."""
     encoded = [prepared_text.encode(text.split()) for text in pair]
-    dataset = made.task.build_dataset_for_inference([encoded])
+    dataset = made.inputs.take([encoded])
     with torch.no_grad():
         net_input = made.batch(dataset, [0])["net_input"]
         found = made.models[0](**net_input, need_weights=True)[1]["difference"]
@@ -114,8 +114,8 @@ def test_words_are_those_of_the_raw_text(folder):
 
 def test_predictions_are_those_of_predict(folder):
     made = predictor(folder)
-    other = predictor(folder, "bert_plain_tiny", seed=5, task=made.task)
-    both = Predictor(made.task, [*made.models, *other.models])
+    other = predictor(folder, "bert_plain_tiny", seed=5)
+    both = Predictor(made.inputs, [*made.models, *other.models])
     for one in (made, both):
         (expected,) = one.predict([PAIR])
         found = study(one).first

@@ -52,7 +52,7 @@ def predictor(folder, arch="bert_plain_tiny", *, parses=True, **options):
     for parameter in model.parameters():
         if parameter.dim() > 1:
             torch.nn.init.normal_(parameter, std=0.6)
-    made = Predictor(task, [model])
+    made = Predictor(task.inputs, [model])
     made.encoder = Encoder(parses)
     return made
 
@@ -60,12 +60,12 @@ def predictor(folder, arch="bert_plain_tiny", *, parses=True, **options):
 def tables(made, texts):
     """The model's own attention, (L, H, S, S), and the places of [CLS] and [SEP]."""
     sentences = [prepared_text.encode(text.split()) for text in texts]
-    dataset = made.task.build_dataset_for_inference([sentences])
+    dataset = made.inputs.take([sentences])
     sample = dataset.collater([dataset[0]])
     with torch.no_grad():
         found = made.models[0](**sample["net_input"], need_weights=True)[1]["attention"]
     tokens = sample["net_input"]["src_tokens"][0]
-    specials = [made.task.dictionary.bos(), made.task.dictionary.eos()]
+    specials = [made.inputs.vocabulary.cls, made.inputs.vocabulary.sep]
     return torch.stack(found)[:, 0].numpy(), np.flatnonzero(np.isin(tokens, specials))
 
 

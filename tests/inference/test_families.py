@@ -84,7 +84,7 @@ def test_a_folder_of_any_family_serves_from_raw_files_to_answers(tmp_path, form,
     assert counts["longest"] == dataset.sizes.max()
     assert counts["unknown"]["tokens0"]["of"] > 0
     item, own = dataset[0], manifest.family.specials
-    pieces = [predictor.task.source_dictionary[i] for i in item["tokens"]]
+    pieces = [predictor.inputs.vocabulary.pieces[i] for i in item["tokens"]]
     count = manifest.family.row.specials(manifest.sentences) - 1
     assert (pieces[0], pieces.count(own.sep)) == (own.cls, count)
     if manifest.target == "classes":  # attention without the special tokens

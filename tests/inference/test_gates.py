@@ -30,16 +30,14 @@ def predictor(folder, arch, **options):
     for name, parameter in model.named_parameters():
         if "gate" in name or parameter.dim() > 1:
             torch.nn.init.normal_(parameter, std=0.6)
-    return Predictor(task, [model])
+    return Predictor(task.inputs, [model])
 
 
 def by_hand(made, part):
     """Each example alone: layer -> all its tokens' local shares."""
     found = {}
     for example in part:
-        dataset = made.task.build_dataset_for_inference(
-            [[encode(text.split()) for text in example.texts]]
-        )
+        dataset = made.inputs.take([[encode(text.split()) for text in example.texts]])
         sample = dataset.collater([dataset[0]])
         with torch.no_grad():
             gates = made.models[0](**sample["net_input"])[1]["gates"]
@@ -66,7 +64,7 @@ def test_datasets_add_up_by_their_tokens(folder):
     made = predictor(folder, "bert_wla_tiny")
     part = examples("classes", COUNT, 2)
     rows = [[encode(text.split()) for text in example.texts] for example in part]
-    datasets = [made.task.build_dataset_for_inference(some) for some in (rows[:2], rows[2:])]
+    datasets = [made.inputs.take(some) for some in (rows[:2], rows[2:])]
     whole = mean_gates(made, [made.load_split("valid")])
     found = mean_gates(made, datasets)
     assert found.tokens == whole.tokens

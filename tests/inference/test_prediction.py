@@ -187,7 +187,7 @@ def test_dropout_is_off(tmp_path):
     folder = prepare(tmp_path, "classes", {"train": examples("classes", 5)}, annotations=())
     task = make_task(folder)
     model = make_model(task, dropout=0.5, attention_dropout=0.5).train()
-    predictor = Predictor(task, [model])
+    predictor = Predictor(task.inputs, [model])
     assert predictor.predict(["alice"]) == predictor.predict(["alice"])
 
 
@@ -222,7 +222,7 @@ def test_raw_text_is_annotated_as_the_real_preparation_does(tmp_path, tokenize):
         for model in models:
             for weight in model.parameters():
                 torch.nn.init.normal_(weight, std=0.3)
-        predictor = Predictor(task, models)
+        predictor = Predictor(task.inputs, models)
         raw, split = predictor.predict(texts), list(predictor.predict_split("valid"))
         assert_close(raw, split)
         assert [p.gold for p in split] != [None] * len(split)
@@ -238,7 +238,7 @@ def test_raw_text_is_annotated_with_what_answers_depend_on_alone(tmp_path, kind,
     both, annotator = ("pos", "heads"), {"name": "conllu", "version": "1", "hash": "abc"}
     folder = prepare(tmp_path, "classes", given, annotations=both, annotator=annotator)
     task = make_task(folder)
-    predictor = Predictor(task, [make_model(task, f"bert_{kind}_tiny")])
+    predictor = Predictor(task.inputs, [make_model(task, f"bert_{kind}_tiny")])
     if not read:
         assert predictor.encoder.annotator is None
         assert len(predictor.predict(["the cat sees bob"])) == 1

@@ -80,7 +80,7 @@ def test_messages_offer_what_can_be_done(runs, tmp_path):
     """A larger limit is offered where the model has positions, and the option is there."""
     text = tmp_path / "in"
     text.write_text("alice\t" + "new paris " * 300 + "\n")
-    positions = load(runs / "classes1", cpu=True).task.max_positions()
+    positions = load(runs / "classes1", cpu=True).inputs.limit
     with pytest.raises(ValueError, match=rf"limit is {positions}; choices: --long-examples tr\w+$"):
         predict(runs / "classes1", input=str(text), output="out")
     text.write_text("alice\t" + "new paris " * 20 + "\n")

@@ -19,7 +19,7 @@ from bert_models import (
 from fairseq.models import ARCH_MODEL_REGISTRY
 from trees import Row, context_of
 
-from fairseq_plugins.models._bert_config import SIZES
+from fairseq_plugins.architectures.bert_options import SIZES
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.fusion import ABLATIONS
 

@@ -22,7 +22,7 @@ from bert_models import (
 from fairseq.models import ARCH_MODEL_REGISTRY
 from trees import Row, random_heads
 
-from fairseq_plugins.models._bert_config import KINDS, SIZES
+from fairseq_plugins.architectures.bert_options import KINDS, SIZES
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.attention import GlobalMixer
 from fairseq_plugins.nn.local_attention import LocalMixer

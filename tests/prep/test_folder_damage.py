@@ -78,7 +78,7 @@ def open_folder(folder: Path) -> None:
         questions = {"valid_subset": "valid"} if (folder / "misaligned.jsonl").exists() else {}
         task = prepared_text.make_task(folder, **questions)
         others = [name for name in ("heads", "similarity") if name in task.manifest.layers]
-        task.needs = Needs(("pos", "case", "subword"), tuple(others), words=True)
+        task.inputs.needs = Needs(("pos", "case", "subword"), tuple(others), words=True)
     task.load_dataset("train")
 
 

@@ -32,7 +32,9 @@ def labels(tmp_path_factory):
 def loaded(folder, split, arch="bert_plain_tiny", *, prediction=False, **given):
     task = make_task(folder, **given)
     make_model(task, arch)
-    task.load_dataset(split, for_prediction=prediction)
+    if prediction:
+        return task, task.inputs.read(split, learning=False)
+    task.load_dataset(split)
     return task, task.dataset(split)
 
 
@@ -170,7 +172,7 @@ def test_raw_text_is_read_as_the_prepared_split(folder, arch):
     limits = {"max_positions": 16, "doc_stride": 5, "max_query_length": 4}
     task, split = loaded(folder, "valid", arch, **limits)
     encoded, paragraphs = raw(PARTS["valid"])
-    dataset = task.build_dataset_for_inference(encoded, paragraphs)
+    dataset = task.inputs.take_questions(encoded, paragraphs)
     assert dataset.items.refitted == split.items.refitted != []
     for index in range(len(split)):
         ours, theirs = dataset.collater([dataset[index]]), split.collater([split[index]])
@@ -209,7 +211,7 @@ def raw(parts):
 
 def test_raw_questions_without_gold_have_none(folder):
     task, _ = loaded(folder, "valid")
-    dataset = task.build_dataset_for_inference(*raw(PARTS["test"]))
+    dataset = task.inputs.take_questions(*raw(PARTS["test"]))
     assert {dataset.passage(i).answers for i in range(len(dataset))} == {None}
     assert not dataset.labelled
 
@@ -220,7 +222,7 @@ def test_raw_text_that_was_not_parsed_is_named(folder):
     del encoded[1].context.layers["heads"]
     name = PARTS["valid"][1].questions[0].id
     with pytest.raises(ValueError, match=f"the passage of question '{name}' was not parsed"):
-        task.build_dataset_for_inference(encoded, paragraphs)
+        task.inputs.take_questions(encoded, paragraphs)
 
 
 def test_command_line_reaches_the_options(folder, tmp_path):

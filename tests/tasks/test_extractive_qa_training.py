@@ -125,8 +125,7 @@ def test_everything_at_once_trains_and_its_checkpoint_gives_what_validation_said
 def test_batch_is_as_good_as_single_rows(learnt):
     """Logits of a question in a batch of several are those of the question alone."""
     task, (model,) = load_models([learnt[0] / LAST])
-    task.load_dataset("valid", for_prediction=True)
-    dataset = task.dataset("valid")
+    dataset = task.inputs.read("valid", learning=False)
     batch = dataset.collater([dataset[i] for i in range(12)])
     logits = model(**batch["net_input"])[0].split(batch["windows_per_example"].tolist())
     for number, rows in zip(batch["id"].tolist(), logits):
@@ -167,12 +166,11 @@ def test_raw_files_are_read_as_prepared(toy):
     """The same rows, windows and texts by the folder's encoder as by the preparation."""
     folder, (_, dev) = toy
     task = make_task(folder)
-    task.needs = Needs()
-    task.load_dataset("valid", for_prediction=True)
-    split = task.dataset("valid")
+    task.inputs.needs = Needs()
+    split = task.inputs.read("valid", learning=False)
     paragraphs = squad.read(dev).paragraphs
     encoder = TextEncoder.from_folder(folder, task.manifest)
-    dataset = task.build_dataset_for_inference(encode_paragraphs(encoder, paragraphs), paragraphs)
+    dataset = task.inputs.take_questions(encode_paragraphs(encoder, paragraphs), paragraphs)
     assert len(dataset) == len(split) == 18
     assert dataset.items.refitted == split.items.refitted
     for index in range(len(split)):

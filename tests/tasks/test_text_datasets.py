@@ -98,7 +98,7 @@ def test_raw_text_is_read_as_the_prepared_split(folders, kind):
     task.load_dataset("valid")
     (prepared,) = batches(task, "valid", max_sentences=99)
     raw = [[encode(text.split()) for text in e.texts] for e in examples(kind, 13, 1)]
-    dataset = task.build_dataset_for_inference(raw, [f"x{i}" for i in range(13)])
+    dataset = task.inputs.take(raw, [f"x{i}" for i in range(13)])
     batch = dataset.collater([dataset[i] for i in range(13)])
     for name, value in prepared["net_input"].items():
         assert torch.equal(batch["net_input"][name], value), name
@@ -110,7 +110,7 @@ def test_raw_example_with_another_number_of_texts_is_refused(pairs):
     task = make_task(pairs)
     make_model(task)
     with pytest.raises(ValueError, match="example x has 1 texts; this task takes 2"):
-        task.build_dataset_for_inference([[encode(["by"])]], ["x"])
+        task.inputs.take([[encode(["by"])]], ["x"])
 
 
 def test_split_without_labels_is_for_prediction_alone(folders, kind):
@@ -121,9 +121,9 @@ def test_split_without_labels_is_for_prediction_alone(folders, kind):
     )
     with pytest.raises(ValueError, match=message):
         task.load_dataset("test")
-    task.load_dataset("test", for_prediction=True)
-    assert not task.dataset("test").labelled
-    assert "target" not in batches(task, "test", max_sentences=9)[0]
+    dataset = task.inputs.read("test", learning=False)
+    assert not dataset.labelled
+    assert "target" not in dataset.collater([dataset[0]])
 
 
 def test_split_with_a_label_missing_names_it(tmp_path, kind):
@@ -133,8 +133,7 @@ def test_split_with_a_label_missing_names_it(tmp_path, kind):
     make_model(task)
     with pytest.raises(ValueError, match="example 4 .id 's0-3'. has no label: .*: valid"):
         task.load_dataset("train")
-    task.load_dataset("train", for_prediction=True)
-    gold = task.dataset("train").gold
+    gold = task.inputs.read("train", learning=False).gold
     assert [gold[i] is None for i in range(5)] == [False, False, False, True, False]
 
 
@@ -196,7 +195,6 @@ def test_order_is_shuffled_in_training_alone(folders):
     for name, options in {
         "train": {},
         "valid": {},
-        "prediction": {"for_prediction": True},
         "validation": {"task_cfg": task.cfg},
     }.items():
         split = "valid" if name == "valid" else "train"
@@ -205,9 +203,7 @@ def test_order_is_shuffled_in_training_alone(folders):
         orders[name] = [i for b in found for i in b["id"].tolist()]
     assert orders["train"] != list(range(30))
     assert orders["valid"] == list(range(13))
-    assert (
-        orders["prediction"] == orders["validation"] == sorted(orders["train"]) == list(range(30))
-    )
+    assert orders["validation"] == sorted(orders["train"]) == list(range(30))
 
 
 def test_each_epoch_has_its_own_order(folders):

@@ -72,7 +72,7 @@ def test_raw_text_is_read_as_the_prepared_split(compared):
     model = make_model(task, KIND)
     prepared = only_batch(task)
     raw = [encode_texts(e.texts) for e in examples("classes", 12, pairs=True)]
-    dataset = task.build_dataset_for_inference(raw)
+    dataset = task.inputs.take(raw)
     assert dataset.items.refitted
     order = sorted(range(12), key=lambda i: -dataset.sizes[i])
     found = dataset.collater([dataset[i] for i in order])["net_input"]
@@ -88,10 +88,10 @@ def test_raw_text_whose_words_were_not_compared_is_refused(compared):
     del sides[1].layers["similarity"]
     message = "example line 7 was not compared, .*--layers similarity"
     with pytest.raises(ValueError, match=message):
-        task.build_dataset_for_inference([sides], ["line 7"])
+        task.inputs.take([sides], ["line 7"])
     sides[1].layers["similarity"] = [1]
     with pytest.raises(ValueError, match="similarity of raw text: example 1 has 1 entries"):
-        task.build_dataset_for_inference([sides], ["line 7"])
+        task.inputs.take([sides], ["line 7"])
 
 
 def test_folder_without_similarities_says_how_to_prepare_it(compared, uncompared):

@@ -106,7 +106,7 @@ def test_raw_text_is_parsed_as_the_prepared_split(tmp_path, kind):
     make_model(task, "bert_sla_tiny")
     prepared = only_batch(task)["net_input"]
     raw = [[encode(text.split()) for text in e.texts] for e in given]
-    dataset = task.build_dataset_for_inference(raw)
+    dataset = task.inputs.take(raw)
     assert dataset.items.refitted
     found = dataset.collater([dataset[i] for i in range(15)])["net_input"]
     assert {*found} == {*prepared} >= {"word_of", "heads"}
@@ -127,7 +127,7 @@ def test_raw_text_without_a_parse_is_refused(parsed):
     del sides[1].layers["heads"]
     message = "example line 7 was not parsed, .* prepare the folder with --layers pos,heads"
     with pytest.raises(ValueError, match=message):
-        task.build_dataset_for_inference([sides], ["line 7"])
+        task.inputs.take([sides], ["line 7"])
 
 
 @pytest.mark.parametrize("arch", ["bert_sla_tiny", "bert_lisa_tiny", "bert_sgnet_tiny"])
@@ -169,8 +169,7 @@ def test_supervised_heads_need_no_parse_to_predict(parsed, unparsed):
         del sides[0].layers["heads"]
     answers = [model(**only_batch(tasks[0])["net_input"])[0]]
     for task in tasks:
-        task.load_dataset("train", for_prediction=True)
-        for dataset in (task.dataset("train"), task.build_dataset_for_inference(raw)):
+        for dataset in (task.inputs.read("train", learning=False), task.inputs.take(raw)):
             inputs = dataset.collater([dataset[i] for i in range(12)])["net_input"]
             assert "heads" not in inputs
             answers.append(model(**inputs)[0])

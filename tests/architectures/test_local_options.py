@@ -6,8 +6,13 @@ from argparse import Namespace
 
 import pytest
 
-from fairseq_plugins.models._local_options import LocalOptions, read_layers, read_local, read_rules
-from fairseq_plugins.models._options import merged
+from fairseq_plugins.architectures.local_options import (
+    LocalOptions,
+    read_layers,
+    read_local,
+    read_rules,
+)
+from fairseq_plugins.architectures.options import merged
 from fairseq_plugins.nn.tree_masks import RelationRule, TreeRule, WindowRule
 
 

@@ -5,14 +5,11 @@ baseline); Bai et al. 2021, "Syntax-BERT" (parent, child, sibling).
 """
 
 from dataclasses import dataclass
-from typing import Optional
-
-from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from ..nn import tree_masks
 from ..nn.tree_masks import RELATIONS, RelationRule, Rule, TreeRule, WindowRule
-from ..option_flags import option
-from ._options import read_names
+from ..option_flags import choice, option
+from .options import Options, read_names
 
 LOCAL = ("sla", "wla", *RELATIONS)
 ALL_LAYERS = "all"
@@ -25,19 +22,17 @@ LAYERS_HELP = "layers with local attention: all, or their numbers from 0, e.g. 0
 
 
 @dataclass
-class LocalOptions(FairseqDataclass):
+class LocalOptions(Options):
     """Options that decide where local attention may go, and where its gate starts."""
 
     tree_threshold: int = option("sla: greatest distance in the dependency tree", 4, least=0)
-    tree_neighbours: ChoiceEnum(list(tree_masks.NEIGHBOURS)) = option(
+    tree_neighbours: choice(list(tree_masks.NEIGHBOURS)) = option(
         "sla: whether a word is as near as the nearest of it and its two neighbours: "
         "as a query (asymmetric, the paper's), as query or key (symmetric), or not at all",
         "asymmetric",
     )
     window: int = option("wla: how far to each side attention goes", 4, least=0)
-    window_unit: ChoiceEnum(list(tree_masks.UNITS)) = option(
-        "wla: what --window counts", "subwords"
-    )
+    window_unit: choice(list(tree_masks.UNITS)) = option("wla: what --window counts", "subwords")
     gate_bias_init: float = option(
         "start of the gates' bias: 0 gives all attentions equal weight (half to a "
         "single local one)",
@@ -45,13 +40,13 @@ class LocalOptions(FairseqDataclass):
     )
 
 
-def read_local(text: Optional[str], flag: str = "--local-attention") -> tuple[str, ...]:
+def read_local(text: str | None, flag: str = "--local-attention") -> tuple[str, ...]:
     """Return the kinds of local attention that an option names; see `read_names`."""
     return read_names(text, LOCAL, flag, plain="plain attention")
 
 
 def read_rules(
-    text: Optional[str], args: LocalOptions, flag: str = "--local-attention"
+    text: str | None, args: LocalOptions, flag: str = "--local-attention"
 ) -> tuple[Rule, ...]:
     """Return where each local attention may go that an option names; see `read_local`."""
     found: dict[str, Rule] = {
@@ -62,7 +57,7 @@ def read_rules(
     return tuple(found[name] for name in read_local(text, flag))
 
 
-def read_layers(text: Optional[str], layers: int, flag: str) -> tuple[int, ...]:
+def read_layers(text: str | None, layers: int, flag: str) -> tuple[int, ...]:
     """Return the numbers of the layers that an option names, in order; ``all`` gives every one.
 
     Args:

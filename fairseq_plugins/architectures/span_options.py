@@ -6,8 +6,6 @@ Chadha and Sood 2019, "BERTQA - Attention on Steroids".
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from fairseq.dataclass import ChoiceEnum, FairseqDataclass
-
 from ..nn.bert import BertShape
 from ..nn.coattention import LOCAL, SKIPS, WIRINGS, DirectedCoattention
 from ..nn.span_heads import (
@@ -19,8 +17,8 @@ from ..nn.span_heads import (
     SeparateSpanHead,
     SpanReader,
 )
-from ..option_flags import flag_of, option
-from ._options import preset
+from ..option_flags import choice, flag_of, option
+from .options import Options, preset
 
 SPANS = "spans"  # the target of question answering
 HEADS = ("joint", "separate")
@@ -29,40 +27,40 @@ MERGE_ACTIVATIONS = ("none", "gelu")
 
 
 @dataclass
-class SpanOptions(FairseqDataclass):
+class SpanOptions(Options):
     """Options that decide what makes answers of an encoder's states."""
 
     coattention_blocks: Optional[int] = preset(
         "BERTQA: directed coattention blocks between the encoder and the span head; 0 for none",
         least=0,
     )
-    coattention: Optional[ChoiceEnum(list(WIRINGS))] = preset(
+    coattention: Optional[choice(list(WIRINGS))] = preset(
         "BERTQA: the context attends to the question and is added to itself, and the other way "
         "round (query); or as published, in which what attends is lost and the question never "
         "reaches the context's rows (literal)"
     )
-    coattention_skip: Optional[ChoiceEnum(list(SKIPS))] = preset(
+    coattention_skip: Optional[choice(list(SKIPS))] = preset(
         "BERTQA: how BERT's states join the merged streams: not at all, added (simple), added "
         "after one more layer (transformer), or by a learnt gate (highway)"
     )
-    local_convolutions: ChoiceEnum(list(LOCAL)) = option(
+    local_convolutions: choice(list(LOCAL)) = option(
         "BERTQA: convolutions on BERT's states, added to coattention: the same for all "
         "blocks, or of each block its own",
         "none",
     )
-    merge_activation: ChoiceEnum(list(MERGE_ACTIVATIONS)) = option(
+    merge_activation: choice(list(MERGE_ACTIVATIONS)) = option(
         "BERTQA: between the two convolutions that merge the streams", "none"
     )
-    span_head: Optional[ChoiceEnum(list(HEADS))] = preset(
+    span_head: Optional[choice(list(HEADS))] = preset(
         "question answering: one map to both logits (joint), or an encoder layer for each first "
         "(separate)"
     )
-    span_lstm: ChoiceEnum(list(LSTMS)) = option(
+    span_lstm: choice(list(LSTMS)) = option(
         "BERTQA: LSTM over the states of end and start before the end's logit, with "
         "--span-head separate",
         "forward",
     )
-    span_inputs: ChoiceEnum(list(INPUTS)) = option(
+    span_inputs: choice(list(INPUTS)) = option(
         "BERTQA: what the span head reads: the last states, or with them those of the "
         f"encoder's last {JOINED_LAYERS} layers",
         "last",

@@ -6,50 +6,48 @@ Wang et al. 2022, "DABERT"; Xia et al. 2021, "UER-BERT" (similarities on the sco
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from fairseq.dataclass import ChoiceEnum, FairseqDataclass
-
 from ..nn.bert import BertShape
 from ..nn.dual_attention import DIFFERENCES, SCOPES, DifferenceMixer, DualAttention
 from ..nn.fusion import ABLATIONS, GUIDES, INITS, OUTPUTS, AdaptiveFusion
-from ..option_flags import flag_of, option
-from ._local_options import read_layers
-from ._options import NONE, preset
+from ..option_flags import choice, flag_of, option
+from .local_options import read_layers
+from .options import NONE, Options, preset
 
 WITHOUT = "difference"  # the ablation that leaves a plain layer
 LAYERS = "none, all, or their numbers from 0, e.g. 0,2"
 
 
 @dataclass
-class DualOptions(FairseqDataclass):
+class DualOptions(Options):
     """Options that decide where and how differences join attention."""
 
     dual_layers: Optional[str] = preset(
         f"DABERT: layers in which difference attention is fused with their own: {LAYERS}"
     )
-    difference: Optional[ChoiceEnum(list(DIFFERENCES))] = preset(
+    difference: Optional[choice(list(DIFFERENCES))] = preset(
         "DABERT: how far a key is from a query: sum of absolute differences (l1), Euclidean (l2), "
         "squared Euclidean, or the plain sum of differences as printed, by which all queries "
         "attend alike (signed)"
     )
-    difference_scope: ChoiceEnum(list(SCOPES)) = option(
+    difference_scope: choice(list(SCOPES)) = option(
         "DABERT: what difference attention sees: all tokens, or those of the other "
         "sentence and special ones (cross)",
         "all",
     )
-    guide: Optional[ChoiceEnum(list(GUIDES))] = preset(
+    guide: Optional[choice(list(GUIDES))] = preset(
         "DABERT: how affinity guides the choice among differences: a sum before the tanh "
         "(additive), or a concatenation as printed, in which the guide cancels (concat)"
     )
     guide_dim: int = option("DABERT: width of the guide attentions", 128, least=1)
-    fusion_output: Optional[ChoiceEnum(list(OUTPUTS))] = preset(
+    fusion_output: Optional[choice(list(OUTPUTS))] = preset(
         "DABERT: what is fused is added to the layer's own attention, or replaces it"
     )
-    fusion_init: ChoiceEnum(list(INITS)) = option(
+    fusion_init: choice(list(INITS)) = option(
         "DABERT: start of the last map of the fusion: N(0, 0.02), or zero (exactly "
         "BERT at step 0 where it is added)",
         "normal",
     )
-    ablate: ChoiceEnum(list(ABLATIONS)) = option(
+    ablate: choice(list(ABLATIONS)) = option(
         "DABERT: part to leave out (the paper's Table 5): affinity attention, "
         "difference attention (plain BERT), guide attentions, fusion gate (the mean instead), "
         "filter gate, or the whole regulation (the mean of both attentions instead)",

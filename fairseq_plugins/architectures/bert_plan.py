@@ -1,7 +1,7 @@
 """From the options of a BERT model to sizes, with the checks."""
 
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ..nn.bert import BertEncoder, BertShape
 from ..option_flags import flag_of
@@ -9,8 +9,8 @@ from ..pretrained.configuration import constants_of, drawn_shape, embedding_of
 from ..pretrained.directory import find_family
 from ..pretrained.families import FAMILIES, Family
 from ..pretrained.vocabulary import Vocabulary
-from ._bert_config import SIZES, BertConfig
-from ._span_options import SPANS
+from .bert_options import SIZES, BertOptions
+from .span_options import SPANS
 
 # option -> field of BertShape
 PRESET = {
@@ -32,7 +32,7 @@ OLDEST = "bert"  # the family of models that do not say theirs
 TUNABLE = ("dropout", "attention_dropout")  # may differ from the checkpoint's
 
 
-def family_of(args: BertConfig, folder: Optional[Path], data: Family) -> Family:
+def family_of(args: BertOptions, folder: Path | None, data: Family) -> Family:
     """Return the family of a new model.
 
     Args:
@@ -55,7 +55,7 @@ def family_of(args: BertConfig, folder: Optional[Path], data: Family) -> Family:
 
 
 def constants(
-    args: BertConfig, checkpoint: Optional[BertShape], family: Family, sentences: int
+    args: BertOptions, checkpoint: BertShape | None, family: Family, sentences: int
 ) -> dict[str, Any]:
     """Return the options that the checkpoint decides, as given, as it says, or as the family has
     them.
@@ -110,43 +110,43 @@ def _advice(shape: BertShape) -> str:
     return f"give {options}, or --pretrained none"
 
 
-def shape_of(args: BertConfig, dictionary: Any) -> BertShape:
+def shape_of(args: BertOptions, vocabulary: Vocabulary) -> BertShape:
     """Return the encoder's shape, of completed options and the data folder's vocabulary.
 
     Raises:
         ValueError: the vocabulary is of another family.
     """
     family = FAMILIES[args.family or OLDEST]
-    if dictionary.vocabulary.family != family:
+    if vocabulary.family != family:
         raise ValueError(
             f"the model is of the family {family.name}, the data folder was prepared for "
-            f"{dictionary.vocabulary.family.name}"
+            f"{vocabulary.family.name}"
         )
     values = {part: getattr(args, name) for name, part in {**PRESET, **FOLLOWING}.items()}
     width = values.pop("embedding_width")
     given = {part: value for part, value in values.items() if value is not None}
     return BertShape(
-        vocabulary=len(dictionary),
-        padding=dictionary.pad(),
+        vocabulary=len(vocabulary),
+        padding=vocabulary.pad,
         pooler=args.target not in ("word_labels", SPANS),
         embedding=embedding_of(family, width, args.hidden_size),
-        **{**given, **constants_of(family, dictionary.pad())},
+        **{**given, **constants_of(family, vocabulary.pad)},
     )
 
 
-def check_vocabulary(dictionary: Any, vocabulary: Vocabulary, folder: Path) -> None:
+def check_vocabulary(given: Vocabulary, vocabulary: Vocabulary, folder: Path) -> None:
     """Refuse a data folder whose vocabulary is not the checkpoint's.
 
     Args:
-        dictionary: the data folder's.
+        given: the data folder's.
         vocabulary: the checkpoint's.
         folder: of the checkpoint.
 
     Raises:
         ValueError: names the first subword that differs, or the families.
     """
-    wanted, found = vocabulary.pieces, list(dictionary.symbols)
-    families = [one.family.name for one in (dictionary.vocabulary, vocabulary)]
+    wanted, found = vocabulary.pieces, given.pieces
+    families = [one.family.name for one in (given, vocabulary)]
     if families[0] == families[1] and wanted == found:
         return
     at = next((i for i, (a, b) in enumerate(zip(wanted, found)) if a != b), None)

@@ -2,7 +2,7 @@
 
 from argparse import SUPPRESS
 from contextlib import nullcontext
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, Optional
 
@@ -12,6 +12,13 @@ from ..option_flags import check, option
 from ..syntax.layers import parse_features, parse_targets
 
 NONE = "none"  # what options that name features, attentions or layers say for no such thing
+
+
+@dataclass
+class Options:
+    """Options of a model, or a part of them; ``_name`` is that of its architecture."""
+
+    _name: Optional[str] = None
 
 
 def preset(text: str, **limits: float) -> Any:
@@ -53,7 +60,7 @@ def write(cfg: Any, **values: Any) -> None:
             setattr(cfg, key, value)
 
 
-def read_features(text: Optional[str]) -> tuple[str, ...]:
+def read_features(text: str | None) -> tuple[str, ...]:
     """Return the feature names of ``--features``; ``none`` gives none.
 
     Raises:
@@ -62,13 +69,13 @@ def read_features(text: Optional[str]) -> tuple[str, ...]:
     return () if text in (None, NONE) else parse_features(text)
 
 
-def read_targets(text: Optional[str]) -> tuple[str, ...]:
+def read_targets(text: str | None) -> tuple[str, ...]:
     """Return the names of ``--target-features``; ``none`` gives none, see `read_features`."""
     return () if text in (None, NONE) else parse_targets(text)
 
 
 def read_names(
-    text: Optional[str],
+    text: str | None,
     choices: tuple[str, ...],
     flag: str,
     *,

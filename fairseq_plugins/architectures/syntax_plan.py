@@ -1,7 +1,6 @@
 """From the options of a BERT model to its attention: what it reads, and which layers do what."""
 
 from collections.abc import Callable
-from typing import Optional
 
 from ..nn.ancestor_attention import SyntaxLayers
 from ..nn.attention import GlobalMixer, SelfAttention
@@ -9,13 +8,13 @@ from ..nn.bert import BertShape
 from ..nn.local_attention import Gate, LocalMixer
 from ..nn.parent_attention import ParentSupervision
 from ..syntax.needs import Needs
-from ._bert_config import BertConfig
-from ._dual_options import dual_attention, dual_layers, similarity_layers
-from ._local_options import read_layers, read_rules
-from ._options import read_features
+from .bert_options import BertOptions
+from .dual_options import dual_attention, dual_layers, similarity_layers
+from .local_options import read_layers, read_rules
+from .options import read_features
 
 
-def needs_of(args: BertConfig) -> Needs:
+def needs_of(args: BertOptions) -> Needs:
     """Return what a model of resolved options reads.
 
     Raises:
@@ -37,7 +36,7 @@ def needs_of(args: BertConfig) -> Needs:
     )
 
 
-def attention(args: BertConfig, shape: BertShape) -> Callable[[int], SelfAttention]:
+def attention(args: BertOptions, shape: BertShape) -> Callable[[int], SelfAttention]:
     """Return what makes the self-attention of a layer."""
     rules = read_rules(args.local_attention, args)
     local = read_layers(args.local_layers, shape.layers, "--local-layers") if rules else ()
@@ -61,7 +60,7 @@ def attention(args: BertConfig, shape: BertShape) -> Callable[[int], SelfAttenti
     return make
 
 
-def top(args: BertConfig, shape: BertShape) -> Optional[SyntaxLayers]:
+def top(args: BertOptions, shape: BertShape) -> SyntaxLayers | None:
     """Return the syntax-guided layers on top, or None."""
     if not args.ancestor_layers:
         return None

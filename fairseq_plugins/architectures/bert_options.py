@@ -1,0 +1,164 @@
+"""Options of the BERT models, and the architectures as values of them.
+
+An architecture is a kind (what is added to BERT) and a size, e.g. ``bert_pos_minilm``. Options that
+it presets are ``Optional`` with default None, "as the architecture says"; `resolve` fills them.
+Base presets must never change: checkpoints may rely on them.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ..nn.ancestor_attention import MIXES
+from ..nn.bert import ACTIVATIONS
+from ..nn.infusion import INITS, MERGES
+from ..nn.tree_masks import ANCESTOR_PAIRS
+from ..option_flags import choice, option
+from ..pretrained.families import FAMILIES
+from .dual_options import DualOptions
+from .local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, LocalOptions
+from .options import NONE, architecture, preset, write, written
+from .span_options import SpanOptions
+
+FAMILY = "bert_plain"  # the registered model whose values all others are
+
+_SIZES = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+SIZES: dict[str, dict[str, Any]] = {
+    "tiny": dict(zip(_SIZES, (128, 2, 2, 512))),
+    "minilm": dict(zip(_SIZES, (384, 6, 12, 1536))),
+    "base": dict(zip(_SIZES, (768, 12, 12, 3072))),
+    "large": dict(zip(_SIZES, (1024, 24, 16, 4096))),
+}
+PLAIN: dict[str, Any] = {
+    "features": NONE,
+    "local_attention": NONE,
+    "parent_loss_weight": 0.0,
+    "ancestor_layers": 0,
+    "dual_layers": NONE,
+    "difference": "l1",
+    "guide": "additive",
+    "fusion_output": "add",
+    "similarity_layers": NONE,
+    "coattention_blocks": 0,
+    "coattention": "query",
+    "coattention_skip": "simple",
+    "span_head": "joint",
+}
+DUAL = {**PLAIN, "dual_layers": "0"}
+COATTENTION = {**PLAIN, "coattention_blocks": 7, "span_head": "separate"}
+KINDS: dict[str, dict[str, Any]] = {
+    "bert_plain": PLAIN,
+    "bert_pos": {**PLAIN, "features": "pos"},
+    "bert_sla": {**PLAIN, "local_attention": "sla"},
+    "bert_wla": {**PLAIN, "local_attention": "wla"},
+    "bert_lisa": {**PLAIN, "parent_loss_weight": 1.0},
+    "bert_sgnet": {**PLAIN, "ancestor_layers": 1},
+    "bert_syntax_masks": {**PLAIN, "local_attention": "parent,child,sibling"},
+    "bert_uer": {**PLAIN, "similarity_layers": "0"},
+    "dabert": DUAL,
+    "dabert_literal": {
+        **DUAL,
+        "difference": "signed",
+        "guide": "concat",
+        "fusion_output": "replace",
+    },
+    "bertqa": COATTENTION,
+    "bertqa_literal": {**COATTENTION, "coattention": "literal"},
+}
+ARCHITECTURES: dict[str, dict[str, Any]] = {
+    kind + size: {**sizes, **values}
+    for kind, values in KINDS.items()
+    for size, sizes in {"": SIZES["base"], **{f"_{k}": v for k, v in SIZES.items()}}.items()
+}
+
+# What a checkpoint means that was made before there was an option, where that is not its default.
+BEFORE: dict[str, Any] = {"ancestor_pairs": "open"}
+
+
+def _given(text: str) -> Any:
+    return option(f"{text} (default: the checkpoint's, or its family's)", None)
+
+
+@dataclass
+class BertOptions(LocalOptions, DualOptions, SpanOptions):
+    """Options of BERT with a task on top."""
+
+    pretrained: Optional[str] = option(
+        "pretrained directory to start from (of Hugging Face, or RoBERTa's and XLM-R's of "
+        "fairseq), or all-MiniLM-L6-v2; 'none' starts from random weights (default: the one the "
+        "data folder was prepared for)",
+        None,
+    )
+    family: Optional[choice(list(FAMILIES))] = option(
+        "family of the encoder (default: the one the data folder was prepared for, which it "
+        "must be)",
+        None,
+    )
+    features: Optional[str] = preset(
+        "token features that join the word embedding: pos,case or none"
+    )
+    feature_merge: choice(MERGES) = option(
+        "how features meet the word embedding: added to it, or set beside it and "
+        "mapped back to its width (affine)",
+        "add",
+    )
+    feature_embed_dim: int = option("width of the features with --feature-merge affine", 20)
+    feature_init: choice(INITS) = option(
+        "start of the features: N(0, 0.02), or zero (exactly BERT at step 0)", "normal"
+    )
+    local_attention: Optional[str] = preset(LOCAL_HELP)
+    local_layers: str = option(LAYERS_HELP, ALL_LAYERS)
+    parent_loss_weight: Optional[float] = preset(
+        "LISA: weight of the loss that teaches every layer's last head to attend to each word's "
+        "parent; 0 for none",
+        least=0,
+    )
+    ancestor_layers: Optional[int] = preset(
+        "SGNet: further layers on top in which words see only their ancestors in the tree",
+        least=0,
+    )
+    ancestor_mask: choice(["exact", "span"]) = option(
+        "SGNet: ancestors by the tree, or by the first and last word of subtrees as in "
+        "its own program (the same unless branches cross)",
+        "exact",
+    )
+    ancestor_pairs: choice(list(ANCESTOR_PAIRS)) = option(
+        "SGNet: whether words of a pair see the words of the other sentence (open), or "
+        "as in its own program not (closed)",
+        "closed",
+    )
+    ancestor_mix: choice(list(MIXES)) = option(
+        "SGNet: weights of both outputs learnt (scalar), or half each (fixed)", "scalar"
+    )
+    hidden_size: Optional[int] = preset("width of the encoder")
+    num_hidden_layers: Optional[int] = preset("number of layers")
+    num_attention_heads: Optional[int] = preset("attention heads of a layer")
+    intermediate_size: Optional[int] = preset("width of the feed-forward layers")
+    embedding_size: Optional[int] = _given("width of the embeddings, of ELECTRA and ALBERT")
+    max_position_embeddings: Optional[int] = _given(
+        "number of position embeddings, and so the longest input in wordpieces (RoBERTa and XLM-R "
+        "use all but two)"
+    )
+    type_vocab_size: Optional[int] = _given("number of segment embeddings")
+    hidden_act: Optional[choice(list(ACTIVATIONS))] = _given("activation")
+    layer_norm_eps: Optional[float] = _given("epsilon of layer normalisation")
+    dropout: Optional[float] = _given("dropout on embeddings and block outputs")
+    attention_dropout: Optional[float] = _given("dropout on attention weights")
+    classifier_dropout: Optional[float] = option(
+        "dropout before the output layer (default: --dropout)", None
+    )
+    freeze_layers: int = option(
+        "keep the embeddings and the first N layers as they are; their features, gates "
+        "and dual attention, which are new, learn",
+        0,
+    )
+    # Written by the task: what the model was trained for.
+    target: Optional[str] = written()
+    labels: Optional[str] = written(longest=10_000_000)
+    annotator: Optional[str] = written()
+    inventories: Optional[str] = written(longest=100_000)  # see `syntax.layers.digests`
+
+
+def resolve(cfg: Any) -> None:
+    """Fill every preset option that is None as the architecture of ``cfg`` says, in place."""
+    presets = ARCHITECTURES.get(architecture(cfg), ARCHITECTURES[FAMILY])
+    write(cfg, **{key: value for key, value in presets.items() if getattr(cfg, key, None) is None})

@@ -1,0 +1,169 @@
+"""A model of text in plain torch: an encoder of any family with what makes logits of its states.
+
+`models.bert` registers it with fairseq, `bundles` load it without. The mathematics lives in `nn`;
+here options become its parts.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import Any, Optional
+
+import torch
+from torch import Tensor, nn
+
+from ..checkpoints.records import read_list
+from ..nn.bert import BertEncoder, BertShape
+from ..nn.heads import LabelHead
+from ..nn.infusion import FeatureInfusion
+from ..nn.span_heads import SpanReader
+from ..pretrained.vocabulary import Vocabulary
+from ..syntax.layers import Layer
+from . import bert_plan, syntax_plan
+from .bert_options import BertOptions
+from .span_options import SPANS, span_reader
+
+logger = logging.getLogger(__name__)
+
+
+class TextModel(nn.Module):
+    """An encoder with the head of one task.
+
+    Args:
+        args: resolved options.
+        vocabulary: of the data folder.
+        layers: those of the folder, with its inventories.
+
+    Attributes:
+        encoder, head: BERT, and what makes logits of its states.
+        needs: what it reads; nothing but tokens for a plain one.
+        parent_weight: of the loss of supervised heads.
+        answerability_weight: of the loss of judging whether a question has an answer.
+
+    Raises:
+        ValueError: options or a vocabulary that do not fit together.
+    """
+
+    def __init__(self, args: BertOptions, vocabulary: Vocabulary, layers: Sequence[Layer]) -> None:
+        super().__init__()
+        needs = syntax_plan.needs_of(args)
+        shape = bert_plan.shape_of(args, vocabulary)
+        infusion = _infusion(args, shape, needs.features, layers)
+        attention, top = (make(args, shape) for make in (syntax_plan.attention, syntax_plan.top))
+        self.encoder = BertEncoder(shape, attention, infusion, top)
+        self.head = _head(args, shape)
+        self.needs = needs
+        self.parent_weight = args.parent_loss_weight
+        self.answerability_weight = args.answerability_loss_weight
+
+    def max_positions(self) -> int:
+        """Longest input in wordpieces, specials included."""
+        return self.encoder.shape.longest
+
+    def parameter_counts(self) -> dict[str, int]:
+        """Count parameters: BERT, features, attention beside BERT's, head, all, trainable ones."""
+        layers = [layer.attention for layer in self.encoder.layers]
+        beside = [part for layer in layers for part in (layer.mixer, layer.dual)]
+        features = _size(self.encoder.embeddings.features)
+        attention = _size(self.encoder.top, *beside)
+        return {
+            "encoder": _size(self.encoder) - features - attention,
+            "features": features,
+            "attention": attention,
+            "head": _size(self.head),
+            "model": _size(self),
+            "trainable": sum(p.numel() for p in self.parameters() if p.requires_grad),
+        }
+
+    def log_parameters(self) -> None:
+        """Log features and parameter counts."""
+        counts = ", ".join(f"{name} {count:,}" for name, count in self.parameter_counts().items())
+        logger.info("features: %s; parameters: %s", ",".join(self.needs.features) or "none", counts)
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Optional[Tensor] = None,
+        segments: Optional[Tensor] = None,
+        token_positions: Optional[Tensor] = None,
+        src_factors: Optional[Tensor] = None,
+        word_rows: Optional[Tensor] = None,
+        word_of: Optional[Tensor] = None,
+        heads: Optional[Tensor] = None,
+        similarity: Optional[Tensor] = None,
+        need_weights: bool = False,
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Score examples, or the words of examples.
+
+        Args:
+            src_tokens: (B, S).
+            src_lengths: (B,); not needed.
+            segments, token_positions, heads, similarity, need_weights: see `BertEncoder.forward`.
+            src_factors: its ``factors``.
+            word_rows: (W,) packed rows of the words' first subwords, for word labels.
+            word_of: its ``words``.
+
+        Returns:
+            Logits (B, C), (W, C), or of answers (B, S, 2), see `nn.span_heads`, which adds
+            ``answerability`` and ``coattention`` to what follows; ``losses`` (named auxiliary
+            losses), ``gates`` (layer number -> shares of its C local attentions (N, C), for layers
+            that have them), ``fusion`` (layer number -> fusion and filter gate (N, 2), for layers
+            with dual attention), ``difference`` (layer number -> weights of its difference
+            attention (B, H, T, S)) and ``attention`` (one (B, H, T, S) a layer, those on top
+            included).
+        """
+        output = self.encoder(
+            src_tokens,
+            segments,
+            token_positions,
+            src_factors,
+            words=word_of,
+            heads=heads,
+            similarity=similarity,
+            need_weights=need_weights,
+            need_layers=isinstance(self.head, SpanReader) and self.head.reads_layers,
+        )
+        extra: dict[str, Any] = {}
+        if isinstance(self.head, SpanReader):
+            logits, extra = self.head(output, segments, need_weights=need_weights)  # (B, S, 2)
+        elif self.encoder.pooler is None:
+            logits = self.head(output.rows.index_select(0, word_rows))  # (W, C)
+        else:
+            logits = self.head(self.encoder.pool(output))  # (B, C)
+        outputs, losses = output.outputs, {}
+        if outputs.parent_losses:
+            losses["parent"] = self.parent_weight * torch.stack(outputs.parent_losses).mean()
+        return logits, extra | {
+            "losses": losses,
+            "gates": outputs.gates,
+            "fusion": outputs.fusions,
+            "difference": outputs.differences,
+            "attention": outputs.weights,
+        }
+
+
+def _size(*modules: Any) -> int:
+    """Count the parameters of modules, of which some may be None."""
+    return sum(p.numel() for part in modules if part is not None for p in part.parameters())
+
+
+def _infusion(
+    args: BertOptions, shape: BertShape, features: tuple[str, ...], layers: Sequence[Layer]
+) -> Optional[FeatureInfusion]:
+    if not features:
+        return None
+    held = {layer.name: layer for layer in layers}
+    return FeatureInfusion(
+        shape.embedding_width,
+        {name: len(held[name].inventory) for name in features},
+        merge=args.feature_merge,
+        dim=args.feature_embed_dim,
+        init=args.feature_init,
+    )
+
+
+def _head(args: BertOptions, shape: BertShape) -> Any:
+    if args.target == SPANS:
+        return span_reader(args, shape)
+    dropout = args.dropout if args.classifier_dropout is None else args.classifier_dropout
+    classes = max(1, len(read_list(args.labels, "labels")))
+    return LabelHead(args.hidden_size, classes, dropout)

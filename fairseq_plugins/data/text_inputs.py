@@ -1,0 +1,257 @@
+"""The input of models that read texts or questions: what a row holds, its limits, its datasets.
+
+Training, checkpoints and bundles come this way alike, so that the same text is the same input in
+all of them.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..option_flags import check, option
+from ..pretrained.vocabulary import Vocabulary
+from ..syntax.layers import TREE, WORD_PAIR, Layer, in_order, layers_of
+from ..syntax.needs import Needs
+from . import text_folders
+from .folder_names import SPANS, WORD_LABELS
+from .manifest import Manifest
+from .passages import Texts
+from .qa_columns import QuestionColumns
+from .qa_dataset import QuestionDataset
+from .text_dataset import TextDataset
+from .text_items import ERROR, SPLIT, TRUNCATE, WINDOWS, InputFormat
+
+logger = logging.getLogger(__name__)
+
+LONG_EXAMPLES = (ERROR, TRUNCATE, SPLIT)
+
+
+@dataclass(frozen=True)
+class InputOptions:
+    """Options of the understanding tasks that decide what models read and how they answer."""
+
+    max_positions: int | None = option("most wordpieces of a row", None, least=1)
+    long_examples: str | None = option("longer ones", None, choices=LONG_EXAMPLES)
+    doc_stride: int | None = option("from one window to the next", None, least=1)
+    max_query_length: int | None = option("wordpieces of a question", None, least=1)
+    max_answer_length: int = option("most wordpieces of an answer", 30, least=1)
+    n_best: int = option("answers of a prediction", 20, least=1)
+    null_threshold: float = option("odds from which there is no answer", 0.0)
+
+    def __post_init__(self) -> None:
+        check(self)
+        if math.isnan(self.null_threshold):
+            raise ValueError("--null-threshold nan: must be a number")
+
+    @classmethod
+    def of(cls, cfg: Any) -> InputOptions:
+        """Take them from the options of a task, which has some of them."""
+        found = {spec.name: getattr(cfg, spec.name, spec.default) for spec in fields(cls)}
+        long_examples = found.pop("long_examples")
+        return cls(**found, long_examples=long_examples and str(long_examples))
+
+
+class TextInputs:
+    """What turns a prepared folder, or raw text, into the input of some models.
+
+    Args:
+        folder, manifest, vocabulary: of the prepared folder, or of a bundle.
+        options: how long examples are read.
+
+    Attributes:
+        needs: what the models read together; nothing before there is one.
+        limit: most tokens of a row: the option, or what the models have; None before there is one.
+
+    Raises:
+        ValueError: no example has room in so few positions.
+    """
+
+    def __init__(
+        self, folder: Path, manifest: Manifest, vocabulary: Vocabulary, options: InputOptions
+    ) -> None:
+        self.folder, self.manifest, self.vocabulary = Path(folder), manifest, vocabulary
+        self.options = options
+        self.asks = manifest.target == SPANS
+        self.needs = Needs()
+        self.limit = self._size("max_positions") if self.asks else options.max_positions
+        self._served = False
+        self._positions: int | None = None
+        least = manifest.family.row.specials(manifest.sentences) + manifest.sentences
+        if options.max_positions is not None and options.max_positions < least:
+            raise ValueError(f"--max-positions {options.max_positions}: must be at least {least}")
+
+    def _size(self, name: str) -> int:
+        """Return one of the sizes of windows: the option, or what the folder says."""
+        given = getattr(self.options, name)
+        return self.manifest.windows[name] if given is None else given
+
+    def check(self, needs: Needs, *, training: bool) -> None:
+        """Refuse a folder that lacks what a model reads, to be trained or to answer.
+
+        Raises:
+            ValueError: says what, and how to prepare it.
+        """
+        for layer in layers_of(needs.layers) if self.asks else ():
+            if layer.unit == WORD_PAIR:
+                raise ValueError(
+                    f"--task {self.manifest.task} does not take models that read {layer.about}, "
+                    "which questions and their passages have none of; choices: "
+                    "--similarity-layers none, or another architecture"
+                )
+        where = (self.manifest.layers, self.folder, self._cure)
+        needs.check(*where, sentences=self.manifest.sentences, training=training)
+
+    def _cure(self, layer: Layer) -> str:
+        names = ",".join(in_order({*self.manifest.annotations, *layer.asked_with}))
+        found = f"--layers {names}" + (f" ({layer.requires})" if layer.requires else "")
+        if layer.enters == TREE:
+            found += ", or with parses of your own by --train-conllu and its relatives"
+        return found
+
+    def serve(self, needs: Needs, positions: int) -> None:
+        """Note what a model must be given; an ensemble gets what any of it reads.
+
+        Args:
+            needs: what it reads.
+            positions: the longest row that it takes.
+
+        Raises:
+            ValueError: models of an ensemble that read other features, or a limit beyond what the
+                model has.
+        """
+        self.needs = needs.joined(self.needs if self._served else None)
+        self._served = True
+        asked = self.options.max_positions
+        if asked is not None and asked > positions:
+            raise ValueError(f"--max-positions {asked}: the model has only {positions}")
+        self.limit = min(positions, self.limit or positions)
+        self._positions = min(positions, self._positions or positions)
+
+    def form(self, *, learning: bool) -> InputFormat:
+        """Return how examples are read, to learn from or to answer."""
+        how: dict[str, Any] = {"long_examples": self.options.long_examples or ERROR}
+        if self.asks:
+            how = {
+                "long_examples": WINDOWS,
+                "stride": self._size("doc_stride"),
+                "longest_question": self._size("max_query_length"),
+            }
+        return InputFormat(
+            cls=self.vocabulary.cls,
+            sep=self.vocabulary.sep,
+            pad=self.vocabulary.pad,
+            row=self.manifest.family.row,
+            layers=self.needs.reads(training=learning),
+            by_word=self.manifest.target == WORD_LABELS,
+            words=self.needs.words,
+            limit=self.limit,
+            positions=self._positions,
+            **how,
+        )
+
+    def read(
+        self,
+        split: str,
+        *,
+        learning: bool,
+        make: Callable[..., TextDataset] | None = None,
+        texts: bool = True,
+    ) -> TextDataset:
+        """Read a split of the prepared folder.
+
+        Args:
+            split: its name.
+            learning: whether it is to be learnt from, for which it must have all its labels.
+            make: makes the dataset (default: `TextDataset`, or `QuestionDataset`).
+            texts: whether questions come with their texts.
+
+        Raises:
+            FileNotFoundError: no such split, or a missing stream.
+            ValueError: streams that disagree, missing labels, or an example that is too long.
+        """
+        self.check(self.needs, training=learning)
+        form, where = self.form(learning=learning), (self.folder, self.manifest, split)
+        how: dict[str, Any] = {"name_of": partial(text_folders.name_example, self.folder, split)}
+        pieces = len(self.vocabulary)
+        if not self.asks:
+            sentences = text_folders.read_sentences(*where, form.layers, pieces=pieces)
+            gold = text_folders.read_gold(*where, required=learning)
+            dataset = (make or TextDataset)(sentences, form, gold=gold, **how)
+        else:
+            read = text_folders.read_questions
+            columns = read(*where, form.layers, pieces=pieces, required=learning)
+            if texts:
+                how["texts"] = Texts.read(self.folder, split, columns.paragraph, columns.offsets)
+            dataset = (make or QuestionDataset)(columns, form, **how)
+        self._log_refitted(split, dataset)
+        return dataset
+
+    def _log_refitted(self, split: str, dataset: TextDataset) -> None:
+        """Log how many examples are not read as they stand there."""
+        counts = (len(dataset.items.refitted), len(dataset))
+        if counts[0] and self.asks:
+            message = "%s %s: %d of %d questions are cut, or read in windows of at most %d tokens"
+            logger.info(message, self.folder, split, *counts, self.limit)
+        elif counts[0]:
+            message = "%s %s: %d of %d examples are longer than %d tokens; --long-examples %s"
+            how = self.options.long_examples
+            logger.info(message, self.folder, split, *counts, self.limit, how)
+        if unreachable := dataset.unreachable:
+            message = "%s %s: %d of %d questions have an answer that no window shows whole"
+            logger.info(message, self.folder, split, unreachable, len(dataset))
+
+    def take(
+        self, sentences: Sequence[Sequence[Any]], ids: Sequence[str] | None = None
+    ) -> TextDataset:
+        """Make a dataset of raw text, read exactly as prepared splits are.
+
+        Args:
+            sentences: for each example its one or two sentences, from `text.text_encoder`.
+            ids: the examples' names for messages (default: their numbers).
+
+        Raises:
+            ValueError: an example with another number of sentences, one that is too long, or one
+                that was not parsed or compared for a model whose answers depend on it.
+        """
+        names = [f"example {i}" for i in (ids or range(1, len(sentences) + 1))]
+        form, count = self.form(learning=False), self.manifest.sentences
+        columns = text_folders.take_sentences(sentences, count, form.layers, names)
+        return TextDataset(columns, form, name_of=names.__getitem__)
+
+    def take_questions(self, encoded: Sequence[Any], paragraphs: Sequence[Any]) -> QuestionDataset:
+        """Make a dataset of all questions of raw paragraphs, read exactly as prepared splits are.
+
+        Args:
+            encoded: from `text.squad_encoder.encode_paragraphs`.
+            paragraphs: what it encoded, `corpora.squad.Paragraph`.
+
+        Raises:
+            ValueError: a question that leaves its context no room, or texts that were not parsed
+                for a model whose answers depend on it.
+        """
+        asked = [question for paragraph in paragraphs for question in paragraph.questions]
+        names = [f"question {question.id!r}" for question in asked]
+        form = self.form(learning=False)
+        columns = QuestionColumns.of(
+            [question for paragraph in encoded for question in paragraph.questions],
+            [paragraph.context for paragraph in encoded],
+            [number for number, paragraph in enumerate(encoded) for _ in paragraph.questions],
+            [paragraph.offsets for paragraph in encoded],
+            names=form.layers,
+            name_of=names.__getitem__,
+        )
+        texts = Texts(
+            [question.id for question in asked],
+            [question.text for question in asked],
+            [None if q.answers is None else tuple(a.text for a in q.answers) for q in asked],
+            [paragraph.context for paragraph in paragraphs],
+            columns.paragraph,
+            columns.offsets,
+        )
+        return QuestionDataset(columns, form, texts=texts, name_of=names.__getitem__)

@@ -1,0 +1,96 @@
+"""The examples of an understanding task as fairseq's datasets: their order, and their batches."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from fairseq.data import FairseqDataset
+
+from .qa_dataset import QuestionDataset
+from .text_dataset import TextDataset
+
+FILE, RANDOM, LENGTH = "file", "random", "length"
+
+
+class _Batched(FairseqDataset):
+    """Examples in fairseq's batches.
+
+    Two habits of fairseq are undone, as in `factored_pair_dataset`: no batch is dropped, and every
+    epoch makes its own batches, so that a resumed run has those of the straight one.
+
+    Attributes:
+        order: `FILE`; `RANDOM`, a permutation; or `LENGTH`, examples of like length side by side.
+    """
+
+    order = FILE
+
+    def num_tokens(self, index: int) -> int:
+        """Return an example's number of tokens, over all its rows."""
+        return int(self.sizes[index])
+
+    size = num_tokens
+
+    def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
+        """Return the number of tokens of several examples."""
+        return self.sizes[indices]
+
+    def ordered_indices(self) -> np.ndarray:
+        """Return the order of the examples; fairseq seeds NumPy by the epoch before it asks."""
+        if self.order == FILE:
+            return np.arange(len(self))
+        shuffled = np.random.permutation(len(self))
+        if self.order == RANDOM:
+            return shuffled
+        return shuffled[np.argsort(self.sizes[shuffled], kind="stable")]
+
+    def filter_indices_by_size(
+        self, indices: np.ndarray, max_sizes: Any
+    ) -> tuple[np.ndarray, list[int]]:
+        """Leave nothing out: what is too long was truncated, split or refused when loaded."""
+        return indices, []
+
+    def batch_by_size(
+        self,
+        indices: np.ndarray,
+        max_tokens: int | None = None,
+        max_sentences: int | None = None,
+        required_batch_size_multiple: int = 1,
+    ) -> Sequence[np.ndarray]:
+        """Batch as fairseq does, but in multiples of one.
+
+        The wanted multiple is for padded computation, which ours is not; with another one fairseq
+        cuts the last examples into several batches and throws the last of them away.
+
+        Raises:
+            ValueError: an example alone exceeds ``--max-tokens``.
+        """
+        if len(indices) == 0:
+            return []
+        longest = int(indices[self.sizes[indices].argmax()])
+        if max_tokens is not None and self.sizes[longest] > max_tokens:
+            raise ValueError(
+                f"{self.name_of(longest)} has {self.sizes[longest]} tokens, more than "
+                f"--max-tokens {max_tokens}"
+            )
+        return super().batch_by_size(indices, max_tokens, max_sentences, 1)
+
+    @property
+    def can_reuse_epoch_itr_across_epochs(self) -> bool:
+        """False: a resumed epoch must have the batches that the straight run has."""
+        return False
+
+
+class TrainingTexts(TextDataset, _Batched):
+    """Texts in ``order``; see `TextDataset`."""
+
+    def __init__(self, *args: Any, order: str = FILE, **how: Any) -> None:
+        super().__init__(*args, **how)
+        self.order = order
+
+
+class TrainingQuestions(QuestionDataset, _Batched):
+    """Questions in ``order``; see `QuestionDataset`."""
+
+    def __init__(self, *args: Any, order: str = FILE, **how: Any) -> None:
+        super().__init__(*args, **how)
+        self.order = order
