@@ -11,11 +11,11 @@ from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 from trees import context_of
 
 from fairseq_plugins.data.dictionaries import ClosedDictionary
+from fairseq_plugins.data.text_inputs import check_needs
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.pretrained.families import FAMILIES, Family
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.layers import LAYERS
-from fairseq_plugins.tasks._checks import check_needs
 
 VOCABULARY = "".join(f"{w}\n" for w in ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]).encode()
 QUIET = {"dropout": 0.0, "attention_dropout": 0.0}
@@ -28,16 +28,14 @@ SMALL = {
 
 
 class FewSubwords:
-    """A dictionary of ids alone, padded as a family pads."""
+    """A vocabulary of ids alone, padded as a family pads."""
 
     def __init__(self, family: Family) -> None:
-        self.vocabulary = SimpleNamespace(family=family)
+        self.family = family
+        self.pad = int(family.row.separators == 2)
 
     def __len__(self) -> int:
         return 12
-
-    def pad(self) -> int:
-        return int(self.vocabulary.family.row.separators == 2)
 
 
 def manifest(**changes):
@@ -80,8 +78,9 @@ def build(arch="bert_plain", about=None, vocabulary=VOCABULARY, **given) -> Bert
     check_needs(BertModel.needs_of(cfg), about, "the data folder", training=True)
     torch.manual_seed(1)
     is_bert = about.family.name == "bert"
-    known = ClosedDictionary(Vocabulary(vocabulary)) if is_bert else FewSubwords(about.family)
-    return BertModel.build_model(cfg, text_task(known)).eval()
+    known = Vocabulary(vocabulary) if is_bert else FewSubwords(about.family)
+    dictionary = SimpleNamespace(vocabulary=known)
+    return BertModel.build_model(cfg, text_task(dictionary)).eval()
 
 
 def net_input(rows, *, factors=False, pad=0) -> dict[str, torch.Tensor]:

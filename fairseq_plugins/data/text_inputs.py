@@ -104,15 +104,7 @@ class TextInputs:
                     "which questions and their passages have none of; choices: "
                     "--similarity-layers none, or another architecture"
                 )
-        where = (self.manifest.layers, self.folder, self._cure)
-        needs.check(*where, sentences=self.manifest.sentences, training=training)
-
-    def _cure(self, layer: Layer) -> str:
-        names = ",".join(in_order({*self.manifest.annotations, *layer.asked_with}))
-        found = f"--layers {names}" + (f" ({layer.requires})" if layer.requires else "")
-        if layer.enters == TREE:
-            found += ", or with parses of your own by --train-conllu and its relatives"
-        return found
+        check_needs(needs, self.manifest, self.folder, training=training)
 
     def serve(self, needs: Needs, positions: int) -> None:
         """Note what a model must be given; an ensemble gets what any of it reads.
@@ -255,3 +247,21 @@ class TextInputs:
             columns.offsets,
         )
         return QuestionDataset(columns, form, texts=texts, name_of=names.__getitem__)
+
+
+def check_needs(needs: Needs, manifest: Manifest, folder: object, *, training: bool) -> None:
+    """Refuse a folder that lacks what a model reads.
+
+    Raises:
+        ValueError: says what, and how to prepare it.
+    """
+
+    def cure(layer: Layer) -> str:
+        names = ",".join(in_order({*manifest.annotations, *layer.asked_with}))
+        found = f"--layers {names}" + (f" ({layer.requires})" if layer.requires else "")
+        if layer.enters == TREE:
+            found += ", or with parses of your own by --train-conllu and its relatives"
+        return found
+
+    where = (manifest.layers, folder, cure)
+    needs.check(*where, sentences=manifest.sentences, training=training)

@@ -39,9 +39,9 @@ def folder(tmp_path_factory):
     return prepare(tmp_path_factory.mktemp("study") / "data", "classes", splits, annotations=())
 
 
-def predictor(folder, arch="dabert_tiny", seed=4, **options):
+def predictor(folder, arch="dabert_tiny", seed=4, task=None, **options):
     """A model of random weights, wild enough to look here and there."""
-    task = make_task(folder)
+    task = task or make_task(folder)
     torch.manual_seed(seed)
     model = make_model(task, arch, **{**SIZES, "num_hidden_layers": 3, **options})
     for parameter in model.parameters():

@@ -242,7 +242,7 @@ def test_raw_text_is_annotated_with_what_answers_depend_on_alone(tmp_path, kind,
     if not read:
         assert predictor.encoder.annotator is None
         assert len(predictor.predict(["the cat sees bob"])) == 1
-    part = read_part(task.manifest, task)
+    part = read_part(task.manifest, task.inputs.needs)
     assert part.annotations == read
     assert part.annotator == (annotator if read else {})
 

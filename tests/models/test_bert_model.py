@@ -9,7 +9,6 @@ from family_directories import FORMS
 
 from fairseq_plugins.architectures import bert_plan
 from fairseq_plugins.architectures.bert_options import ARCHITECTURES
-from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
@@ -146,9 +145,9 @@ def test_folder_of_another_vocabulary_is_refused(checkpoint):
 
 def test_folder_of_another_family_is_refused(tmp_path):
     roberta, electra = (read_vocabulary(FORMS[n](tmp_path / n)) for n in ("roberta", "electra"))
-    bert_plan.check_vocabulary(ClosedDictionary(roberta), roberta, tmp_path)
+    bert_plan.check_vocabulary(roberta, roberta, tmp_path)
     with pytest.raises(ValueError, match="one of roberta instead of electra"):
-        bert_plan.check_vocabulary(ClosedDictionary(roberta), electra, tmp_path)
+        bert_plan.check_vocabulary(roberta, electra, tmp_path)
 
 
 def test_pos_needs_a_folder_with_parts_of_speech():
