@@ -3,4 +3,13 @@
 Importing the package loads neither torch nor fairseq; `registration` registers tasks and models.
 """
 
+from typing import Any
+
 __version__ = "0.1.0"
+
+
+def load(path: Any, **options: Any) -> Any:
+    """Load a trained model, as a bundle without fairseq; see `inference.loading.load`."""
+    from .inference.loading import load as load_any
+
+    return load_any(path, **options)

@@ -13,7 +13,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,6 +73,25 @@ class Bundle:
 def is_bundle(path: str | Path) -> bool:
     """Whether a path is a folder with an index."""
     return (Path(path) / FILE_NAME).is_file()
+
+
+def found_bundles(path: str | Path | Sequence[str | Path]) -> list[Path]:
+    """Return the bundles that a path stands for, several as a list or joined by ``:``.
+
+    Returns:
+        Nothing where none of them is a bundle.
+
+    Raises:
+        ValueError: some are bundles and others are not.
+    """
+    if isinstance(path, (str, Path)):
+        whole = str(path)
+        path = [whole] if Path(whole).exists() else [p for p in whole.split(os.pathsep) if p]
+    bundles = [Path(part) for part in path if is_bundle(part)]
+    if bundles and len(bundles) < len(path):
+        other = next(part for part in path if not is_bundle(part))
+        raise ValueError(f"{bundles[0]} is a bundle and {other} is none: they make no ensemble")
+    return bundles
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import Field, fields
 from enum import Enum
-from types import NoneType
+from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 PIPELINE = "spacy_model"  # what reads raw text: the user names it, a checkpoint does not
@@ -21,6 +21,7 @@ MOST_LAYERS = 1_000  # in options that count them
 COUNTS = ("layers", "blocks")  # how the names of these end
 REFERENCE = "${"  # begins what OmegaConf would resolve
 MISSING = "???"  # is to OmegaConf a value that is to come, and an error where it is used
+UNIONS = (Union, UnionType)
 SHOWN = 60  # characters of a value in a message
 
 
@@ -84,7 +85,7 @@ def _checked(value: Any, spec: Field, where: object) -> Any:
 def _fits(value: Any, kind: Any) -> bool:
     """Tell whether a value is of a declared type; numbers are exact but for an int as a float."""
     outer, inner = get_origin(kind), get_args(kind)
-    if outer is Union:
+    if outer in UNIONS:
         return any(_fits(value, one) for one in inner)
     if outer is list:
         fits = isinstance(value, list) and len(value) <= LONGEST_LIST
@@ -100,7 +101,7 @@ def _fits(value: Any, kind: Any) -> bool:
 
 def _expected(kind: Any) -> str:
     kinds = [one for one in get_args(kind) or (kind,) if one is not NoneType]
-    if get_origin(kind) is Union and len(kinds) == 1:
+    if get_origin(kind) in UNIONS and len(kinds) == 1:
         return _expected(kinds[0])
     if get_origin(kind) is list:
         return f"a list of {get_args(kind)[0].__name__}"

@@ -14,9 +14,19 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 TABLES = 2**30  # bytes of what a model computes for itself: positions, masks
 SHOWN = 400  # characters of torch's list of what does not fit
+
+
+class _NoDraws(TorchFunctionMode):
+    """Leaves random numbers out: there is no memory for them, and torch would load its compiler."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.Tensor.normal_:
+            return args[0]
+        return func(*args, **(kwargs or {}))
 
 
 def build_without_memory(build: Callable[[], nn.Module]) -> nn.Module:
@@ -26,7 +36,7 @@ def build_without_memory(build: Callable[[], nn.Module]) -> nn.Module:
         ValueError: no model can be built, for whatever reason.
     """
     try:
-        with _silence(), torch.device("meta"):
+        with _silence(), torch.device("meta"), _NoDraws():
             return build()
     except ValueError:
         raise

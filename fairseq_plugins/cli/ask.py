@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--ensemble", default=ENSEMBLES[0], choices=ENSEMBLES, help="see `answer`")
     add_overrides(parser, WINDOWS)
     add("--cpu", action="store_true", help="use no GPU")
+    add("--int8", action="store_true", help="compute linear maps in 8 bits, on the CPU")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -53,7 +54,8 @@ def run(args: argparse.Namespace) -> None:
     sys.stdout.reconfigure(encoding="utf-8")
     context = read_context(args.context)
     given = given_overrides(args, ("null_threshold", *WINDOWS))
-    reader = load(args.path, args.data, ensemble=args.ensemble, cpu=args.cpu, **given)
+    given |= {"cpu": args.cpu, "int8": args.int8}
+    reader = load(args.path, args.data, ensemble=args.ensemble, **given)
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     for question in questions(args):
         try:

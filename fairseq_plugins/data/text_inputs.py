@@ -4,8 +4,6 @@ Training, checkpoints and bundles come this way alike, so that the same text is 
 all of them.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Callable, Sequence
@@ -30,6 +28,7 @@ from .text_items import ERROR, SPLIT, TRUNCATE, WINDOWS, InputFormat
 logger = logging.getLogger(__name__)
 
 LONG_EXAMPLES = (ERROR, TRUNCATE, SPLIT)
+NOT_FOR = {WORD_LABELS: TRUNCATE}  # target -> what is not done with its long examples; else `SPLIT`
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class InputOptions:
             raise ValueError("--null-threshold nan: must be a number")
 
     @classmethod
-    def of(cls, cfg: Any) -> InputOptions:
+    def of(cls, cfg: Any) -> "InputOptions":
         """Take them from the options of a task, which has some of them."""
         found = {spec.name: getattr(cfg, spec.name, spec.default) for spec in fields(cls)}
         long_examples = found.pop("long_examples")
@@ -69,7 +68,7 @@ class TextInputs:
         limit: most tokens of a row: the option, or what the models have; None before there is one.
 
     Raises:
-        ValueError: no example has room in so few positions.
+        ValueError: no example has room in so few positions, or is to be read as it cannot be.
     """
 
     def __init__(
@@ -82,6 +81,9 @@ class TextInputs:
         self.limit = self._size("max_positions") if self.asks else options.max_positions
         self._served = False
         self._positions: int | None = None
+        if options.long_examples == NOT_FOR.get(manifest.target, SPLIT):
+            choices = ", ".join(one for one in LONG_EXAMPLES if one != options.long_examples)
+            raise ValueError(f"--long-examples {options.long_examples}: choices are {choices}")
         least = manifest.family.row.specials(manifest.sentences) + manifest.sentences
         if options.max_positions is not None and options.max_positions < least:
             raise ValueError(f"--max-positions {options.max_positions}: must be at least {least}")

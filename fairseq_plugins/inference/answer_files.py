@@ -51,7 +51,8 @@ def answer_files(options: AnswerOptions) -> None:
         check_known(ids, known, options.ids, options.input)
         paragraphs = _chosen(paragraphs, ids)
     given = given_overrides(options, ("null_threshold", "n_best", "max_answer_length", *WINDOWS))
-    reader = load(options.path, options.data, ensemble=options.ensemble, cpu=options.cpu, **given)
+    given |= {"cpu": options.cpu, "int8": options.int8}
+    reader = load(options.path, options.data, ensemble=options.ensemble, **given)
     for paragraph in paragraphs or ():  # before any of them is answered
         check_visible(reader.predictor.pieces, paragraph)
     replies, total = _replies(reader, options, paragraphs, ids)

@@ -24,6 +24,7 @@ ANSWERING = "extractive_qa"  # names of tasks
 LABELLING = ("text_classification", "sequence_labeling")
 TASKS = (*LABELLING, ANSWERING)
 DEFAULT = "checkpoint_best.pt"  # of a run
+FORMATS = ("bundle", "huggingface")  # of `export`
 Paths = str | Path | Sequence[str | Path]
 
 STANDARD = "-"  # input or output
@@ -34,7 +35,7 @@ PIPELINE = "spacy_model"
 EXAMPLES = ("max_positions", "long_examples")  # of classification and labelling
 WINDOWS = ("max_positions", "doc_stride", "max_query_length")  # of questions
 
-_CHECKPOINT = "run folder (its checkpoint_best.pt), or checkpoint files joined by ':'"
+_CHECKPOINT = "run folder (its checkpoint_best.pt), checkpoint files or bundles joined by ':'"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +90,7 @@ class ModelOptions:
     data: str | None = option("prepared folder (default: the one it was trained on)", None)
     batch_size: int = option("most examples of a batch; of questions, rows", BATCH_SIZE, least=1)
     cpu: bool = option("use no GPU", False)
+    int8: bool = option("compute linear maps in 8 bits, on the CPU", False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +180,8 @@ class AnswerOptions(ModelOptions, WindowOverrides):
     """What to answer with what, and where to."""
 
     path: str = option(
-        "run folder (its checkpoint_best.pt), or checkpoint files; an ensemble joined by ':'"
+        "run folder (its checkpoint_best.pt), checkpoint files or bundles; an ensemble joined by "
+        "':'"
     )
     output_dir: str = option("where the files go", metavar="DIR")
     split: str | None = option("answer this split of the prepared folder", None)

@@ -15,17 +15,21 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ..bundles.index import found_bundles, open_bundle
+from ..bundles.understanding import join, load_bundle
 from ..corpora.examples import Example
 from ..data.text_dataset import TextDataset
 from ..data.text_inputs import TextInputs
 from ..evaluation.predictions import CLASSES, SCORE, WORD_LABELS, Prediction
 from ..messages import named
+from ..nn.quantized import QuantizedLinear, quantize_
 from ..syntax.needs import Needs
 from ..text.annotators import needs_annotator
 from ..text.pieces import PieceTokenizer
@@ -45,16 +49,20 @@ def load(
     *,
     wanted: Sequence[str] = LABELLING,
     cpu: bool = False,
+    int8: bool = False,
     **overrides: Any,
 ) -> Predictor:
     """Load a model, or an ensemble of several (the mean of their probabilities or scores).
 
     Args:
-        path: run folder or checkpoint file; several as a list, or joined by ``:``.
-        data: the prepared folder (default: the one the first checkpoint was trained on).
+        path: run folder, checkpoint file or bundle (which needs no fairseq); several as a list, or
+            joined by ``:``.
+        data: the prepared folder (default: the one the first checkpoint was trained on; a bundle
+            needs one for its splits alone).
         checkpoint: the file to take from a run folder.
         wanted: names of tasks, one of which it must be.
         cpu: compute on the CPU even where there is a GPU.
+        int8: compute linear maps in 8 bits, on the CPU; see `nn.quantized`.
         overrides: task options that replace those of the checkpoint, e.g.
             ``long_examples="truncate"``, or ``spacy_model=...``, the pipeline for raw text.
 
@@ -63,14 +71,42 @@ def load(
         ValueError: a checkpoint that is not one of ours, damaged, or would run code; checkpoints
             that do not fit each other or the folder.
     """
-    from .text_checkpoints import find_checkpoints, load_models
+    if bundles := found_bundles(path):
+        inputs, models, how = _from_bundles(bundles, data, wanted, overrides)
+        paths = bundles
+    else:
+        from .text_checkpoints import find_checkpoints, load_models
 
-    paths = find_checkpoints(path, checkpoint)
-    data = None if data is None else str(data)
-    task, models = load_models(paths, data, wanted=wanted, **overrides)
+        paths = find_checkpoints(path, checkpoint)
+        data = None if data is None else str(data)
+        task, models = load_models(paths, data, wanted=wanted, **overrides)
+        how = {"positive": task.positive, "spacy_model": task.cfg.spacy_model}
+        inputs = task.inputs
+    whole = any(isinstance(part, QuantizedLinear) for m in models for part in m.modules())
+    cpu = cpu or int8 or whole  # torch's 8-bit maps are for processors
     device = torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
-    how = {"positive": task.positive, "spacy_model": task.cfg.spacy_model}
-    return Predictor(task.inputs, models, device, [str(path) for path in paths], **how)
+    models = [quantize_(model) if int8 else model for model in models]
+    return Predictor(inputs, models, device, [str(path) for path in paths], **how)
+
+
+def _from_bundles(
+    paths: Sequence[Path], data: str | Path | None, wanted: Sequence[str], overrides: dict[str, Any]
+) -> tuple[TextInputs, list[Any], dict[str, Any]]:
+    """Load an ensemble of bundles; return their input, the models, and more of a `Predictor`."""
+    named_pipeline = overrides.pop("spacy_model", None)
+    opened = [open_bundle(path) for path in paths]
+    for bundle in opened:
+        if bundle.task not in wanted:
+            raise ValueError(
+                f"{bundle.folder} is a bundle for {bundle.task}; what is wanted is one for "
+                f"{' or '.join(wanted)}"
+            )
+    data = None if data is None else Path(data)
+    first, *others = [load_bundle(bundle, overrides, data) for bundle in opened]
+    for bundle, other in zip(opened[1:], others):
+        join(first.inputs, other, bundle.folder)
+    how = {"positive": first.positive, "spacy_model": named_pipeline or first.pipeline}
+    return first.inputs, [loaded.model for loaded in (first, *others)], how
 
 
 class Predictor:
@@ -86,6 +122,7 @@ class Predictor:
 
     Attributes:
         manifest: of the prepared folder: dataset, target, labels.
+        encoding: held by the thread whose text is encoded; everything else may go on in several.
     """
 
     def __init__(
@@ -103,6 +140,7 @@ class Predictor:
         self.device = torch.device(device)
         self.checkpoints = list(checkpoints)
         self.positive, self.spacy_model = positive, spacy_model
+        self.encoding = Lock()  # spaCy annotates for one thread at a time
         self.manifest = inputs.manifest
         self.folder: Path = inputs.folder
         self.target: str = self.manifest.target
@@ -173,7 +211,8 @@ class Predictor:
         """
         examples = iter(examples)
         while part := list(islice(examples, count)):
-            encoded = self.encoder.encode(part)
+            with self.encoding:
+                encoded = self.encoder.encode(part)
             names = [f"{e.id} (line {e.line})" if e.line else e.id for e in part]
             yield part, encoded, self.inputs.take(encoded, names)
 

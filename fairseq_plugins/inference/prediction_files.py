@@ -46,7 +46,7 @@ def predict_files(options: PredictionOptions) -> None:
     """
     options.check()
     given = given_overrides(options, EXAMPLES)
-    predictor = load(options.checkpoint, options.data, cpu=options.cpu, **given)
+    predictor = load(options.checkpoint, options.data, cpu=options.cpu, int8=options.int8, **given)
     if options.split is not None:
         predictor.check_split(options.split)
     submission = _submission(predictor, options)

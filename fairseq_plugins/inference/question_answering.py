@@ -41,12 +41,13 @@ def load(
     *,
     ensemble: str = LOGITS,
     cpu: bool = False,
+    int8: bool = False,
     **overrides: Any,
 ) -> Reader:
     """Load a model, or an ensemble of several.
 
     Args:
-        path, data, checkpoint, cpu: see `prediction.load`.
+        path, data, checkpoint, cpu, int8: see `prediction.load`.
         ensemble: how several are one, of `ENSEMBLES`.
         overrides: task options that replace those of the first checkpoint, e.g. ``n_best=5``,
             ``max_answer_length=10``, ``null_threshold=-1.5``, ``doc_stride=64``.
@@ -57,7 +58,7 @@ def load(
     """
     if ensemble not in ENSEMBLES:
         raise ValueError(f"ensemble {ensemble!r} is unknown; choices: {', '.join(ENSEMBLES)}")
-    how = {"wanted": (ANSWERING,), "cpu": cpu, **overrides}
+    how = {"wanted": (ANSWERING,), "cpu": cpu, "int8": int8, **overrides}
     return Reader(load_predictor(path, data, checkpoint, **how), ensemble)
 
 
@@ -130,7 +131,8 @@ class Reader:
         return next(self.answer_dataset(self.ask(question, context)))
 
     def _encoded(self, paragraphs: Sequence[Paragraph]) -> Any:
-        encoded = encode_paragraphs(self.predictor.encoder, paragraphs)
+        with self.predictor.encoding:
+            encoded = encode_paragraphs(self.predictor.encoder, paragraphs)
         return self.predictor.inputs.take_questions(encoded, paragraphs)
 
     def answer_paragraphs(

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from ..augment.perturbed_sets import PerturbedExamples, expected_of, read_sets
+from ..bundles.index import found_bundles, open_bundle
 from ..corpora.examples import Example
 from ..data.manifest import TEXT, Manifest
 from ..evaluation.contrast import short_names
@@ -139,17 +140,22 @@ def _checked(path: str, data: str | None) -> tuple[Manifest, str]:
     Returns:
         The manifest of its prepared folder, and its architecture (empty for an ablation).
     """
-    found = find_checkpoints(path)
-    first = check_checkpoint(found[0], LABELLING)
-    for other in found[1:]:  # one after the other, as each holds its weights
-        check_checkpoint(other, LABELLING)
-    manifest = Manifest.load(prepared_folder(found[0], first.task, data), TEXT)
+    if bundles := found_bundles(path):
+        options = open_bundle(bundles[0]).content["model"]
+        folder: str | Path = data or bundles[0]
+    else:
+        found = find_checkpoints(path)
+        first = check_checkpoint(found[0], LABELLING)
+        for other in found[1:]:  # one after the other, as each holds its weights
+            check_checkpoint(other, LABELLING)
+        options, folder = first.model, prepared_folder(found[0], first.task, data)
+    manifest = Manifest.load(Path(folder), TEXT)
     try:
         expected_of(manifest)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    whole = first.model.get("ablate", "none") == "none"
-    return manifest, str(first.model["_name"]) if whole else ""
+    whole = options.get("ablate", "none") == "none"
+    return manifest, str(options["_name"]) if whole else ""
 
 
 def _common(checked: Sequence[tuple[System, str, Manifest, str]]) -> Manifest:
@@ -170,7 +176,7 @@ def _try_run(
     path: str, sets: Sequence[PerturbedExamples], options: RobustnessOptions, folder: Path
 ) -> dict[str, Answers]:
     given = given_overrides(options, EXAMPLES)
-    predictor = load(path, options.data, cpu=options.cpu, **given)
+    predictor = load(path, options.data, cpu=options.cpu, int8=options.int8, **given)
     known = _predict_all(predictor, sets, options, folder.parent.name)
     made = {}
     for one in sets:

@@ -10,11 +10,9 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError
 
-from ..checkpoints.records import read_list
 from ..data.manifest import Manifest
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..messages import named
-from ..syntax.layers import Layer
 from ._checkpoint_options import architecture_of, unresolved
 
 NO_AUTOCAST = "none"
@@ -88,38 +86,6 @@ def positive_label(given: str | None, manifest: Manifest, folder: Path) -> str:
             f"choices: {named(manifest.labels, none='none, it holds scores')}"
         )
     return given or manifest.positive
-
-
-def check_labels(cfg: Any, manifest: Manifest, folder: Path) -> None:
-    """Refuse a checkpoint whose model was trained for other labels than the folder's.
-
-    Raises:
-        ValueError: names both.
-    """
-    trained = read_list(getattr(cfg, "labels", None), "labels")
-    target = getattr(cfg, "target", None)
-    if (target, trained) != (manifest.target, manifest.labels):
-        sides = [
-            f"{kind} ({named(labels)})" if labels else str(kind)
-            for kind, labels in ((target, trained), (manifest.target, manifest.labels))
-        ]
-        raise ValueError(f"the model was trained for {sides[0]}, but {folder} has {sides[1]}")
-
-
-def check_inventories(cfg: Any, layers: Sequence[Layer], folder: object) -> None:
-    """Refuse a checkpoint whose model knows other values of a learnt layer than the folder has.
-
-    Raises:
-        ValueError: names the layers, and what to prepare the folder with.
-    """
-    known = (part.partition("=") for part in (getattr(cfg, "inventories", None) or "").split(","))
-    trained = {name: digest for name, _, digest in known if name}
-    held = {layer.name: layer.inventory.digest for layer in layers if layer.learnt}
-    if other := [name for name in trained if held.get(name, trained[name]) != trained[name]]:
-        raise ValueError(
-            f"{folder} has other values of {' and of '.join(other)} than the folder that the model "
-            "was trained on: prepare it with --layer-dicts and that folder"
-        )
 
 
 def check_autocast(cfg: Any) -> None:

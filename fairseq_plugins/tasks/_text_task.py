@@ -14,6 +14,7 @@ from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from fairseq.tasks import TASK_DATACLASS_REGISTRY, FairseqTask
 from omegaconf import II, MISSING
 
+from ..architectures import agreement
 from ..data import text_folders
 from ..data.dictionaries import ClosedDictionary
 from ..data.inventories import bound_layers
@@ -142,8 +143,8 @@ class TextTask(FairseqTask):
         model_class = _checks.model_class_of(cfg, self.NAME, "takes_text")
         if from_checkpoint:
             cfg = _checkpoint_options.closed_model(cfg, model_class)
-            _checks.check_labels(cfg, self.manifest, self.folder)
-            _checks.check_inventories(cfg, self.layers, self.folder)
+            agreement.check_labels(cfg, self.manifest, self.folder)
+            agreement.check_inventories(cfg, self.layers, self.folder)
             _checkpoint_options.check_memory(self, cfg)
         else:
             model_class.complete_config(cfg, self.manifest, self.layers)

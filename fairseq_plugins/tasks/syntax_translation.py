@@ -20,6 +20,7 @@ from fairseq.tasks import FairseqTask, register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from torch import Tensor
 
+from ..architectures import agreement
 from ..data import translation_folders
 from ..data.dictionaries import load_dictionary, token_ids
 from ..data.factor_streams import FactorStreams, check_split, cut_row, open_factors, split_parts
@@ -217,7 +218,7 @@ class SyntaxTranslationTask(TranslationTask):
         needs.check(self.manifest.layers, self.folders[0], self._cure, training=True)
         self._predicted = _target_factors.check_alike(self._predicted, needs.targets)
         if from_checkpoint:
-            _checks.check_inventories(cfg, self.source_layers, self.folders[0])
+            agreement.check_inventories(cfg, self.source_layers, self.folders[0])
             _checkpoint_options.check_memory(self, cfg)
         model = super().build_model(cfg, from_checkpoint)
         self._model_limit = min(self._model_limit, model.max_positions()[0])

@@ -72,13 +72,18 @@ class Annotator:
                 f"{named(lacking)} out"
             )
 
+    @property
+    def files(self) -> Path:
+        """The folder of the pipeline."""
+        return Path(self.nlp.path)
+
     @lru_cache(maxsize=1)  # noqa: B019 (an annotator lives as long as its process)
     def identity(self) -> dict[str, str]:
         """Name, version and content hash, as the manifest keeps them."""
         return {
             "name": self.name,
             "version": self.version,
-            "hash": directory_hash(Path(self.nlp.path)),
+            "hash": directory_hash(self.files),
             "model": recorded_name(self.model),
         }
 

@@ -52,6 +52,11 @@ class UDPipeAnnotator:
             ) from None
         return ufal.udpipe
 
+    @property
+    def files(self) -> Path:
+        """The file of the model."""
+        return self.path
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is loaded: each process loads its own."""
         return {name: value for name, value in vars(self).items() if name != "model"}

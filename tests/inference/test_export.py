@@ -14,12 +14,13 @@ from pretrained_directories import SETTINGS, vocabulary_of, write_directory
 
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.data.manifest import TEXT, Manifest
-from fairseq_plugins.inference.export import export_checkpoint
+from fairseq_plugins.inference.export import export
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.pretrained.huggingface import load_state, read_config
 from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings
 
 SCRIPT = "export"
+HF = "huggingface"
 SIZES = {
     "hidden_size": 12,
     "num_hidden_layers": 2,
@@ -84,7 +85,7 @@ def test_export_writes_the_encoder_and_its_vocabulary(tmp_path, arch, kind, targ
     """A supervised head (LISA) is BERT's own."""
     path, state = checkpoint(tmp_path, arch, kind=kind, target=target, layer_norm_eps=1e-4)
     out = tmp_path / "out" / "bert"
-    export_checkpoint(path.parent, out)
+    export(path.parent, out, form=HF)
     shape = read_config(out)
     assert (shape.layers, shape.heads, shape.norm_epsilon) == (2, 3, 1e-4)
     assert shape.pooler == (target == "classes")  # a tagger has none
@@ -101,7 +102,7 @@ def test_a_checkpoint_that_started_from_a_directory_needs_it_no_more(tmp_path) -
     path, state = checkpoint(tmp_path, pretrained=str(start), num_hidden_layers=2)
     for file in start.iterdir():
         file.unlink()
-    export_checkpoint(path, tmp_path / "out")
+    export(path, tmp_path / "out", form=HF)
     words = load_state(tmp_path / "out")["embeddings.words.weight"]
     assert torch.equal(words, state["encoder.embeddings.words.weight"])
 
@@ -119,16 +120,16 @@ def test_a_checkpoint_that_started_from_a_directory_needs_it_no_more(tmp_path) -
 def test_a_model_that_is_more_than_bert_is_refused(tmp_path, arch, message) -> None:
     path, _ = checkpoint(tmp_path, arch)
     with pytest.raises(ValueError, match=rf"checkpoint_best\.pt: {message}"):
-        export_checkpoint(path, tmp_path / "out")
+        export(path, tmp_path / "out", form=HF)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_taken_place_and_several_checkpoints_are_refused(tmp_path) -> None:
     path, _ = checkpoint(tmp_path)
     with pytest.raises(ValueError, match="data is there already"):
-        export_checkpoint(path, tmp_path / "data")
+        export(path, tmp_path / "data", form=HF)
     with pytest.raises(ValueError, match="2 checkpoints were given"):
-        export_checkpoint(f"{path}:{path}", tmp_path / "out")
+        export(f"{path}:{path}", tmp_path / "out", form=HF)
 
 
 def run_script(monkeypatch, *arguments) -> int:
@@ -138,7 +139,7 @@ def run_script(monkeypatch, *arguments) -> int:
 def test_the_script_exports(tmp_path, monkeypatch) -> None:
     path, _ = checkpoint(tmp_path)
     moved = (tmp_path / "data").rename(tmp_path / "moved")
-    assert run_script(monkeypatch, path, tmp_path / "out", "--data", moved) == 0
+    assert run_script(monkeypatch, path, tmp_path / "out", "--data", moved, "--format", HF) == 0
     assert read_config(tmp_path / "out").hidden == 12
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
         "config.json",
@@ -161,7 +162,7 @@ def test_exported_files_are_for_sharing(tmp_path) -> None:
     path, _ = checkpoint(tmp_path)
     before = os.umask(0o022)
     try:
-        export_checkpoint(path, tmp_path / "out")
+        export(path, tmp_path / "out", form=HF)
     finally:
         os.umask(before)
     assert {file.stat().st_mode & 0o777 for file in (tmp_path / "out").iterdir()} == {0o644}

@@ -12,7 +12,7 @@ from prepared_text import train
 from raw_datasets import write_raw
 from raw_text import RuleParser, text_options
 
-from fairseq_plugins.inference.export import export_checkpoint
+from fairseq_plugins.inference.export import export
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.prep.recipes import text
@@ -62,7 +62,7 @@ def test_a_checkpoint_is_tuned_resumed_read_and_exported(tmp_path, form) -> None
     moved = {name: tuned.encoder.state_dict()[name] - value for name, value in began.items()}
     assert 0 < max(float(change.abs().max()) for change in moved.values()) < 0.1
     out = tmp_path / "out"
-    export_checkpoint(tmp_path / "run" / "checkpoint_last.pt", out)
+    export(tmp_path / "run" / "checkpoint_last.pt", out, form="huggingface")
     last = load(tmp_path / "run", checkpoint="checkpoint_last.pt", cpu=True).models[0].encoder
     assert all(torch.equal(last.state_dict()[name], v) for name, v in load_state(out).items())
     assert read_config(out).positions == last.shape.positions

@@ -1,0 +1,100 @@
+"""What a bundle keeps of the prepared folder of its model: how raw text is read, and with what.
+
+Nothing is kept of the data themselves, nor of where they lay. A pipeline that annotates raw text
+may be copied in; it is looked through before it is loaded (`text.pipeline_safety`).
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..data import manifest as manifests
+from ..data.folder_names import MISALIGNED
+from ..data.manifest import FolderKind, Manifest
+from ..text.annotators import UDPIPE
+from ..text.pipeline_safety import check_pipeline
+from .index import Bundle
+
+PIPELINE = "pipeline"  # folder of a spaCy pipeline, or of one UDPipe model
+UDPIPE_FILE = f"{PIPELINE}/model.udpipe"
+_CODE = ("*.py", "*.pyc", "__pycache__")
+
+
+def keep_folder(source: Path, manifest: Manifest, output: Path, **changes: Any) -> None:
+    """Copy what raw text needs out of a prepared folder.
+
+    Args:
+        source, manifest: the folder, and what it says of itself.
+        output: folder of the bundle.
+        changes: fields of the manifest that the bundle says otherwise.
+    """
+    for path in kept_files(manifest, source):
+        (output / path.name).write_bytes(path.read_bytes())
+    kept_manifest(manifest, **changes).save(output)
+
+
+def kept_manifest(manifest: Manifest, **changes: Any) -> Manifest:
+    """Return a manifest without its data, and without the places where things lay."""
+    inputs = {
+        name: {key: value for key, value in entry.items() if key != "file"}
+        for name, entry in manifest.inputs.items()
+    }
+    annotator = dict(manifest.annotator)
+    kind, colon, model = annotator.get("model", "").rpartition(":")
+    if "/" in model:
+        annotator["model"] = f"{kind}{colon}{Path(model).name}"
+    nothing = {"splits": {}, "alignment": {}, "options": {}, "products": {}, "submission": {}}
+    return replace(manifest, inputs=inputs, annotator=annotator, **nothing, **changes)
+
+
+def kept_files(manifest: Manifest, folder: Path) -> list[Path]:
+    """Name the files of a prepared folder that raw text needs."""
+    files = replace(manifest, splits={}).files(folder)
+    return [path for path in files if path.name != MISALIGNED]
+
+
+def read_folder(bundle: Bundle, kind: FolderKind) -> Manifest:
+    """Return the manifest of a bundle, all whose files are there.
+
+    Raises:
+        FileNotFoundError, ValueError: a file that its index does not name, a manifest of another
+            kind, or a pipeline that is refused.
+    """
+    bundle.path(manifests.FILE_NAME)
+    manifest = Manifest.load(bundle.folder, kind)
+    for path in kept_files(manifest, bundle.folder):
+        bundle.path(path.name)
+    if bundle.inside(PIPELINE) and UDPIPE_FILE not in bundle.files:
+        check_pipeline(bundle.folder / PIPELINE)
+    return manifest
+
+
+def pipeline_of(bundle: Bundle) -> str | None:
+    """Return the name of the pipeline that a bundle brings, as ``--spacy-model`` takes it."""
+    if UDPIPE_FILE in bundle.files:
+        return f"{UDPIPE}:{bundle.path(UDPIPE_FILE)}"
+    return str(bundle.folder / PIPELINE) if bundle.inside(PIPELINE) else None
+
+
+def keep_pipeline(annotator: Any, output: Path) -> None:
+    """Copy the files of a loaded annotator (`text.annotate`, `text.udpipe`) into a bundle.
+
+    Raises:
+        ValueError: a pipeline that a bundle could not load again; see `check_pipeline`.
+    """
+    files = Path(annotator.files)
+    if files.is_file():
+        (output / UDPIPE_FILE).parent.mkdir()
+        shutil.copyfile(files, output / UDPIPE_FILE)
+        return
+    shutil.copytree(files, output / PIPELINE, ignore=shutil.ignore_patterns(*_CODE))
+    check_pipeline(output / PIPELINE)
+
+
+def annotator_of(manifest: Manifest) -> Mapping[str, str]:
+    """Return name, version and hash of what annotated the training data; empty without one."""
+    return {k: v for k, v in manifest.annotator.items() if k in ("name", "version", "hash")}

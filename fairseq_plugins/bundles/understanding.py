@@ -1,0 +1,202 @@
+"""Bundles of models of texts and questions: their weights and options, written and loaded again.
+
+``model.safetensors`` holds the weights, of linear maps in 8 bits those of `nn.quantized`; the index
+holds the options of model and input, of which nothing but known names and types is taken.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from ..architectures import agreement, syntax_plan
+from ..architectures.bert_options import ARCHITECTURES, BEFORE, BertOptions, resolve
+from ..architectures.options import merged
+from ..architectures.text_model import TextModel
+from ..checkpoints.records import close
+from ..checkpoints.trial import build_without_memory, check_size
+from ..data.inventories import bound_layers
+from ..data.manifest import TEXT, Manifest, load_vocabulary
+from ..data.text_inputs import InputOptions, TextInputs
+from ..messages import named, quoted
+from ..nn.quantized import quantize_
+from ..pretrained.weights import SAFETENSORS, read_tensors
+from ..syntax.layers import Layer
+from .folder import pipeline_of, read_folder
+from .index import UNDERSTANDING, Bundle
+
+FLOAT32, INT8 = FORMS = ("float32", "int8")
+OPENED = ("pretrained",)  # options that name files
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model out of a bundle.
+
+    Args:
+        model, inputs: the model, and what turns text into its input.
+        pipeline: what annotates raw text, if the bundle brings it; see `folder.pipeline_of`.
+        positive: the label that F1 is about; empty if there is none.
+    """
+
+    model: TextModel
+    inputs: TextInputs
+    pipeline: str | None
+    positive: str
+
+
+def describe(model: Mapping[str, Any], inputs: InputOptions, form: str) -> dict[str, Any]:
+    """Return what the index says of a model.
+
+    Args:
+        model: its complete options, the architecture as ``_name``.
+        inputs: how long examples are read.
+        form: of its weights, of `FORMS`.
+    """
+    known = {spec.name for spec in fields(BertOptions)} - {*OPENED}
+    kept = {name: value for name, value in model.items() if name in known and value is not None}
+    return {"form": form, "model": kept, "input": asdict(inputs)}
+
+
+def save_weights(model: nn.Module, output: Path) -> None:
+    """Write the weights of a model into the folder of a bundle."""
+    tensors = {name: value.detach().contiguous() for name, value in model.state_dict().items()}
+    save_file(tensors, output / SAFETENSORS)
+    (output / SAFETENSORS).chmod(0o644)
+
+
+def load_bundle(
+    bundle: Bundle, overrides: Mapping[str, Any] = {}, data: Path | None = None
+) -> Loaded:
+    """Load a model, on the CPU; fairseq is not needed.
+
+    Args:
+        bundle: an opened one.
+        overrides: options of `InputOptions` that replace those of the bundle.
+        data: a prepared folder whose splits it is to read.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: a bundle of another kind, options that are no such, weights that are not those
+            of the options, or a prepared folder for other models.
+    """
+    where = f"{bundle.folder}: the bundle"
+    if bundle.kind != UNDERSTANDING:
+        raise ValueError(f"{where} is one of {bundle.kind}, not of {UNDERSTANDING}")
+    manifest = read_folder(bundle, TEXT)
+    if manifest.task != bundle.task:
+        raise ValueError(f"{where} is for {bundle.task!r}, but its manifest for {manifest.task!r}")
+    parts = {name: _part(bundle, name) for name in ("model", "input")}
+    options = _inputs(parts["input"], overrides, where)
+    args = _arguments(parts["model"], where)
+    layers = bound_layers(bundle.folder, manifest)
+    agreement.check_labels(args, manifest, bundle.folder)
+    agreement.check_inventories(args, layers, bundle.folder)
+    vocabulary = load_vocabulary(bundle.folder, manifest)
+    folder = bundle.folder
+    if data is not None:
+        manifest = check_folder(data, manifest, vocabulary.content, args)
+        folder = data
+    inputs = TextInputs(folder, manifest, vocabulary, options)
+    inputs.check(syntax_plan.needs_of(args), training=False)
+    model = _model(bundle, args, vocabulary, layers)
+    inputs.serve(model.needs, model.max_positions())
+    return Loaded(model, inputs, pipeline_of(bundle), manifest.positive)
+
+
+def join(first: TextInputs, other: Loaded, where: object) -> None:
+    """Let an ensemble's further model read the input of the first.
+
+    Raises:
+        ValueError: it has another vocabulary, other labels, values or features.
+    """
+    one, two = first.manifest, other.inputs.manifest
+    alike = ("target", "labels", "tokenizer", "tokenize", "sentences")
+    differing = [name for name in alike if getattr(one, name) != getattr(two, name)]
+    if first.vocabulary.content != other.inputs.vocabulary.content:
+        differing.append("vocabulary")
+    if differing:
+        raise ValueError(f"{where}: its {named(differing)} are others than those of the first")
+    first.check(other.model.needs, training=False)
+    first.serve(other.model.needs, other.model.max_positions())
+
+
+def check_folder(data: Path, manifest: Manifest, vocabulary: bytes, args: BertOptions) -> Manifest:
+    """Return the manifest of a prepared folder that a bundle's model can read.
+
+    Raises:
+        FileNotFoundError: there is no such folder.
+        ValueError: it is for another task, or has another vocabulary, other labels or values.
+    """
+    from ..data.text_folders import open_folder
+
+    found = open_folder(data, manifest.task)
+    if load_vocabulary(data, found).content != vocabulary or found.tokenizer != manifest.tokenizer:
+        raise ValueError(f"{data} was prepared for another vocabulary than the bundle has")
+    agreement.check_labels(args, found, data)
+    agreement.check_inventories(args, bound_layers(data, found), data)
+    return found
+
+
+def _part(bundle: Bundle, name: str) -> dict[str, Any]:
+    found = bundle.content.get(name)
+    if not isinstance(found, dict):
+        raise ValueError(f"{bundle.folder}: the index says {quoted(found)} for {name!r}")
+    return found
+
+
+def _inputs(given: dict[str, Any], overrides: Mapping[str, Any], where: str) -> InputOptions:
+    found = InputOptions(**close(given, InputOptions, where))
+    known = [spec.name for spec in fields(InputOptions)]
+    if unknown := [name for name in overrides if name not in known]:
+        raise ValueError(f"{unknown[0]!r} is no option of a bundle; choices: {', '.join(known)}")
+    return replace(found, **close(overrides, InputOptions, "the options given"))
+
+
+def _arguments(given: dict[str, Any], where: str) -> BertOptions:
+    """Return complete options of a model, of which known names and types are taken alone."""
+    arch = given.get("_name")
+    if not isinstance(arch, str) or arch not in ARCHITECTURES:
+        raise ValueError(f"{where} has a model of architecture {quoted(arch)}, none of ours")
+    closed = close(given, BertOptions, where, without=OPENED, before=BEFORE)
+    options = Namespace(**closed, _name=arch)
+    options = merged(options, BertOptions)
+    resolve(options)
+    return merged(options, BertOptions)
+
+
+def _model(bundle: Bundle, args: BertOptions, vocabulary: Any, layers: list[Layer]) -> TextModel:
+    """Build a model and fill it, after its sizes were compared with those of the weights."""
+    form = bundle.content.get("form")
+    if form not in FORMS:
+        raise ValueError(f"{bundle.folder}: form {quoted(form)}; choices: {', '.join(FORMS)}")
+
+    def make() -> nn.Module:
+        model = TextModel(args, vocabulary, layers)
+        return quantize_(model) if form == INT8 else model
+
+    trial = build_without_memory(make)
+    check_size(trial)
+    path = bundle.path(SAFETENSORS)
+    wanted = {name: tuple(value.shape) for name, value in trial.state_dict().items()}
+    found = read_tensors(bundle.folder, sizes=True)
+    if unlike := sorted(n for n in wanted.keys() | found if wanted.get(n) != found.get(n)):
+        raise ValueError(f"{path} does not fit the options: {named(unlike, 6)}")
+    model = make()
+    model.load_state_dict(_of_type(read_tensors(bundle.folder), model.state_dict(), path))
+    return model.eval()
+
+
+def _of_type(
+    tensors: Mapping[str, Tensor], wanted: Mapping[str, Tensor], path: Path
+) -> Mapping[str, Tensor]:
+    for name, value in tensors.items():
+        if value.dtype != wanted[name].dtype:
+            raise ValueError(f"{path}: {name!r} is of {value.dtype}, not {wanted[name].dtype}")
+    return tensors
