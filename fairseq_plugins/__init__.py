@@ -3,6 +3,7 @@
 Importing the package loads neither torch nor fairseq; `registration` registers tasks and models.
 """
 
+import importlib
 from typing import Any
 
 __version__ = "0.1.0"
@@ -10,6 +11,4 @@ __version__ = "0.1.0"
 
 def load(path: Any, **options: Any) -> Any:
     """Load a trained model, as a bundle without fairseq; see `inference.loading.load`."""
-    from .inference.loading import load as load_any
-
-    return load_any(path, **options)
+    return importlib.import_module(f"{__name__}.inference.loading").load(path, **options)

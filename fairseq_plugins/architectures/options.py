@@ -1,12 +1,10 @@
 """Options of a model, however they come: parsed, out of a checkpoint, or from Hydra."""
 
 from argparse import SUPPRESS
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, Optional
-
-from omegaconf import DictConfig, OmegaConf, open_dict
 
 from ..option_flags import check, option
 from ..syntax.layers import parse_features, parse_targets
@@ -40,7 +38,11 @@ def merged(cfg: Any, config_class: type) -> Any:
     Raises:
         ValueError: a value that is no choice or out of its limits; names its option.
     """
-    given = OmegaConf.to_container(cfg, resolve=True) if OmegaConf.is_config(cfg) else vars(cfg)
+    given = vars(cfg)
+    if not _is_plain(cfg):
+        from omegaconf import OmegaConf
+
+        given = OmegaConf.to_container(cfg, resolve=True)
     known = {spec.name: given.get(spec.name, spec.default) for spec in fields(config_class)}
     known = {key: str(value) if isinstance(value, Enum) else value for key, value in known.items()}
     found = config_class(**{**known, "_name": architecture(cfg)})
@@ -55,9 +57,20 @@ def architecture(cfg: Any) -> str:
 
 def write(cfg: Any, **values: Any) -> None:
     """Set fields of a config, structured or not."""
-    with open_dict(cfg) if isinstance(cfg, DictConfig) else nullcontext():
+    with nullcontext() if _is_plain(cfg) else _opened(cfg):
         for key, value in values.items():
             setattr(cfg, key, value)
+
+
+def _is_plain(cfg: Any) -> bool:
+    """Whether options are none of OmegaConf's, which comes with fairseq and not with bundles."""
+    return not type(cfg).__module__.startswith("omegaconf")
+
+
+def _opened(cfg: Any) -> AbstractContextManager:
+    from omegaconf import open_dict
+
+    return open_dict(cfg)
 
 
 def read_features(text: str | None) -> tuple[str, ...]:

@@ -14,6 +14,20 @@ HOW = {
 }
 
 
+USE = """## Use
+
+```python
+from fairseq_plugins import load
+
+load("{name}"){how}
+```
+
+## Licence
+
+To be filled in by whoever publishes this model.
+"""
+
+
 def card(
     name: str,
     manifest: Manifest,
@@ -46,9 +60,11 @@ def card(
     }
     lines = [f"# {name}", ""]
     for title, rows in parts.items():
-        said = [f"- {key}: {value}" for key, value in rows.items() if value not in ("", None)]
-        lines += [f"## {title}", "", *(said or ["None are recorded."]), ""]
-    lines += ["## Use", "", "```python", "from fairseq_plugins import load", ""]
-    lines += [f'load("{name}"){HOW[task]}', "```", ""]
-    lines += ["## Licence", "", "To be filled in by whoever publishes this model.", ""]
-    return "\n".join(lines)
+        lines += [f"## {title}", "", *_listed(rows), ""]
+    return "\n".join([*lines, USE.format(name=name, how=HOW[task])])
+
+
+def _listed(rows: Mapping[str, Any]) -> list[str]:
+    """Return what is known as the lines of a list."""
+    said = [f"- {key}: {value}" for key, value in rows.items() if value not in ("", None)]
+    return said or ["None are recorded."]

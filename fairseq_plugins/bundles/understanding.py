@@ -92,18 +92,15 @@ def load_bundle(
     manifest = read_folder(bundle, TEXT)
     if manifest.task != bundle.task:
         raise ValueError(f"{where} is for {bundle.task!r}, but its manifest for {manifest.task!r}")
-    parts = {name: _part(bundle, name) for name in ("model", "input")}
-    options = _inputs(parts["input"], overrides, where)
-    args = _arguments(parts["model"], where)
+    options = _inputs(_part(bundle, "input"), overrides, where)
+    args = _arguments(_part(bundle, "model"), where)
     layers = bound_layers(bundle.folder, manifest)
     agreement.check_labels(args, manifest, bundle.folder)
     agreement.check_inventories(args, layers, bundle.folder)
     vocabulary = load_vocabulary(bundle.folder, manifest)
-    folder = bundle.folder
     if data is not None:
         manifest = check_folder(data, manifest, vocabulary.content, args)
-        folder = data
-    inputs = TextInputs(folder, manifest, vocabulary, options)
+    inputs = TextInputs(data or bundle.folder, manifest, vocabulary, options)
     inputs.check(syntax_plan.needs_of(args), training=False)
     model = _model(bundle, args, vocabulary, layers)
     inputs.serve(model.needs, model.max_positions())

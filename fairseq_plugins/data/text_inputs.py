@@ -170,21 +170,25 @@ class TextInputs:
             ValueError: streams that disagree, missing labels, or an example that is too long.
         """
         self.check(self.needs, training=learning)
+        dataset = self._read(split, learning, make, texts)
+        self._log_refitted(split, dataset)
+        return dataset
+
+    def _read(
+        self, split: str, learning: bool, make: Callable[..., TextDataset] | None, texts: bool
+    ) -> TextDataset:
         form, where = self.form(learning=learning), (self.folder, self.manifest, split)
         how: dict[str, Any] = {"name_of": partial(text_folders.name_example, self.folder, split)}
         pieces = len(self.vocabulary)
         if not self.asks:
             sentences = text_folders.read_sentences(*where, form.layers, pieces=pieces)
             gold = text_folders.read_gold(*where, required=learning)
-            dataset = (make or TextDataset)(sentences, form, gold=gold, **how)
-        else:
-            read = text_folders.read_questions
-            columns = read(*where, form.layers, pieces=pieces, required=learning)
-            if texts:
-                how["texts"] = Texts.read(self.folder, split, columns.paragraph, columns.offsets)
-            dataset = (make or QuestionDataset)(columns, form, **how)
-        self._log_refitted(split, dataset)
-        return dataset
+            return (make or TextDataset)(sentences, form, gold=gold, **how)
+        known = {"pieces": pieces, "required": learning}
+        columns = text_folders.read_questions(*where, form.layers, **known)
+        if texts:
+            how["texts"] = Texts.read(self.folder, split, columns.paragraph, columns.offsets)
+        return (make or QuestionDataset)(columns, form, **how)
 
     def _log_refitted(self, split: str, dataset: TextDataset) -> None:
         """Log how many examples are not read as they stand there."""

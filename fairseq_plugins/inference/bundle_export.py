@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from ..bundles import folder, understanding
 from ..bundles.card import card
 from ..bundles.index import CARD, UNDERSTANDING, check_free, new_bundle
@@ -52,24 +50,28 @@ def export_bundle(
     output = check_free(output)
     task, (model,) = load_models([checkpoint], data, spacy_model=spacy_model)
     form = understanding.INT8 if int8 else understanding.FLOAT32
-    options = model_options(checkpoint)
+    options, versions = model_options(checkpoint), tool_versions(TOOLS)
     content = understanding.describe(options, task.inputs.options, form)
-    manifest, versions = task.manifest, tool_versions(TOOLS)
-    read = read_part(manifest, task.inputs.needs)
+    said = {"task": task.NAME, "model": about(model, options), "figures": figures(checkpoint)}
+    said |= {"versions": versions, "form": form}
     with new_bundle(output, UNDERSTANDING, task.NAME, content, versions) as made:
-        folder.keep_folder(task.folder, manifest, made, positive=task.positive)
-        if with_pipeline and needs_annotator(read.annotations, manifest.tokenize):
-            names = (manifest.annotations, spacy_model, manifest.tokenize)
-            folder.keep_pipeline(reopen_annotator(task.folder, manifest.annotator, *names), made)
-        elif with_pipeline:
-            logger.info("the model's answers depend on no annotation: no pipeline is needed")
+        folder.keep_folder(task.folder, task.manifest, made, positive=task.positive)
+        if with_pipeline:
+            keep_pipeline(task, made, spacy_model)
         understanding.save_weights(quantize_(model) if int8 else model, made)
-        how = {"task": task.NAME, "versions": versions, "form": form}
-        text = card(
-            output.name, manifest, model=about(model, options), figures=figures(checkpoint), **how
-        )
-        (made / CARD).write_text(text, encoding="utf-8")
+        (made / CARD).write_text(card(output.name, task.manifest, **said), encoding="utf-8")
     logger.info("wrote %s: a bundle of %s", output, checkpoint)
+
+
+def keep_pipeline(task: Any, output: Path, spacy_model: str | None) -> None:
+    """Copy what annotates raw text for a task's models, if anything does, into a bundle."""
+    manifest = task.manifest
+    read = read_part(manifest, task.inputs.needs)
+    if not needs_annotator(read.annotations, manifest.tokenize):
+        logger.info("the model's answers depend on no annotation: no pipeline is needed")
+        return
+    names = (manifest.annotations, spacy_model, manifest.tokenize)
+    folder.keep_pipeline(reopen_annotator(task.folder, manifest.annotator, *names), output)
 
 
 def model_options(checkpoint: Path) -> dict[str, Any]:
@@ -85,12 +87,8 @@ def about(model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         "architecture": options["_name"],
         "family": options.get("family"),
         "features": ", ".join(model.needs.features),
-        "parameters": f"{sum(p.numel() for p in model.parameters()):,}" if not _int8(model) else "",
+        "parameters": f"{sum(p.numel() for p in model.parameters()):,}",
     }
-
-
-def _int8(model: Any) -> bool:
-    return any(value.dtype == torch.int8 for value in model.buffers())
 
 
 def figures(checkpoint: Path) -> dict[str, Any]:

@@ -55,10 +55,8 @@ def load(
     """Load a model, or an ensemble of several (the mean of their probabilities or scores).
 
     Args:
-        path: run folder, checkpoint file or bundle (which needs no fairseq); several as a list, or
-            joined by ``:``.
-        data: the prepared folder (default: the one the first checkpoint was trained on; a bundle
-            needs one for its splits alone).
+        path: run folder, checkpoint file or bundle; several as a list, or joined by ``:``.
+        data: the prepared folder (default: the one the first checkpoint was trained on).
         checkpoint: the file to take from a run folder.
         wanted: names of tasks, one of which it must be.
         cpu: compute on the CPU even where there is a GPU.
@@ -71,9 +69,8 @@ def load(
         ValueError: a checkpoint that is not one of ours, damaged, or would run code; checkpoints
             that do not fit each other or the folder.
     """
-    if bundles := found_bundles(path):
-        inputs, models, how = _from_bundles(bundles, data, wanted, overrides)
-        paths = bundles
+    if paths := found_bundles(path):
+        inputs, models, how = _from_bundles(paths, data, wanted, overrides)
     else:
         from .text_checkpoints import find_checkpoints, load_models
 
@@ -82,11 +79,16 @@ def load(
         task, models = load_models(paths, data, wanted=wanted, **overrides)
         how = {"positive": task.positive, "spacy_model": task.cfg.spacy_model}
         inputs = task.inputs
-    whole = any(isinstance(part, QuantizedLinear) for m in models for part in m.modules())
-    cpu = cpu or int8 or whole  # torch's 8-bit maps are for processors
-    device = torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
     models = [quantize_(model) if int8 else model for model in models]
+    device = _device(models, cpu)
     return Predictor(inputs, models, device, [str(path) for path in paths], **how)
+
+
+def _device(models: Sequence[Any], cpu: bool) -> torch.device:
+    """Return where to compute; torch's 8-bit maps are for processors."""
+    parts = (part for model in models for part in model.modules())
+    cpu = cpu or any(isinstance(part, QuantizedLinear) for part in parts)
+    return torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
 
 
 def _from_bundles(

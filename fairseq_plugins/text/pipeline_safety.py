@@ -5,6 +5,7 @@ list compute, and open nothing but files of the pipeline. What comes from other 
 parts of other pipelines or calls something on the way is refused.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from configparser import Error as ConfigError
 from pathlib import Path
@@ -29,6 +30,7 @@ PARTS = frozenset(  # of the registries of spaCy, without "spacy." and their ver
     + ("lemmatizer_scorer", "ner_scorer", "attribute_ruler_scorer", "senter_scorer")
     + ("zh.ChineseTokenizer",)
 )
+_OF_SPACY = re.compile(r"spacy\.(?P<name>[\w.]+?)(?:\.v\d+)?")
 SUFFIXES = (".py", ".pyc", ".so", ".pkl", ".pickle", ".pt")
 
 
@@ -100,6 +102,6 @@ def _asked(value: Any) -> Iterator[str]:
 
 
 def _bare(name: str) -> str:
-    """Return a function's name without spaCy's own prefix and its version."""
-    stem, _, version = name.rpartition(".v")
-    return stem.removeprefix("spacy.") if version.isdigit() and stem.startswith("spacy.") else name
+    """Return the name of a function of spaCy without its package and version; others whole."""
+    found = _OF_SPACY.fullmatch(name)
+    return found["name"] if found else name

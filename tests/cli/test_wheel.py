@@ -13,6 +13,7 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,9 @@ from raw_datasets import write_raw
 from squad_files import write_toy_bert
 
 pytestmark = pytest.mark.slow
+
+LIBRARIES = [*map(Path, sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}))]
+WITHOUT = ("fairseq", "hydra", "omegaconf", "submitit", "pandas", "matplotlib")  # beginnings
 
 GRID = """
 dataset: cola
@@ -54,15 +58,30 @@ def wheel(tmp_path_factory) -> Path:
 def environment(wheel, tmp_path_factory) -> Path:
     """Install it into an environment that sees the libraries of this one; return its commands."""
     folder = tmp_path_factory.mktemp("environment")
+    return installed(folder, wheel, LIBRARIES)
+
+
+def installed(folder: Path, wheel: Path, libraries: Sequence[Path]) -> Path:
+    """Make an environment with the wheel and what lies in some folders; return its commands."""
     venv.create(folder, with_pip=False)
     own = next(folder.glob("lib/python*/site-packages"))
     # A path in such a file is searched, but the .pth files in it, the checkout's among them, not.
-    places = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    (own / "libraries.pth").write_text("".join(f"{place}\n" for place in sorted(places)))
+    (own / "libraries.pth").write_text("".join(f"{place}\n" for place in libraries))
     words = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install"]
     words += ["--no-deps", "--no-index", wheel]
     subprocess.run([*map(str, words)], check=True, capture_output=True)
     return folder / "bin"
+
+
+@pytest.fixture(scope="module")
+def serving(wheel, tmp_path_factory) -> Path:
+    """Install it where neither fairseq is nor what only training needs."""
+    linked = tmp_path_factory.mktemp("linked")
+    for path in (path for folder in LIBRARIES for path in folder.iterdir()):
+        name = path.name.lower().replace("-", "_").split(".")[0]
+        if not name.startswith(WITHOUT) and not (linked / path.name).exists():
+            (linked / path.name).symlink_to(path)
+    return installed(tmp_path_factory.mktemp("serving"), wheel, [linked])
 
 
 @pytest.fixture(scope="module")
@@ -79,11 +98,11 @@ def place(tmp_path_factory) -> Path:
 def call(environment, place):
     """Return what runs a command of the environment in that folder and gives its output."""
 
-    def call(*words: str) -> str:
+    def call(*words: str, commands: Path = environment) -> str:
         done = subprocess.run(
-            [environment / words[0], *map(str, words[1:])],
+            [commands / words[0], *map(str, words[1:])],
             cwd=place,
-            env={"PATH": f"{environment}:/usr/bin:/bin", "OMP_NUM_THREADS": "1"},
+            env={"PATH": f"{commands}:/usr/bin:/bin", "OMP_NUM_THREADS": "1"},
             capture_output=True,
             text=True,
             timeout=LONGEST_RUN,
@@ -125,3 +144,42 @@ def test_far_from_the_checkout_everything_runs(call, environment, place):
     # The libraries may lie in the checkout's .venv, and their warnings name their own files.
     texts = {path: path.read_text(errors="replace").replace(sys.prefix, "") for path in everything}
     assert not [path for path, text in texts.items() if str(ROOT) in text]
+
+
+LOADED = """
+import json, sys
+from fairseq_plugins import load
+with open("raw.txt") as lines:
+    texts = [line.rstrip("\\n") for line in lines]
+found = [p.answer for p in load("bundles/pos").predict(texts)]
+assert "fairseq" not in sys.modules and len(found) == len(texts)
+print(json.dumps(found))
+"""
+
+
+def test_a_bundle_runs_where_fairseq_is_not(call, serving, place):
+    """Text is annotated by the pipeline that the bundle brings."""
+    words = "prepare text --dataset cola --raw-dir raw --pretrained bert --layers pos,heads"
+    call("fairseq-plugins", *words.split(), "--destdir", "data-bin/pos", "--workers", "1")
+    user_dir = call("fairseq-plugins").strip()
+    train = ["-m", "fairseq_cli.train", "data-bin/pos", "--user-dir", user_dir, *TRAIN.split()]
+    model = "--features pos --local-attention sla --save-dir runs/pos"
+    call("python", *train, *model.split())
+    call("fairseq-plugins", *"export runs/pos bundles/pos --with-pipeline".split())
+    assert (place / "bundles" / "pos" / "pipeline" / "config.cfg").is_file()
+    lines = [json.loads(line) for line in (place / "valid.jsonl").read_text().splitlines()]
+    texts = [f"The cat number {k} sat on the mat, {row['id']}." for k, row in enumerate(lines)]
+    (place / "raw.txt").write_text("".join(f"{text}\n" for text in texts))
+    predict = "--input raw.txt --cpu --output".split()
+    call("fairseq-plugins", "predict", "runs/pos", *predict, "run.jsonl")
+    shutil.move(place / "runs" / "pos", place / "gone")
+    shutil.move(place / "data-bin" / "pos", place / "gone")
+    said = [*predict, "bundle.jsonl"]
+    call("fairseq-plugins", "predict", "bundles/pos", *said, commands=serving)
+    assert (place / "bundle.jsonl").read_text() == (place / "run.jsonl").read_text() != ""
+    found = json.loads(call("python", "-c", LOADED, commands=serving))
+    assert found == [json.loads(row)["label"] for row in (place / "run.jsonl").open()]
+    broken = subprocess.run(
+        [serving / "python", "-c", "import fairseq"], capture_output=True, text=True, check=False
+    )
+    assert "ModuleNotFoundError" in broken.stderr

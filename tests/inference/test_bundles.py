@@ -167,7 +167,9 @@ assert "torch._dynamo" not in sys.modules  # which takes seconds
 @pytest.mark.parametrize("int8", [False, True])
 def test_a_bundle_needs_no_fairseq(bundles, int8) -> None:
     texts = [list(pair) for pair in texts_of("classes")]
-    absent = ABSENT.format(absent=("fairseq", "pandas", "matplotlib", "hydra", "submitit"))
+    absent = ABSENT.format(
+        absent=("fairseq", "omegaconf", "pandas", "matplotlib", "hydra", "submitit")
+    )
     code = ALONE.format(absent=absent, bundle=str(bundles / "classes1"), int8=int8, texts=texts)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr == ""
