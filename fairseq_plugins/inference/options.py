@@ -18,6 +18,7 @@ LOGITS, PAPER = ENSEMBLES = ("logits", "paper")  # see `question_answering`
 COUNTED = ("epoch", "update")  # what checkpoints are counted in, see `averaging`
 AFFINITY, DIFFERENCE, FUSED = ATTENTIONS = ("affinity", "difference", "fused")
 TO_CONTEXT, TO_QUESTION = DIRECTIONS = ("q2c", "c2q")  # of coattention
+HUGGINGFACE, ENCODER, ONNX = EXPORTS = ("huggingface", "huggingface-encoder", "onnx")
 ANSWERED, UNANSWERED = QUESTIONS = ("answered", "unanswered")  # of a split
 
 STANDARD = "-"  # input or output
