@@ -5,7 +5,7 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 HERE = Path(__file__).resolve().parent
-ONNX = ["onnx>=1.19", "onnxscript>=0.5.6", "onnxruntime>=1.23"]
+ONNX = ["onnx>=1.19", "onnxscript>=0.6.2", "onnxruntime>=1.23"]
 
 setup(
     name="fairseq-plugins",
