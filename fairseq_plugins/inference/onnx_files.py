@@ -27,6 +27,7 @@ from ..syntax.layers import Layer
 MODEL, FEATURES = "model.onnx", "features.json"
 OPSET = 20
 PACKAGES = ("onnx", "onnxscript")
+CHATTY = ("torch.onnx", "onnx_ir", "onnxscript")
 LARGEST = 2**31 - 2**26  # bytes of weights in the file itself; more lie in a second one beside it
 
 
@@ -124,13 +125,14 @@ def _forget_sources(model: Any) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep back what torch says of itself while it traces."""
-    logger = logging.getLogger("torch.onnx")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
+    """Keep back what the libraries say of themselves at work."""
+    levels = {name: logging.getLogger(name).level for name in CHATTY}
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(logging.ERROR)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        logger.setLevel(level)
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)

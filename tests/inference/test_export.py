@@ -168,6 +168,8 @@ def test_the_script_writes_onnx(tmp_path) -> None:
     command = [sys.executable, "-m", "fairseq_plugins", "export", path, tmp_path / "out"]
     done = subprocess.run([*command, "--format", "onnx"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1].startswith("wrote ")
+    assert len(done.stdout.splitlines()) == 2  # parameters, and what was written
     assert {"model.onnx", "features.json"} <= {file.name for file in (tmp_path / "out").iterdir()}
 
 
