@@ -105,7 +105,7 @@ def export(
             family, its head is none of the family's, or the vocabulary does not fit.
     """
     directory, family = check_free(directory), family_of(settings)
-    own = NAMES[family.name] if head is None else task_heads.names_with(head, family)
+    own = NAMES[family.name] if head is None else task_heads.names_beneath(family)
     if shape.pooler and own.pooler is None:
         logger.warning("%s has no pooler: the encoder's is left out", family.name)
         shape = replace(shape, pooler=False)

@@ -39,8 +39,10 @@ class TaskHead:
     dropout: float = 0.0
 
 
-def names_with(head: TaskHead, family: Family) -> Names:
-    """Return what a family calls the tensors of an encoder beneath such a head."""
+def names_beneath(family: Family) -> Names:
+    """Return what a family calls the tensors of an encoder beneath a head; the classifier's first
+    map is the encoder's pooler in ours.
+    """
     own = NAMES[family.name]
     return replace(own, pooler=own.dense or own.pooler)
 
@@ -61,7 +63,7 @@ def check_activation(shape: BertShape, family: Family) -> None:
 
 
 def join_head(tensors: dict[str, Tensor], head: TaskHead, family: Family) -> dict[str, Tensor]:
-    """Return tensors of an encoder (`names_with`) and of its head as one model names them."""
+    """Return tensors of an encoder (`names_beneath`) and of its head as one model names them."""
     own = NAMES[family.name]
     found = {
         name if name.startswith(own.heads) else own.prefix + name: tensor
