@@ -5,6 +5,7 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 HERE = Path(__file__).resolve().parent
+ONNX = ["onnx>=1.19", "onnxscript>=0.6.2", "onnxruntime>=1.23"]
 
 setup(
     name="fairseq-plugins",
@@ -60,6 +61,7 @@ setup(
     ],
     extras_require={
         "udpipe": ["ufal.udpipe>=1.3"],  # models named udpipe:PATH
+        "onnx": ONNX,  # export --format onnx; onnxruntime computes what it writes
         # transformers and nervaluate are what tests and benchmarks compare with; playwright drives
         # the browser that looks at reports (an installed Chromium or Chrome); each minor release of
         # ruff may lay code out anew
@@ -74,6 +76,7 @@ setup(
             "playwright>=1.48",
             "ufal.udpipe>=1.3",
             "build>=1.2",
+            *ONNX,
         ],
     },
 )

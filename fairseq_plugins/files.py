@@ -55,6 +55,32 @@ def new_folder(path: str | Path) -> Path:
     return temporary
 
 
+def check_free(folder: str | Path) -> Path:
+    """Refuse a place for a new folder that is taken (ValueError); an empty folder is free."""
+    folder = Path(folder)
+    taken = folder.is_dir() and any(folder.iterdir())
+    if taken or folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise ValueError(f"{folder} is there already; choose another name, or remove it")
+    return folder
+
+
+@contextmanager
+def complete_folder(folder: str | Path) -> Iterator[Path]:
+    """Give a folder to fill, which gets its name when the block ends well.
+
+    Raises:
+        ValueError: the name is taken.
+    """
+    folder = check_free(folder)
+    temporary = new_folder(folder)
+    try:
+        yield temporary
+        os.rename(temporary, folder)
+        sync(folder.parent)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
 def publish(temporary: Path, path: str | Path) -> None:
     """Give a complete file its name, once its bytes are on disk."""
     sync(temporary)

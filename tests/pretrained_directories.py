@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
-from fairseq_plugins.pretrained.huggingface import export
+from fairseq_plugins.pretrained.exporting import export
 
 SPECIALS = ["[PAD]", "[unused0]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PIECES = {

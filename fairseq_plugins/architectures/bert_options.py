@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from ..nn.ancestor_attention import MIXES
-from ..nn.bert import ACTIVATIONS
+from ..nn.bert import ACTIVATIONS, POOLER_ACTIVATIONS
 from ..nn.infusion import INITS, MERGES
 from ..nn.tree_masks import ANCESTOR_PAIRS
 from ..option_flags import choice, option
@@ -140,6 +140,11 @@ class BertOptions(LocalOptions, DualOptions, SpanOptions):
     )
     type_vocab_size: Optional[int] = _given("number of segment embeddings")
     hidden_act: Optional[choice(list(ACTIVATIONS))] = _given("activation")
+    pooler_activation: Optional[choice(list(POOLER_ACTIVATIONS))] = option(
+        "activation behind the first map of a classifier (default: that of the family's own: gelu "
+        "for ELECTRA, relu for DistilBERT, tanh for others)",
+        None,
+    )
     layer_norm_eps: Optional[float] = _given("epsilon of layer normalisation")
     dropout: Optional[float] = _given("dropout on embeddings and block outputs")
     attention_dropout: Optional[float] = _given("dropout on attention weights")

@@ -24,12 +24,13 @@ FOLLOWING = {
     "max_position_embeddings": "positions",
     "type_vocab_size": "segments",
     "hidden_act": "activation",
+    "pooler_activation": "pooler_activation",
     "layer_norm_eps": "norm_epsilon",
     "dropout": "dropout",
     "attention_dropout": "attention_dropout",
 }
 OLDEST = "bert"  # the family of models that do not say theirs
-TUNABLE = ("dropout", "attention_dropout")  # may differ from the checkpoint's
+TUNABLE = ("dropout", "attention_dropout", "pooler_activation")  # may differ from the checkpoint's
 
 
 def family_of(args: BertOptions, folder: Path | None, data: Family) -> Family:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..files import new_folder, sha256, sync, write_text
+from ..files import complete_folder, sha256, sync, write_text
 from ..messages import named, quoted
 from ..text_reading import read_text
 
@@ -111,26 +110,12 @@ def new_bundle(
     Raises:
         ValueError: ``output`` is taken.
     """
-    output = check_free(output)
-    temporary = new_folder(output)
-    try:
+    with complete_folder(output) as temporary:
         yield temporary
         body = {"format": FORMAT, "format_version": VERSION, "kind": kind, "task": task}
         body |= {"content": dict(content), "versions": {"fairseq_plugins": __version__, **versions}}
         body["files"] = {name: _described(temporary / name) for name in _all_files(temporary)}
         write_text(temporary / FILE_NAME, json.dumps(body, indent=1, ensure_ascii=False) + "\n")
-        os.rename(temporary, output)
-        sync(output.parent)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
-def check_free(output: str | Path) -> Path:
-    """Refuse a place to write a folder to that is taken (ValueError); an empty folder is free."""
-    output = Path(output)
-    if output.is_symlink() or output.exists() and not output.is_dir() or _holds_something(output):
-        raise ValueError(f"{output} is there already; choose another name, or remove it")
-    return output
 
 
 def open_bundle(folder: str | Path) -> Bundle:
@@ -220,7 +205,3 @@ def _all_files(folder: Path, part: str = "") -> list[str]:
     paths = (path for path in (folder / part).rglob("*") if not path.is_dir() or path.is_symlink())
     names = sorted(path.relative_to(folder).as_posix() for path in paths)
     return [name for name in names if name not in (FILE_NAME, CARD)]
-
-
-def _holds_something(folder: Path) -> bool:
-    return folder.is_dir() and any(folder.iterdir())

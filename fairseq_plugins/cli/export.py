@@ -3,20 +3,33 @@
     fairseq-plugins export runs/cola bundles/cola
     fairseq-plugins export runs/cola bundles/cola_int8 --int8 --with-pipeline
     fairseq-plugins export runs/cola exported/cola --format huggingface
+    fairseq-plugins export runs/cola_pos exported/cola_onnx --format onnx
 
-bundle       a folder that is run without fairseq, by `predict`, `answer`, `ask` and in Python by
-             `from fairseq_plugins import load`: every model of texts and questions. It holds
-             weights, options, vocabulary and a card; no training data and no code.
-huggingface  the encoder as a directory of its family (BERT, RoBERTa, ...) for transformers'
-             AutoModel and AutoTokenizer, or --pretrained here. The head of the task is no part of
-             it, nor is a pooler where the family has none. Models that read features or attend in
-             another way are refused: the directory would compute something else.
+bundle: a folder that runs without fairseq, in `predict`, `answer`, `ask` and `robustness`, and in
+Python by `from fairseq_plugins import load`. It takes every model of texts and questions, and holds
+weights, options, vocabulary and a card; no training data and no code.
+
+huggingface: a directory of the encoder's family (BERT, RoBERTa, ...) with the task's head and its
+labels, for transformers' AutoModelForSequenceClassification (classes and scores, of sentences and
+pairs), AutoModelForTokenClassification (labels of words, in the row of a word's first subword) or
+AutoModelForQuestionAnswering (--span-head joint). --pretrained takes it too, and leaves the head.
+
+huggingface-encoder: the encoder alone, for AutoModel.
+
+onnx: model.onnx with the head, for ONNX Runtime and others; batches of any size, padded on the
+right. Inputs are input_ids, attention_mask, token_type_ids (BERT, ELECTRA and ALBERT), and with
+--features src_factors, whose ids features.json explains. Outputs are logits, or of answers
+start_logits and end_logits. Needs the packages of the extra "onnx".
+
+config.json, the vocabulary and the tokenizer's settings stand beside each. Models that attend in
+another way, or of which a format has no place for what they read, are refused: it would compute
+something else.
 """
 
 import argparse
 import sys
 
-from ..inference.options import FORMATS
+from ..inference.options import BUNDLE, EXPORTS
 from . import command
 
 PLACES = ("output",)
@@ -27,11 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("checkpoint", help="checkpoint file, or run folder (checkpoint_best.pt)")
     add("output", help="folder to make; appears when it is complete")
     add("--data", help="prepared folder (default: the one it was trained on)")
-    add("--format", default=FORMATS[0], choices=FORMATS, help="see above (default: %(default)s)")
+    add("--format", default=BUNDLE, choices=EXPORTS, help="what to write (default: %(default)s)")
     add("--int8", action="store_true", help="bundle: weights of linear maps in 8 bits")
     copied = "bundle: with the pipeline that annotates raw text"
     add("--with-pipeline", action="store_true", help=copied)
-    other = "that pipeline (default: the prepared folder's, if it is bundled or installed)"
+    other = "bundle: that pipeline (default: the prepared folder's, if it is bundled or installed)"
     add("--spacy-model", "--annotator", metavar="MODEL", help=other)
 
 
@@ -39,13 +52,14 @@ def run(args: argparse.Namespace) -> None:
     """Export.
 
     Raises:
-        FileNotFoundError, ValueError: see `inference.export.export`.
+        FileNotFoundError, ValueError: see `inference.export.export_checkpoint`.
     """
-    from ..inference.export import export
+    from ..inference.export import export_checkpoint
 
     command.show_log("INFO", stream=sys.stdout)
     given = {name: getattr(args, name) for name in ("int8", "with_pipeline", "spacy_model")}
-    if args.format != FORMATS[0] and any(given.values()):
+    if args.format != BUNDLE and any(given.values()):
         flags = "--int8, --with-pipeline and --spacy-model"
-        raise command.UsageError(f"{flags} go with --format {FORMATS[0]}, not {args.format}")
-    export(args.checkpoint, args.output, args.data, form=args.format, **given)
+        raise command.UsageError(f"{flags} go with --format {BUNDLE}, not {args.format}")
+    given = given if args.format == BUNDLE else {}
+    export_checkpoint(args.checkpoint, args.output, args.data, args.format, **given)

@@ -8,9 +8,10 @@ from typing import Any
 
 from ..bundles import folder, understanding
 from ..bundles.card import card
-from ..bundles.index import CARD, UNDERSTANDING, check_free, new_bundle
+from ..bundles.index import CARD, UNDERSTANDING, new_bundle
 from ..checkpoints.reading import read_state
 from ..data.manifest import tool_versions
+from ..files import check_free
 from ..messages import quoted
 from ..nn.quantized import quantize_
 from ..text.annotators import needs_annotator, reopen_annotator

@@ -1,71 +1,141 @@
-"""A trained checkpoint in a form that others run: a bundle, or a Hugging Face directory."""
+"""A trained checkpoint in a form that others run: a bundle, a Hugging Face directory, or ONNX."""
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..pretrained import huggingface
+from torch import nn
+
+from ..files import check_free
+from ..nn.heads import LabelHead
+from ..nn.span_heads import JointSpanHead
+from ..pretrained import exporting
+from ..pretrained.task_heads import ANSWERS, SENTENCES, TOKENS, TaskHead
+from . import onnx_files
 from .bundle_export import export_bundle
-from .options import FORMATS
+from .options import BUNDLE, ENCODER, EXPORTS, HUGGINGFACE, ONNX
 from .text_checkpoints import find_checkpoints, load_models
 
 logger = logging.getLogger(__name__)
 
 
-def export(
+def export_checkpoint(
     checkpoint: str | Path,
     output: str | Path,
     data: str | Path | None = None,
-    *,
-    form: str = FORMATS[0],
+    form: str = BUNDLE,
     **options: Any,
 ) -> None:
-    """Write a checkpoint in one of the `FORMATS`.
+    """Write a checkpoint in another form.
 
     Args:
         checkpoint: a checkpoint file, or a run folder (its ``checkpoint_best.pt``).
-        output: the folder to make.
-        data: the prepared folder (default: the one the checkpoint was trained on).
-        form: of `FORMATS`.
-        options: of `bundle_export.export_bundle`.
+        output: the directory to make.
+        data: the prepared folder (default: the one the checkpoint was trained on), whose
+            vocabulary, labels and tokenizer settings are written beside the weights.
+        form: of `EXPORTS`: a bundle, a Hugging Face directory with the task's head or without, or
+            ONNX.
+        options: of a bundle, see `bundle_export.export_bundle`.
 
     Raises:
-        FileNotFoundError, ValueError: see there, and `export_checkpoint`; more than one checkpoint.
+        FileNotFoundError: no such checkpoint or prepared folder.
+        ValueError: an unknown format, a checkpoint that is refused or that the format cannot hold,
+            an output that is taken, or packages that are missing.
     """
+    if form not in EXPORTS:
+        raise ValueError(f"--format {form!r} is unknown; choices: {', '.join(EXPORTS)}")
+    check_free(output)
+    if form == ONNX:
+        onnx_files.check_installed()
     paths = find_checkpoints(checkpoint)
     if len(paths) > 1:
         raise ValueError(f"{len(paths)} checkpoints were given; an export takes one")
     data = None if data is None else str(data)
-    if form == "bundle":
+    if form == BUNDLE:
         export_bundle(paths[0], output, data, **options)
-    else:
-        export_checkpoint(paths[0], output, data)
+        return
+    task, (model,) = load_models(paths, data)
+    try:
+        FORMATS[form](Path(output), task, model)
+    except ValueError as error:
+        raise ValueError(f"{paths[0]}: {error}") from None
+    logger.info("wrote %s: %s as %s", output, paths[0], form)
 
 
-def export_checkpoint(checkpoint: Path, output: str | Path, data: str | None = None) -> None:
-    """Write the encoder of a checkpoint as a Hugging Face directory, without its head.
-
-    Args:
-        checkpoint: the checkpoint file.
-        output: the directory to make.
-        data: the prepared folder (default: the one the checkpoint was trained on), whose
-            vocabulary and tokenizer settings are written beside the weights.
+def write_encoder(directory: Path, task: Any, model: Any) -> None:
+    """Write a Hugging Face directory of the encoder without its task's head.
 
     Raises:
-        FileNotFoundError: no such checkpoint or prepared folder.
-        ValueError: a checkpoint that is refused or is no plain encoder, or an output that is taken.
+        ValueError: the encoder computes something else than its family's.
     """
-    huggingface.check_free(output)
-    task, (model,) = load_models([checkpoint], data)
-    try:
-        huggingface.check_plain(model.encoder)
-    except ValueError as error:
-        raise ValueError(f"{checkpoint}: {error}") from None
-    huggingface.export(
-        output,
-        model.encoder.state_dict(),
-        model.encoder.shape,
-        vocabulary=task.source_dictionary.vocabulary.content,
-        settings=task.manifest.tokenizer,
-    )
-    logger.info("wrote %s: the encoder of %s, without its head", output, checkpoint)
+    exporting.check_plain(model.encoder)
+    _write(directory, task, model, None)
+
+
+def write_huggingface(directory: Path, task: Any, model: Any) -> None:
+    """Write a Hugging Face directory with the task's head, for transformers' model of the task.
+
+    Raises:
+        ValueError: encoder or head compute something else than transformers'.
+    """
+    exporting.check_plain(model.encoder)
+    _write(directory, task, model, head_of(task, model))
+
+
+def write_onnx(directory: Path, task: Any, model: Any) -> None:
+    """Write ``model.onnx`` with the task's head, beside what makes its input.
+
+    Raises:
+        ValueError: the encoder attends otherwise than plainly, or an answer's head is no single
+            map.
+    """
+    known = {layer.name: layer for layer in task.layers}
+    features = [known[name] for name in model.needs.features]
+    onnx_files.write(directory, model, head_of(task, model), _source(task), features)
+
+
+def head_of(task: Any, model: Any) -> TaskHead:
+    """Return a model's head for its task.
+
+    Raises:
+        ValueError: one of answers that is more than a map of every token; names what to do.
+    """
+    head = model.head
+    if isinstance(head, LabelHead):
+        kind = TOKENS if model.encoder.pooler is None else SENTENCES
+        return TaskHead(kind, _state(head.out), tuple(task.manifest.labels), head.dropout.p)
+    more = {
+        "has coattention": head.coattention is not None,
+        "reads the states of several layers": head.inputs is not None,
+        "has a layer each for start and end": not isinstance(head.head, JointSpanHead),
+    }
+    for what, found in more.items():
+        if found:
+            raise ValueError(
+                f"what finds its answers {what}; only models with --span-head joint and nothing "
+                "before it are written in formats of others"
+            )
+    return TaskHead(ANSWERS, _state(head.head.out))
+
+
+def _write(directory: Path, task: Any, model: Any, head: TaskHead | None) -> None:
+    state, shape = model.encoder.state_dict(), model.encoder.shape
+    exporting.export(directory, state, shape, head=head, **_source(task))
+
+
+def _source(task: Any) -> dict[str, Any]:
+    """Return what says how text becomes the encoder's input."""
+    vocabulary = task.source_dictionary.vocabulary.content
+    return {"vocabulary": vocabulary, "settings": task.manifest.tokenizer}
+
+
+def _state(out: nn.Linear) -> dict[str, Any]:
+    return {"weight": out.weight, "bias": out.bias}
+
+
+FORMATS: dict[str, Callable[[Path, Any, Any], None]] = {
+    HUGGINGFACE: write_huggingface,
+    ENCODER: write_encoder,
+    ONNX: write_onnx,
+}

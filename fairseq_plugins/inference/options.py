@@ -18,13 +18,14 @@ LOGITS, PAPER = ENSEMBLES = ("logits", "paper")  # see `question_answering`
 COUNTED = ("epoch", "update")  # what checkpoints are counted in, see `averaging`
 AFFINITY, DIFFERENCE, FUSED = ATTENTIONS = ("affinity", "difference", "fused")
 TO_CONTEXT, TO_QUESTION = DIRECTIONS = ("q2c", "c2q")  # of coattention
+EXPORTS = ("bundle", "huggingface", "huggingface-encoder", "onnx")  # what `export` writes
+BUNDLE, HUGGINGFACE, ENCODER, ONNX = EXPORTS
 ANSWERED, UNANSWERED = QUESTIONS = ("answered", "unanswered")  # of a split
 
 ANSWERING = "extractive_qa"  # names of tasks
 LABELLING = ("text_classification", "sequence_labeling")
 TASKS = (*LABELLING, ANSWERING)
 DEFAULT = "checkpoint_best.pt"  # of a run
-FORMATS = ("bundle", "huggingface")  # of `export`
 Paths = str | Path | Sequence[str | Path]
 
 STANDARD = "-"  # input or output

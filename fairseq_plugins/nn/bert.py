@@ -34,6 +34,11 @@ ACTIVATIONS = {
     "gelu_new": lambda x: functional.gelu(x, approximate="tanh"),
     "relu": functional.relu,
 }
+POOLER_ACTIVATIONS = {
+    "tanh": torch.tanh,
+    "gelu": ACTIVATIONS["gelu"],
+    "relu": ACTIVATIONS["relu"],
+}
 INIT_STD = 0.02
 
 
@@ -55,6 +60,7 @@ class BertShape:
         attention_dropout: on attention weights.
         padding: id of the padding wordpiece.
         pooler: whether there is a map for the first token's state.
+        pooler_activation: behind that map: ``tanh`` | ``gelu`` | ``relu``.
         embedding: width of the embeddings E, which a map brings to D; None: D, without a map.
         position_offset: which position embedding is the first token's.
         sides: whether segment embeddings say of which text of a pair a token is; otherwise the
@@ -75,6 +81,7 @@ class BertShape:
     attention_dropout: float = 0.1
     padding: int = 0
     pooler: bool = True
+    pooler_activation: str = "tanh"
     embedding: int | None = None
     position_offset: int = 0
     sides: bool = True
@@ -242,6 +249,7 @@ class BertEncoder(nn.Module):
         similarity: Tensor | None = None,
         need_weights: bool = False,
         need_layers: bool = False,
+        layout: BatchLayout | None = None,
     ) -> BertOutput:
         """Encode a batch.
 
@@ -255,8 +263,10 @@ class BertEncoder(nn.Module):
             similarity: how alike words are (B, W, W), for attention that asks.
             need_weights: whether to return attention weights.
             need_layers: whether to return the states of all layers.
+            layout: of the batch (default: every token but the padding wordpiece is real).
         """
-        layout = BatchLayout.of(tokens.eq(self.shape.padding), token_positions)
+        if layout is None:
+            layout = BatchLayout.of(tokens.eq(self.shape.padding), token_positions)
         context = AttentionContext(layout, segments, words, heads, similarity, need_weights)
         states = [self.embeddings(tokens, segments, layout, factors)]  # (N, D) each
         for layer in self.layers if self.top is None else [*self.layers, self.top]:
@@ -264,8 +274,10 @@ class BertEncoder(nn.Module):
         return BertOutput(states[-1], layout, states if need_layers else [], context.outputs)
 
     def pool(self, output: BertOutput) -> Tensor:
-        """Return one vector a sentence, (B, D): tanh of a linear map of the first token's state."""
-        return torch.tanh(self.pooler(output.first))  # (B, D)
+        """Return one vector a sentence, (B, D): a linear map of the first token's state, and the
+        pooler's activation.
+        """
+        return POOLER_ACTIVATIONS[self.shape.pooler_activation](self.pooler(output.first))  # (B, D)
 
 
 def plain_attention(shape: BertShape) -> SelfAttention:

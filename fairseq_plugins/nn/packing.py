@@ -29,11 +29,14 @@ class BatchLayout:
 
     Args:
         padding_mask: (B, S), True at padding.
-        token_positions: (N,) flat positions b S + s of the real tokens, in rising order.
+        token_positions: (N,) flat positions b S + s of the real tokens, in rising order; of all
+            tokens in a `padded` layout.
+        keeps_padding: whether padding is computed with; see `padded`.
     """
 
     padding_mask: Tensor
     token_positions: Tensor
+    keeps_padding: bool = False
 
     @classmethod
     def of(
@@ -62,6 +65,19 @@ class BatchLayout:
             token_positions = (~padding_mask).flatten().nonzero().squeeze(1)  # (N,)
         return cls(padding_mask, token_positions)
 
+    @classmethod
+    def padded(cls, padding_mask: Tensor) -> BatchLayout:
+        """Make a layout in which every place of the batch is a row, N = B S.
+
+        What is computed hangs on sizes alone, never on where padding stands, so that it can be
+        traced. Real tokens get what they would get otherwise; rows of padding hold no meaning.
+
+        Args:
+            padding_mask: (B, S), True at padding, which stands on the right.
+        """
+        positions = torch.arange(padding_mask.numel(), device=padding_mask.device)  # (B S,)
+        return cls(padding_mask, positions, keeps_padding=True)
+
     @property
     def shape(self) -> tuple[int, int]:
         """B and S."""
@@ -69,20 +85,21 @@ class BatchLayout:
 
     @property
     def full(self) -> bool:
-        """Whether nothing is padded, so that packed and padded differ by a reshape alone."""
-        return self.token_positions.numel() == self.padding_mask.numel()
+        """Whether packed and padded differ by a reshape alone."""
+        return self.keeps_padding or self.token_positions.numel() == self.padding_mask.numel()
 
     @property
     def by_length(self) -> bool:
         """Whether blocks are sentences of one length each, and not the whole padded batch."""
-        return self.padding_mask.device.type == "cpu"
+        return self.padding_mask.device.type == "cpu" and not self.keeps_padding
 
     @cached_property
     def blocks(self) -> tuple[SentenceBlock, ...]:
         """What attention treats at a time; together all sentences, in order."""
         if not self.by_length:
+            whole = self.full and not self.keeps_padding
             return (
-                SentenceBlock(slice(None), slice(None), self.shape[1], None if self.full else self),
+                SentenceBlock(slice(None), slice(None), self.shape[1], None if whole else self),
             )
         lengths, counts = (~self.padding_mask).sum(1).unique_consecutive(return_counts=True)
         found, row, sentence = [], 0, 0
@@ -94,17 +111,19 @@ class BatchLayout:
 
     @cached_property
     def positions(self) -> Tensor:
-        """Place of every real token in its sentence, (N,); padding on the left does not count."""
+        """Place of every token in its sentence, (N,); padding on the left does not count."""
         return self.pack((~self.padding_mask).long().cumsum(1) - 1)  # (N,)
 
     @cached_property
     def sentences(self) -> Tensor:
-        """Sentence of every real token, (N,)."""
+        """Sentence of every token, (N,)."""
         return self.token_positions // self.shape[1]
 
     @cached_property
     def first_rows(self) -> Tensor:
         """Packed row of every sentence's first token, (B,); none may be empty."""
+        if self.keeps_padding:
+            return torch.arange(self.shape[0], device=self.padding_mask.device) * self.shape[1]
         lengths = (~self.padding_mask).sum(1)  # (B,)
         return lengths.cumsum(0) - lengths  # (B,)
 

@@ -48,6 +48,8 @@ class Form:
         drawn: fields -> what they are in a model that starts from random weights, if other.
         behind_padding: whether the first token's position is the padding id + 1.
         constants: fields that are the same in all of the family's checkpoints.
+        pooled: activation of the family's classifier, behind its first map.
+        head_dropout: key of the rate before a head's last map.
         written: further keys of a file that we write.
     """
 
@@ -63,6 +65,8 @@ class Form:
     drawn: Mapping[str, Any] = field(default_factory=dict)
     behind_padding: bool = False
     constants: Mapping[str, Any] = field(default_factory=dict)
+    pooled: str = "tanh"
+    head_dropout: str = "classifier_dropout"
     written: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -87,6 +91,8 @@ _DISTILBERT = Form(
     activation="activation",
     norm_epsilon=None,
     constants={"sides": False, "segments": 0, "norm_epsilon": 1e-12},
+    pooled="relu",
+    head_dropout="seq_classif_dropout",
 )
 _ALBERT = Form(
     embedding="embedding_size",
@@ -99,6 +105,7 @@ _ALBERT = Form(
         "embedding": 128,
     },
     constants={"shared": True},
+    head_dropout="classifier_dropout_prob",
     written={"num_hidden_groups": 1, "inner_group_num": 1},
 )
 FORMS = {  # by the name of a family
@@ -106,7 +113,10 @@ FORMS = {  # by the name of a family
     "roberta": _ROBERTA,
     "xlm-roberta": _ROBERTA,
     "electra": Form(
-        embedding="embedding_size", absent={"embedding": 128}, drawn={"embedding": None}
+        embedding="embedding_size",
+        absent={"embedding": 128},
+        drawn={"embedding": None},
+        pooled="gelu",
     ),
     "distilbert": _DISTILBERT,
     "albert": _ALBERT,
@@ -146,7 +156,7 @@ def drawn_shape(family: Family, hidden: int) -> BertShape:
     width = min(own.pop("embedding", None) or hidden, hidden)
     own["embedding"] = embedding_of(family, width, hidden)
     sizes = {"vocabulary": 1, "layers": 1, "heads": 1, "intermediate": 1}
-    return BertShape(hidden=hidden, **{**sizes, **own})
+    return BertShape(hidden=hidden, pooler_activation=form.pooled, **{**sizes, **own})
 
 
 def read_shape(directory: str | Path) -> BertShape:
@@ -169,7 +179,7 @@ def read_shape(directory: str | Path) -> BertShape:
     if form.embedding is not None:
         width = _number(path, config, form.embedding, form.absent["embedding"], least=1)
         values["embedding"] = embedding_of(family, width, values["hidden"])
-    shape = BertShape(**values)
+    shape = BertShape(pooler_activation=form.pooled, **values)
     for problem in _problems(shape, form):
         raise ValueError(f"{path}: {problem}")
     return shape

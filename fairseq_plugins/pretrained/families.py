@@ -75,6 +75,7 @@ class Family:
         row: where these stand.
         renumbered: whether its ids are fairseq's (special tokens first) and not those of its
             sentencepiece file.
+        inputs: what its tokenizer gives, where transformers' own would leave one out.
     """
 
     name: str
@@ -83,6 +84,12 @@ class Family:
     specials: Specials
     row: RowFormat = RowFormat()
     renumbered: bool = False
+    inputs: tuple[str, ...] = ()
+
+    @property
+    def short(self) -> str:
+        """What messages call it."""
+        return "BERT" if self.name == "bert" else self.name
 
     @property
     def vocabulary_file(self) -> str:
@@ -93,6 +100,7 @@ class Family:
 _BERT = Specials("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]")
 _ROBERTA = Specials("<s>", "</s>", "<pad>", "<unk>", "<mask>")
 _ALBERT = Specials("[CLS]", "[SEP]", "<pad>", "<unk>", "[MASK]")
+_SIDED = ("input_ids", "token_type_ids", "attention_mask")
 _TWO = RowFormat(separators=2)  # <s> a </s></s> b </s>
 
 FAMILIES = {
@@ -103,7 +111,7 @@ FAMILIES = {
         Family("xlm-roberta", "XLMRoberta", SENTENCEPIECE, _ROBERTA, _TWO, renumbered=True),
         Family("electra", "Electra", WORDPIECE, _BERT),
         Family("distilbert", "DistilBert", WORDPIECE, _BERT),
-        Family("albert", "Albert", SENTENCEPIECE, _ALBERT),
+        Family("albert", "Albert", SENTENCEPIECE, _ALBERT, inputs=_SIDED),
     )
 }
 

@@ -1,32 +1,23 @@
-"""A pretrained directory of any family as our encoder, and our encoder as such a directory.
+"""A pretrained directory of any family as our encoder; the way back is `exporting`.
 
 Loading is strict: every tensor of the file is used, or left out by name (heads of other tasks), or
 refused; every tensor of the encoder is filled. Half precision becomes float32.
 """
 
-import json
 import logging
-import os
-import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import torch
-from safetensors.torch import save_file
 from torch import Tensor
 
-from ..files import new_folder
 from ..messages import named
-from ..nn.attention import GlobalMixer
-from ..nn.bert import BertEncoder, BertShape
-from . import configuration, names, tokenizer, weights
+from ..nn.bert import BertShape
+from . import configuration, names, weights
 from .directory import DICTIONARY, find_family, is_fairseq
-from .families import Family, family_of
 from .names import NAMES, Names
 from .tokenizer_sources import read_vocabulary
-from .vocabulary import Vocabulary
 
 logger = logging.getLogger(__name__)
 
@@ -57,15 +48,11 @@ def read_config(directory: str | Path) -> BertShape:
     shape = replace(shape, pooler=has_pooler)
     if not shape.shared and shape.layers > len(sizes):  # before as many names are made
         raise ValueError(f"{path}: {len(sizes)} tensors, {authority} says {shape.layers} layers")
-    for what, keys in _unlike(sizes, names.expected_sizes(shape, own)):
-        kind = f"{_title(family)} of {shape.layers} layers by {authority}"
+    for what, keys in names.unlike(sizes, names.expected_sizes(shape, own)):
+        kind = f"{family.short} of {shape.layers} layers by {authority}"
         raise ValueError(f"{path}: {what} tensors {keys} ({kind})")
     _check_sizes(sizes, names.expected_sizes(shape, own), path, authority)
     return shape
-
-
-def _title(family: Family) -> str:
-    return "BERT" if family.name == "bert" else family.name
 
 
 def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[str, Tensor]:
@@ -126,16 +113,6 @@ def _of_encoder(
     return taken
 
 
-def _unlike(found: Collection[str], expected: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with names, and which these are."""
-    for what, keys in (
-        ("unknown", set(found) - set(expected)),
-        ("missing", set(expected) - set(found)),
-    ):
-        if keys:
-            yield what, named(sorted(keys), 6)
-
-
 def _check_sizes(
     found: Mapping[str, names.Size], sizes: Mapping[str, names.Size], path: Path, authority: str
 ) -> None:
@@ -168,109 +145,3 @@ def _check_request(
     if asked.pooler and not own.pooler:
         found = f" ({theirs.pooler}.*)" if theirs.pooler else ""
         raise ValueError(f"{path}: no pooler{found}, the model has one")
-
-
-def check_free(directory: str | Path) -> Path:
-    """Refuse a place to export to that is taken (ValueError); an empty directory is free."""
-    directory = Path(directory)
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        raise ValueError(f"{directory} is there already; choose another name, or remove it")
-    return directory
-
-
-def check_plain(encoder: BertEncoder) -> None:
-    """Refuse an encoder that computes something else than its family from the same weights.
-
-    Raises:
-        ValueError: it reads features, or attends in another way; says which.
-    """
-    for other, those, without in _beyond_bert(encoder):
-        raise ValueError(
-            f"{other}; a pretrained directory has no place for {those}, and without {without} it "
-            "would compute something else"
-        )
-
-
-def _beyond_bert(encoder: BertEncoder) -> Iterator[tuple[str, str, str]]:
-    """Yield what a plain encoder does not have, and two pronouns for it."""
-    if encoder.embeddings.features is not None:
-        yield "the encoder adds features to its word embeddings", "them", "them"
-    if encoder.top is not None:
-        yield "the encoder has syntax-guided layers on top", "them", "them"
-    for number, layer in enumerate(encoder.layers):
-        mixer = layer.attention.mixer
-        if type(mixer) is not GlobalMixer:
-            yield f"layer {number} attends by {type(mixer).__name__}", "that", "it"
-        elif mixer.similar:
-            yield f"layer {number} attends by the similarity of words", "that", "it"
-        elif layer.attention.dual is not None:
-            yield f"layer {number} has dual attention", "that", "it"
-
-
-def export(
-    directory: str | Path,
-    state: Mapping[str, Tensor],
-    shape: BertShape,
-    *,
-    vocabulary: bytes,
-    settings: dict[str, Any],
-) -> None:
-    """Write an encoder as a Hugging Face directory, which appears when it is complete.
-
-    Args:
-        directory: where to; must not exist, or be empty.
-        state, shape: of a plain `nn.bert.BertEncoder`; see `check_plain`.
-        vocabulary: bytes of the vocabulary file, see `vocabulary.Vocabulary`.
-        settings: how raw text is cut, see `tokenizer.read_tokenizer_settings`.
-
-    A pooler is left out where the family has none.
-
-    Raises:
-        ValueError: the directory is taken, the parameters are not those of a plain encoder of the
-            family, or the vocabulary does not fit.
-    """
-    directory, family = check_free(directory), family_of(settings)
-    if shape.pooler and NAMES[family.name].pooler is None:
-        logger.warning("%s has no pooler: the encoder's is left out", family.name)
-        shape = replace(shape, pooler=False)
-        state = {name: value for name, value in state.items() if not name.startswith("pooler.")}
-    tensors = _their_tensors(state, shape, family)
-    pieces = Vocabulary(vocabulary, "the vocabulary", family)
-    if len(pieces) > shape.vocabulary:
-        raise ValueError(
-            f"the vocabulary has {len(pieces)} subwords, the encoder {shape.vocabulary} embeddings"
-        )
-    files = tokenizer.tokenizer_files(pieces, settings, shape.longest)
-    config = json.dumps(configuration.config_of(shape, family), indent=2) + "\n"
-    files[configuration.FILE_NAME] = config.encode()
-    temporary = new_folder(directory)
-    try:
-        for name, content in files.items():
-            (temporary / name).write_bytes(content)
-        _save(tensors, temporary / weights.SAFETENSORS)
-        os.rename(temporary, directory)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _their_tensors(
-    state: Mapping[str, Tensor], shape: BertShape, family: Family
-) -> dict[str, Tensor]:
-    """Return the tensors under their names, refusing what a plain encoder does not have."""
-    own = NAMES[family.name]
-    for what, keys in _unlike(state, [ours for ours, _ in names.renamings(shape, own)]):
-        raise ValueError(f"not a plain {_title(family)}: {what} {keys}")
-    plain = {name: tensor.detach().cpu().to(torch.float32) for name, tensor in state.items()}
-    tensors = names.to_theirs(plain, shape, own)
-    for name, size in names.expected_sizes(shape, own).items():
-        if tuple(tensors[name].shape) != size:
-            raise ValueError(f"{name!r} has shape {tuple(tensors[name].shape)}, expected {size}")
-    return tensors
-
-
-def _save(tensors: dict[str, Tensor], path: Path) -> None:
-    """Write tensors to a file with usual permissions; safetensors makes it private."""
-    save_file(tensors, path, metadata={"format": "pt"})
-    mask = os.umask(0)
-    os.umask(mask)
-    path.chmod(0o666 & ~mask)

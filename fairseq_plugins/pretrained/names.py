@@ -5,12 +5,13 @@ then key, then value. All other tensors only change their name. Layers that shar
 one set of names.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
+from ..messages import named
 from ..nn.bert import BertShape
 
 Tensors = dict[str, Tensor]
@@ -39,6 +40,8 @@ class Names:
         parts: ours, under ``layers.N``, -> theirs, under ``layer``.
         projection: map of embeddings to the encoder's width, where there is one.
         pooler: map of the first token's state; None: the family has none.
+        dense: first map of its classifier of sentences, where that is not the pooler.
+        out: last map of that classifier.
     """
 
     prefix: str
@@ -60,10 +63,13 @@ class Names:
     )
     projection: str = "embeddings_project"
     pooler: str | None = "pooler.dense"
+    dense: str | None = None
+    out: str = "classifier"
 
 
 _TASKS = ("classifier.", "qa_outputs.")
-_ROBERTA = Names("roberta.", ("lm_head.", *_TASKS))
+_DEEP = {"dense": "classifier.dense", "out": "classifier.out_proj"}
+_ROBERTA = Names("roberta.", ("lm_head.", *_TASKS), **_DEEP)
 _DISTILBERT = Names(
     "distilbert.",
     ("vocab_transform.", "vocab_layer_norm.", "vocab_projector.", "pre_classifier.", *_TASKS),
@@ -77,6 +83,7 @@ _DISTILBERT = Names(
         "output_norm": "output_layer_norm",
     },
     pooler=None,
+    dense="pre_classifier",
 )
 _ALBERT = Names(
     "albert.",
@@ -98,7 +105,9 @@ NAMES = {  # by the name of a family
     "bert": Names("bert.", ("cls.", *_TASKS)),
     "roberta": _ROBERTA,
     "xlm-roberta": _ROBERTA,
-    "electra": Names("electra.", (*_ELECTRA_HEADS, "sequence_summary.", *_TASKS), pooler=None),
+    "electra": Names(
+        "electra.", (*_ELECTRA_HEADS, "sequence_summary.", *_TASKS), pooler=None, **_DEEP
+    ),
     "distilbert": _DISTILBERT,
     "albert": _ALBERT,
 }
@@ -165,3 +174,13 @@ def to_theirs(tensors: Tensors, shape: BertShape, names: Names) -> Tensors:
         for name, part in zip(theirs, tensors[ours].chunk(len(theirs)), strict=True):
             found[name] = part.clone(memory_format=torch.contiguous_format)
     return found
+
+
+def unlike(found: Collection[str], expected: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with names, and which these are."""
+    for what, keys in (
+        ("unknown", set(found) - set(expected)),
+        ("missing", set(expected) - set(found)),
+    ):
+        if keys:
+            yield what, named(sorted(keys), 6)

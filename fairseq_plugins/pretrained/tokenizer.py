@@ -115,6 +115,7 @@ def tokenizer_files(
         **_how_text_is_cut(vocabulary, settings),
         "model_max_length": longest,
         **special,
+        **({"model_input_names": list(family.inputs)} if family.inputs else {}),
     }
     texts = {FILE_NAME: config, "special_tokens_map.json": special}
     found = {name: f"{json.dumps(body, indent=2)}\n".encode() for name, body in texts.items()}

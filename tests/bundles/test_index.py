@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from fairseq_plugins.bundles import index
+from fairseq_plugins.files import check_free
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_a_failed_bundle_leaves_nothing(tmp_path) -> None:
 def test_a_taken_place_is_refused(tmp_path, make) -> None:
     make(tmp_path / "out")
     with pytest.raises(ValueError, match="is there already"):
-        index.check_free(tmp_path / "out")
+        check_free(tmp_path / "out")
 
 
 def test_cards_and_what_lies_beside_may_change(bundle) -> None:

@@ -128,7 +128,8 @@ def _ask(workshop: Workshop, name: str) -> Any:
 
 
 def _export(workshop: Workshop, name: str) -> Any:
-    commands.run("export", Path(_run(name)).parent, "exported", cwd=workshop.place)
+    given = ("--format", "huggingface-encoder")  # once there was no other
+    commands.run("export", Path(_run(name)).parent, "exported", *given, cwd=workshop.place)
     found = record(workshop.place / "exported")["files"]
     shutil.rmtree(workshop.place / "exported")
     return found

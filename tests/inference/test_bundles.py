@@ -19,7 +19,7 @@ import fairseq_plugins
 from fairseq_plugins.bundles.index import FILE_NAME, open_bundle
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.files import sha256
-from fairseq_plugins.inference.export import export
+from fairseq_plugins.inference.export import export_checkpoint as export
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.inference.question_answering import load as load_reader
 from fairseq_plugins.nn.quantized import QuantizedLinear

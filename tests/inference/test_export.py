@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,11 @@ from fairseq import tasks
 from fairseq.dataclass.configs import FairseqConfig
 from omegaconf import OmegaConf
 from pretrained_directories import SETTINGS, vocabulary_of, write_directory
+from safetensors.torch import load_file
 
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.data.manifest import TEXT, Manifest
-from fairseq_plugins.inference.export import export
+from fairseq_plugins.inference.export import export_checkpoint as export
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.pretrained.huggingface import load_state, read_config
 from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings
@@ -148,6 +151,27 @@ def test_the_script_exports(tmp_path, monkeypatch) -> None:
         "tokenizer_config.json",
         "vocab.txt",
     ]
+
+
+@pytest.mark.parametrize("form", ["huggingface", "huggingface-encoder"])
+def test_the_script_writes_the_format_that_is_asked_for(tmp_path, monkeypatch, form) -> None:
+    path, state = checkpoint(tmp_path)
+    assert run_script(monkeypatch, path, tmp_path / "out", "--format", form) == 0
+    stored = load_file(tmp_path / "out" / "model.safetensors")
+    assert ("classifier.weight" in stored) == (form == "huggingface")
+    if form == "huggingface":
+        assert torch.equal(stored["classifier.weight"], state["head.out.weight"])
+
+
+@pytest.mark.slow
+def test_the_script_writes_onnx(tmp_path) -> None:
+    path, _ = checkpoint(tmp_path, "bert_pos")
+    command = [sys.executable, "-m", "fairseq_plugins", "export", path, tmp_path / "out"]
+    done = subprocess.run([*command, "--format", "onnx"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1].startswith("wrote ")
+    assert len(done.stdout.splitlines()) == 2  # parameters, and what was written
+    assert {"model.onnx", "features.json"} <= {file.name for file in (tmp_path / "out").iterdir()}
 
 
 def test_the_script_says_in_a_line_what_is_wrong(tmp_path, monkeypatch, capsys) -> None:

@@ -12,7 +12,7 @@ from prepared_text import train
 from raw_datasets import write_raw
 from raw_text import RuleParser, text_options
 
-from fairseq_plugins.inference.export import export
+from fairseq_plugins.inference.export import export_checkpoint as export
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.prep.recipes import text
@@ -66,6 +66,7 @@ def test_a_checkpoint_is_tuned_resumed_read_and_exported(tmp_path, form) -> None
     last = load(tmp_path / "run", checkpoint="checkpoint_last.pt", cpu=True).models[0].encoder
     assert all(torch.equal(last.state_dict()[name], v) for name, v in load_state(out).items())
     assert read_config(out).positions == last.shape.positions
+    assert_predicts_the_same(out, tmp_path / "run")
     tokenizer = transformers.AutoTokenizer.from_pretrained(out)
     theirs = transformers.AutoModel.from_pretrained(out).eval()
     for row in map(json.loads, (folder / "valid.examples.jsonl").open(encoding="utf-8")):
@@ -73,3 +74,16 @@ def test_a_checkpoint_is_tuned_resumed_read_and_exported(tmp_path, form) -> None
         with torch.no_grad():
             states = theirs(**batch).last_hidden_state[0]
             assert (last(batch["input_ids"]).rows - states).abs().max() < 1e-5
+
+
+def assert_predicts_the_same(out, run) -> None:
+    """Raw texts get the same probabilities from transformers' classifier, by name."""
+    theirs = transformers.AutoModelForSequenceClassification.from_pretrained(out).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(out)
+    texts = ["The small dog rose.", "A dog", "Can the dog not?"]
+    with torch.no_grad():
+        logits = theirs(**tokenizer(texts, padding=True, return_tensors="pt")).logits
+    predictor = load(run, checkpoint="checkpoint_last.pt", cpu=True)
+    for one, row in zip(predictor.predict(texts), logits.double().softmax(-1).tolist()):
+        found = {theirs.config.id2label[i]: share for i, share in enumerate(row)}
+        assert one.probabilities == pytest.approx(found, abs=1e-5)

@@ -12,7 +12,7 @@ from fairseq_plugins.architectures.bert_options import ARCHITECTURES
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
-from fairseq_plugins.pretrained import huggingface
+from fairseq_plugins.pretrained import exporting
 from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
 
 POS = 19  # 17 parts of speech, padding, special
@@ -36,7 +36,7 @@ def checkpoint(tmp_path):
     encoder = BertEncoder(BertShape(12, 16, 3, 2, 24, positions=20, dropout=0.3))
     folder = tmp_path / "hf"
     settings = {"lowercase": True, "strip_accents": True, "chinese_characters": True}
-    huggingface.export(
+    exporting.export(
         folder, encoder.state_dict(), encoder.shape, vocabulary=VOCABULARY, settings=settings
     )
     return folder, encoder.eval()

@@ -209,6 +209,21 @@ def test_random_weights_take_the_family_of_the_folder() -> None:
         BertModel.build_model(cfg, task)
 
 
+@pytest.mark.parametrize("family", ["electra", "distilbert"])
+def test_classifiers_of_before_have_tanh_and_new_ones_what_the_family_has(family) -> None:
+    about, cfg = manifest(family=FAMILIES[family]), options(**SMALL)
+    task, sample = text_task(FewSubwords(about.family)), net_input(SINGLE)
+    BertModel.complete_config(cfg, about)
+    models = [BertModel.build_model(cfg, task)]
+    del cfg.pooler_activation  # as in older checkpoints
+    models.append(BertModel.build_model(cfg, task))
+    cfg.pooler_activation = "tanh"
+    models.append(BertModel.build_model(cfg, task))
+    new, before, tanh = (loud(model.eval())(**sample)[0] for model in models)
+    assert torch.equal(before, tanh)
+    assert not torch.allclose(new, before)
+
+
 @pytest.mark.parametrize(
     ("family", "given", "message"),
     [

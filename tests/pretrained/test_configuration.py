@@ -32,6 +32,7 @@ def test_configuration_round_trip(tmp_path, family) -> None:
     numbers = [value for value in vars(shape).values() if value not in (None, True, False)]
     assert len({*numbers}) == len(numbers)  # no two fields can be exchanged
     own = constants_of(FAMILIES[family], shape.padding)
+    own["pooler_activation"] = FORMS[family].pooled
     if FORMS[family].embedding:
         own["embedding"] = 8
     shape = replace(shape, **own)

@@ -14,7 +14,8 @@ from pretrained_directories import (
 from safetensors.torch import load_file
 
 from fairseq_plugins.nn.bert import BertEncoder
-from fairseq_plugins.pretrained.huggingface import check_plain, export, load_state, read_config
+from fairseq_plugins.pretrained.exporting import check_plain, export
+from fairseq_plugins.pretrained.huggingface import load_state, read_config
 from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings
 
 
@@ -108,7 +109,7 @@ def test_a_failed_export_leaves_nothing(tmp_path, monkeypatch) -> None:
     def fail(*args, **kwargs):
         raise OSError("disk full")
 
-    monkeypatch.setattr("fairseq_plugins.pretrained.huggingface.save_file", fail)
+    monkeypatch.setattr("fairseq_plugins.pretrained.exporting.save_file", fail)
     with pytest.raises(OSError, match="disk full"):
         export_to(tmp_path / "bert")
     assert list(tmp_path.iterdir()) == []

@@ -11,8 +11,9 @@ from family_directories import FORMS
 from family_encoders import SIZES, fill, save_fairseq, save_theirs
 
 from fairseq_plugins.nn.bert import BertEncoder
+from fairseq_plugins.pretrained.exporting import export
 from fairseq_plugins.pretrained.families import FAMILIES
-from fairseq_plugins.pretrained.huggingface import export, load_state, read_config
+from fairseq_plugins.pretrained.huggingface import load_state, read_config
 from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings
 from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
 

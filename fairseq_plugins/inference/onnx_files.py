@@ -1,0 +1,139 @@
+"""A model of an understanding task as one ONNX graph, beside the files that make its input.
+
+The graph takes padded batches of any size (`nn.padded_model`). ``config.json`` holds labels and
+sizes as transformers keeps them, the tokenizer's files are those of a Hugging Face directory, and
+``features.json`` says which ids of which features ``src_factors`` holds.
+"""
+
+import json
+import logging
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ..files import complete_folder
+from ..nn.bert import BertShape
+from ..nn.padded_model import PaddedModel
+from ..pretrained import exporting
+from ..pretrained.task_heads import ANSWERS, TaskHead
+from ..syntax.labels import PAD_ID, SPECIAL_ID
+from ..syntax.layers import Layer
+
+MODEL, FEATURES = "model.onnx", "features.json"
+OPSET = 20
+PACKAGES = ("onnx", "onnxscript")
+CHATTY = ("torch.onnx", "onnx_ir", "onnxscript")
+LARGEST = 2**31 - 2**26  # bytes of weights in the file itself; more lie in a second one beside it
+
+
+def check_installed() -> None:
+    """Refuse to go on (ValueError) where packages that write ONNX are missing."""
+    missing = [name for name in PACKAGES if find_spec(name) is None]
+    if missing:
+        raise ValueError(
+            f"--format onnx needs {' and '.join(missing)}: pip install 'fairseq-plugins[onnx]', or "
+            "in a checkout pip install '.[onnx]'"
+        )
+
+
+def write(
+    directory: Path,
+    model: Any,
+    head: TaskHead,
+    source: Mapping[str, Any],
+    features: Sequence[Layer] = (),
+) -> None:
+    """Write a folder with the graph, which appears when it is complete.
+
+    Args:
+        directory: where to; must not exist, or be empty.
+        model: `models.bert.BertModel`.
+        head: its head.
+        source: ``vocabulary`` and ``settings``, see `exporting.small_files`.
+        features: the layers that it reads, with their values, in order.
+
+    Raises:
+        ValueError: the directory is taken, or the encoder attends otherwise than plainly.
+    """
+    for other, *_ in exporting.beyond_plain(model.encoder, features=False):
+        raise ValueError(
+            f"{other}, which --format onnx does not write; a bundle holds every model: "
+            "fairseq-plugins export RUN BUNDLE"
+        )
+    files = exporting.small_files(model.encoder.shape, head=head, **source)
+    if features:
+        files[FEATURES] = f"{json.dumps(_described(features), indent=2)}\n".encode()
+    with complete_folder(directory) as folder:
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+        graph = PaddedModel(model.encoder, model.head).float().eval()
+        outputs = ["start_logits", "end_logits"] if head.kind == ANSWERS else ["logits"]
+        _save(graph, example(model.encoder.shape, len(features)), outputs, folder / MODEL)
+
+
+def _described(features: Sequence[Layer]) -> dict[str, Any]:
+    """Say what the columns of ``src_factors`` hold: for every feature the value of each id."""
+    columns = [{"name": one.name, "values": list(one.inventory.symbols)} for one in features]
+    return {"input": "src_factors", "padding": PAD_ID, "special": SPECIAL_ID, "columns": columns}
+
+
+def example(shape: BertShape, features: int) -> dict[str, Tensor]:
+    """Return a batch by the names of the graph's inputs, of ``features`` columns of features."""
+    tokens = torch.zeros(2, min(8, shape.longest), dtype=torch.long)  # (B, S)
+    found = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
+    if shape.sides:
+        found["token_type_ids"] = torch.zeros_like(tokens)
+    if features:
+        found["src_factors"] = tokens[..., None].repeat(1, 1, features)  # (B, S, F)
+    return found
+
+
+def _save(graph: nn.Module, batch: dict[str, Tensor], outputs: list[str], path: Path) -> None:
+    """Trace a graph on a batch and write it, for batches of any size."""
+    axes = {0: torch.export.Dim("batch"), 1: torch.export.Dim("length")}
+    with _quiet():
+        program = torch.onnx.export(
+            graph,
+            kwargs=batch,
+            dynamic_shapes={name: axes for name in batch},
+            input_names=list(batch),
+            output_names=outputs,
+            opset_version=OPSET,
+            dynamo=True,
+            verbose=False,
+        )
+        _forget_sources(program.model)
+        size = sum(value.nbytes for value in graph.parameters())
+        program.save(path, external_data=size > LARGEST)
+
+
+def _forget_sources(model: Any) -> None:
+    """Take out of a graph where its code lay on this machine."""
+    for node in model.graph.all_nodes():
+        node.metadata_props.clear()
+        for value in node.outputs:
+            value.metadata_props.clear()
+    for value in (*model.graph.inputs, *model.graph.initializers.values()):
+        value.metadata_props.clear()
+    model.metadata_props.clear()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep back what the libraries say of themselves at work."""
+    levels = {name: logging.getLogger(name).level for name in CHATTY}
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)

@@ -1,0 +1,90 @@
+"""What stands on an encoder for a task, as transformers has it: tensors and configuration.
+
+Of sentences, and of pairs, a linear map of the first token's state, an activation, and a linear map
+to the classes or the score; of words and of answers a linear map of every token's state. The first
+map is the encoder's pooler in BERT and ALBERT and the classifier's own in the others; the
+activation is tanh, but gelu in ELECTRA and relu in DistilBERT.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..nn.bert import BertShape
+from .configuration import FORMS
+from .families import Family
+from .names import KINDS, NAMES, Names
+
+SENTENCES, TOKENS, ANSWERS = "SequenceClassification", "TokenClassification", "QuestionAnswering"
+SCORE = "score"  # the name of a score's one output
+
+
+@dataclass(frozen=True)
+class TaskHead:
+    """A trained head.
+
+    Args:
+        kind: `SENTENCES`, `TOKENS` or `ANSWERS`.
+        state: ``weight`` (C, D) and ``bias`` (C,) of its last map.
+        labels: names of the C outputs; none for a score, and for the start and end of answers.
+        dropout: rate before the last map.
+    """
+
+    kind: str
+    state: Mapping[str, Tensor]
+    labels: tuple[str, ...] = ()
+    dropout: float = 0.0
+
+
+def names_beneath(family: Family) -> Names:
+    """Return what a family calls the tensors of an encoder beneath a head; the classifier's first
+    map is the encoder's pooler in ours.
+    """
+    own = NAMES[family.name]
+    return replace(own, pooler=own.dense or own.pooler)
+
+
+def check_activation(shape: BertShape, family: Family) -> None:
+    """Refuse a pooler that transformers' head would not compute.
+
+    Raises:
+        ValueError: its activation is another one; names both.
+    """
+    ours, theirs = shape.pooler_activation, FORMS[family.name].pooled
+    if ours != theirs:
+        raise ValueError(
+            f"its classifier has {ours} behind its first map; that of {family.name} in "
+            f"transformers has {theirs}, and would compute something else; --format "
+            "huggingface-encoder writes the encoder alone"
+        )
+
+
+def join_head(tensors: dict[str, Tensor], head: TaskHead, family: Family) -> dict[str, Tensor]:
+    """Return tensors of an encoder (`names_beneath`) and of its head as one model names them."""
+    own = NAMES[family.name]
+    found = {
+        name if name.startswith(own.heads) else own.prefix + name: tensor
+        for name, tensor in tensors.items()
+    }
+    out = {SENTENCES: own.out, TOKENS: "classifier", ANSWERS: "qa_outputs"}[head.kind]
+    for kind in KINDS:
+        tensor = head.state[kind].detach().cpu().to(torch.float32)
+        found[f"{out}.{kind}"] = tensor.clone(memory_format=torch.contiguous_format)
+    return found
+
+
+def config_of(head: TaskHead, family: Family) -> dict[str, Any]:
+    """Return what a head adds to ``config.json``, or says otherwise."""
+    found: dict[str, Any] = {"architectures": [f"{family.title}For{head.kind}"]}
+    if head.kind == ANSWERS:
+        return found
+    labels = head.labels or (SCORE,)
+    found["id2label"] = {str(number): label for number, label in enumerate(labels)}
+    found["label2id"] = {label: number for number, label in enumerate(labels)}
+    if head.kind == SENTENCES:
+        kind = "single_label_classification" if head.labels else "regression"
+        found["problem_type"] = kind
+    return found | {FORMS[family.name].head_dropout: head.dropout}
