@@ -16,6 +16,7 @@ from ..nn.infusion import INITS, MERGES
 from ..nn.tree_masks import ANCESTOR_PAIRS
 from ..option_flags import option
 from ..pretrained.families import FAMILIES
+from . import _local_options
 from ._dual_options import DualOptions
 from ._local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, LocalOptions
 from ._options import NONE, architecture, preset, write, written
@@ -73,7 +74,7 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
 }
 
 # What a checkpoint means that was made before there was an option, where that is not its default.
-BEFORE: dict[str, Any] = {"ancestor_pairs": "open"}
+BEFORE: dict[str, Any] = {**_local_options.BEFORE, "ancestor_pairs": "open"}
 
 
 def _given(text: str) -> Any:

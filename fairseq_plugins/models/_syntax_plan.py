@@ -11,7 +11,7 @@ from ..nn.parent_attention import ParentSupervision
 from ..syntax.needs import Needs
 from ._bert_config import BertConfig
 from ._dual_options import dual_attention, dual_layers, similarity_layers
-from ._local_options import read_layers, read_rules
+from ._local_options import SEPARATE, read_layers, read_rules
 from ._options import read_features
 
 
@@ -47,7 +47,8 @@ def attention(args: BertConfig, shape: BertShape) -> Callable[[int], SelfAttenti
         unread = layer in dual and args.ablate == "affinity"
         if layer in local and not unread:
             gate = Gate(shape.hidden, len(rules), args.gate_bias_init)
-            mixer = LocalMixer(rules, gate, shape.attention_dropout, layer, layer in similar)
+            how = {"similar": layer in similar, "separate": args.local_dropout == SEPARATE}
+            mixer = LocalMixer(rules, gate, shape.attention_dropout, layer, **how)
         else:
             mixer = GlobalMixer(shape.attention_dropout, layer in similar)
         return SelfAttention(

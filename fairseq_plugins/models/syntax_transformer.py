@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from ..syntax.layers import COLUMN, Layer, digests
 from ..syntax.needs import Needs
-from . import _config, _options
+from . import _config, _local_options, _options
 from ._decoder import FactoredDecoder
 from ._encoder import OPTION, SyntaxEncoder, plan_local, read_tree
 from ._options import NONE
@@ -41,7 +41,7 @@ class SyntaxTransformerModel(TransformerModel):
 
     takes_source_factors = True
     opened = ("encoder_embed_path", "decoder_embed_path")
-    before: dict[str, Any] = {}
+    before = _local_options.BEFORE
     resolve = staticmethod(_config.resolve)
     needs = Needs()
 
