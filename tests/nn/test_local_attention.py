@@ -188,12 +188,15 @@ def test_each_softmax_loses_weights_of_its_own_or_the_mixture_does(separate, sim
     torch.nn.init.zeros_(mixer.gate.weight)
     torch.nn.init.constant_(mixer.gate.bias, -math.log(3))  # a quarter is local
     context = context_of([row] * copies, extra=1)
-    context = replace(context, similarity=torch.ones(copies, 2, 2), need_weights=need_weights)
+    alike = torch.ones(copies, 4, 4)
+    alike[:, 1:3, 1:3] = torch.rand(copies, 2, 2)  # of the words
+    context = replace(context, similarity=alike[:, 1:3, 1:3], need_weights=need_weights)
     query, key = torch.randn(2, copies, 4, 2, 4, dtype=torch.float64)
     value = torch.eye(4, dtype=torch.float64)[None, :, None].expand_as(query)
     qkv = torch.stack([query, key, value], 2).flatten(2).flatten(0, 1)  # (N, 3 D)
     used, _ = mixer(qkv, 2, qkv[:, :8], context)
-    weights = (torch.einsum("nthk,nshk->nths", query, key) / 2).softmax(-1)
+    scores = torch.einsum("nthk,nshk->nths", query, key) / 2
+    weights = (scores * alike[:, :, None] if similar else scores).softmax(-1)
     shares = used.view_as(weights) / weights
     wanted = [0.0, 0.5, 1.5, 2.0] if separate else [0.0, 2.0]
     found, counts = shares.mul(1e6).round().div(1e6).unique(return_counts=True)
