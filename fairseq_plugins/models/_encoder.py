@@ -272,7 +272,9 @@ class SyntaxEncoder(TransformerEncoderBase):
         x, embedding = self.forward_embedding(src_tokens, token_embeddings)  # (B, S, D)
         x = x.masked_fill(padding_mask[..., None], 0).transpose(0, 1)  # (S, B, D)
         special = padding_mask | src_tokens.eq(self.dictionary.eos())
-        masks = openings(self.local, special, padding_mask, src_factors, x.dtype)
+        kind = x.device.type
+        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else x.dtype
+        masks = openings(self.local, special, padding_mask, src_factors, dtype)
         states = [x] if every else []
         for layer in self.layers:
             local = getattr(layer, "takes_openings", False)

@@ -4,9 +4,9 @@
     O = dropout(sum over c of g_c P_c) V                                              (mixture)
 
 where M_c closes places (`nn.masks`). Both have the same expectation, and are the same without
-dropout. Then, and with separate dropout, each attention can be one call of torch's fused kernel,
-whose outputs are weighed: it keeps queries, keys, values and what it returns for the gradient, and
-no table of T x S for each head. Openly, there are such tables.
+dropout. Separately, each attention can be one call of torch's fused kernel, whose outputs are
+weighed: it keeps queries, keys, values and what it returns for the gradient, the mask, which all
+heads and layers share, and no table of T x S for each head. Openly, there are such tables.
 
 Letters: n sentences of l = T = S tokens in a block, H heads of size K, C attentions.
 """
@@ -87,4 +87,5 @@ def _by_attention(shares: Tensor) -> list[Tensor]:
 
 def _weighed(tables: Sequence[Tensor], shares: Sequence[Tensor]) -> Tensor:
     """Add tables (n, H, l, .) up by shares (n, 1, l, 1)."""
-    return sum(table * share for table, share in zip(tables, shares))
+    first, *others = (table * share for table, share in zip(tables, shares))
+    return sum(others, first)

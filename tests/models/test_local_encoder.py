@@ -307,6 +307,23 @@ def test_half_precision(task, plain, batch, dtype):
     torch.testing.assert_close(out.float(), scores(model, batch), rtol=0.1, atol=0.1)
 
 
+@pytest.mark.parametrize("how", ["autocast", "half", "single"])
+def test_masks_are_of_the_type_of_the_scores(task, plain, batch, how, monkeypatch):
+    """Otherwise every layer would make, and keep, its own."""
+    model, kinds = local(task, plain, "sla"), []
+
+    def spy(qkv, masks, *rest):
+        kinds.append({*(part.dtype for part in qkv), *(mask.added.dtype for mask in masks)})
+        return qkv[2]
+
+    monkeypatch.setattr(_encoder, "fuses", lambda values: True)
+    monkeypatch.setattr(_encoder, "fused", spy)
+    model.to(torch.bfloat16 if how == "half" else torch.float32)
+    with torch.autocast("cpu", torch.bfloat16, enabled=how == "autocast"):
+        scores(model, batch)
+    assert kinds == [{torch.float32 if how == "single" else torch.bfloat16}] * 2
+
+
 def test_encoder_returns_what_fairseqs_returns(task, plain, batch):
     net = {k: batch["net_input"][k] for k in ("src_tokens", "src_lengths", "src_factors")}
     found, expected = (
