@@ -208,10 +208,9 @@ def report_steps(
 
 def report_masks(args: argparse.Namespace, steps: dict[str, float]) -> None:
     """Print what the masks cost."""
-    added = args.device == "cpu"  # the form that a step needs there
     for name in args.equal:
         batch = equal_batch(*map(int, name.split("x")), args)
-        whole = seconds_of(partial(masks, batch, added=added), 5 * args.repeats)
+        whole = seconds_of(partial(masks, batch, added=True), 5 * args.repeats)
         ours = seconds_of(partial(masks, batch, added=False), 5 * args.repeats)
         theirs = seconds_of(partial(twin, batch), args.repeats)
         shares = ", ".join(

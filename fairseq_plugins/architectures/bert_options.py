@@ -14,6 +14,7 @@ from ..nn.infusion import INITS, MERGES
 from ..nn.tree_masks import ANCESTOR_PAIRS
 from ..option_flags import choice, option
 from ..pretrained.families import FAMILIES
+from . import local_options
 from .dual_options import DualOptions
 from .local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, LocalOptions
 from .options import NONE, architecture, preset, write, written
@@ -71,7 +72,7 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
 }
 
 # What a checkpoint means that was made before there was an option, where that is not its default.
-BEFORE: dict[str, Any] = {"ancestor_pairs": "open"}
+BEFORE: dict[str, Any] = {**local_options.BEFORE, "ancestor_pairs": "open"}
 
 
 def _given(text: str) -> Any:

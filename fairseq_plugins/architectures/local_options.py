@@ -5,6 +5,7 @@ baseline); Bai et al. 2021, "Syntax-BERT" (parent, child, sibling).
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..nn import tree_masks
 from ..nn.tree_masks import RELATIONS, RelationRule, Rule, TreeRule, WindowRule
@@ -13,6 +14,10 @@ from .options import Options, read_names
 
 LOCAL = ("sla", "wla", *RELATIONS)
 ALL_LAYERS = "all"
+SEPARATE, MIXTURE = LOCAL_DROPOUT = ("separate", "mixture")
+
+# What a checkpoint means that was made before there was an option, where that is not its default.
+BEFORE: dict[str, Any] = {"local_dropout": MIXTURE}
 
 LOCAL_HELP = (
     "local attention, gated against the global one: sla (words near in the dependency tree), wla "
@@ -23,7 +28,7 @@ LAYERS_HELP = "layers with local attention: all, or their numbers from 0, e.g. 0
 
 @dataclass
 class LocalOptions(Options):
-    """Options that decide where local attention may go, and where its gate starts."""
+    """Options that decide where local attention may go, where its gate starts, what is dropped."""
 
     tree_threshold: int = option("sla: greatest distance in the dependency tree", 4, least=0)
     tree_neighbours: choice(list(tree_masks.NEIGHBOURS)) = option(
@@ -37,6 +42,11 @@ class LocalOptions(Options):
         "start of the gates' bias: 0 gives all attentions equal weight (half to a "
         "single local one)",
         0.0,
+    )
+    local_dropout: choice(list(LOCAL_DROPOUT)) = option(
+        "attention dropout in training: on the global and each local softmax before the gate "
+        "weighs them (separate), or once on their mixture",
+        SEPARATE,
     )
 
 

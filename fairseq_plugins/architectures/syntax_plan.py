@@ -10,7 +10,7 @@ from ..nn.parent_attention import ParentSupervision
 from ..syntax.needs import Needs
 from .bert_options import BertOptions
 from .dual_options import dual_attention, dual_layers, similarity_layers
-from .local_options import read_layers, read_rules
+from .local_options import SEPARATE, read_layers, read_rules
 from .options import read_features
 
 
@@ -46,7 +46,8 @@ def attention(args: BertOptions, shape: BertShape) -> Callable[[int], SelfAttent
         unread = layer in dual and args.ablate == "affinity"
         if layer in local and not unread:
             gate = Gate(shape.hidden, len(rules), args.gate_bias_init)
-            mixer = LocalMixer(rules, gate, shape.attention_dropout, layer, layer in similar)
+            how = {"similar": layer in similar, "separate": args.local_dropout == SEPARATE}
+            mixer = LocalMixer(rules, gate, shape.attention_dropout, layer, **how)
         else:
             mixer = GlobalMixer(shape.attention_dropout, layer in similar)
         return SelfAttention(

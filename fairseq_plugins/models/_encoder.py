@@ -19,10 +19,11 @@ from fairseq.modules.checkpoint_activations import checkpoint_wrapper
 from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
 from torch import Tensor, nn
 
-from ..architectures.local_options import LocalOptions, read_layers, read_rules
+from ..architectures.local_options import SEPARATE, LocalOptions, read_layers, read_rules
 from ..nn.factors import FactoredEmbedding
-from ..nn.local_attention import Gate, mixed_weights
-from ..nn.masks import allowed_keys
+from ..nn.local_attention import Gate
+from ..nn.masks import AdditiveMask, allowed_keys
+from ..nn.mixed_attention import fused, fuses, openly
 from ..nn.tree_masks import Rule
 from ..syntax.layers import Layer, column_places
 
@@ -38,12 +39,14 @@ class LocalPlan:
         layers: numbers of the layers that have it.
         gate_bias: start of the gates' bias.
         columns: those of ``src_factors`` that hold words and heads; empty where none are read.
+        separate: whether dropout falls on each softmax, or on their mixture.
     """
 
     rules: tuple[Rule, ...] = ()
     layers: tuple[int, ...] = ()
     gate_bias: float = 0.0
     columns: tuple[int, ...] = ()
+    separate: bool = True
 
 
 def read_tree(args: LocalOptions) -> tuple[str, ...]:
@@ -72,12 +75,17 @@ def plan_local(args: Namespace, held: Sequence[Layer]) -> LocalPlan:
         return LocalPlan()
     places = column_places(held)
     columns = tuple(column for name in read_tree(args) for column in places[name])
-    return LocalPlan(rules, layers, float(args.gate_bias_init), columns)
+    separate = args.local_dropout == SEPARATE
+    return LocalPlan(rules, layers, float(args.gate_bias_init), columns, separate)
 
 
 def openings(
-    plan: LocalPlan, special: Tensor, padding_mask: Tensor, src_factors: Optional[Tensor]
-) -> tuple[Tensor, ...]:
+    plan: LocalPlan,
+    special: Tensor,
+    padding_mask: Tensor,
+    src_factors: Optional[Tensor],
+    dtype: torch.dtype = torch.float32,
+) -> tuple[AdditiveMask, ...]:
     """Find out who may see whom, without waiting for the device.
 
     Args:
@@ -85,9 +93,10 @@ def openings(
         special: True at ``</s>`` and padding, (B, S).
         padding_mask: True at padding, (B, S).
         src_factors: (B, S, F), or None where the plan reads no columns of it.
+        dtype: of the scores.
 
     Returns:
-        For global attention (B, 1, 1, S), and for each local one (B, 1, S, S).
+        For global attention (B, 1, S), and for each local one (B, S, S).
     """
     words, heads = special.long().neg(), None  # (B, S)
     if plan.columns:
@@ -95,8 +104,9 @@ def openings(
         words = numbers - 1
         if any(rule.needs_heads for rule in plan.rules):
             heads = heads_of_words(numbers, above)
-    keys = allowed_keys(padding_mask)  # (B, 1, 1, S)
-    return (keys, *(rule(words, None, heads)[:, None] & keys for rule in plan.rules))
+    keys = allowed_keys(padding_mask)[:, 0]  # (B, 1, S)
+    allowed = (keys, *(rule(words, None, heads) & keys for rule in plan.rules))
+    return tuple(AdditiveMask.of(part, dtype) for part in allowed)
 
 
 def heads_of_words(words: Tensor, heads: Tensor) -> Tensor:
@@ -120,19 +130,25 @@ class LocalSelfAttention(MultiheadAttention):
     def __init__(self, width: int, heads: int, plan: LocalPlan, **options: Any) -> None:
         super().__init__(width, heads, self_attention=True, **options)
         self.gate = Gate(width, len(plan.rules), plan.gate_bias)
+        self.separate = plan.separate
 
     def forward(
-        self, query: Tensor, *, key_padding_mask: tuple[Tensor, ...], **unused: Any
+        self, query: Tensor, *, key_padding_mask: tuple[AdditiveMask, ...], **unused: Any
     ) -> tuple[Tensor, None]:
         """Attend with hidden states (S, B, D); keys and values are they, weights not returned.
 
         As ``key_padding_mask`` fairseq's layer hands on what the encoder gave it: `openings`.
         """
-        parts = (self.q_proj(query) * self.scaling, self.k_proj(query), self.v_proj(query))
-        q, k, v = (part.unflatten(-1, (self.num_heads, -1)).permute(1, 2, 0, 3) for part in parts)
-        shares = self.gate(query.transpose(0, 1))  # (B, S, 1 + C)
-        weights = mixed_weights(q @ k.mT, key_padding_mask, shares)  # (B, H, S, S)
-        mixed = self.dropout_module(weights) @ v  # (B, H, S, K)
+        parts = [made(query) for made in (self.q_proj, self.k_proj, self.v_proj)]
+        qkv = [part.unflatten(-1, (self.num_heads, -1)).permute(1, 2, 0, 3) for part in parts]
+        shares, dropout = self.gate(query.transpose(0, 1)), self.dropout_module  # (B, S, 1 + C)
+        drop = dropout.p if self.training or dropout.apply_during_inference else 0.0
+        if fuses(query) and (self.separate or not drop):
+            mixed = fused(qkv, key_padding_mask, shares, drop)  # (B, H, S, K)
+        else:
+            scores = qkv[0] * self.scaling @ qkv[1].mT  # (B, H, S, S)
+            how = {"dropout": dropout, "separate": self.separate and drop > 0}
+            mixed, _ = openly(scores, qkv[2], key_padding_mask, shares, **how)
         return self.out_proj(mixed.permute(2, 0, 1, 3).flatten(2)), None
 
     def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> None:
@@ -256,7 +272,9 @@ class SyntaxEncoder(TransformerEncoderBase):
         x, embedding = self.forward_embedding(src_tokens, token_embeddings)  # (B, S, D)
         x = x.masked_fill(padding_mask[..., None], 0).transpose(0, 1)  # (S, B, D)
         special = padding_mask | src_tokens.eq(self.dictionary.eos())
-        masks = openings(self.local, special, padding_mask, src_factors)
+        kind = x.device.type
+        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else x.dtype
+        masks = openings(self.local, special, padding_mask, src_factors, dtype)
         states = [x] if every else []
         for layer in self.layers:
             local = getattr(layer, "takes_openings", False)

@@ -17,7 +17,7 @@ from fairseq.models import register_model, register_model_architecture
 from fairseq.models.transformer import TransformerModel
 from torch import Tensor, nn
 
-from ..architectures import options
+from ..architectures import local_options, options
 from ..architectures.options import NONE
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from ..syntax.layers import COLUMN, Layer, digests
@@ -42,7 +42,7 @@ class SyntaxTransformerModel(TransformerModel):
 
     takes_source_factors = True
     opened = ("encoder_embed_path", "decoder_embed_path")
-    before: dict[str, Any] = {}
+    before = local_options.BEFORE
     resolve = staticmethod(_config.resolve)
     needs = Needs()
 

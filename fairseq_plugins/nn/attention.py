@@ -26,9 +26,14 @@ class Mixer(nn.Module):
         similar: whether scores are multiplied by the similarity of the tokens' words (Xia et al.
             2021, "UER-BERT").
 
+    Attributes:
+        separate: whether dropout falls on each softmax, where there are several, or on their sum.
+
     Raises:
         ValueError: a rate below 0, or not below 1.
     """
+
+    separate = True
 
     def __init__(self, dropout: float = 0.0, similar: bool = False) -> None:
         super().__init__()
@@ -57,8 +62,9 @@ class Mixer(nn.Module):
         """
         blocks, extras = context.layout.blocks, self.extras(rows, context)
         if self.packs(context):
-            masks = [self.additive_masks(block, context) for block in blocks]
-            return PackedAttention.apply(qkv, extras, blocks, masks, heads, self.drop), None
+            masks = [self.additive_masks(block, context, qkv.dtype) for block in blocks]
+            how = (heads, self.drop, self.separate)
+            return PackedAttention.apply(qkv, extras, blocks, masks, *how), None
         mixed, weights = [], []
         for block in blocks:
             parts = block.take(qkv).unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4)
@@ -74,9 +80,9 @@ class Mixer(nn.Module):
         return context.layout.by_length and not context.need_weights and not self.similar
 
     def additive_masks(
-        self, block: SentenceBlock, context: AttentionContext
+        self, block: SentenceBlock, context: AttentionContext, dtype: torch.dtype
     ) -> tuple[AdditiveMask | None, ...]:
-        """Return who may see whom in each softmax of `nn.packed_attention`; None: all is open."""
+        """Return who may see whom in each softmax of scores of ``dtype``; None: all is open."""
         return (None,)
 
     def scores(

@@ -120,7 +120,27 @@ class AttentionContext:
 
         return self.once(rule, block, make)
 
-    def additive_mask(self, rule: Rule, block: SentenceBlock) -> AdditiveMask:
-        """Return `allowed` as what is added to scores."""
-        name = ("additive_mask", rule)
-        return self.once(name, block, lambda: AdditiveMask.of(self.allowed(rule, block)))
+    def additive_mask(
+        self, rule: Rule | None, block: SentenceBlock, dtype: torch.dtype = torch.float32
+    ) -> AdditiveMask | None:
+        """Return what is added to scores of ``dtype`` in a block, where padding is closed as well.
+
+        Args:
+            rule: says who may see whom; None: all see all.
+            block: of sentences.
+            dtype: of the scores.
+
+        Returns:
+            None where nothing is closed.
+        """
+        keys = block.allowed  # (n, 1, 1, l)
+        if rule is None and keys is None:
+            return None
+
+        def make() -> AdditiveMask:
+            allowed = keys[:, 0] if rule is None else self.allowed(rule, block)
+            if rule is not None and keys is not None:
+                allowed = allowed & keys[:, 0]
+            return AdditiveMask.of(allowed, dtype)  # (n, l or 1, l)
+
+        return self.once(("additive_mask", rule, dtype), block, make)

@@ -8,7 +8,8 @@ Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", eq. 4 to 6:
 with one gate per token and layer, shared by the heads: D + 1 parameters a layer. What is local is a
 rule of `nn.tree_masks`: the tree (SLA), a window (WLA), or a relation. Of several rules each has
 its own local softmax, and the shares of all, the global one included, are a softmax of 0, z_1, ...,
-z_C, which for one rule is the gate above. Dropout falls once, on the mixture.
+z_C, which for one rule is the gate above. Dropout falls on each softmax separately, as in the
+authors' program, or once on the mixture (`nn.mixed_attention`), whatever the device.
 
 [CLS] sees everything locally, too. Where only its last state is read, as in classification, the
 gate of the last layer therefore learns nothing: the paper's equations have it so.
@@ -24,7 +25,8 @@ from torch.nn import functional
 
 from .attention import Mixer
 from .context import AttentionContext
-from .masks import AdditiveMask, masked_softmax
+from .masks import AdditiveMask
+from .mixed_attention import fused, openly
 from .packing import SentenceBlock
 from .tree_masks import Rule
 
@@ -61,9 +63,10 @@ class LocalMixer(Mixer):
     Args:
         rules: what is local; at least one, exactly one without a gate.
         gate: weighs global and local attention; None: attention is local alone.
-        dropout: on the mixed weights.
+        dropout: on the weights.
         layer: number of the layer, under which the shares are told.
         similar: see `Mixer`.
+        separate: whether dropout falls on each softmax, or on their mixture.
 
     Raises:
         ValueError: several rules and no gate, or none.
@@ -76,6 +79,8 @@ class LocalMixer(Mixer):
         dropout: float = 0.0,
         layer: int = 0,
         similar: bool = False,
+        *,
+        separate: bool = True,
     ) -> None:
         super().__init__(dropout, similar)
         if not rules or (gate is None and len(rules) > 1):
@@ -83,13 +88,14 @@ class LocalMixer(Mixer):
         self.rules = tuple(rules)
         self.gate = gate
         self.layer = layer
+        self.separate = separate
 
     def additive_masks(
-        self, block: SentenceBlock, context: AttentionContext
+        self, block: SentenceBlock, context: AttentionContext, dtype: torch.dtype
     ) -> tuple[AdditiveMask | None, ...]:
         """Return the masks of global attention, where there is a gate, and of each rule."""
-        limited = [context.additive_mask(rule, block) for rule in self.rules]
-        return (*(() if self.gate is None else (None,)), *limited)
+        rules = self.rules if self.gate is None else (None, *self.rules)
+        return tuple(context.additive_mask(rule, block, dtype) for rule in rules)
 
     def extras(self, rows: Tensor, context: AttentionContext) -> Tensor | None:
         """Return the shares of global and local attention, (N, 1 + C), and tell the local ones."""
@@ -102,33 +108,12 @@ class LocalMixer(Mixer):
     def mix(
         self, qkv: Tensor, extras: Tensor | None, block: SentenceBlock, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
-        """Mix one block openly."""
+        """Mix one block by fused kernels, or openly where they cannot; see `Mixer`."""
         query, key, value = qkv
+        masks = self.additive_masks(block, context, query.dtype)
+        one_by_one = self.separate or not self.drop or extras is None
+        if one_by_one and not context.need_weights and not self.similar:
+            return fused(qkv, masks, extras, self.drop), None
         scores = self.scores(query, key, block, context)  # (n, H, l, l)
-        keys = block.allowed
-        allowed = [context.allowed(rule, block)[:, None] for rule in self.rules]
-        if keys is not None:
-            allowed = [part & keys for part in allowed]
-        weights = mixed_weights(scores, allowed if extras is None else [keys, *allowed], extras)
-        return self.dropout(weights) @ value, weights
-
-
-def mixed_weights(
-    scores: Tensor, allowed: Sequence[Tensor | None], shares: Tensor | None
-) -> Tensor:
-    """Mix attentions of the same scores.
-
-    Args:
-        scores: (n, H, l, l).
-        allowed: for each attention, the global one first, who may see whom, broadcastable to
-            ``scores``; None: all see all.
-        shares: of each attention, (n, l, 1 + C); None: there is a single one.
-
-    Returns:
-        Weights (n, H, l, l).
-    """
-    tables = [masked_softmax(scores, part) for part in allowed]
-    if shares is None:
-        return tables[0]
-    parts = shares.unbind(-1)  # 1 + C of (n, l)
-    return sum(table * part[:, None, :, None] for table, part in zip(tables, parts))
+        how = {"dropout": self.dropout, "separate": self.separate and self.drop > 0}
+        return openly(scores, value, masks, extras, **how)

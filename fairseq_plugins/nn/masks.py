@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional
+
+ALIGNED = 16  # numbers; fused kernels copy masks whose rows begin elsewhere
 
 
 def allowed_keys(padding_mask: Tensor) -> Tensor:
@@ -19,29 +22,38 @@ def allowed_keys(padding_mask: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class AdditiveMask:
-    """Who may see whom on a processor, as kernels written by hand take it.
+    """Who may see whom, as kernels take it; T may be 1 where all queries may see the same.
 
     Args:
-        added: to scores, (n, T, S): 0 where attention may go, -inf elsewhere.
-        blind: queries that may attend to nothing, (n, T); None where every one sees something.
+        added: to scores, (n, T, S): 0 where attention may go, -inf elsewhere; rows of queries that
+            may attend to nothing are all 0, since kernels would make no numbers of them.
+        blind: these queries, (n, T), whose values are to be zero; None where it is known that every
+            one sees something.
     """
 
     added: Tensor
     blind: Tensor | None = None
 
     @classmethod
-    def of(cls, allowed: Tensor) -> AdditiveMask:
-        """Make it of ``allowed`` (n, T, S)."""
-        added = torch.where(allowed, 0.0, -torch.inf)
+    def of(cls, allowed: Tensor, dtype: torch.dtype = torch.float32) -> AdditiveMask:
+        """Make it of ``allowed`` (n, T, S) for scores of ``dtype``, without waiting for a GPU."""
+        waits, length = allowed.device.type == "cpu", allowed.shape[-1]
+        wide = allowed if waits else functional.pad(allowed, (0, -length % ALIGNED))
+        added = torch.where(wide, 0.0, -torch.inf).to(dtype)[..., :length]
         blind = added.amax(-1) < 0  # (n, T); far faster than `any` of truth values
-        return cls(added, blind if blind.any() else None)
+        if waits and not blind.any():
+            return cls(added)
+        return cls(added.masked_fill_(blind[..., None], 0.0), blind)
 
     def softmax(self, scores: Tensor) -> Tensor:
         """Do as `masked_softmax`, for scores of every head (n, H, T, S)."""
-        weights = torch.softmax(scores + self.added[:, None].to(scores.dtype), -1)
-        if self.blind is not None:  # whose weights are no numbers
-            weights = weights.masked_fill(self.blind[:, None, :, None], 0.0)
-        return weights
+        return self.closed(torch.softmax(scores + self.added[:, None].to(scores.dtype), -1))
+
+    def closed(self, values: Tensor) -> Tensor:
+        """Return values of queries (n, ., T, .), zero where a query may attend to nothing."""
+        if self.blind is None:
+            return values
+        return values.masked_fill(self.blind[:, None, :, None], 0.0)
 
 
 def masked_softmax(scores: Tensor, allowed: Tensor | None) -> Tensor:

@@ -1,15 +1,16 @@
 """Attention with dropout on a processor: one node of the autograd graph a layer.
 
-    P_c = softmax(Q K' / sqrt(K) + M_c),  P = sum over c of g_c P_c,  P~ = dropout(P),  O = P~ V
+    P_c = softmax(Q K' / sqrt(K) + M_c),  U_c = R_c * P_c,  P~ = sum over c of g_c U_c,  O = P~ V
 
 for each sentence and head, where M_c closes places (0 or -inf) and the gates g_c of a token are
-given, or there is one softmax alone; a row of P_c that is closed altogether is 0. torch has no
-fused kernel for dropout on a processor. Here every block of sentences of one length is computed
-straight from the packed rows, with the gradients by hand. G is the loss's gradient by O, R the
-factors of dropout, A = R * (G V') that by P:
+given, or there is one softmax alone; a row of P_c that is closed altogether is 0. R_c are the
+factors of dropout, drawn for each softmax separately, or once for all, which is dropout on their
+mixture. torch has no fused kernel for dropout on a processor. Here every block of sentences of one
+length is computed straight from the packed rows, with the gradients by hand. G is the loss's
+gradient by O, A = G V' that by P~:
 
-    dV = P~' G,  dg_c = sum over heads of s_c,   s_c = row sums of P_c * A
-    dS = P * A - sum over c of g_c s_c P_c,  dQ = dS K / sqrt(K),  dK = dS' Q / sqrt(K)
+    dV = P~' G,  dg_c = sum over heads of s_c,   s_c = row sums of U_c * A
+    dS = P~ * A - sum over c of g_c s_c P_c,  dQ = dS K / sqrt(K),  dK = dS' Q / sqrt(K)
 
 Without gates the row sum is taken over a head's K numbers of G * O (Dao et al. 2022,
 "FlashAttention", appendix B.2).
@@ -30,7 +31,7 @@ AdditiveMasks = Sequence[Sequence[AdditiveMask | None]]  # per block, per softma
 
 
 class PackedAttention(torch.autograd.Function):
-    """``PackedAttention.apply(qkv, gates, blocks, additive, heads, drop)``: mixed values (N, D).
+    """``PackedAttention.apply(qkv, gates, blocks, additive, heads, drop, separate)``: (N, D).
 
     Args:
         qkv: queries, keys and values side by side, (N, 3 D).
@@ -39,6 +40,7 @@ class PackedAttention(torch.autograd.Function):
         additive: for each block who may see whom in each of its softmaxes.
         heads: H.
         drop: rate of dropout.
+        separate: whether each softmax has dropout of its own.
     """
 
     @staticmethod
@@ -50,24 +52,23 @@ class PackedAttention(torch.autograd.Function):
         additive: AdditiveMasks,
         heads: int,
         drop: float,
+        separate: bool,
     ) -> Tensor:
         qkv, width = qkv.contiguous(), qkv.shape[1] // 3
         scale, nothing = (width // heads) ** -0.5, qkv.new_empty(())
-        counts = [heads * block.length * (block.rows.stop - block.rows.start) for block in blocks]
-        masks = factors(qkv, sum(counts), drop).split(counts) if drop else [None] * len(blocks)
+        draws = gates.shape[1] if separate and gates is not None else 1
+        masks = _drawn(qkv, blocks, heads, drop, draws) if drop else [None] * len(blocks)
         out, saved = qkv.new_empty(len(qkv), width), []
         for block, mask, added in zip(blocks, masks, additive):
             parts = _by_head(qkv, block, heads, 3).flatten(1, 2)  # (3, n H, T, K)
             query, key, value = parts.unbind()
             scores = torch.baddbmm(nothing, query, key.mT, beta=0, alpha=scale)  # (n H, T, T)
             tables = [_softmax(scores, part, heads) for part in added]
-            shares = None if gates is None else _by_token(gates, block)
-            weights = tables[0] if shares is None else _mixed(tables, shares, heads)
-            mask = None if mask is None else mask.view_as(weights)
-            used = weights if mask is None else weights * mask
+            kept = tables if mask is None else _dropped(tables, mask)
+            used = kept[0] if gates is None else _mixed(kept, _by_token(gates, block), heads)
             place = _by_head(out, block, heads, 1)[0]
             place.copy_(torch.bmm(used, value).view_as(place))
-            saved.append((parts, used, mask if gates is not None else None, *tables))
+            saved.append((parts, used, *tables, *kept))
         ctx.save_for_backward(out, gates, *(tensor for entry in saved for tensor in entry))
         ctx.blocks, ctx.heads = blocks, heads
         return out
@@ -83,7 +84,8 @@ class PackedAttention(torch.autograd.Function):
         sums = (gradient * out).unflatten(1, (heads, size)).sum(-1)  # (N, H)
         found = gradient.new_empty(len(out), 3 * out.shape[1])
         by_gates = None if gates is None else torch.empty_like(gates)
-        for block, (parts, used, mask, *tables) in zip(ctx.blocks, saved):
+        for block, (parts, used, *rest) in zip(ctx.blocks, saved):
+            tables, kept = rest[: len(rest) // 2], rest[len(rest) // 2 :]
             query, key, value = parts.unbind()  # (n H, T, K) each
             given = _by_head(gradient, block, heads, 1)[0].flatten(0, 1)  # (n H, T, K)
             scores = torch.bmm(given, value.mT)  # (n H, T, T)
@@ -92,13 +94,29 @@ class PackedAttention(torch.autograd.Function):
                 scores.mul_(used).addcmul_(tables[0], total, value=-1)
             else:
                 shares = _by_token(gates, block)  # (C, n, T)
-                by_gates[block.rows] = _through_mixture(scores, used, mask, tables, shares, heads)
+                by_gates[block.rows] = _through_mixture(scores, used, tables, kept, shares, heads)
             places = _by_head(found, block, heads, 3)
             shape = places.shape[1:]
             torch.mul(torch.bmm(scores, key).view(shape), scale, out=places[0])
             torch.mul(torch.bmm(scores.mT, query).view(shape), scale, out=places[1])
             places[2].copy_(torch.bmm(used.mT, given).view(shape))
-        return found, by_gates, None, None, None, None
+        return found, by_gates, None, None, None, None, None
+
+
+def _drawn(
+    values: Tensor, blocks: Sequence[SentenceBlock], heads: int, drop: float, draws: int
+) -> list[Tensor]:
+    """Draw factors of dropout, (``draws``, n H, T, T) for each block, of the type of ``values``."""
+    sizes = [(block.rows.stop - block.rows.start) * block.length * heads for block in blocks]
+    parts = factors(values, draws * sum(sizes), drop).split([draws * size for size in sizes])
+    return [part.view(draws, -1, block.length, block.length) for part, block in zip(parts, blocks)]
+
+
+def _dropped(tables: Sequence[Tensor], masks: Tensor) -> list[Tensor]:
+    """Multiply tables (n H, T, T) by masks (1 or C, n H, T, T), in place if each has its own."""
+    if len(masks) == len(tables):
+        return [mask.mul_(table) for mask, table in zip(masks, tables)]
+    return [table * masks[0] for table in tables]
 
 
 def _softmax(scores: Tensor, additive_mask: AdditiveMask | None, heads: int) -> Tensor:
@@ -120,19 +138,18 @@ def _mixed(tables: Sequence[Tensor], shares: Tensor, heads: int) -> Tensor:
 def _through_mixture(
     scores: Tensor,
     used: Tensor,
-    mask: Tensor | None,
     tables: Sequence[Tensor],
+    kept: Sequence[Tensor],
     shares: Tensor,
     heads: int,
 ) -> Tensor:
-    """Turn the gradient by P~ into that by the scores, in place.
+    """Turn the gradient by P~, (n H, T, T), into that by the scores, in place.
 
     Returns:
         The gradient by the gates, tokens of the block by softmaxes, (n T, C).
     """
-    scores_by_weights = scores if mask is None else scores * mask  # A, (n H, T, T)
-    rows = [torch.einsum("bij,bij->bi", table, scores_by_weights) for table in tables]  # (n H, T)
-    scores.mul_(used)  # P * A
+    rows = [torch.einsum("bij,bij->bi", table, scores) for table in kept]  # (n H, T)
+    scores.mul_(used)  # P~ * A
     for table, row, share in zip(tables, rows, shares):
         by_head = row.unflatten(0, (-1, heads)) * share[:, None]  # (n, H, T)
         scores.addcmul_(table, by_head.flatten(0, 1)[:, :, None], value=-1)

@@ -59,6 +59,14 @@ def test_layers_that_are_none(text, message):
         read_layers(text, 3, "--x")
 
 
+def test_dropout_is_separate_or_on_the_mixture():
+    assert merged(Namespace(), LocalOptions).local_dropout == "separate"
+    assert merged(Namespace(local_dropout="mixture"), LocalOptions).local_dropout == "mixture"
+    message = "--local-dropout 'both': choices are separate, mixture"
+    with pytest.raises(ValueError, match=message):
+        merged(Namespace(local_dropout="both"), LocalOptions)
+
+
 def test_every_kind_has_its_rule():
     args = Namespace(tree_threshold=3, tree_neighbours="symmetric", window=2, window_unit="words")
     found = read_rules("wla,sla,child", args)

@@ -49,6 +49,9 @@ COMMANDS = {
     "translate": ("translate",),
 }
 
+# What trainings of before meant by options that there were not, where that is not their default.
+MEANT = {"train": ("--local-dropout", "mixture")}
+
 
 def enter(name: str, arguments: Sequence[str]) -> None:
     """Be a command, in this process; its end is that of the process.
@@ -83,6 +86,7 @@ def run_file(path: Path, *arguments: Any, cwd: Path) -> str:
 
 def fairseq(name: str, *arguments: Any, cwd: Path, **more: Any) -> processes.Outcome:
     """Run a command of fairseq, ``train`` or another, with our plug-ins; see `run`."""
+    words = [*arguments, *MEANT.get(name, ())]
     return processes.run(
-        f"fairseq-{name}", *arguments, "--user-dir", USER_DIR, "--cpu", cwd=cwd, **more
+        f"fairseq-{name}", *words, "--user-dir", USER_DIR, "--cpu", cwd=cwd, **more
     )

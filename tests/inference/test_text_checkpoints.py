@@ -151,6 +151,17 @@ def test_a_checkpoint_from_before_an_option_means_what_it_meant(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("task", "arch"),
+    [("text_classification", "bert_sla_tiny"), ("syntax_translation", "syntax_transformer_tiny")],
+)
+def test_dropout_of_older_checkpoints_fell_on_the_mixture(tmp_path, task, arch):
+    options = {"task": {"_name": task, "data": "x"}}
+    for given, meant in (({}, "mixture"), ({"local_dropout": "separate"}, "separate")):
+        path = write(tmp_path / "a.pt", {**options, "model": {"_name": arch, **given}})
+        assert read_checkpoint(path).model["local_dropout"] == meant
+
+
+@pytest.mark.parametrize(
     ("part", "name", "value", "message"),
     [
         ("model", "pretrained", "${oc.env:SECRET}", None),  # is not taken at all

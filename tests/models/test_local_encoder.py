@@ -6,6 +6,7 @@ import pytest
 import torch
 from prepared import batches, make_model, make_task, prepare, random_pairs, train
 
+from fairseq_plugins.models import _encoder
 from fairseq_plugins.models._encoder import LocalPlan, heads_of_words, openings
 from fairseq_plugins.nn.tree_masks import RelationRule, TreeRule, WindowRule
 
@@ -112,15 +113,16 @@ def test_relations_are_as_the_rules_say(task, batch):
     padding = net["src_tokens"].eq(task.src_dict.pad())
     special = padding | net["src_tokens"].eq(task.src_dict.eos())
     plan = LocalPlan((TreeRule(0, "none"), RelationRule("parent")), (0,), 0.0, (3, 4))
-    keys, near, parents = openings(plan, special, padding, net["src_factors"])
+    masks = openings(plan, special, padding, net["src_factors"])
+    keys, near, parents = (part.added == 0 for part in masks)
     for b, row in enumerate(net["src_factors"]):
         for i, j in torch.cartesian_prod(*[torch.arange(len(row))] * 2).tolist():
             open_ = special[b, i] or special[b, j]
             same = row[i, 3] == row[j, 3]
             parent, seen = row[i, 4] == row[j, 3], not padding[b, j]
-            assert near[b, 0, i, j] == (seen and (open_ or same))
-            assert parents[b, 0, i, j] == (seen and (open_ or same or parent))
-    assert torch.equal(keys[:, 0, 0], ~padding)
+            assert near[b, i, j] == (seen and (open_ or same))
+            assert parents[b, i, j] == (seen and (open_ or same or parent))
+    assert torch.equal(keys[:, 0], ~padding)
 
 
 def test_heads_of_words():
@@ -136,7 +138,7 @@ def test_masks_never_wait_for_the_device():
     factors = torch.zeros(2, 9, 4, dtype=torch.long, device="meta")
     plan = LocalPlan((TreeRule(3), WindowRule(2, "words")), (0,), 0.0, (2, 3))
     found = openings(plan, special, padding, factors)
-    assert [part.shape for part in found] == [(2, 1, 1, 9), *[(2, 1, 9, 9)] * 2]
+    assert [part.added.shape for part in found] == [(2, 1, 9), *[(2, 9, 9)] * 2]
 
 
 @pytest.mark.parametrize("kind", ["sla", "wla", "sla,parent"])
@@ -195,7 +197,9 @@ def test_a_layer_without_local_attention_is_fairseqs(task, plain, batch):
     close(scores(one, batch), scores(plain, batch))
 
 
-def test_gates_start_where_they_are_told(task, plain):
+def test_gates_start_where_they_are_told_and_dropout_is_separate(task, plain):
+    model = make_model(task, encoder_attention="sla")
+    assert model.encoder.local.separate
     for bias in (0.0, -3.0):
         model = make_model(task, encoder_attention="sla,wla", gate_bias_init=bias)
         starts = [p for p in gates(model) if p.dim() == 1]
@@ -215,19 +219,73 @@ def test_weights_of_a_plain_model_keep_the_gates_that_are_there(task, plain):
     assert all(torch.equal(a, b) for a, b in zip(gates(model), gates(other)))
 
 
-def test_dropout_falls_once_on_the_mixture(task, plain, batch, monkeypatch):
-    model = local(task, plain, "sla", attention_dropout=0.5, encoder_attention_layers="0")
-    attention = model.encoder.layers[0].self_attn
+@pytest.mark.parametrize(("where", "times"), [("mixture", 1), ("separate", 3)])
+def test_dropout_falls_on_each_softmax_or_once_on_the_mixture(task, plain, batch, where, times):
+    options = {"attention_dropout": 0.5, "encoder_attention_layers": "0", "local_dropout": where}
+    model = local(task, plain, "sla,wla", **options)
     seen = []
+    attention = model.encoder.layers[0].self_attn
     attention.dropout_module.register_forward_hook(lambda m, args, out: seen.append((*args, out)))
     model.train()
     scores(model, batch)
-    ((weights, dropped),) = seen
-    close(weights.sum(-1), torch.ones_like(weights[..., 0]))
-    assert 0.4 < (dropped[weights > 0] == 0).float().mean() < 0.6
+    assert len(seen) == times
+    for weights, dropped in seen:
+        close(weights.sum(-1), torch.ones_like(weights[..., 0]))
+        assert 0.4 < (dropped[weights > 0] == 0).float().mean() < 0.6
     model.eval()
     scores(model, batch)
-    assert torch.equal(*seen[1])
+    assert torch.equal(*seen[-1])
+
+
+@pytest.mark.parametrize("kind", ["sla", "sla,wla"])
+def test_fused_calls_are_the_open_encoder_and_share_its_dropout(
+    task, plain, batch, kind, monkeypatch
+):
+    """What an accelerator computes: alike without dropout, in the mean over copies with it."""
+    model = local(task, plain, kind, attention_dropout=0.5, encoder_attention_layers="0")
+    attention = model.eval().encoder.layers[0].self_attn.double()
+    parameters = [*attention.parameters()]
+
+    def attend(copies=1):
+        plan, tokens = model.encoder.local, batch["net_input"]["src_tokens"]
+        padding = tokens.eq(task.src_dict.pad())
+        special = padding | tokens.eq(task.src_dict.eos())
+        factors = batch["net_input"]["src_factors"]
+        told = [
+            part.repeat(copies, *[1] * (part.dim() - 1)) for part in (special, padding, factors)
+        ]
+        masks = openings(plan, *told, torch.float64)
+        generator = torch.Generator().manual_seed(4)
+        shape = (tokens.shape[1], len(tokens), 64)
+        x = torch.randn(shape, dtype=torch.float64, generator=generator).repeat(1, copies, 1)
+        return attention(x, key_padding_mask=masks)[0]
+
+    calls = []
+    kernel = torch.nn.functional.scaled_dot_product_attention
+
+    def spy(*args, **how):
+        calls.append(how["dropout_p"])
+        return kernel(*args, **how)
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", spy)
+    softmaxes = 1 + len(kind.split(","))
+    found = []
+    for fused in (False, True):
+        monkeypatch.setattr(_encoder, "fuses", lambda values, fused=fused: fused)
+        out = attend()
+        found.append([out, *torch.autograd.grad(out.sin().sum(), parameters)])
+    torch.testing.assert_close(*found)
+    assert calls == [0.0] * softmaxes
+    model.train()
+    torch.manual_seed(5)
+    with torch.no_grad():
+        means = attend(500).unflatten(1, (500, -1)).mean(1)
+    assert calls[softmaxes:] == [0.5] * softmaxes
+    # Without the factor of what is kept, values of up to 2.8 would halve.
+    torch.testing.assert_close(means, found[0][0], atol=0.15, rtol=0)
+    attention.separate = False
+    attend()
+    assert len(calls) == 2 * softmaxes
 
 
 def test_checkpointed_activations_give_the_same_gradients(task, plain, batch):
@@ -247,6 +305,23 @@ def test_half_precision(task, plain, batch, dtype):
     out = scores(low, batch)
     assert out.dtype == dtype
     torch.testing.assert_close(out.float(), scores(model, batch), rtol=0.1, atol=0.1)
+
+
+@pytest.mark.parametrize("how", ["autocast", "half", "single"])
+def test_masks_are_of_the_type_of_the_scores(task, plain, batch, how, monkeypatch):
+    """Otherwise every layer would make, and keep, its own."""
+    model, kinds = local(task, plain, "sla"), []
+
+    def spy(qkv, masks, *rest):
+        kinds.append({*(part.dtype for part in qkv), *(mask.added.dtype for mask in masks)})
+        return qkv[2]
+
+    monkeypatch.setattr(_encoder, "fuses", lambda values: True)
+    monkeypatch.setattr(_encoder, "fused", spy)
+    model.to(torch.bfloat16 if how == "half" else torch.float32)
+    with torch.autocast("cpu", torch.bfloat16, enabled=how == "autocast"):
+        scores(model, batch)
+    assert kinds == [{torch.float32 if how == "single" else torch.bfloat16}] * 2
 
 
 def test_encoder_returns_what_fairseqs_returns(task, plain, batch):

@@ -77,6 +77,7 @@ def test_what_a_model_reads_follows_from_its_parts():
 def test_every_option_reaches_its_part():
     values = {"tree_threshold": 2, "tree_neighbours": "none", "window": 3, "window_unit": "words"}
     values |= {"gate_bias_init": -1.5, "attention_dropout": 0.3, "ancestor_layers": 2}
+    values |= {"local_dropout": "mixture"}
     values |= {"ancestor_mask": "span", "ancestor_pairs": "open", "ancestor_mix": "fixed"}
     encoder = build(local_attention="wla,sla", **values).encoder
     mixers = [layer.attention.mixer for layer in [*encoder.layers, *encoder.top.layers]]
@@ -84,6 +85,8 @@ def test_every_option_reaches_its_part():
     assert mixers[0].gate.bias.tolist() == [-1.5, -1.5]
     assert [mixer.rules for mixer in mixers[3:]] == [(AncestorRule(True, "open"),)] * 2
     assert {mixer.dropout.p for mixer in mixers} == {0.3}
+    assert [mixer.separate for mixer in mixers[:3]] == [False] * 3
+    assert build("bert_sla").encoder.layers[0].attention.mixer.separate
     assert [mixer.layer for mixer in mixers[:3]] == [0, 1, 2]
     assert encoder.top.mix is None
     top = build("bert_sgnet").encoder.top

@@ -117,11 +117,13 @@ def test_other_attention_of_closed_rows_is_the_same_every_way(rule, difference):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 @pytest.mark.parametrize("dropout", [0.0, 0.4])
 @pytest.mark.parametrize("gated", [False, True])
-def test_closed_rows_stay_zero_in_every_type_and_in_training(dtype, dropout, gated):
+@pytest.mark.parametrize("padded", [False, True])
+def test_closed_rows_stay_zero_in_every_type_and_in_training(dtype, dropout, gated, padded):
     module, half = local(ONE, gated=gated, dropout=dropout), dtype == torch.bfloat16
     rows = states(torch.float32 if half else dtype)
     module.to(rows.dtype)
-    with torch.autocast("cpu", torch.bfloat16, enabled=half):
+    autocast = torch.autocast("cpu", torch.bfloat16, enabled=half)
+    with autocast, mock.patch.object(BatchLayout, "by_length", not padded):
         out = module(rows, context_of(ROWS))
     out.float().square().sum().backward()
     gradients = [rows.grad, *(p.grad for p in module.parameters())]
@@ -148,7 +150,7 @@ def test_the_gradient_by_hand_bears_closed_rows(gated):
 
     def mixed(qkv, gates):
         torch.manual_seed(7)  # the same weights are dropped each time
-        return PackedAttention.apply(qkv, gates, blocks, additive_masks, 2, 0.4)
+        return PackedAttention.apply(qkv, gates, blocks, additive_masks, 2, 0.4, True)
 
     assert torch.autograd.gradcheck(mixed, (qkv, gates))
 

@@ -13,7 +13,7 @@ from fairseq_plugins.nn.packing import BatchLayout
 
 def attend(qkv, blocks, heads, drop):
     """One softmax alone, everything open."""
-    return PackedAttention.apply(qkv, None, blocks, [(None,)] * len(blocks), heads, drop)
+    return PackedAttention.apply(qkv, None, blocks, [(None,)] * len(blocks), heads, drop, True)
 
 
 def kept(count, drop):

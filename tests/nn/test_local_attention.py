@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -19,10 +20,13 @@ ROWS = [Row(random_heads(6, 1)), Row(random_heads(2, 2), random_heads(3, 3)), Ro
 SIZES = [len(row.words) for row in ROWS]
 
 
-def attention(rules=SLA, *, gated=True, dropout=0.0, bias=0.3) -> SelfAttention:
+def attention(
+    rules=SLA, *, gated=True, dropout=0.0, bias=0.3, separate=True, similar=False
+) -> SelfAttention:
     torch.manual_seed(1)
     gate = Gate(8, len(rules), bias) if gated else None
-    return SelfAttention(8, 2, LocalMixer(rules, gate, dropout, layer=3)).double()
+    how = {"layer": 3, "separate": separate, "similar": similar}
+    return SelfAttention(8, 2, LocalMixer(rules, gate, dropout, **how)).double()
 
 
 def states() -> torch.Tensor:
@@ -58,10 +62,27 @@ def twin(module: SelfAttention, sentence: torch.Tensor, row: Row) -> torch.Tenso
     return out @ module.out.weight.T + module.out.bias
 
 
+WAYS = {  # of computing: whether weights are asked for, and whether a block is padded
+    "packed": (False, False),
+    "openly": (True, False),
+    "fused": (False, True),
+    "openly padded": (True, True),
+}
+
+
+@pytest.fixture(params=WAYS)
+def need_weights(request, monkeypatch):
+    """Every way in turn; whether weights are asked for."""
+    need, padded = WAYS[request.param]
+    if padded:
+        on_an_accelerator(monkeypatch)
+    return need
+
+
 @pytest.mark.parametrize("rules", [SLA, THREE], ids=["one", "three"])
-@pytest.mark.parametrize("need_weights", [False, True])
-def test_local_attention_equals_its_twin(rules, need_weights):
-    module, rows = attention(rules), states()
+@pytest.mark.parametrize("separate", [True, False], ids=["separate", "mixture"])
+def test_local_attention_equals_its_twin(rules, separate, need_weights):
+    module, rows = attention(rules, dropout=0.4, separate=separate).eval(), states()
     found, weights = run(module, rows, context_of(ROWS), need_weights)
     for number, sentence in enumerate(rows.split(SIZES)):
         wanted = twin(module, sentence, ROWS[number])
@@ -121,8 +142,9 @@ def test_the_gradient_by_hand_is_that_of_ordinary_operations(rules, gated):
     torch.testing.assert_close(results[0], results[1])
 
 
+@pytest.mark.parametrize("separate", [True, False])
 @pytest.mark.parametrize("drop", [0.0, 0.4])
-def test_packed_mixture_has_the_gradient_of_its_values(drop):
+def test_packed_mixture_has_the_gradient_of_its_values(drop, separate):
     context = context_of([Row([0, 1]), Row([2, 0]), Row([0])])
     blocks = context.layout.blocks
     additive_masks = [(None, context.additive_mask(TreeRule(0, "none"), block)) for block in blocks]
@@ -132,26 +154,58 @@ def test_packed_mixture_has_the_gradient_of_its_values(drop):
 
     def mixed(qkv, gates):
         torch.manual_seed(7)  # the same weights are dropped each time
-        return PackedAttention.apply(qkv, gates, blocks, additive_masks, 2, drop)
+        return PackedAttention.apply(qkv, gates, blocks, additive_masks, 2, drop, separate)
 
     assert torch.autograd.gradcheck(mixed, (qkv, gates))
 
 
-def test_dropout_falls_once_on_the_mixture_in_training_alone():
+@pytest.mark.parametrize("rules", [SLA, THREE], ids=["one", "three"])
+@pytest.mark.parametrize("separate", [True, False], ids=["separate", "mixture"])
+def test_dropout_changes_no_mean_and_acts_in_training_alone(rules, separate, need_weights):
     rows, context = states(), context_of(ROWS)
-    module = attention(dropout=0.5)
+    module = attention(rules, dropout=0.5, separate=separate)
     module.eval()
-    assert torch.equal(module(rows, context), module(rows, context))
+    first, second = (run(module, rows, context, need_weights)[0] for _ in range(2))
+    assert torch.equal(first, second)
     module.train()
-    for need_weights in (False, True):
-        found = [run(module, rows, context, need_weights)[0] for _ in range(2)]
-        assert not torch.allclose(*found)
+    assert not torch.allclose(*(run(module, rows, context, need_weights)[0] for _ in range(2)))
+    torch.manual_seed(5)
     with torch.no_grad():
         for row, part in zip(ROWS, rows.split(SIZES)):  # one batch of many copies
-            many = module.train()(part.repeat(4000, 1), context_of([row] * 4000))
-            wanted = module.eval()(part, context_of([row]))
-            mean = many.unflatten(0, (4000, -1)).mean(0)
+            many = [part.repeat(3000, 1), context_of([row] * 3000)]
+            mean = run(module.train(), *many, need_weights)[0].unflatten(0, (3000, -1)).mean(0)
+            wanted, _ = run(module.eval(), part, context_of([row]), need_weights)
             torch.testing.assert_close(mean, wanted, atol=0.05, rtol=0)
+
+
+@pytest.mark.parametrize("similar", [False, True])
+@pytest.mark.parametrize("separate", [True, False], ids=["separate", "mixture"])
+def test_each_softmax_loses_weights_of_its_own_or_the_mixture_does(separate, similar, need_weights):
+    """Values are unit vectors and all is open, so results are the weights that were used."""
+    copies, row = 1500, Row([0, 1])
+    module = attention((WindowRule(9),), dropout=0.5, separate=separate, similar=similar)
+    mixer = module.mixer
+    torch.nn.init.zeros_(mixer.gate.weight)
+    torch.nn.init.constant_(mixer.gate.bias, -math.log(3))  # a quarter is local
+    context = context_of([row] * copies, extra=1)
+    alike = torch.ones(copies, 4, 4)
+    alike[:, 1:3, 1:3] = torch.rand(copies, 2, 2)  # of the words
+    context = replace(context, similarity=alike[:, 1:3, 1:3], need_weights=need_weights)
+    query, key = torch.randn(2, copies, 4, 2, 4, dtype=torch.float64)
+    value = torch.eye(4, dtype=torch.float64)[None, :, None].expand_as(query)
+    qkv = torch.stack([query, key, value], 2).flatten(2).flatten(0, 1)  # (N, 3 D)
+    used, _ = mixer(qkv, 2, qkv[:, :8], context)
+    scores = torch.einsum("nthk,nshk->nths", query, key) / 2
+    weights = (scores * alike[:, :, None] if similar else scores).softmax(-1)
+    shares = used.view_as(weights) / weights
+    wanted = [0.0, 0.5, 1.5, 2.0] if separate else [0.0, 2.0]
+    found, counts = shares.mul(1e6).round().div(1e6).unique(return_counts=True)
+    assert found.tolist() == wanted
+    chance = 1 / len(wanted)
+    bound = 5 * (chance * (1 - chance) / shares.numel()) ** 0.5
+    torch.testing.assert_close(
+        counts / shares.numel(), torch.full((len(wanted),), chance), atol=bound, rtol=0
+    )
 
 
 @pytest.mark.parametrize("need_weights", [False, True])

@@ -1,0 +1,91 @@
+"""Several attentions over the same queries, keys and values, weighed by shares of each token.
+
+    O = sum over c of g_c dropout(P_c) V,   P_c = softmax(Q K' / sqrt(K) + M_c)       (separate)
+    O = dropout(sum over c of g_c P_c) V                                              (mixture)
+
+where M_c closes places (`nn.masks`). Both have the same expectation, and are the same without
+dropout. Separately, each attention can be one call of torch's fused kernel, whose outputs are
+weighed: it keeps queries, keys, values and what it returns for the gradient, the mask, which all
+heads and layers share, and no table of T x S for each head. Openly, there are such tables.
+
+Letters: n sentences of l = T = S tokens in a block, H heads of size K, C attentions.
+"""
+
+from collections.abc import Callable, Sequence
+
+from torch import Tensor
+from torch.nn import functional
+
+from .masks import AdditiveMask
+
+Masks = Sequence[AdditiveMask | None]  # of each attention; None: all see all
+
+
+def fuses(values: Tensor) -> bool:
+    """Whether fused calls pay on the device of ``values``: not on a processor."""
+    return values.device.type != "cpu"
+
+
+def fused(qkv: Sequence[Tensor], masks: Masks, shares: Tensor | None, drop: float) -> Tensor:
+    """Mix values by one fused call for each attention; dropout is separate.
+
+    Args:
+        qkv: queries, keys and values, (n, H, l, K) each.
+        masks: who may see whom in each attention.
+        shares: of each attention, (n, l, C); None: there is a single one.
+        drop: rate of dropout.
+
+    Returns:
+        (n, H, l, K); zero where a query may see nothing.
+    """
+    found = []
+    for mask in masks:
+        added = None if mask is None else mask.added[:, None].to(qkv[0].dtype)  # (n, 1, l or 1, l)
+        found.append(functional.scaled_dot_product_attention(*qkv, added, dropout_p=drop))
+    if shares is None:
+        return found[0] if masks[0] is None else masks[0].closed(found[0])
+    # Closing shares in place of values keeps no second copy of these.
+    parts = zip(_by_attention(shares), masks)
+    return _weighed(found, [s if mask is None else mask.closed(s) for s, mask in parts])
+
+
+def openly(
+    scores: Tensor,
+    value: Tensor,
+    masks: Masks,
+    shares: Tensor | None,
+    *,
+    dropout: Callable[[Tensor], Tensor],
+    separate: bool,
+) -> tuple[Tensor, Tensor]:
+    """Mix values by ordinary operations.
+
+    Args:
+        scores: of all attentions, (n, H, l, l).
+        value: (n, H, l, K).
+        masks: who may see whom in each attention.
+        shares: of each attention, (n, l, C); None: there is a single one.
+        dropout: drops weights.
+        separate: whether those of each attention are dropped, or of the mixture.
+
+    Returns:
+        (n, H, l, K); weights of the mixture before dropout, (n, H, l, l).
+    """
+    tables = [scores.softmax(-1) if mask is None else mask.softmax(scores) for mask in masks]
+    if shares is None:
+        return dropout(tables[0]) @ value, tables[0]
+    parts = _by_attention(shares)
+    weights = _weighed(tables, parts)
+    used = _weighed([dropout(t) for t in tables], parts) if separate else dropout(weights)
+    return used @ value, weights
+
+
+def _by_attention(shares: Tensor) -> list[Tensor]:
+    """Take shares (n, l, C) apart, (n, 1, l, 1) each."""
+    return [share[:, None, :, None] for share in shares.unbind(-1)]
+
+
+def _weighed(tables: Sequence[Tensor], shares: Sequence[Tensor]) -> Tensor:
+    """Add tables (n, H, l, .) up by shares (n, 1, l, 1)."""
+    first, *others = (table * share for table, share in zip(tables, shares))
+    return sum(others, first)
