@@ -32,10 +32,8 @@ def export_checkpoint(
     Args:
         checkpoint: a checkpoint file, or a run folder (its ``checkpoint_best.pt``).
         output: the directory to make.
-        data: the prepared folder (default: the one the checkpoint was trained on), whose
-            vocabulary, labels and tokenizer settings are written beside the weights.
-        form: of `EXPORTS`: a bundle, a Hugging Face directory with the task's head or without, or
-            ONNX.
+        data: the prepared folder (default: the one the checkpoint was trained on).
+        form: of `EXPORTS`.
         options: of a bundle, see `bundle_export.export_bundle`.
 
     Raises:
@@ -46,21 +44,26 @@ def export_checkpoint(
     if form not in EXPORTS:
         raise ValueError(f"--format {form!r} is unknown; choices: {', '.join(EXPORTS)}")
     check_free(output)
-    if form == ONNX:
-        onnx_files.check_installed()
     paths = find_checkpoints(checkpoint)
     if len(paths) > 1:
         raise ValueError(f"{len(paths)} checkpoints were given; an export takes one")
     data = None if data is None else str(data)
     if form == BUNDLE:
         export_bundle(paths[0], output, data, **options)
-        return
-    task, (model,) = load_models(paths, data)
+    else:
+        _write_as(form, paths[0], output, data)
+
+
+def _write_as(form: str, checkpoint: Path, output: str | Path, data: str | None) -> None:
+    """Write a checkpoint in one of the `FORMATS`; see `export_checkpoint`."""
+    if form == ONNX:
+        onnx_files.check_installed()
+    task, (model,) = load_models([checkpoint], data)
     try:
         FORMATS[form](Path(output), task, model)
     except ValueError as error:
-        raise ValueError(f"{paths[0]}: {error}") from None
-    logger.info("wrote %s: %s as %s", output, paths[0], form)
+        raise ValueError(f"{checkpoint}: {error}") from None
+    logger.info("wrote %s: %s as %s", output, checkpoint, form)
 
 
 def write_encoder(directory: Path, task: Any, model: Any) -> None:

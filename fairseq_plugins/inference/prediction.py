@@ -69,19 +69,17 @@ def load(
         ValueError: a checkpoint that is not one of ours, damaged, or would run code; checkpoints
             that do not fit each other or the folder.
     """
+    data = None if data is None else Path(data)
     if paths := found_bundles(path):
-        inputs, models, how = _from_bundles(paths, data, wanted, overrides)
+        found = _from_bundles(paths, data, wanted, overrides)
     else:
-        from .text_checkpoints import find_checkpoints, load_models
+        from .text_checkpoints import find_checkpoints
 
         paths = find_checkpoints(path, checkpoint)
-        data = None if data is None else str(data)
-        task, models = load_models(paths, data, wanted=wanted, **overrides)
-        how = {"positive": task.positive, "spacy_model": task.cfg.spacy_model}
-        inputs = task.inputs
+        found = _from_checkpoints(paths, data, wanted, overrides)
+    inputs, models, how = found
     models = [quantize_(model) if int8 else model for model in models]
-    device = _device(models, cpu)
-    return Predictor(inputs, models, device, [str(path) for path in paths], **how)
+    return Predictor(inputs, models, _device(models, cpu), [*map(str, paths)], **how)
 
 
 def _device(models: Sequence[Any], cpu: bool) -> torch.device:
@@ -91,10 +89,23 @@ def _device(models: Sequence[Any], cpu: bool) -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
 
 
+# input, models, and what else a `Predictor` is made of
+Parts = tuple[TextInputs, list[Any], dict[str, Any]]
+
+
+def _from_checkpoints(
+    paths: Sequence[Path], data: Path | None, wanted: Sequence[str], overrides: dict[str, Any]
+) -> Parts:
+    from .text_checkpoints import load_models
+
+    data = None if data is None else str(data)
+    task, models = load_models(paths, data, wanted=wanted, **overrides)
+    return task.inputs, models, {"positive": task.positive, "spacy_model": task.cfg.spacy_model}
+
+
 def _from_bundles(
-    paths: Sequence[Path], data: str | Path | None, wanted: Sequence[str], overrides: dict[str, Any]
-) -> tuple[TextInputs, list[Any], dict[str, Any]]:
-    """Load an ensemble of bundles; return their input, the models, and more of a `Predictor`."""
+    paths: Sequence[Path], data: Path | None, wanted: Sequence[str], overrides: dict[str, Any]
+) -> Parts:
     named_pipeline = overrides.pop("spacy_model", None)
     opened = [open_bundle(path) for path in paths]
     for bundle in opened:
@@ -103,7 +114,6 @@ def _from_bundles(
                 f"{bundle.folder} is a bundle for {bundle.task}; what is wanted is one for "
                 f"{' or '.join(wanted)}"
             )
-    data = None if data is None else Path(data)
     first, *others = [load_bundle(bundle, overrides, data) for bundle in opened]
     for bundle, other in zip(opened[1:], others):
         join(first.inputs, other, bundle.folder)

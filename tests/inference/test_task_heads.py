@@ -9,7 +9,7 @@ import torch
 from exported_models import LABELS, PAIRS, SINGLE, batch_of, logits_of, small_model
 
 from fairseq_plugins.inference.export import FORMATS
-from fairseq_plugins.inference.options import ENCODER, EXPORTS, HUGGINGFACE
+from fairseq_plugins.inference.options import BUNDLE, ENCODER, EXPORTS, HUGGINGFACE
 from fairseq_plugins.pretrained.families import FAMILIES
 from fairseq_plugins.pretrained.huggingface import load_state, read_config
 
@@ -100,7 +100,7 @@ def test_a_directory_with_a_head_is_a_start_again(tmp_path, family, target) -> N
     )
     tuned, _ = small_model(tmp_path / "model", family, target)
     _, other = small_model(tmp_path / "model", family, target, pretrained=tmp_path / "out")
-    other.load_pretrained(str(tmp_path / "out"), tuned.source_dictionary)
+    other.load_pretrained(str(tmp_path / "out"), tuned.source_dictionary.vocabulary)
     assert all(torch.equal(other.encoder.state_dict()[name], again[name]) for name in again)
 
 
@@ -169,4 +169,4 @@ def test_judging_answerability_is_no_part_of_the_logits(tmp_path) -> None:
 
 
 def test_every_format_is_a_choice() -> None:
-    assert tuple(FORMATS) == EXPORTS
+    assert (BUNDLE, *FORMATS) == EXPORTS
