@@ -44,6 +44,8 @@ def export_checkpoint(
     if form not in EXPORTS:
         raise ValueError(f"--format {form!r} is unknown; choices: {', '.join(EXPORTS)}")
     check_free(output)
+    if form == ONNX:
+        onnx_files.check_installed()
     paths = find_checkpoints(checkpoint)
     if len(paths) > 1:
         raise ValueError(f"{len(paths)} checkpoints were given; an export takes one")
@@ -56,8 +58,6 @@ def export_checkpoint(
 
 def _write_as(form: str, checkpoint: Path, output: str | Path, data: str | None) -> None:
     """Write a checkpoint in one of the `FORMATS`; see `export_checkpoint`."""
-    if form == ONNX:
-        onnx_files.check_installed()
     task, (model,) = load_models([checkpoint], data)
     try:
         FORMATS[form](Path(output), task, model)
