@@ -279,30 +279,32 @@ class Model:
             For each sentence its translations, best first: ids without an end mark, and scores.
         """
         found = self._search([_names(row) for row in rows], search)
-        # padding counts when probabilities are made, but no translation holds it
-        again = [i for i, nbest in enumerate(found) if any(PAD_ID in ids for ids, _ in nbest)]
-        without = {"suppress_sequences": [[SPECIALS[PAD_ID]]]}
+        # Where fairseq takes a padding or a first end mark out of a search it leaves their
+        # probability with them, CTranslate2 shares it out: so only where they would be found.
+        again = [i for i, beam in enumerate(found) if any(_is_odd(ids) for ids, _ in beam)]
+        without = {"suppress_sequences": [[SPECIALS[PAD_ID]]], "min_decoding_length": 1}
         repeated = self._search([_names(rows[i]) for i in again], search, **without)
-        for i, nbest in zip(again, repeated, strict=True):
-            found[i] = nbest
-        return found
+        for i, beam in zip(again, repeated, strict=True):
+            found[i] = beam
+        return [beam[: search.nbest] for beam in found]
 
     def _search(self, batch: list[list[str]], search: Search, **more: Any) -> list[Any]:
-        results = self._translator.translate_batch(
-            batch,
-            max_batch_size=search.max_tokens,
-            batch_type="tokens",
-            beam_size=search.beam,
-            num_hypotheses=search.nbest,
-            length_penalty=search.lenpen,
-            max_input_length=0,
-            max_decoding_length=min(search.longest, self.layout.target.positions - 1),
-            return_scores=True,
-            **more,
-        )
+        """Return all that was found for sentences, best first."""
+        how = {
+            "max_batch_size": search.max_tokens,
+            "batch_type": "tokens",
+            "beam_size": search.beam,
+            "num_hypotheses": search.beam,
+            "length_penalty": search.lenpen,
+            "max_input_length": 0,
+            "min_decoding_length": 0,
+            "max_decoding_length": min(search.longest, self.layout.target.positions - 1),
+            "return_scores": True,
+        }
+        results = self._translator.translate_batch(batch, **{**how, **more}) if batch else []
         return [
-            [([_number(name) for name in names], score) for names, score in zip(*nbest)]
-            for nbest in ((one.hypotheses, one.scores) for one in results)
+            [([_number(name) for name in names], score) for names, score in zip(*beam)]
+            for beam in ((one.hypotheses, one.scores) for one in results)
         ]
 
     def score(self, rows: Sequence[Row], targets: Sequence[Sequence[int]]) -> list[list[float]]:
@@ -317,3 +319,8 @@ def _names(row: Row) -> list[str]:
     """Return a sentence as CTranslate2 takes it."""
     ids, factors = row
     return [BAR.join((token(i), *map(str, more))) for i, *more in zip(ids, *factors, strict=True)]
+
+
+def _is_odd(ids: Sequence[int]) -> bool:
+    """Whether a translation is none of fairseq's: empty, or with padding inside."""
+    return not ids or PAD_ID in ids
