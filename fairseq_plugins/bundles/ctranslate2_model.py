@@ -278,15 +278,28 @@ class Model:
         Returns:
             For each sentence its translations, best first: ids without an end mark, and scores.
         """
+        limit = self._longest(search)
         found = self._search([_names(row) for row in rows], search)
-        # Where fairseq takes a padding or a first end mark out of a search it leaves their
+        # Where fairseq takes padding or a first end mark out of a search it leaves their
         # probability with them, CTranslate2 shares it out: so only where they would be found.
         again = [i for i, beam in enumerate(found) if any(_is_odd(ids) for ids, _ in beam)]
         without = {"suppress_sequences": [[SPECIALS[PAD_ID]]], "min_decoding_length": 1}
         repeated = self._search([_names(rows[i]) for i in again], search, **without)
         for i, beam in zip(again, repeated, strict=True):
             found[i] = beam
+        # fairseq's longest translations have an end mark, too
+        cut = (i for i, beam in enumerate(found) if max(len(ids) for ids, _ in beam) >= limit)
+        for i in {*again, *cut}:
+            found[i] = self._rescored(rows[i], [ids for ids, _ in found[i]], search.lenpen)
         return [beam[: search.nbest] for beam in found]
+
+    def _longest(self, search: Search) -> int:
+        return min(search.longest, self.layout.target.positions - 1)
+
+    def _rescored(self, row: Row, beam: list[list[int]], lenpen: float) -> list[Any]:
+        """Return translations of a sentence with scores of undivided probabilities, best first."""
+        scores = (sum(one) / len(one) ** lenpen for one in self.score([row] * len(beam), beam))
+        return sorted(zip(beam, scores), key=lambda one: -one[1])
 
     def _search(self, batch: list[list[str]], search: Search, **more: Any) -> list[Any]:
         """Return all that was found for sentences, best first."""
@@ -298,7 +311,7 @@ class Model:
             "length_penalty": search.lenpen,
             "max_input_length": 0,
             "min_decoding_length": 0,
-            "max_decoding_length": min(search.longest, self.layout.target.positions - 1),
+            "max_decoding_length": self._longest(search),
             "return_scores": True,
         }
         results = self._translator.translate_batch(batch, **{**how, **more}) if batch else []

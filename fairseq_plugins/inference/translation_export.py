@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from ..bundles import translation as contents
-from ..bundles.ctranslate2_model import FOLDER, Model, write_model
+from ..bundles.ctranslate2_model import END_ID, FOLDER, UNKNOWN_ID, Model, write_model
 from ..bundles.index import CARD, TRANSLATION, check_free, new_bundle
 from ..bundles.transformer_layout import Layout, Side
 from ..bundles.translation_card import card
@@ -296,7 +296,7 @@ def largest_difference(exported: Model, model: Any) -> float:
     found = []
     for _ in range(SENTENCES):
         source, target = (
-            [*random.integers(0, side.size, length).tolist(), 2]
+            [*random.integers(UNKNOWN_ID, side.size, length).tolist(), END_ID]
             for side in (layout.source, layout.target)
         )
         factors = [random.integers(0, size, length + 1).tolist() for size in layout.factors]
@@ -310,7 +310,7 @@ def _scores(model: Any, source: list[int], factors: list[list[int]], target: lis
     columns = torch.zeros(1, len(source), max(model.encoder.columns, default=-1) + 1).long()
     for column, row in zip(model.encoder.columns, factors, strict=True):
         columns[0, :, column] = torch.tensor(row)
-    tokens, before = torch.tensor([source]), torch.tensor([[2, *target[:-1]]])
+    tokens, before = torch.tensor([source]), torch.tensor([[END_ID, *target[:-1]]])
     out = model(tokens, torch.tensor([len(source)]), before, src_factors=columns)
     scores = model.get_normalized_probs(out, log_probs=True)[0]  # (T, V)
     return scores.gather(1, torch.tensor(target)[:, None])[:, 0]
