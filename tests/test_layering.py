@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "nn": set(),
     "evaluation": set(),
     "checkpoints": set(),
-    "bundles": set(),
+    "bundles": {"syntax", "nn", "pretrained", "data", "text", "evaluation", "checkpoints"},
     "resources": set(),
     "optim": {"registration"},
     "pretrained": {"nn", "checkpoints"},
@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "augment": _TEXT | {"text", "prep"},
     "augment/perturbation": set(),
     "inference": _TEXT
-    | {"text", "prep", "augment", "tasks", "models", "checkpoints", "evaluation", "nn"},
+    | {"text", "prep", "augment", "tasks", "models", "checkpoints", "evaluation", "nn", "bundles"},
     "lab": {"evaluation", "prep", "corpora", "data", "checkpoints", "registration"},
     "lab/plan": set(),
     "lab/results": {"lab/plan"},
@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "lab/execution": {"lab/plan", "lab/results"},
     "lab/report": {"lab/plan", "lab/results", "lab/figures", "lab/execution"},
     "cli": {"checkpoints", "inference", "prep", "augment", "corpora", "data", "text"}
-    | {"evaluation", "lab", "resources", "registration", "syntax"},
+    | {"evaluation", "lab", "resources", "registration", "syntax", "bundles"},
 }
 LOOSE = {
     "__init__",
@@ -80,6 +80,7 @@ MAY_USE = {
     "jinja2": {"evaluation/templates.py", "lab/report/pages.py"},
     "markdown_it": {"lab/report/pages.py"},
     "nltk": {"text/wordnet.py"},
+    "ctranslate2": {"bundles/ctranslate2_model.py"},
     "submitit": {"lab/execution/job.py", "lab/execution/submission.py"},
 }
 
@@ -199,6 +200,7 @@ PURE = {
         "corpora",
         "text",
     ),
+    ("fairseq", "hydra", "omegaconf", "spacy", "pandas", "matplotlib"): ("bundles",),
 }
 _IMPORT_ALL = """
 import importlib, pkgutil, sys

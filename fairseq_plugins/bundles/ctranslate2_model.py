@@ -3,29 +3,26 @@
 CTranslate2 (Klein et al. 2020, "The OpenNMT Neural Machine Translation Toolkit") reads several
 embedding tables of the source and adds them up. Its tokens are named by their numbers here (those
 of fairseq's four symbols by their names), so that no subword can pass for an end mark, for padding,
-or for the bar that stands between a subword and its features. Its file of weights is read by native
-code that believes what the file says of itself: names, shapes and settings are compared before.
+or for the bar that stands between a subword and its features.
 """
 
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
-from os import SEEK_CUR
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import ctranslate2
 import numpy as np
 from ctranslate2.specs import common_spec, model_spec, transformer_spec
 
 from ..files import write_text
-from ..messages import named, quoted
+from ..messages import named
 from ..text_reading import read_text
 from .transformer_layout import Layout, Side
+from .weight_files import FLOAT32, INT8, Kinds, check_weights
 
 FOLDER, WEIGHTS, SETTINGS = "ctranslate2", "model.bin", "config.json"
 SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")  # in the order of their ids
@@ -41,9 +38,6 @@ CONFIGURATION = {
     "layer_norm_epsilon": None,  # 1e-5, as torch's
     "multi_query_attention": False,
 }
-BINARY_VERSION = 6
-TYPES = {0: np.dtype("float32"), 1: np.dtype("int8"), 2: np.dtype("int16"), 3: np.dtype("int32")}
-FLOAT32, INT8 = TYPES[0], TYPES[1]
 
 Row = tuple[Sequence[int], Sequence[Sequence[int]]]  # ids (S,), features (F, S)
 
@@ -173,70 +167,28 @@ def check_folder(folder: Path, layout: Layout, *, int8: bool) -> None:
     path = folder / WEIGHTS
     with path.open("rb") as stream:
         try:
-            _check_weights(stream, layout, int8=int8)
-        except (ValueError, struct.error) as error:
-            reason = "it ends too early" if isinstance(error, struct.error) else error
-            raise ValueError(f"{path} is no model of its bundle: {reason}") from None
+            spec = _empty_spec(layout)
+            kinds = _wanted(layout, int8=int8)
+            check_weights(stream, (spec.name, spec.revision), kinds, _settings(spec))
+        except ValueError as error:
+            raise ValueError(f"{path} is no model of its bundle: {error}") from None
 
 
-def _check_weights(stream: IO[bytes], layout: Layout, *, int8: bool) -> None:
-    """Compare a file of weights with what a layout has; see `check_folder`."""
-    spec = _empty_spec(layout)
-    kind = (_integer(stream, "I"), _text(stream), _integer(stream, "I"))
-    if kind != (BINARY_VERSION, spec.name, spec.revision):
-        raise ValueError(f"it is of kind {quoted(kind)}")
-    wanted = {name: (shape, FLOAT32) for name, shape in layout.shapes().items()}
+def _wanted(layout: Layout, *, int8: bool) -> Kinds:
+    """Return shapes and types of a layout's weights as they are kept."""
+    shapes = layout.shapes()
+    found: Kinds = {name: (shape, FLOAT32) for name, shape in shapes.items()}
     if int8:
-        tables = {name: shape for name, (shape, _) in wanted.items() if name.endswith("/weight")}
-        wanted |= {name: (shape, INT8) for name, shape in tables.items()}
-        wanted |= {f"{name}_scale": (shape[:1], FLOAT32) for name, shape in tables.items()}
-    settings = _settings(spec)
-    wanted |= {name: ((), value.dtype) for name, value in settings.items()}
-    found: dict[str, Any] = {}
-    for _ in range(_integer(stream, "I")):
-        name, shape, dtype = _text(stream), _shape(stream), TYPES.get(_integer(stream, "B"))
-        if name in found or (shape, dtype) != wanted.get(name):
-            raise ValueError(
-                f"its {quoted(name)} of shape {quoted(shape)} and type {dtype} is there twice, or "
-                f"should be {wanted.get(name, 'missing')}"
-            )
-        size = prod(shape) * dtype.itemsize
-        if _integer(stream, "I") != size:
-            raise ValueError(f"its {name} has another size than its shape")
-        if name in settings and stream.read(size) != settings[name].tobytes():
-            raise ValueError(f"its {name} is another than the bundle says")
-        stream.seek(0 if name in settings else size, SEEK_CUR)
-        found[name] = wanted[name]
-    for _ in range(_integer(stream, "I")):
-        alias, name = _text(stream), _text(stream)
-        if alias in found or name not in found or wanted.get(alias) != found[name]:
-            raise ValueError(f"its {quoted(alias)} cannot be its {quoted(name)}")
-        found[alias] = wanted[alias]
-        if f"{name}_scale" in found:
-            found[f"{alias}_scale"] = wanted[f"{alias}_scale"]
-    if lacking := sorted(wanted.keys() - found.keys()):
-        raise ValueError(f"it lacks {named(lacking)}")
-    if stream.read(1):
-        raise ValueError("it goes on behind its end")
+        tables = {name: shape for name, shape in shapes.items() if name.endswith("/weight")}
+        found |= {name: (shape, INT8) for name, shape in tables.items()}
+        found |= {f"{name}_scale": (shape[:1], FLOAT32) for name, shape in tables.items()}
+    return found
 
 
 def _settings(spec: Any) -> dict[str, Any]:
     """Return the numbers that are no weights, as NumPy has them."""
     held = {name: value for name, value in spec.variables().items() if value is not None}
     return {k: np.int8(v) if isinstance(v, bool) else v for k, v in held.items()}
-
-
-def _integer(stream: IO[bytes], kind: str) -> int:
-    return struct.unpack(f"<{kind}", stream.read(struct.calcsize(kind)))[0]
-
-
-def _text(stream: IO[bytes]) -> str:
-    found = stream.read(_integer(stream, "H"))
-    return found.decode("ascii", "replace").removesuffix("\0")
-
-
-def _shape(stream: IO[bytes]) -> tuple[int, ...]:
-    return tuple(_integer(stream, "I") for _ in range(_integer(stream, "B")))
 
 
 class Model:

@@ -1,7 +1,7 @@
 """A translation bundle: raw text in, translations out, without fairseq.
 
-In its folder ``ctranslate2`` lies the model (`bundles.ctranslate2_model`), in ``text`` what raw text
-needs: a manifest with the parts of the prepared folder's that decide how text is read, subword
+In its folder ``ctranslate2`` lies the model (`bundles.ctranslate2_model`), in ``text`` what raw
+text needs: a manifest with the parts of the prepared folder's that decide how text is read, subword
 models, inventories of layers, and the subwords of both sides in the order of their ids.
 """
 
@@ -59,7 +59,9 @@ class Contents:
         """
         said, where = bundle.content, bundle.folder
         if bundle.kind != TRANSLATION:
-            raise ValueError(f"{where} is a bundle for {bundle.kind}; one for translation is wanted")
+            raise ValueError(
+                f"{where} is a bundle for {bundle.kind}; one for translation is wanted"
+            )
         features = said.get("features")
         is_list = isinstance(features, list) and {*map(type, features)} <= {str}
         if type(said.get("int8")) is not bool or not is_list:

@@ -2,7 +2,7 @@
 
     fairseq-plugins translate runs/mine --split test
     fairseq-plugins translate runs/mine --reference corpus/test.de -- --beam 4 --lenpen 0.6
-    fairseq-plugins translate bundle --source corpus/test.en --output mine.de --reference corpus/test.de
+    fairseq-plugins translate bundle --source test.en --output mine.de --reference test.de
     fairseq-plugins translate bundle --data data-bin/mine --split test --output generate.log
 
 Of a run leaves generate.SPLIT.log (what fairseq-generate prints), score.SPLIT.json and
@@ -55,18 +55,20 @@ def run(args: argparse.Namespace) -> None:
     """Translate, score, write."""
     from ..bundles.index import is_bundle
 
-    if is_bundle(args.run):
-        return run_bundle(args)
-    if os.pathsep in str(args.run):
-        from ..bundles.translation import check_single
-
-        if all(map(is_bundle, str(args.run).split(os.pathsep))):
-            check_single(str(args.run).split(os.pathsep))
-    if args.source or args.output or args.annotator:
+    parts = str(args.run).split(os.pathsep)
+    if all(map(is_bundle, parts)):
+        run_bundle(args, parts)
+    elif args.source or args.output or args.annotator:
         raise command.UsageError(
             "--source, --output and --annotator belong to a bundle; with a checkpoint "
             "fairseq-interactive translates raw text"
         )
+    else:
+        run_checkpoint(args)
+
+
+def run_checkpoint(args: argparse.Namespace) -> None:
+    """Translate a split by fairseq-generate, score it, and leave both in the run's folder."""
     from ..evaluation.score_report import format_report, score_files
     from ..evaluation.translation import TextForm
     from ..files import write_text
@@ -81,19 +83,19 @@ def run(args: argparse.Namespace) -> None:
     write_text(args.run / of_split(EVALUATION, args.split), text)
 
 
-def run_bundle(args: argparse.Namespace) -> None:
+def run_bundle(args: argparse.Namespace, bundles: list[str]) -> None:
     """Translate by a bundle; print the translations, or their scores."""
     if bool(args.source) == bool(args.data):
         raise command.UsageError("a bundle translates --source FILE, or a split of --data DIR")
     if (args.reference or args.data) and not args.output:
         raise command.UsageError("--reference and --data need --output FILE")
-    from ..bundles.translation import Translator
+    from ..bundles.translation import Translator, check_single
     from ..evaluation.score_report import format_report
     from ..inference import bundle_translation
 
     search = read_search(args.generate)
     command.show_log()
-    translator = Translator.open(args.run, spacy_model=args.annotator)
+    translator = Translator.open(check_single(bundles), spacy_model=args.annotator)
     if args.data:
         split = (args.data, args.split, args.output)
         bundle_translation.translate_split(translator, *split, search)

@@ -4,20 +4,18 @@ from pathlib import Path
 
 from ..bundles.ctranslate2_model import Row
 from ..bundles.translation import Translator
-from ..registration import register
 from ..syntax.layers import column_places
 from ..tasks._warnings import Warnings
 from ..tasks.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 
 def read_split(translator: Translator, data: str, split: str) -> list[tuple[str, Row, str]]:
-    """Return source text, what is translated, and plain target text of all pairs, in order.
+    """Return plain source text, what is translated, and plain target text of all pairs, in order.
 
     Raises:
         FileNotFoundError: no such folder or split.
         ValueError: subwords or values of features are not those of the bundle.
     """
-    register()
     how = {"train_subset": "train", "dataset_impl": None, "required_seq_len_multiple": 1}
     task = SyntaxTranslationTask.setup_task(SyntaxTranslationConfig(data=data, **how))
     check_fits(translator, task)
@@ -30,10 +28,10 @@ def read_split(translator: Translator, data: str, split: str) -> list[tuple[str,
     for i in range(len(pairs)):
         item = pairs[i]
         factors = [item["factors"][:, column].tolist() for column in columns]
-        target = task.target_dictionary.string(item["target"], escape_unk=True)
-        plain = decoder.detokenize(decoder.remove_subwords(target))
         source = task.source_dictionary.string(item["source"])
-        found.append((source, (item["source"].tolist(), factors), plain))
+        target = task.target_dictionary.string(item["target"], escape_unk=True)
+        plain = [decoder.detokenize(decoder.remove_subwords(text)) for text in (source, target)]
+        found.append((plain[0], (item["source"].tolist(), factors), plain[1]))
     return found
 
 

@@ -30,7 +30,7 @@ def learnt(monkeypatch: Any, count: int) -> None:
     monkeypatch.setitem(LAYERS, "pos", wide)
 
 
-def save_trained(folder: Path, path: Path, *, steps: int = 50, **options: Any) -> Path:
+def save_trained(folder: Path, path: Path, *, steps: int = 150, **options: Any) -> Path:
     """Train a model for some steps and save it."""
     task = make_task(folder)
     task.load_dataset("train")
