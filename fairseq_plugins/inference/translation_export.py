@@ -139,11 +139,15 @@ def reduced_manifest(manifest: Manifest, features: tuple[str, ...]) -> Manifest:
     lines = {
         split: {"lines": said["lines"], "tokens": {}} for split, said in manifest.splits.items()
     }
+    annotator = dict(manifest.annotator) if needs_annotator(kept) else {}
+    kind, colon, place = annotator.get("model", "").rpartition(":")
+    if "/" in place:
+        annotator["model"] = f"{kind}{colon}{Path(place).name}"
     longest = {k: v for k, v in manifest.options.items() if k == "max_characters"}
     return replace(
         manifest,
         features=kept,
-        annotator=manifest.annotator if needs_annotator(kept) else {},
+        annotator=annotator,
         splits=lines,
         options=longest,
         alignment={},

@@ -178,7 +178,7 @@ def test_the_command_needs_no_fairseq(bundle, translator, corpus, tmp_path):
 
 def test_splits_give_what_fairseq_generate_prints(bundle, folder, generated, tmp_path):
     log = tmp_path / "generate.log"
-    search = ["--", "--lenpen", "1", "--beam", "5"]
+    search = ["--", "--lenpen", "1", "--beam", "4"]
     done = commands.run("translate", bundle, "--data", folder, "--output", log, *search)
     own = commands.Outcome(0, log.read_text("utf-8"), "")
     for mark in "STHD":
