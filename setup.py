@@ -62,6 +62,7 @@ setup(
     extras_require={
         "udpipe": ["ufal.udpipe>=1.3"],  # models named udpipe:PATH
         "onnx": ONNX,  # export --format onnx; onnxruntime computes what it writes
+        "serve": ["ctranslate2>=4.8,<4.9"],  # bundles of translation models
         # transformers and nervaluate are what tests and benchmarks compare with; playwright drives
         # the browser that looks at reports (an installed Chromium or Chrome); each minor release of
         # ruff may lay code out anew
@@ -75,6 +76,7 @@ setup(
             'nervaluate>=1.1; python_version >= "3.11"',  # there is none for 3.10
             "playwright>=1.48",
             "ufal.udpipe>=1.3",
+            "ctranslate2>=4.8,<4.9",
             "build>=1.2",
             *ONNX,
         ],

@@ -91,6 +91,7 @@ MAY_USE = {
     "jinja2": {"evaluation/templates.py", "lab/report/pages.py"},
     "markdown_it": {"lab/report/pages.py"},
     "nltk": {"text/wordnet.py"},
+    "ctranslate2": {"bundles/ctranslate2_model.py"},
     "submitit": {"lab/execution/job.py", "lab/execution/submission.py"},
 }
 
@@ -203,7 +204,7 @@ def test_the_reader_of_imports_sees_every_kind(tmp_path, monkeypatch) -> None:
 
 # what is not there -> rooms of which every file can be imported all the same
 PURE = {
-    ("fairseq", "omegaconf", "spacy", "pandas", "matplotlib"): (
+    ("fairseq", "hydra", "omegaconf", "spacy", "pandas", "matplotlib"): (
         *("nn", "checkpoints", "pretrained", "architectures", "bundles"),
     ),
     ("fairseq", "torch", "spacy", "pandas", "matplotlib"): (

@@ -1,10 +1,15 @@
-"""Translate a split with the best checkpoint of a run, and score that.
+"""Translate a split with the best checkpoint of a run, or text with a bundle, and score that.
 
     fairseq-plugins translate runs/mine --split test
     fairseq-plugins translate runs/mine --reference corpus/test.de -- --beam 4 --lenpen 0.6
+    fairseq-plugins translate bundle --source test.en --output mine.de --reference test.de
+    fairseq-plugins translate bundle --data data-bin/mine --split test --output generate.log
 
-Leaves generate.SPLIT.log (what fairseq-generate prints), score.SPLIT.json and evaluation.SPLIT.json
-(split, BLEU, chrF) in the run's folder. What stands behind -- goes to fairseq-generate.
+Of a run leaves generate.SPLIT.log (what fairseq-generate prints), score.SPLIT.json and
+evaluation.SPLIT.json (split, BLEU, chrF) in its folder; what stands behind -- goes to
+fairseq-generate. A bundle (fairseq-plugins export) translates raw text (--source) without fairseq,
+or a split of a prepared folder (--data), of which it leaves such a log; behind -- stand --beam,
+--lenpen and --max-tokens.
 """
 
 from __future__ import annotations
@@ -13,14 +18,17 @@ import argparse
 import contextlib
 import fcntl
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..lab.run_files import USER_DIR
+from . import command
 
 if TYPE_CHECKING:
+    from ..bundles.ctranslate2_model import Search
     from ..evaluation.score_report import ScoreReport
 
 BEAM = ["--beam", "4", "--lenpen", "0.6", "--max-tokens", "8000"]
@@ -31,8 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; what stands behind ``--`` is `generate`."""
     parser.usage = "%(prog)s RUN [options] [-- OPTIONS OF fairseq-generate]"
     add = parser.add_argument
-    add("run", type=Path, help="folder of the checkpoint")
+    add("run", type=Path, help="folder of the checkpoint, or a bundle")
     add("--data", metavar="DIR", help="prepared folder (default: the checkpoint's own)")
+    add("--source", metavar="FILE", help="raw text for a bundle, one sentence a line; - for stdin")
+    add("--output", metavar="FILE", help="where a bundle's translations go (default: stdout)")
+    annotator = "what annotates raw text for a bundle (default: as its training data)"
+    add("--annotator", metavar="NAME", help=annotator)
     add("--split", default="test", help="of the prepared folder (default: test)")
     add("--checkpoint", default="checkpoint_best.pt", help="in the run's folder")
     add("--reference", metavar="FILE", help="raw references (default: the folder's target side)")
@@ -41,6 +53,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Translate, score, write."""
+    from ..bundles.index import is_bundle
+
+    parts = str(args.run).split(os.pathsep)
+    if all(map(is_bundle, parts)):
+        run_bundle(args, parts)
+    elif args.source or args.output or args.annotator:
+        raise command.UsageError(
+            "--source, --output and --annotator belong to a bundle; with a checkpoint "
+            "fairseq-interactive translates raw text"
+        )
+    else:
+        run_checkpoint(args)
+
+
+def run_checkpoint(args: argparse.Namespace) -> None:
+    """Translate a split by fairseq-generate, score it, and leave both in the run's folder."""
     from ..evaluation.score_report import format_report, score_files
     from ..evaluation.translation import TextForm
     from ..files import write_text
@@ -53,6 +81,51 @@ def run(args: argparse.Namespace) -> None:
     write_text(args.run / of_split(SCORE, args.split), report.as_json())
     text = json.dumps(summary(report, args.split), indent=2) + "\n"
     write_text(args.run / of_split(EVALUATION, args.split), text)
+
+
+def run_bundle(args: argparse.Namespace, bundles: list[str]) -> None:
+    """Translate by a bundle; print the translations, or their scores."""
+    if bool(args.source) == bool(args.data):
+        raise command.UsageError("a bundle translates --source FILE, or a split of --data DIR")
+    if (args.reference or args.data) and not args.output:
+        raise command.UsageError("--reference and --data need --output FILE")
+    from ..bundles.translation import Translator, check_single
+    from ..evaluation.score_report import format_report
+    from ..inference import bundle_translation
+
+    search = read_search(args.generate)
+    command.show_log()
+    translator = Translator.open(check_single(bundles), spacy_model=args.annotator)
+    if args.data:
+        split = (args.data, args.split, args.output)
+        bundle_translation.translate_split(translator, *split, search)
+    else:
+        bundle_translation.translate_text(translator, args.source, args.output or "", search)
+    if args.reference or args.data:
+        how = (args.output, args.reference, translator.manifest.target_lang)
+        print(format_report(bundle_translation.scored(*how)), end="")
+
+
+def read_search(words: list[str]) -> Search:
+    """Read how a bundle searches, in the words of fairseq-generate.
+
+    Raises:
+        UsageError: an option that a bundle has not.
+    """
+    from ..bundles.ctranslate2_model import Search
+
+    parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
+    for flag, kind in (("--beam", int), ("--lenpen", float), ("--max-tokens", int)):
+        parser.add_argument(flag, type=kind, default=argparse.SUPPRESS)
+    try:
+        found, others = parser.parse_known_args(words)
+    except argparse.ArgumentError as error:
+        raise command.UsageError(f"behind --: {error}") from None
+    if others:
+        raise command.UsageError(
+            f"a bundle knows no {others[0]}; behind -- stand --beam, --lenpen and --max-tokens"
+        )
+    return Search(**vars(found))
 
 
 def read_folder(args: argparse.Namespace) -> tuple[str, str]:

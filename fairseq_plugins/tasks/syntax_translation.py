@@ -29,6 +29,7 @@ from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifest import Manifest
 from ..option_flags import option
 from ..syntax.layers import COLUMN, Layer, column_places, given_names, parse_features
+from ..text import unanswered
 from . import (
     _checkpoint_options,
     _checks,
@@ -45,7 +46,7 @@ PLAIN = (
     ". For a plain transformer use --arch syntax_transformer --features none, or --task "
     "translation on the same folder"
 )
-LONGEST_LINE = 20_000  # characters, for folders that do not say
+CUT = "--truncate-source (truncate_source=True) cuts such lines instead"
 
 
 @dataclass
@@ -340,21 +341,19 @@ class SyntaxTranslationTask(TranslationTask):
         """
         self._warnings.segmented(lines)
         first, limit = self._sentences + 1, self._model_limit
-        longest = int(self.manifest.options.get("max_characters", LONGEST_LINE))
-        lines = [line.strip() for line in _unanswered.repaired(lines, first)]
-        end = None if self.cfg.truncate_source else 0
-        read = [line if len(line) <= longest else line[:longest][:end] for line in lines]
+        longest = int(self.manifest.options.get("max_characters", unanswered.LONGEST_LINE))
+        read, whole = unanswered.taken(lines, first, longest, cut=self.cfg.truncate_source)
         tokens, factors, marks = [], [], []
-        for line, left, sentence in zip(lines, read, self.source_encoder.encode(read)):
+        for is_whole, sentence in zip(whole, self.source_encoder.encode(read)):
             ids, row = self._ids_and_factors(sentence)
-            mark = _unanswered.mark_of(len(ids), limit, whole=bool(left) or not line)
+            mark = unanswered.mark_of(len(ids), limit, whole=is_whole)
             if mark:
                 ids, row = [self.src_dict.eos()] * mark, row[-1:].repeat(mark, 1)
             marks.append(mark)
             tokens.append(torch.tensor(ids))
             factors.append(row if self.ablation is None else self.ablation(row, self._sentences))
             self._sentences += 1
-        _unanswered.report(marks, first, f"{limit} subwords or {longest} characters")
+        unanswered.report(marks, first, f"{limit} subwords or {longest} characters", CUT)
         return _generation.InferenceTokens(tokens, factors), [len(t) for t in tokens]
 
     def _ids_and_factors(self, sentence: Any) -> tuple[list[int], Tensor]:

@@ -1,0 +1,291 @@
+"""CTranslate2's part of a bundle: its folder is written, compared with a layout, opened and asked.
+
+CTranslate2 (Klein et al. 2020, "The OpenNMT Neural Machine Translation Toolkit") reads several
+embedding tables of the source and adds them up. Its tokens are named by their numbers here (those
+of fairseq's four symbols by their names), so that no subword can pass for an end mark, for padding,
+or for the bar that stands between a subword and its features.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ctranslate2
+import numpy as np
+from ctranslate2.specs import common_spec, model_spec, transformer_spec
+
+from ..files import write_text
+from ..messages import named
+from ..text_reading import read_text
+from .transformer_layout import Layout, Side
+from .weight_files import FLOAT32, INT8, Kinds, check_weights
+
+FOLDER, WEIGHTS, SETTINGS = "ctranslate2", "model.bin", "config.json"
+SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")  # in the order of their ids
+PAD_ID, END_ID, UNKNOWN_ID = 1, 2, 3
+BAR = "\uffe8"  # stands between a subword and each of its features
+ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "gelu_tanh": "GELUTanh", "tanh": "Tanh"}
+CONFIGURATION = {
+    **{f"{name}_token": SPECIALS[k] for k, name in ((0, "bos"), (END_ID, "eos"))},
+    "unk_token": SPECIALS[UNKNOWN_ID],
+    "decoder_start_token": SPECIALS[END_ID],
+    "add_source_bos": False,
+    "add_source_eos": False,  # the input has its own, with features
+    "layer_norm_epsilon": None,  # 1e-5, as torch's
+    "multi_query_attention": False,
+}
+
+Row = tuple[Sequence[int], Sequence[Sequence[int]]]  # ids (S,), features (F, S)
+
+
+@dataclass(frozen=True)
+class Search:
+    """How translations are searched for.
+
+    Args:
+        beam: hypotheses kept at a time.
+        lenpen: exponent of the length by which scores are divided.
+        nbest: translations of each sentence, of a beam at least as large.
+        max_tokens: subwords of a batch, padding included.
+        longest: subwords of a translation, as in fairseq.
+    """
+
+    beam: int = 4
+    lenpen: float = 0.6
+    nbest: int = 1
+    max_tokens: int = 8000
+    longest: int = 200
+
+    def __post_init__(self) -> None:
+        least = {"beam": 1, "nbest": 1, "max_tokens": 1, "longest": 1}
+        for name, number in least.items():
+            if getattr(self, name) < number:
+                raise ValueError(f"{name} is {getattr(self, name)}; it is {number} at least")
+        if self.nbest > self.beam:
+            raise ValueError(f"nbest is {self.nbest}, but a beam of {self.beam} finds no more")
+
+
+def token(number: int) -> str:
+    """Return the name of an id."""
+    return SPECIALS[number] if number < len(SPECIALS) else str(number)
+
+
+def _number(name: str) -> int:
+    return SPECIALS.index(name) if name in SPECIALS else int(name)
+
+
+def write_model(
+    folder: Path, layout: Layout, weights: Mapping[str, np.ndarray], *, int8: bool = False
+) -> None:
+    """Write CTranslate2's folder.
+
+    Args:
+        folder: to be made.
+        weights: by the names of `Layout.shapes`, in float32.
+        int8: whether matrices are kept as bytes, with a scale for each row.
+
+    Raises:
+        ValueError: weights that the layout does not have, or lacks.
+    """
+    shapes = layout.shapes()
+    if weights.keys() != shapes.keys():
+        raise ValueError(f"weights {named(sorted(weights.keys() ^ shapes.keys()))} do not fit")
+    spec = _empty_spec(layout)
+    for name, shape in shapes.items():
+        found = np.array(weights[name], dtype=FLOAT32, order="C")  # quantised in place
+        if found.shape != shape:
+            raise ValueError(f"{name} has shape {found.shape}, not {shape}")
+        scope, _, leaf = name.rpartition("/")
+        setattr(model_spec.index_spec(spec, scope), leaf, found)
+    for side in ("source", "target"):
+        for names in _vocabularies(layout, side):
+            getattr(spec, f"register_{side}_vocabulary")(names)
+    spec.validate()
+    spec.optimize("int8" if int8 else None)
+    folder.mkdir()
+    model_spec.ModelSpec.save(spec, str(folder))
+    for name, content in _texts(layout).items():
+        write_text(folder / name, json.dumps(content, indent=1) + "\n")
+
+
+def _empty_spec(layout: Layout) -> Any:
+    """Return the specification of a model without weights."""
+    ours = {"activation": getattr(common_spec.Activation, ACTIVATIONS[layout.activation])}
+    ours["layernorm_embedding"] = layout.embedding_norm
+
+    def of(side: Side) -> dict[str, Any]:
+        how = {"pre_norm": side.pre_norm, "no_final_norm": not side.final_norm}
+        return {"num_layers": side.layers, "num_heads": side.heads, **how, **ours}
+
+    add = common_spec.EmbeddingsMerge.ADD
+    factors = {"num_source_embeddings": 1 + len(layout.factors), "embeddings_merge": add}
+    encoder = transformer_spec.TransformerEncoderSpec(**of(layout.source), **factors)
+    projected = layout.output != layout.target.width
+    decoder = transformer_spec.TransformerDecoderSpec(**of(layout.target), project_in_out=projected)
+    if projected:
+        del decoder.project_in
+    encoder.scale_embeddings = np.float32(layout.source.scale)
+    decoder.scale_embeddings = np.float32(layout.target.scale)
+    return transformer_spec.TransformerSpec(encoder, decoder)
+
+
+def _vocabularies(layout: Layout, side: str) -> list[list[str]]:
+    """Return the token names of the tables of a side: subwords, then features."""
+    words = [token(i) for i in range(getattr(layout, side).size)]
+    factors = layout.factors if side == "source" else ()
+    return [words, *([str(i) for i in range(size)] for size in factors)]
+
+
+def _texts(layout: Layout) -> dict[str, Any]:
+    """Return what stands in the files beside the weights."""
+    source, target = (_vocabularies(layout, side) for side in ("source", "target"))
+    names = [f"source_{k}_vocabulary.json" for k in range(1, len(source) + 1)]
+    if len(source) == 1:
+        names = ["source_vocabulary.json"]
+    found = {SETTINGS: CONFIGURATION, "target_vocabulary.json": target[0]}
+    return found | dict(zip(names, source))
+
+
+def check_folder(folder: Path, layout: Layout, *, int8: bool) -> None:
+    """Refuse a folder that is not as `write_model` leaves it (ValueError)."""
+    texts = _texts(layout)
+    held = {path.name for path in folder.iterdir()}
+    if held != {WEIGHTS, *texts}:
+        wrong = named(sorted(held ^ {WEIGHTS, *texts}))
+        raise ValueError(f"{folder}: {wrong} should not be there, or is missing")
+    for name, content in texts.items():
+        try:
+            found = json.loads(read_text(folder / name))
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{folder / name} is no JSON: {error}") from None
+        if found != content:
+            raise ValueError(f"{folder / name} does not fit the model that the bundle describes")
+    path = folder / WEIGHTS
+    with path.open("rb") as stream:
+        try:
+            spec = _empty_spec(layout)
+            kinds = _wanted(layout, int8=int8)
+            check_weights(stream, (spec.name, spec.revision), kinds, _settings(spec))
+        except ValueError as error:
+            raise ValueError(f"{path} is no model of its bundle: {error}") from None
+
+
+def _wanted(layout: Layout, *, int8: bool) -> Kinds:
+    """Return shapes and types of a layout's weights as they are kept."""
+    shapes = layout.shapes()
+    found: Kinds = {name: (shape, FLOAT32) for name, shape in shapes.items()}
+    if int8:
+        tables = {name: shape for name, shape in shapes.items() if name.endswith("/weight")}
+        found |= {name: (shape, INT8) for name, shape in tables.items()}
+        found |= {f"{name}_scale": (shape[:1], FLOAT32) for name, shape in tables.items()}
+    return found
+
+
+def _settings(spec: Any) -> dict[str, Any]:
+    """Return the numbers that are no weights, as NumPy has them."""
+    held = {name: value for name, value in spec.variables().items() if value is not None}
+    return {k: np.int8(v) if isinstance(v, bool) else v for k, v in held.items()}
+
+
+class Model:
+    """A model that translates ids; several threads may ask it at once.
+
+    Args:
+        folder, layout, int8: as `check_folder` takes them.
+        threads: for one batch; 0 lets CTranslate2 choose.
+        compute_type: of CTranslate2; ``default`` computes as weights are kept.
+
+    Raises:
+        ValueError: a folder that is refused.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        layout: Layout,
+        *,
+        int8: bool = False,
+        threads: int = 0,
+        compute_type: str = "default",
+    ) -> None:
+        check_folder(folder, layout, int8=int8)
+        how = {"compute_type": compute_type, "intra_threads": threads}
+        try:
+            self._translator = ctranslate2.Translator(str(folder), "cpu", **how)
+        except (RuntimeError, ValueError) as error:
+            raise ValueError(f"{folder}: CTranslate2 cannot read it: {error}") from None
+        self.layout = layout
+
+    def translate(self, rows: Sequence[Row], search: Search) -> list[list[tuple[list[int], float]]]:
+        """Translate sentences.
+
+        Args:
+            rows: their ids, end marks included, and features.
+            search: how.
+
+        Returns:
+            For each sentence its translations, best first: ids without an end mark, and scores.
+        """
+        limit = self._longest(search)
+        found = self._search([_names(row) for row in rows], search)
+        # Where fairseq takes padding or a first end mark out of a search it leaves their
+        # probability with them, CTranslate2 shares it out: so only where they would be found.
+        again = [i for i, beam in enumerate(found) if any(_is_odd(ids) for ids, _ in beam)]
+        without = {"suppress_sequences": [[SPECIALS[PAD_ID]]], "min_decoding_length": 1}
+        repeated = self._search([_names(rows[i]) for i in again], search, **without)
+        for i, beam in zip(again, repeated, strict=True):
+            found[i] = beam
+        # fairseq's longest translations have an end mark, too
+        cut = (i for i, beam in enumerate(found) if max(len(ids) for ids, _ in beam) >= limit)
+        for i in {*again, *cut}:
+            found[i] = self._rescored(rows[i], [ids for ids, _ in found[i]], search.lenpen)
+        return [beam[: search.nbest] for beam in found]
+
+    def _longest(self, search: Search) -> int:
+        return min(search.longest, self.layout.target.positions - 1)
+
+    def _rescored(self, row: Row, beam: list[list[int]], lenpen: float) -> list[Any]:
+        """Return translations of a sentence with scores of undivided probabilities, best first."""
+        scores = (sum(one) / len(one) ** lenpen for one in self.score([row] * len(beam), beam))
+        return sorted(zip(beam, scores), key=lambda one: -one[1])
+
+    def _search(self, batch: list[list[str]], search: Search, **more: Any) -> list[Any]:
+        """Return all that was found for sentences, best first."""
+        how = {
+            "max_batch_size": search.max_tokens,
+            "batch_type": "tokens",
+            "beam_size": search.beam,
+            "num_hypotheses": search.beam,
+            "length_penalty": search.lenpen,
+            "max_input_length": 0,
+            "min_decoding_length": 0,
+            "max_decoding_length": self._longest(search),
+            "return_scores": True,
+        }
+        results = self._translator.translate_batch(batch, **{**how, **more}) if batch else []
+        return [
+            [([_number(name) for name in names], score) for names, score in zip(*beam)]
+            for beam in ((one.hypotheses, one.scores) for one in results)
+        ]
+
+    def score(self, rows: Sequence[Row], targets: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Return the log-probability of every token of given translations, end marks included."""
+        wanted = [[token(i) for i in ids] for ids in targets]
+        batch = [_names(row) for row in rows]
+        found = self._translator.score_batch(batch, wanted, max_input_length=0)
+        return [one.log_probs for one in found]
+
+
+def _names(row: Row) -> list[str]:
+    """Return a sentence as CTranslate2 takes it."""
+    ids, factors = row
+    return [BAR.join((token(i), *map(str, more))) for i, *more in zip(ids, *factors, strict=True)]
+
+
+def _is_odd(ids: Sequence[int]) -> bool:
+    """Whether a translation is none of fairseq's: empty, or with padding inside."""
+    return not ids or PAD_ID in ids

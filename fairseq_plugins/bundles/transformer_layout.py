@@ -1,0 +1,155 @@
+"""The sizes of a Transformer for translation, and the variables that CTranslate2 keeps of it.
+
+A layout says all that a model computes but for its weights. It names every variable with its shape,
+so that a file of weights can be filled by name and, when it comes from elsewhere, be compared with
+what it has to hold before a library reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ..messages import quoted
+
+ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "tanh")
+MOST_LAYERS, MOST_FACTORS, LARGEST = 1000, 100, 1 << 31
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Side:
+    """An encoder or decoder.
+
+    Args:
+        size: of its vocabulary.
+        positions: that it knows; no text may be longer, its end mark included.
+        layers, heads: how many.
+        width: D, of its hidden states.
+        inner: width of the feed-forward networks.
+        pre_norm: whether normalisation stands before each block, instead of behind it.
+        final_norm: whether there is another one behind the last layer.
+        scale: factor on embeddings.
+    """
+
+    size: int
+    positions: int
+    layers: int
+    heads: int
+    width: int
+    inner: int
+    pre_norm: bool
+    final_norm: bool
+    scale: float
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A Transformer whose source embedding is a sum of tables.
+
+    Args:
+        source, target: encoder and decoder.
+        factors: number of ids of each source feature; every one has a table as wide as the encoder.
+        activation: of the feed-forward networks, of `ACTIVATIONS`.
+        embedding_norm: whether embeddings with their positions are normalised.
+        output: width of what the output vocabulary is compared with.
+    """
+
+    source: Side
+    target: Side
+    factors: tuple[int, ...]
+    activation: str
+    embedding_norm: bool
+    output: int
+
+    @classmethod
+    def of(cls, said: Any, where: object) -> Layout:
+        """Read a layout that `dataclasses.asdict` wrote; ``where`` it stands is for messages.
+
+        Raises:
+            ValueError: it is none, or one of impossible sizes.
+        """
+        said = _closed(said, cls, where)
+        sides = {name: Side(**_closed(said[name], Side, where)) for name in ("source", "target")}
+        found = cls(**{**said, **sides, "factors": tuple(said["factors"])})
+        for problem in found.problems():
+            raise ValueError(f"{where}: {problem}")
+        return found
+
+    def problems(self) -> Iterator[str]:
+        """Yield what cannot be in a layout."""
+        numbers = {"output": self.output, **{f"factor {k}": n for k, n in enumerate(self.factors)}}
+        for name, side in (("source", self.source), ("target", self.target)):
+            numbers |= {f"{name}.{key}": value for key, value in vars(side).items()}
+            if side.pre_norm < side.final_norm:
+                yield f"{name}: a final normalisation belongs to pre_norm"
+        for name, number in numbers.items():
+            least = 0 if name.endswith(("pre_norm", "final_norm", "scale")) else 1
+            most = MOST_LAYERS if name.endswith("layers") else LARGEST
+            if not isinstance(number, (int, float)) or not least <= number <= most:
+                yield f"{name} is {quoted(number)}, not from {least} to {most:,}"
+                return
+        for name, side in (("source", self.source), ("target", self.target)):
+            if side.width % side.heads or side.heads > 1 << 14:
+                yield f"{name}: {side.heads} heads do not share a width of {side.width}"
+        if len(self.factors) > MOST_FACTORS or self.activation not in ACTIVATIONS:
+            yield f"{len(self.factors)} features and activation {quoted(self.activation)}"
+
+    def shapes(self) -> Shapes:
+        """Name all weights by CTranslate2's names, with their shapes."""
+        source, target = self.source, self.target
+        tables = (source.size, *self.factors)
+        found: Shapes = {
+            f"encoder/embeddings_{k}/weight": (n, source.width) for k, n in enumerate(tables)
+        }
+        found["decoder/embeddings/weight"] = (target.size, target.width)
+        found["decoder/projection/weight"] = (target.size, self.output)
+        if self.output != target.width:
+            found["decoder/project_out/weight"] = (self.output, target.width)
+        for name, side in (("encoder", source), ("decoder", target)):
+            found[f"{name}/position_encodings/encodings"] = (side.positions, side.width)
+            found |= _norm(f"{name}/layer_norm", side.width) if side.final_norm else {}
+            if self.embedding_norm:
+                found |= _norm(f"{name}/layernorm_embedding", side.width)
+            for k in range(side.layers):
+                found |= self._layer(f"{name}/layer_{k}", side)
+        return found
+
+    def _layer(self, name: str, side: Side) -> Shapes:
+        width, memory = side.width, self.source.width
+        found = _linear(f"{name}/self_attention/linear_0", 3 * width, width)
+        found |= _linear(f"{name}/self_attention/linear_1", width, width)
+        found |= _linear(f"{name}/ffn/linear_0", side.inner, width)
+        found |= _linear(f"{name}/ffn/linear_1", width, side.inner)
+        blocks = ["self_attention", "ffn"]
+        if side is self.target:
+            blocks.append("attention")
+            found |= _linear(f"{name}/attention/linear_0", width, width)
+            found |= _linear(f"{name}/attention/linear_1", 2 * width, memory)
+            found |= _linear(f"{name}/attention/linear_2", width, width)
+        for block in blocks:
+            found |= _norm(f"{name}/{block}/layer_norm", width)
+        return found
+
+
+def _linear(name: str, outputs: int, inputs: int) -> Shapes:
+    return {f"{name}/weight": (outputs, inputs), f"{name}/bias": (outputs,)}
+
+
+def _norm(name: str, width: int) -> Shapes:
+    return {f"{name}/gamma": (width,), f"{name}/beta": (width,)}
+
+
+def _closed(said: Any, kind: type, where: object) -> Mapping[str, Any]:
+    """Return the fields of a dataclass as JSON gave them, each of its type."""
+    wanted = {"int": int, "bool": bool, "float": float, "str": str, "Side": dict}
+    wanted["tuple[int, ...]"] = list
+    names = {item.name: wanted[str(item.type)] for item in fields(kind)}
+    if not isinstance(said, dict) or said.keys() != names.keys():
+        raise ValueError(f"{where}: {quoted(said)} is no {kind.__name__.lower()} of a model")
+    for name, type_ in names.items():
+        if type(said[name]) is not type_ or type_ is list and {*map(type, said[name])} - {int}:
+            raise ValueError(f"{where}: {name!r} is {quoted(said[name])}, not of its type")
+    return said

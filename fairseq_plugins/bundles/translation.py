@@ -1,0 +1,273 @@
+"""A translation bundle: raw text in, translations out, without fairseq.
+
+In its folder ``ctranslate2`` lies the model (`bundles.ctranslate2_model`), in ``text`` what raw
+text needs: a manifest with the parts of the prepared folder's that decide how text is read, subword
+models, inventories of layers, and the subwords of both sides in the order of their ids.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from ..data.inventories import bound_layers
+from ..data.manifest import TRANSLATION as TRANSLATION_FOLDER
+from ..data.manifest import Manifest
+from ..files import write_text
+from ..messages import named, quoted
+from ..syntax.layers import given_names
+from ..text import unanswered
+from ..text.source_encoder import SourceEncoder, TargetDecoder
+from ..text_reading import read_text
+from .ctranslate2_model import END_ID, FOLDER, SPECIALS, UNKNOWN_ID, Model, Row, Search
+from .index import TRANSLATION, Bundle, open_bundle
+from .transformer_layout import Layout
+
+TEXT = "text"
+SIDES = ("source", "target")
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What the index of a translation bundle says of its model.
+
+    Args:
+        layout: its sizes.
+        features: that it reads, in the order of its tables.
+        int8: whether its matrices are kept as bytes.
+    """
+
+    layout: Layout
+    features: tuple[str, ...]
+    int8: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what stands in the index."""
+        return {"layout": asdict(self.layout), "features": [*self.features], "int8": self.int8}
+
+    @classmethod
+    def of(cls, bundle: Bundle) -> Contents:
+        """Read what stands in an index.
+
+        Raises:
+            ValueError: a bundle of another kind, or contents that are none.
+        """
+        said, where = bundle.content, bundle.folder
+        if bundle.kind != TRANSLATION:
+            raise ValueError(
+                f"{where} is a bundle for {bundle.kind}; one for translation is wanted"
+            )
+        features = said.get("features")
+        is_list = isinstance(features, list) and {*map(type, features)} <= {str}
+        if type(said.get("int8")) is not bool or not is_list:
+            raise ValueError(f"{where}: {quoted(said)} does not describe a model")
+        layout = Layout.of(said.get("layout"), where)
+        if len(features) != len(layout.factors):
+            raise ValueError(f"{where}: {len(layout.factors)} tables for {len(features)} features")
+        return cls(layout, tuple(features), said["int8"])
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A translation.
+
+    Args:
+        text: plain text.
+        subwords: what the model made, without an end mark.
+        score: logarithm of its probability, divided by a power of its length.
+    """
+
+    text: str
+    subwords: tuple[str, ...]
+    score: float
+
+
+class Translator:
+    """Translate raw text; several threads may do so at once.
+
+    Args:
+        model: what translates ids.
+        folder: of what raw text needs.
+        contents: of the bundle.
+        spacy_model: see `open`.
+    """
+
+    def __init__(
+        self, model: Model, folder: Path, contents: Contents, spacy_model: str | None = None
+    ) -> None:
+        self.model, self.folder, self.features = model, folder, contents.features
+        self.manifest = Manifest.load(folder, TRANSLATION_FOLDER)
+        self.layers = self._layers(contents)
+        sizes = contents.layout.source.size, contents.layout.target.size
+        self.source, self.target = (
+            read_subwords(folder / f"{side}.json", size) for side, size in zip(SIDES, sizes)
+        )
+        self._ids = {word: i for i, word in enumerate(self.source)}
+        self._decoder = TargetDecoder.from_folder(folder, self.manifest)
+        self._spacy_model = spacy_model
+        self._lock = Lock()  # a pipeline and a subword model's memory are for one thread at a time
+
+    @classmethod
+    def open(
+        cls,
+        bundle: Bundle | str | Path,
+        *,
+        spacy_model: str | None = None,
+        threads: int = 0,
+        compute_type: str = "default",
+    ) -> Translator:
+        """Open a bundle.
+
+        Args:
+            bundle: one, or its folder.
+            spacy_model: what annotates raw text (default: the pipeline of the training data, if it
+                is bundled with this package or installed).
+            threads: of the translation of one batch; 0 lets CTranslate2 choose.
+            compute_type: of CTranslate2; ``default`` computes as weights are kept.
+
+        Raises:
+            FileNotFoundError: a file is missing.
+            ValueError: a file that is not as it was written, or does not fit the others.
+        """
+        bundle = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
+        contents = Contents.of(bundle)
+        layout, folder = contents.layout, bundle.folder
+        for part in (FOLDER, TEXT):
+            if not bundle.inside(part):
+                raise ValueError(f"{folder} names no files in {part!r}: it is incomplete")
+        how = {"int8": contents.int8, "threads": threads, "compute_type": compute_type}
+        model = Model(folder / FOLDER, layout, **how)
+        return cls(model, folder / TEXT, contents, spacy_model)
+
+    def _layers(self, contents: Contents) -> list[Any]:
+        """Return the layers that the model reads, in its order; ValueError if they do not fit."""
+        held = {layer.name: layer for layer in bound_layers(self.folder, self.manifest)}
+        for name, size in zip(self.features, contents.layout.factors):
+            found = len(held[name].inventory) if name in held and held[name].inventory else 0
+            if found != size:
+                raise ValueError(
+                    f"{self.folder}: the model knows {size} values of {quoted(name)}, raw text has "
+                    f"{found} (of {named(held)})"
+                )
+        return [held[name] for name in self.features]
+
+    @cached_property
+    def encoder(self) -> SourceEncoder:
+        """What makes subwords and features of raw text; made at first use.
+
+        Raises:
+            FileNotFoundError, ValueError: there is no pipeline, see `SourceEncoder.from_folder`, or
+                the model reads layers that raw text has not.
+        """
+        if given := given_names(self.features):
+            raise ValueError(f"the model reads {', '.join(given)}, which raw text has not")
+        return SourceEncoder.from_folder(self.folder, self.manifest, self._spacy_model)
+
+    def translate(self, lines: Sequence[str], **search: Any) -> list[str]:
+        """Translate raw lines; see `hypotheses`.
+
+        Returns:
+            Plain text, as many lines as were given.
+        """
+        return [nbest[0].text for nbest in self.hypotheses(lines, **search)]
+
+    def hypotheses(self, lines: Sequence[str], **search: Any) -> list[list[Hypothesis]]:
+        """Translate raw lines, empty ones and those that are too long by nothing.
+
+        Args:
+            lines: raw text.
+            search: ``beam``, ``lenpen``, ``nbest``, ``max_tokens``; see `Search`.
+
+        Returns:
+            ``nbest`` translations of each line, best first.
+
+        Raises:
+            ValueError: no list of lines, or a search that cannot be.
+        """
+        if isinstance(lines, str):
+            raise ValueError("one text was given; give a list of lines")
+        how = Search(**search)
+        rows, marks = self._rows(lines)
+        found = iter(self.of_ids([row for row, mark in zip(rows, marks) if not mark], how))
+        nothing = {mark: [Hypothesis("", (), score)] for mark, score in unanswered.SCORES.items()}
+        return [nothing[mark] * how.nbest if mark else next(found) for mark in marks]
+
+    def of_ids(self, rows: Sequence[Row], search: Search) -> list[list[Hypothesis]]:
+        """Translate sentences whose ids and features are known; see `Model.translate`."""
+        return [
+            [self._hypothesis(ids, score) for ids, score in nbest]
+            for nbest in self.model.translate(rows, search)
+        ]
+
+    def ids_of(self, subwords: Sequence[str]) -> list[int]:
+        """Return the ids of source subwords and an end mark.
+
+        A subword spelt like one of fairseq's own symbols is text, and unknown.
+        """
+        found = (self._ids.get(word, UNKNOWN_ID) for word in subwords)
+        return [*(i if i >= len(SPECIALS) else UNKNOWN_ID for i in found), END_ID]
+
+    def _rows(self, lines: Sequence[str]) -> tuple[list[Row], list[int]]:
+        """Return ids and features of raw lines, and why some are not translated."""
+        longest = int(self.manifest.options.get("max_characters", unanswered.LONGEST_LINE))
+        limit = self.model.layout.source.positions
+        read, whole = unanswered.taken(lines, 1, longest)
+        with self._lock:
+            encoded = self.encoder.encode(read)
+        rows = [self._row(sentence) for sentence in encoded]
+        marks = [
+            unanswered.mark_of(len(ids), limit, whole=is_whole)
+            for (ids, _), is_whole in zip(rows, whole)
+        ]
+        limits = f"{limit} subwords or {longest} characters"
+        unanswered.report(marks, 1, limits, "cut such lines before")
+        return rows, marks
+
+    def _row(self, sentence: Any) -> Row:
+        columns = [[*sentence.columns[one.columns[0]], one.end] for one in self.layers]
+        return self.ids_of(sentence.subwords), columns
+
+    def _hypothesis(self, ids: Sequence[int], score: float) -> Hypothesis:
+        subwords = tuple(self.target[i] for i in ids if i)  # fairseq leaves <s> out
+        text = self._decoder.remove_subwords(" ".join(subwords))
+        return Hypothesis(self._decoder.detokenize(text), subwords, score)
+
+
+def write_subwords(path: Path, subwords: Sequence[str]) -> None:
+    """Write subwords in the order of their ids."""
+    write_text(path, json.dumps([*subwords], ensure_ascii=False, indent=0) + "\n")
+
+
+def read_subwords(path: Path, size: int) -> list[str]:
+    """Read what `write_subwords` wrote.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: other than ``size`` subwords that begin with fairseq's own symbols.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is missing: the bundle is incomplete")
+    try:
+        found = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no JSON: {error}") from None
+    is_list = isinstance(found, list) and {*map(type, found)} <= {str}
+    if not is_list or len(found) != size or tuple(found[: len(SPECIALS)]) != SPECIALS:
+        raise ValueError(f"{path} is no list of {size} subwords, {' '.join(SPECIALS)} the first")
+    return found
+
+
+def check_single(bundles: Sequence[str | Path]) -> str | Path:
+    """Return the one bundle that is given; ValueError: there are several."""
+    if len(bundles) != 1:
+        raise ValueError(
+            f"{len(bundles)} bundles: CTranslate2 decodes with one model; average the checkpoints "
+            "(fairseq-plugins average) and export the result, or give them to fairseq-generate "
+            "(--path A.pt:B.pt)"
+        )
+    return bundles[0]

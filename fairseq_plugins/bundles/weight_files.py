@@ -1,0 +1,99 @@
+"""CTranslate2's files of weights, compared with what they have to hold before it reads them.
+
+Its native code believes what a file says of itself: a size that does not fit its shape, or a shape
+that does not fit another, would let it read and write beside its memory. A file is: version, kind
+and revision; a number of variables, each with name, rank, shape, type, size and content; and a
+number of names that stand for others. Whole numbers are little-endian.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from math import prod
+from os import SEEK_CUR
+from typing import IO, Any
+
+import numpy as np
+
+from ..messages import named, quoted
+
+BINARY_VERSION = 6
+TYPES = {0: np.dtype("float32"), 1: np.dtype("int8"), 2: np.dtype("int16"), 3: np.dtype("int32")}
+FLOAT32, INT8 = TYPES[0], TYPES[1]
+OTHER = np.dtype("float64")  # none of ours
+
+Kind = tuple[tuple[int, ...], np.dtype]  # shape and type
+Kinds = dict[str, Kind]
+
+
+def check_weights(
+    stream: IO[bytes], model: tuple[str, int], weights: Kinds, settings: Mapping[str, Any]
+) -> None:
+    """Refuse a file of other variables than are wanted.
+
+    Args:
+        stream: the open file.
+        model: kind and revision.
+        weights: shapes and types of those whose content may be any.
+        settings: numbers of NumPy that have to be these.
+
+    Raises:
+        ValueError: it holds something else, or ends too early.
+    """
+    try:
+        _check(stream, model, weights, settings)
+    except struct.error:
+        raise ValueError("it ends too early") from None
+
+
+def _check(
+    stream: IO[bytes], model: tuple[str, int], weights: Kinds, settings: Mapping[str, Any]
+) -> None:
+    """Compare all parts of a file."""
+    kind = (_integer(stream, "I"), _text(stream), _integer(stream, "I"))
+    if kind != (BINARY_VERSION, *model):
+        raise ValueError(f"it is of kind {quoted(kind)}")
+    wanted = {**weights, **{name: ((), value.dtype) for name, value in settings.items()}}
+    found: Kinds = {}
+    for _ in range(_integer(stream, "I")):
+        name, kind = _variable(stream, settings)
+        if name in found or kind != wanted.get(name):
+            raise ValueError(
+                f"its {quoted(name)} is {quoted(kind)}, not {wanted.get(name)}, or there twice"
+            )
+        found[name] = kind
+    for _ in range(_integer(stream, "I")):
+        alias, name = _text(stream), _text(stream)
+        if alias in found or name not in found or wanted.get(alias) != found[name]:
+            raise ValueError(f"its {quoted(alias)} cannot be its {quoted(name)}")
+        found[alias] = found[name]
+        if f"{name}_scale" in found:
+            found[f"{alias}_scale"] = found[f"{name}_scale"]
+    if lacking := sorted(wanted.keys() - found.keys()):
+        raise ValueError(f"it lacks {named(lacking)}")
+    if stream.read(1):
+        raise ValueError("it goes on behind its end")
+
+
+def _variable(stream: IO[bytes], settings: Mapping[str, Any]) -> tuple[str, Kind]:
+    """Read name, shape and type of a variable, and what it holds if that is a setting."""
+    name = _text(stream)
+    shape = tuple(_integer(stream, "I") for _ in range(_integer(stream, "B")))
+    dtype = TYPES.get(_integer(stream, "B"), OTHER)
+    size = prod(shape) * dtype.itemsize
+    if _integer(stream, "I") != size:
+        raise ValueError(f"its {quoted(name)} has another size than its shape and type")
+    if name in settings and not shape and stream.read(size) != settings[name].tobytes():
+        raise ValueError(f"its {name} is another than the bundle says")
+    stream.seek(0 if name in settings and not shape else size, SEEK_CUR)
+    return name, (shape, dtype)
+
+
+def _integer(stream: IO[bytes], kind: str) -> int:
+    return struct.unpack(f"<{kind}", stream.read(struct.calcsize(kind)))[0]
+
+
+def _text(stream: IO[bytes]) -> str:
+    found = stream.read(_integer(stream, "H"))
+    return found.decode("ascii", "replace").removesuffix("\0")

@@ -1,0 +1,210 @@
+"""A translation checkpoint as a bundle: its weights under CTranslate2's names, and what text needs.
+
+What CTranslate2 does not compute is refused by its name, and what was written is asked for the
+probabilities of a few sentences before it is published.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..bundles import translation as contents
+from ..bundles.ctranslate2_model import END_ID, FOLDER, UNKNOWN_ID, Model, write_model
+from ..bundles.index import CARD, TRANSLATION, new_bundle
+from ..bundles.transformer_layout import Layout
+from ..bundles.translation_card import card
+from ..data.inventories import bound_layers
+from ..data.manifest import Manifest, tool_versions
+from ..files import check_free, copy, write_text
+from ..models import _checkpoints
+from ..option_flags import flag_of
+from ..text.annotators import needs_annotator
+from .translation_weights import ACTIVATIONS, Weights, layout_of, weights_of
+
+logger = logging.getLogger(__name__)
+
+TASK = "syntax_translation"
+NONE = (None, False, 0, 0.0, "none", "")
+REFUSED = {
+    "encoder_attention": "CTranslate2 has no local attention",
+    "target_features": "CTranslate2 predicts no factors of target words",
+    "adaptive_softmax_cutoff": "CTranslate2 has no adaptive softmax",
+    "adaptive_input": "CTranslate2 has no adaptive input",
+    "tie_adaptive_weights": "CTranslate2 has no adaptive softmax",
+    "char_inputs": "CTranslate2 reads no characters",
+    "merge_src_tgt_embed": "its dictionaries are not those of the prepared folder",
+    "no_token_positional_embeddings": "CTranslate2 always adds positions",
+    "no_cross_attention": "CTranslate2's decoder always attends to the source",
+    "cross_self_attention": "CTranslate2 has no joint attention to source and target",
+    "quant_noise_pq": "CTranslate2 has no layer that makes quantisation noise",
+    "quant_noise_scalar": "CTranslate2 has no layer that makes quantisation noise",
+    "base_layers": "CTranslate2 has no BASE layers",
+}
+SENTENCES, CLOSE = 4, 1e-3  # of the comparison; by how much log-probabilities may differ
+
+
+def export_translation(
+    checkpoint: str | Path,
+    output: str | Path,
+    *,
+    data: str | Path | None = None,
+    int8: bool = False,
+    add: Callable[[Path, Manifest], Mapping[str, Any]] | None = None,
+) -> None:
+    """Write a checkpoint of `syntax_transformer` as a bundle that translates without fairseq.
+
+    Args:
+        checkpoint: a checkpoint file.
+        output: the folder to make.
+        data: the prepared folder (default: the one the checkpoint was trained on).
+        int8: keep matrices as bytes, with a scale for each row.
+        add: puts more into the folder, such as a pipeline; gets it and the bundle's manifest, and
+            returns what its index is to say of that.
+
+    Raises:
+        FileNotFoundError: no such checkpoint or prepared folder.
+        ValueError: a checkpoint that is refused, or of a model that CTranslate2 does not compute.
+    """
+    check_free(output)
+    found = _checkpoints.read_checkpoint(Path(checkpoint))
+    if not found.ours or found.task["_name"] != TASK:
+        raise ValueError(f"{checkpoint} holds no syntax_transformer of {TASK!r}")
+    check_expressible(found.model, checkpoint)
+    folder = Path(data or found.task.get("data") or "")
+    if not folder.is_dir():
+        raise FileNotFoundError(f"the prepared folder {folder} is not there; name it with --data")
+    how = {"data": str(folder), "eval_bleu": False}
+    task = _checkpoints.set_up(_checkpoints.task_options(found, **how))
+    model = _checkpoints.build(found, task)
+    layout, weights = layout_of(model, task), weights_of(model)
+    told = contents.Contents(layout, model.needs.features, int8).as_json()
+    versions = tool_versions(["ctranslate2", "torch"])
+    versions.pop("fairseq_plugins")
+    with new_bundle(output, TRANSLATION, TASK, told, versions) as new:
+        write_text_parts(new / contents.TEXT, folder, task, model)
+        _write_checked(new / FOLDER, layout, weights, model, int8=int8)
+        manifest = Manifest.load(new / contents.TEXT)
+        told |= add(new, manifest) if add else {}
+        write_text(new / CARD, card(Path(checkpoint), task.manifest, told, versions))
+    logger.info("wrote %s, of %s", output, checkpoint)
+
+
+def check_expressible(options: Mapping[str, Any], where: object) -> None:
+    """Refuse options of a model that CTranslate2 has nothing for (ValueError names one)."""
+    for name, reason in REFUSED.items():
+        if options.get(name) not in NONE:
+            raise ValueError(
+                f"{where}: {flag_of(name)} {options[name]} cannot be exported: {reason}; "
+                "translate with fairseq"
+            )
+    activation = str(options["activation_fn"])
+    if activation not in ACTIVATIONS:
+        raise ValueError(
+            f"{where}: --activation-fn {activation} cannot be exported; CTranslate2 has "
+            f"{', '.join(ACTIVATIONS)}"
+        )
+
+
+def write_text_parts(text: Path, folder: Path, task: Any, model: Any) -> None:
+    """Write what raw text needs: of the prepared folder what the model reads, and no paths."""
+    text.mkdir()
+    manifest = reduced_manifest(task.manifest, model.needs.features)
+    for layer in bound_layers(folder, manifest):
+        name = manifest.inventory_file(layer)
+        copy(folder / name, text / name)
+    models = [
+        side.get(k) for side in manifest.segmentation.values() for k in ("model", "vocabulary")
+    ]
+    for name in dict.fromkeys(filter(None, models)):
+        copy(folder / name, text / name)
+    manifest.save(text)
+    symbols = task.source_dictionary.symbols, task.target_dictionary.symbols
+    for side, subwords in zip(contents.SIDES, symbols):
+        contents.write_subwords(text / f"{side}.json", subwords)
+
+
+def reduced_manifest(manifest: Manifest, features: tuple[str, ...]) -> Manifest:
+    """Return what a manifest says of the features that a model reads, and of how text is cut.
+
+    Where words are what an annotator finds, it finds them for every feature, and all stay.
+    """
+    by_words = manifest.segmentation["source"]["tokenizer"] == "none" and features
+    kept = [name for name in manifest.features if by_words or name in features]
+    lines = {
+        split: {"lines": said["lines"], "tokens": {}} for split, said in manifest.splits.items()
+    }
+    annotator = dict(manifest.annotator) if needs_annotator(kept) else {}
+    kind, colon, place = annotator.get("model", "").rpartition(":")
+    if "/" in place:
+        annotator["model"] = f"{kind}{colon}{Path(place).name}"
+    longest = {k: v for k, v in manifest.options.items() if k == "max_characters"}
+    return replace(
+        manifest,
+        features=kept,
+        annotator=annotator,
+        splits=lines,
+        options=longest,
+        alignment={},
+        inputs={},
+        heads=False,
+        target_features=[],
+        products={},
+    )
+
+
+def _write_checked(
+    folder: Path, layout: Layout, weights: Weights, model: Any, *, int8: bool
+) -> None:
+    """Write the model, once it was found to compute what fairseq does.
+
+    Raises:
+        ValueError: it computes something else.
+    """
+    arrays = {name: weight.numpy() for name, weight in weights.items()}
+    trial = folder.with_name(f"{folder.name}-float32") if int8 else folder
+    write_model(trial, layout, arrays)
+    difference = largest_difference(Model(trial, layout), model)
+    if not difference <= CLOSE:
+        raise ValueError(
+            f"CTranslate2 computes something else (log-probabilities differ by {difference:.2g}): "
+            "the model has an option that is not known to differ; translate with fairseq"
+        )
+    if int8:
+        for path in trial.iterdir():
+            path.unlink()
+        trial.rmdir()
+        write_model(folder, layout, arrays, int8=True)
+
+
+@torch.no_grad()
+def largest_difference(exported: Model, model: Any) -> float:
+    """Return by how much log-probabilities of random sentences differ between both models."""
+    layout, random = exported.layout, np.random.default_rng(1)
+    length = min(8, layout.source.positions, layout.target.positions) - 1
+    found = []
+    for _ in range(SENTENCES):
+        source, target = (
+            [*random.integers(UNKNOWN_ID, side.size, length).tolist(), END_ID]
+            for side in (layout.source, layout.target)
+        )
+        factors = [random.integers(0, size, length + 1).tolist() for size in layout.factors]
+        scores = torch.tensor(exported.score([(source, factors)], [target[:-1]])[0])
+        found.append((scores - _scores(model, source, factors, target)).abs().max().item())
+    return max(found)
+
+
+def _scores(model: Any, source: list[int], factors: list[list[int]], target: list[int]) -> Tensor:
+    """Return the log-probabilities (T,) that fairseq's model gives a target."""
+    columns = torch.zeros(1, len(source), max(model.encoder.columns, default=-1) + 1).long()
+    for column, row in zip(model.encoder.columns, factors, strict=True):
+        columns[0, :, column] = torch.tensor(row)
+    tokens, before = torch.tensor([source]), torch.tensor([[END_ID, *target[:-1]]])
+    out = model(tokens, torch.tensor([len(source)]), before, src_factors=columns)
+    scores = model.get_normalized_probs(out, log_probs=True)[0]  # (T, V)
+    return scores.gather(1, torch.tensor(target)[:, None])[:, 0]
