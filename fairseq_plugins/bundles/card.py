@@ -1,70 +1,57 @@
-"""The card of a bundle, ``README.md``: for people, who may complete it."""
+"""The card of a bundle, ``README.md``: for people, who may complete it. Nobody else reads it."""
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from ..data.manifest import Manifest
-from .folder import annotator_of
+from ..messages import shortened
 
-HOW = {
-    "text_classification": '.predict(["A sentence."])  # of pairs: [("One.", "Another.")]',
-    "sequence_labeling": '.predict(["A sentence."])',
-    "extractive_qa": '.answer("Who?", "A text that may say who.").text',
-    "syntax_translation": '.translate(["A sentence."])',
-}
+EVALUATIONS = "evaluation.*.json"  # of a run: what it scored on its splits
+LONGEST = 300  # characters of a value
+LICENCE = "to be said by whoever passes it on"
 
+_CARD = """# {title}
 
-USE = """## Use
+| | |
+|---|---|
+{rows}
+Nothing here is executed. With `pip install fairseq-plugins[serve]`, without fairseq:
 
 ```python
 from fairseq_plugins import load
 
-load("{name}"){how}
+load("this/folder"){how}
 ```
-
-## Licence
-
-To be filled in by whoever publishes this model.
 """
 
 
-def card(
-    name: str,
-    manifest: Manifest,
-    *,
-    task: str,
-    model: Mapping[str, Any],
-    figures: Mapping[str, Any],
-    versions: Mapping[str, str],
-    form: str,
-) -> str:
+def card(title: str, rows: Mapping[str, Any], how: str) -> str:
     """Return the text of a card.
 
     Args:
-        name: of the bundle.
-        manifest: of the prepared folder.
-        task: that the model is for.
-        model: what is to be said of it, by title.
-        figures: measured by the run that trained it, by title; none are made up.
-        versions: tool -> version.
-        form: of the weights.
+        title: what the model is for.
+        rows: what is known of it; empty values are left out.
+        how: what is called of the loaded model.
     """
-    data = {"dataset": manifest.dataset, "languages": manifest.source_lang and manifest.pair}
-    data["labels"] = ", ".join(manifest.labels[:20]) + (" ..." if manifest.labels[20:] else "")
-    data["annotated by"] = " ".join(annotator_of(manifest).values())
-    parts = {
-        "Model": {"task": task, "weights": form, **model},
-        "Data": data,
-        "Figures of the training run": figures,
-        "Versions": versions,
-    }
-    lines = [f"# {name}", ""]
-    for title, rows in parts.items():
-        lines += [f"## {title}", "", *_listed(rows), ""]
-    return "\n".join([*lines, USE.format(name=name, how=HOW[task])])
+    said = {name: value for name, value in rows.items() if value not in ("", None)}
+    cells = {name: _cell(str(text)) for name, text in {**said, "licence": LICENCE}.items()}
+    table = "".join(f"| {name} | {text} |\n" for name, text in cells.items())
+    return _CARD.format(title=title, rows=table, how=how)
 
 
-def _listed(rows: Mapping[str, Any]) -> list[str]:
-    """Return what is known as the lines of a list."""
-    said = [f"- {key}: {value}" for key, value in rows.items() if value not in ("", None)]
-    return said or ["None are recorded."]
+def figures(run: Path) -> dict[str, str]:
+    """Return what was measured of a run's checkpoint: metric and split -> value."""
+    found = {}
+    for path in sorted(run.glob(EVALUATIONS)):
+        split = path.name.split(".")[1]
+        try:
+            metrics = json.loads(path.read_text(encoding="utf-8"))["metrics"].items()
+            found |= {f"{name} ({split})": f"{value:.4g}" for name, value in metrics}
+        except (ValueError, LookupError, AttributeError, TypeError):
+            continue  # somebody else's file
+    return found
+
+
+def _cell(text: str) -> str:
+    return shortened(" ".join(text.replace("|", "/").split()), LONGEST)

@@ -7,7 +7,6 @@ may be copied in; it is looked through before it is loaded (`text.pipeline_safet
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,12 +42,12 @@ def kept_manifest(manifest: Manifest, **changes: Any) -> Manifest:
         name: {key: value for key, value in entry.items() if key != "file"}
         for name, entry in manifest.inputs.items()
     }
-    annotator = dict(manifest.annotator)
-    kind, colon, model = annotator.get("model", "").rpartition(":")
-    if "/" in model:
-        annotator["model"] = f"{kind}{colon}{Path(model).name}"
     nothing = {"splits": {}, "alignment": {}, "options": {}, "products": {}, "submission": {}}
-    return replace(manifest, inputs=inputs, annotator=annotator, **nothing, **changes)
+    kept = replace(manifest, **{**nothing, "inputs": inputs, **changes})
+    kind, colon, model = kept.annotator.get("model", "").rpartition(":")
+    if "/" not in model:
+        return kept
+    return replace(kept, annotator=kept.annotator | {"model": f"{kind}{colon}{Path(model).name}"})
 
 
 def kept_files(manifest: Manifest, folder: Path) -> list[Path]:
@@ -62,22 +61,27 @@ def read_folder(bundle: Bundle, kind: FolderKind) -> Manifest:
 
     Raises:
         FileNotFoundError, ValueError: a file that its index does not name, a manifest of another
-            kind, or a pipeline that is refused.
+            kind.
     """
     bundle.path(manifests.FILE_NAME)
     manifest = Manifest.load(bundle.folder, kind)
     for path in kept_files(manifest, bundle.folder):
         bundle.path(path.name)
-    if bundle.inside(PIPELINE) and UDPIPE_FILE not in bundle.files:
-        check_pipeline(bundle.folder / PIPELINE)
     return manifest
 
 
 def pipeline_of(bundle: Bundle) -> str | None:
-    """Return the name of the pipeline that a bundle brings, as ``--spacy-model`` takes it."""
+    """Return the pipeline that a bundle brings, as ``--spacy-model`` takes it; None without one.
+
+    Raises:
+        ValueError: one that asks for more than plain parts, see `check_pipeline`.
+    """
     if UDPIPE_FILE in bundle.files:
         return f"{UDPIPE}:{bundle.path(UDPIPE_FILE)}"
-    return str(bundle.folder / PIPELINE) if bundle.inside(PIPELINE) else None
+    if not bundle.inside(PIPELINE):
+        return None
+    check_pipeline(bundle.folder / PIPELINE)
+    return str(bundle.folder / PIPELINE)
 
 
 def keep_pipeline(annotator: Any, output: Path) -> None:
@@ -93,8 +97,3 @@ def keep_pipeline(annotator: Any, output: Path) -> None:
         return
     shutil.copytree(files, output / PIPELINE, ignore=shutil.ignore_patterns(*_CODE))
     check_pipeline(output / PIPELINE)
-
-
-def annotator_of(manifest: Manifest) -> Mapping[str, str]:
-    """Return name, version and hash of what annotated the training data; empty without one."""
-    return {k: v for k, v in manifest.annotator.items() if k in ("name", "version", "hash")}

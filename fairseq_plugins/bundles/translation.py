@@ -25,6 +25,7 @@ from ..text import unanswered
 from ..text.source_encoder import SourceEncoder, TargetDecoder
 from ..text_reading import read_text
 from .ctranslate2_model import END_ID, FOLDER, SPECIALS, UNKNOWN_ID, Model, Row, Search
+from .folder import pipeline_of
 from .index import TRANSLATION, Bundle, open_bundle
 from .transformer_layout import Layout
 
@@ -125,8 +126,8 @@ class Translator:
 
         Args:
             bundle: one, or its folder.
-            spacy_model: what annotates raw text (default: the pipeline of the training data, if it
-                is bundled with this package or installed).
+            spacy_model: what annotates raw text (default: the bundle's own pipeline, or that of the
+                training data, if it is bundled with this package or installed).
             threads: of the translation of one batch; 0 lets CTranslate2 choose.
             compute_type: of CTranslate2; ``default`` computes as weights are kept.
 
@@ -142,7 +143,7 @@ class Translator:
                 raise ValueError(f"{folder} names no files in {part!r}: it is incomplete")
         how = {"int8": contents.int8, "threads": threads, "compute_type": compute_type}
         model = Model(folder / FOLDER, layout, **how)
-        return cls(model, folder / TEXT, contents, spacy_model)
+        return cls(model, folder / TEXT, contents, spacy_model or pipeline_of(bundle))
 
     def _layers(self, contents: Contents) -> list[Any]:
         """Return the layers that the model reads, in its order; ValueError if they do not fit."""

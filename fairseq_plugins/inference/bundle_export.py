@@ -1,27 +1,27 @@
-"""A trained checkpoint of a text model as a bundle, which runs without fairseq."""
+"""A trained checkpoint as a bundle, which runs without fairseq: texts, questions, translation."""
 
-import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..bundles import folder, understanding
-from ..bundles.card import card
+from ..bundles.card import card, figures
 from ..bundles.index import CARD, UNDERSTANDING, new_bundle
 from ..checkpoints.reading import read_state
 from ..data.manifest import tool_versions
-from ..files import check_free
-from ..messages import quoted
+from ..files import check_free, write_text
+from ..models._checkpoints import read_checkpoint
 from ..nn.quantized import quantize_
 from ..text.annotators import needs_annotator, reopen_annotator
+from .options import ANSWERING, TRANSLATING
 from .prediction import read_part
 from .text_checkpoints import load_models
+from .translation_export import export_translation
 
 logger = logging.getLogger(__name__)
 
 TOOLS = ("torch", "safetensors", "tokenizers", "spacy")
-EVALUATIONS = "evaluation.*.json"  # of a run: what it scored on its splits
 
 
 def export_bundle(
@@ -33,7 +33,7 @@ def export_bundle(
     with_pipeline: bool = False,
     spacy_model: str | None = None,
 ) -> None:
-    """Write a text model as a bundle.
+    """Write a model as a bundle.
 
     Args:
         checkpoint: of the model.
@@ -48,20 +48,39 @@ def export_bundle(
         ValueError: a checkpoint that is refused, a pipeline that a bundle could not load again, or
             an output that is taken.
     """
-    output = check_free(output)
+    check_free(output)
+    how = {"int8": int8, "with_pipeline": with_pipeline, "spacy_model": spacy_model}
+    if read_checkpoint(checkpoint).task["_name"] == TRANSLATING:
+        export_translation(checkpoint, output, data=data, **how)
+    else:
+        export_understanding(checkpoint, output, data, **how)
+    logger.info("wrote %s: a bundle of %s", output, checkpoint)
+
+
+def export_understanding(
+    checkpoint: Path,
+    output: str | Path,
+    data: str | None,
+    *,
+    int8: bool,
+    with_pipeline: bool,
+    spacy_model: str | None,
+) -> None:
+    """Write a model of texts or questions as a bundle; see `export_bundle`."""
     task, (model,) = load_models([checkpoint], data, spacy_model=spacy_model)
     form = understanding.INT8 if int8 else understanding.FLOAT32
-    options, versions = model_options(checkpoint), tool_versions(TOOLS)
+    options, versions = read_checkpoint(checkpoint).model, tool_versions(TOOLS)
     content = understanding.describe(options, task.inputs.options, form)
-    said = {"task": task.NAME, "model": about(model, options), "figures": figures(checkpoint)}
-    said |= {"versions": versions, "form": form}
+    rows = {**about(task, model, options), "weights": form, **best(checkpoint)}
+    rows |= figures(checkpoint.parent)
+    rows["versions"] = ", ".join(f"{name} {version}" for name, version in versions.items())
+    how = '.answer("Who?", "A text.").text' if task.NAME == ANSWERING else ".predict([...])"
     with new_bundle(output, UNDERSTANDING, task.NAME, content, versions) as made:
         folder.keep_folder(task.folder, task.manifest, made, positive=task.positive)
         if with_pipeline:
             keep_pipeline(task, made, spacy_model)
         understanding.save_weights(quantize_(model) if int8 else model, made)
-        (made / CARD).write_text(card(output.name, task.manifest, **said), encoding="utf-8")
-    logger.info("wrote %s: a bundle of %s", output, checkpoint)
+        write_text(made / CARD, card(f"{task.NAME}: {task.manifest.dataset}", rows, how))
 
 
 def keep_pipeline(task: Any, output: Path, spacy_model: str | None) -> None:
@@ -75,36 +94,26 @@ def keep_pipeline(task: Any, output: Path, spacy_model: str | None) -> None:
     folder.keep_pipeline(reopen_annotator(task.folder, manifest.annotator, *names), output)
 
 
-def model_options(checkpoint: Path) -> dict[str, Any]:
-    """Return the complete options of a checkpoint's model."""
-    from ..models._checkpoints import read_checkpoint
-
-    return read_checkpoint(checkpoint).model
-
-
-def about(model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+def about(task: Any, model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a card says of a model."""
     return {
+        "task": task.NAME,
+        "dataset": task.manifest.dataset,
+        "labels": ", ".join(task.manifest.labels),
         "architecture": options["_name"],
         "family": options.get("family"),
         "features": ", ".join(model.needs.features),
+        "annotator": task.manifest.annotator_id,
         "parameters": f"{sum(p.numel() for p in model.parameters()):,}",
     }
 
 
-def figures(checkpoint: Path) -> dict[str, Any]:
-    """Return what the training run measured: its best validation, and scores beside it."""
+def best(checkpoint: Path) -> dict[str, str]:
+    """Return by what validation a checkpoint was chosen, as far as it says so."""
     state = read_state(checkpoint)
-    extra, cfg = (state.get(name) or {} for name in ("extra_state", "cfg"))
-    found, best = {}, extra.get("best") if isinstance(extra, dict) else None
-    if isinstance(best, (int, float)) and isinstance(cfg, dict):
-        metric = (cfg.get("checkpoint") or {}).get("best_checkpoint_metric", "loss")
-        found[f"best {quoted(metric)} in validation"] = f"{best:.4f}"
-    for path in sorted(checkpoint.parent.glob(EVALUATIONS)):
-        try:
-            metrics = json.loads(path.read_text(encoding="utf-8"))["metrics"]
-            said = ", ".join(f"{name} {value:.4f}" for name, value in metrics.items())
-        except (ValueError, KeyError, TypeError, AttributeError):
-            continue  # of somebody else
-        found[path.name] = said
-    return found
+    extra, cfg = (state.get(name) for name in ("extra_state", "cfg"))
+    value = extra.get("best") if isinstance(extra, dict) else None
+    options = cfg.get("checkpoint") if isinstance(cfg, dict) else None
+    if not isinstance(value, (int, float)) or not isinstance(options, dict):
+        return {}
+    return {f"best {options.get('best_checkpoint_metric', 'loss')} (validation)": f"{value:.4g}"}

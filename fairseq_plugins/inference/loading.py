@@ -1,9 +1,10 @@
 """One way to load a trained model of any kind: ``from fairseq_plugins import load``."""
 
+import os
 from typing import Any
 
 from ..bundles.index import found_bundles, read_index
-from .options import ANSWERING, Paths
+from .options import ANSWERING, TRANSLATING, Paths
 
 
 def load(path: Paths, **options: Any) -> Any:
@@ -12,19 +13,24 @@ def load(path: Paths, **options: Any) -> Any:
     Args:
         path: a bundle, run folder or checkpoint file; several (a list, or joined by ``:``) are an
             ensemble, of models of texts and questions.
-        options: of `prediction.load` or `question_answering.load`, e.g. ``int8=True``,
-            ``spacy_model=...`` or ``cpu=True``.
+        options: ``int8=True`` computes linear maps in 8 bits, ``spacy_model=...`` names what
+            annotates raw text; more see `prediction.load`, `question_answering.load` and
+            `bundles.translation.Translator.open`.
 
     Returns:
         What predicts: `prediction.Predictor` (``predict``) for classes, scores and labels of words,
-        `question_answering.Reader` (``answer``) for questions. All of them may be used by several
-        threads.
+        `question_answering.Reader` (``answer``) for questions, `bundles.translation.Translator`
+        (``translate``) for translation; of a translation run what `from_pretrained` returns.
+        Bundles may be used by several threads.
 
     Raises:
         FileNotFoundError: there is no such bundle or run.
         ValueError: one that is damaged or refused.
     """
-    if _task(path) == ANSWERING:
+    task = _task(path)
+    if task == TRANSLATING:
+        return _load_translation(path, **options)
+    if task == ANSWERING:
         from .question_answering import load as load_reader
 
         return load_reader(path, **options)
@@ -40,3 +46,20 @@ def _task(path: Paths) -> str | None:
     from .text_checkpoints import find_checkpoints, read_checkpoint
 
     return read_checkpoint(find_checkpoints(path)[0]).task["_name"]
+
+
+def _load_translation(path: Paths, *, int8: bool = False, **options: Any) -> Any:
+    """Load a model that translates."""
+    if bundles := found_bundles(path):
+        from ..bundles.translation import Translator, check_single
+
+        options |= {"compute_type": "int8"} if int8 else {}
+        return Translator.open(check_single(bundles), **options)
+    from ..models.syntax_transformer import SyntaxTransformerModel
+    from .text_checkpoints import find_checkpoints
+
+    if int8:
+        raise ValueError("8 bits are for bundles: fairseq-plugins export makes one of a run")
+    files = find_checkpoints(path)
+    names = os.pathsep.join(os.path.relpath(file, files[0].parent) for file in files)
+    return SyntaxTransformerModel.from_pretrained(str(files[0].parent), names, **options)

@@ -5,8 +5,7 @@ probabilities of a few sentences before it is published.
 """
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +14,22 @@ import torch
 from torch import Tensor
 
 from ..bundles import translation as contents
+from ..bundles.card import card, figures
 from ..bundles.ctranslate2_model import END_ID, FOLDER, UNKNOWN_ID, Model, write_model
+from ..bundles.folder import keep_pipeline, kept_manifest
 from ..bundles.index import CARD, TRANSLATION, new_bundle
 from ..bundles.transformer_layout import Layout
-from ..bundles.translation_card import card
 from ..data.inventories import bound_layers
 from ..data.manifest import Manifest, tool_versions
 from ..files import check_free, copy, write_text
 from ..models import _checkpoints
 from ..option_flags import flag_of
-from ..text.annotators import needs_annotator
+from ..text.annotators import needs_annotator, reopen_annotator
+from .options import TRANSLATING
 from .translation_weights import ACTIVATIONS, Weights, layout_of, weights_of
 
 logger = logging.getLogger(__name__)
 
-TASK = "syntax_translation"
 NONE = (None, False, 0, 0.0, "none", "")
 REFUSED = {
     "encoder_attention": "CTranslate2 has no local attention",
@@ -55,7 +55,8 @@ def export_translation(
     *,
     data: str | Path | None = None,
     int8: bool = False,
-    add: Callable[[Path, Manifest], Mapping[str, Any]] | None = None,
+    with_pipeline: bool = False,
+    spacy_model: str | None = None,
 ) -> None:
     """Write a checkpoint of `syntax_transformer` as a bundle that translates without fairseq.
 
@@ -64,8 +65,8 @@ def export_translation(
         output: the folder to make.
         data: the prepared folder (default: the one the checkpoint was trained on).
         int8: keep matrices as bytes, with a scale for each row.
-        add: puts more into the folder, such as a pipeline; gets it and the bundle's manifest, and
-            returns what its index is to say of that.
+        with_pipeline: copy what annotates raw text into it.
+        spacy_model: that pipeline (default: the prepared folder's).
 
     Raises:
         FileNotFoundError: no such checkpoint or prepared folder.
@@ -73,8 +74,8 @@ def export_translation(
     """
     check_free(output)
     found = _checkpoints.read_checkpoint(Path(checkpoint))
-    if not found.ours or found.task["_name"] != TASK:
-        raise ValueError(f"{checkpoint} holds no syntax_transformer of {TASK!r}")
+    if not found.ours or found.task["_name"] != TRANSLATING:
+        raise ValueError(f"{checkpoint} holds no syntax_transformer of {TRANSLATING!r}")
     check_expressible(found.model, checkpoint)
     folder = Path(data or found.task.get("data") or "")
     if not folder.is_dir():
@@ -86,13 +87,35 @@ def export_translation(
     told = contents.Contents(layout, model.needs.features, int8).as_json()
     versions = tool_versions(["ctranslate2", "torch"])
     versions.pop("fairseq_plugins")
-    with new_bundle(output, TRANSLATION, TASK, told, versions) as new:
-        write_text_parts(new / contents.TEXT, folder, task, model)
+    with new_bundle(output, TRANSLATION, TRANSLATING, told, versions) as new:
+        reduced = write_text_parts(new / contents.TEXT, folder, task, model)
         _write_checked(new / FOLDER, layout, weights, model, int8=int8)
-        manifest = Manifest.load(new / contents.TEXT)
-        told |= add(new, manifest) if add else {}
-        write_text(new / CARD, card(Path(checkpoint), task.manifest, told, versions))
-    logger.info("wrote %s, of %s", output, checkpoint)
+        if with_pipeline and needs_annotator(reduced.layers):
+            names = (reduced.layers, spacy_model)
+            keep_pipeline(reopen_annotator(folder, task.manifest.annotator, *names), new)
+        rows = {**about(task, model, told), **figures(Path(checkpoint).parent)}
+        rows["versions"] = ", ".join(f"{name} {version}" for name, version in versions.items())
+        title = f"Translation, {task.manifest.pair}"
+        write_text(new / CARD, card(title, rows, '.translate(["A line of raw text."])'))
+
+
+def about(task: Any, model: Any, told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a card says of a model; ``told`` is what the index does."""
+    layout = told["layout"]
+    sides = (
+        f"{name} {layout[name]['layers']} layers, {layout[name]['width']} wide, "
+        f"{layout[name]['size']:,} subwords"
+        for name in contents.SIDES
+    )
+    splits = task.manifest.splits.items()
+    return {
+        "languages": f"{task.manifest.source_lang} to {task.manifest.target_lang}",
+        "sentence pairs": ", ".join(f"{said['lines']:,} {split}" for split, said in splits),
+        "features": ", ".join(model.needs.features) or "none: words alone",
+        "annotator": task.manifest.annotator_id,
+        "model": "; ".join(sides),
+        "weights": "int8" if told["int8"] else "float32",
+    }
 
 
 def check_expressible(options: Mapping[str, Any], where: object) -> None:
@@ -111,8 +134,12 @@ def check_expressible(options: Mapping[str, Any], where: object) -> None:
         )
 
 
-def write_text_parts(text: Path, folder: Path, task: Any, model: Any) -> None:
-    """Write what raw text needs: of the prepared folder what the model reads, and no paths."""
+def write_text_parts(text: Path, folder: Path, task: Any, model: Any) -> Manifest:
+    """Write what raw text needs: of the prepared folder what the model reads, and no paths.
+
+    Returns:
+        What was written of the manifest.
+    """
     text.mkdir()
     manifest = reduced_manifest(task.manifest, model.needs.features)
     for layer in bound_layers(folder, manifest):
@@ -127,6 +154,7 @@ def write_text_parts(text: Path, folder: Path, task: Any, model: Any) -> None:
     symbols = task.source_dictionary.symbols, task.target_dictionary.symbols
     for side, subwords in zip(contents.SIDES, symbols):
         contents.write_subwords(text / f"{side}.json", subwords)
+    return manifest
 
 
 def reduced_manifest(manifest: Manifest, features: tuple[str, ...]) -> Manifest:
@@ -139,23 +167,11 @@ def reduced_manifest(manifest: Manifest, features: tuple[str, ...]) -> Manifest:
     lines = {
         split: {"lines": said["lines"], "tokens": {}} for split, said in manifest.splits.items()
     }
+    nothing = {"inputs": {}, "heads": False, "target_features": []}
     annotator = dict(manifest.annotator) if needs_annotator(kept) else {}
-    kind, colon, place = annotator.get("model", "").rpartition(":")
-    if "/" in place:
-        annotator["model"] = f"{kind}{colon}{Path(place).name}"
     longest = {k: v for k, v in manifest.options.items() if k == "max_characters"}
-    return replace(
-        manifest,
-        features=kept,
-        annotator=annotator,
-        splits=lines,
-        options=longest,
-        alignment={},
-        inputs={},
-        heads=False,
-        target_features=[],
-        products={},
-    )
+    said = {"features": kept, "annotator": annotator, "splits": lines, "options": longest}
+    return kept_manifest(manifest, **said, **nothing)
 
 
 def _write_checked(

@@ -7,6 +7,7 @@ import torch
 from inference import translation_runs as runs
 from prepared import StubDecoder, StubEncoder, make_model, make_task, random_pairs
 
+import fairseq_plugins
 from fairseq_plugins.bundles.ctranslate2_model import Search
 from fairseq_plugins.bundles.translation import Translator
 from fairseq_plugins.inference import translation_export, translation_weights
@@ -255,18 +256,18 @@ def test_where_things_are_not(folder, tmp_path):
         export_translation(path, tmp_path / "taken")
 
 
-def test_more_may_be_put_into_a_bundle(folder, tmp_path):
+def test_the_pipeline_may_be_copied_into_a_bundle(folder, tmp_path):
     path = runs.save_trained(folder, tmp_path / "checkpoint.pt", steps=0)
-
-    def add(new, manifest):
-        (new / "more").mkdir()
-        (new / "more" / "a.txt").write_text(manifest.annotator_id)
-        return {"pipeline": "more"}
-
-    export_translation(path, tmp_path / "bundle", add=add)
+    export_translation(path, tmp_path / "bundle", with_pipeline=True, spacy_model="bundled")
     found = translation_export.contents.open_bundle(tmp_path / "bundle")
-    assert found.content["pipeline"] == "more"
-    assert found.path("more/a.txt").read_text() == "toy 1 abc"
+    assert "pipeline/config.cfg" in found.files
+    for spacy_model in (None, "bundled"):
+        made = fairseq_plugins.load(tmp_path / "bundle", spacy_model=spacy_model)
+        own = made.encoder.annotator.files == found.folder / "pipeline"
+        assert own == (spacy_model is None)
+        assert len(made.translate(["a b", "c"])) == 2
+    with pytest.raises(ValueError, match="CTranslate2 decodes with one model"):
+        fairseq_plugins.load([tmp_path / "bundle"] * 2)
 
 
 def test_no_path_of_the_exporting_machine_is_in_a_bundle(folder, tmp_path):
