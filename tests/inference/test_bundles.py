@@ -13,6 +13,7 @@ import torch
 from answer_runs import make_runs as make_answer_runs
 from inference.test_export import checkpoint
 from prepared_text import examples
+from pretrained.test_tokenizer_sources import odd_lines
 from test_layering import ABSENT
 
 import fairseq_plugins
@@ -51,6 +52,17 @@ def test_a_bundle_answers_as_its_checkpoint(runs, bundles, run) -> None:
     assert split == list(load(runs / run, cpu=True).predict_split("valid"))
     with pytest.raises(ValueError, match="no split 'valid'; choices: none"):
         next(made.predict_split("valid"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run", ["classes1", "entities1"])
+def test_odd_text_is_the_same_to_both(runs, bundles, run) -> None:
+    lines = [line for line in odd_lines(10_000) if line.strip()]
+    texts = lines if run == "entities1" else [*zip(lines, lines[::-1])]
+    how = {"cpu": True, "long_examples": "truncate"} if run == "classes1" else {"cpu": True}
+    wanted, found = (load(place / run, **how).predict(texts) for place in (runs, bundles))
+    assert found == wanted
+    assert len(found) == len(texts) > 9_000
 
 
 def test_ensembles_of_bundles_are_those_of_checkpoints(runs, bundles) -> None:

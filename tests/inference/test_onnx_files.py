@@ -162,5 +162,5 @@ def test_missing_packages_are_named_before_any_work(tmp_path, monkeypatch) -> No
     monkeypatch.setattr(onnx_files, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r"needs onnx and onnxscript: pip install .*\[onnx\]"):
         export_checkpoint(tmp_path / "none", tmp_path / "out", form=ONNX)
-    with pytest.raises(ValueError, match="--format 'torch' is unknown; choices: bundle, huggingface, "):
+    with pytest.raises(ValueError, match="'torch' is unknown; choices: bundle, huggingface, "):
         export_checkpoint(tmp_path / "none", tmp_path / "out", form="torch")
