@@ -28,7 +28,7 @@ from .weight_files import FLOAT32, INT8, Kinds, check_weights
 FOLDER, WEIGHTS, SETTINGS = "ctranslate2", "model.bin", "config.json"
 SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")  # in the order of their ids
 PAD_ID, END_ID, UNKNOWN_ID = 1, 2, 3
-ENCODED = 4000  # subwords of a batch that is not searched
+ENCODED = 1000  # subwords of a batch that is not searched
 BAR = "\uffe8"  # stands between a subword and each of its features
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "gelu_tanh": "GELUTanh", "tanh": "Tanh"}
 CONFIGURATION = {
@@ -59,7 +59,7 @@ class Search:
     beam: int = 4
     lenpen: float = 0.6
     nbest: int = 1
-    max_tokens: int = 1000
+    max_tokens: int = 500
     longest: int = 200
 
     def __post_init__(self) -> None:
