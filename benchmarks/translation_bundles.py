@@ -5,7 +5,8 @@ python benchmarks/translation_bundles.py runs/mine/checkpoint_best.pt data-bin/m
     --reference test.de
 
 A split is translated by fairseq's own search, as fairseq-generate does it, and by the checkpoint's
-bundles in float32 and int8, from the same ids, one thread, batch by batch in turns. Sentences are
+bundles in float32 and int8, from the same ids, one thread, batch by batch in turns, by the time
+that the processor spends on them, whoever else is at work. Sentences are
 sorted by length for all; what is measured is the search and the making of text.
 """
 
@@ -75,7 +76,7 @@ def batches_of(lengths: Sequence[int], max_tokens: int) -> list[list[int]]:
 def measure(
     systems: dict[str, Translate], batches: list[list[int]], repeats: int
 ) -> tuple[dict[str, dict[int, str]], dict[str, list[float]]]:
-    """Let systems take turns; return their translations, and the seconds of each repeat."""
+    """Let systems take turns; return their translations, and the CPU seconds of each repeat."""
     texts: dict[str, dict[int, str]] = {name: {} for name in systems}
     seconds: dict[str, list[float]] = {name: [] for name in systems}
     for repeat in range(repeats):
@@ -83,9 +84,9 @@ def measure(
         for k, numbers in enumerate(batches):
             order = list(systems) if (repeat + k) % 2 else list(systems)[::-1]
             for name in order:
-                start = time.perf_counter()
+                start = time.process_time()
                 found = systems[name](numbers)
-                spent[name] += time.perf_counter() - start
+                spent[name] += time.process_time() - start
                 texts[name] |= dict(zip(numbers, found, strict=True))
         for name, total in spent.items():
             seconds[name].append(total)
@@ -96,7 +97,7 @@ def table(
     texts: dict[str, dict[int, str]], seconds: dict[str, list[float]], references: Sequence[str]
 ) -> str:
     """Write translations and speeds as a Markdown table; ratios are those of the repeats."""
-    lines = ["| | BLEU | as fairseq's | seconds | times as fast (range) | bars |"]
+    lines = ["| | BLEU | as fairseq's | CPU seconds | times as fast (range) | bars |"]
     lines.append("|---|---:|---:|---:|---|---|")
     size, base = len(references), texts["fairseq"]
     for name, found in texts.items():
@@ -123,7 +124,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--beam", type=int, default=4)
     parser.add_argument("--lenpen", type=float, default=0.6)
-    parser.add_argument("--max-tokens", type=int, default=4000, help="of a batch")
+    parser.add_argument("--max-tokens", type=int, default=8000, help="of a batch of fairseq")
     return parser.parse_args()
 
 

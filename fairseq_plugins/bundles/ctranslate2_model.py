@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import exp, log1p
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from .weight_files import FLOAT32, INT8, Kinds, check_weights
 FOLDER, WEIGHTS, SETTINGS = "ctranslate2", "model.bin", "config.json"
 SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")  # in the order of their ids
 PAD_ID, END_ID, UNKNOWN_ID = 1, 2, 3
+ENCODED = 1000  # subwords of a batch that is not searched
 BAR = "\uffe8"  # stands between a subword and each of its features
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "gelu_tanh": "GELUTanh", "tanh": "Tanh"}
 CONFIGURATION = {
@@ -50,14 +52,14 @@ class Search:
         beam: hypotheses kept at a time.
         lenpen: exponent of the length by which scores are divided.
         nbest: translations of each sentence, of a beam at least as large.
-        max_tokens: subwords of a batch, padding included.
+        max_tokens: subwords of a batch, padding included; on CPUs small batches are fastest.
         longest: subwords of a translation, as in fairseq.
     """
 
     beam: int = 4
     lenpen: float = 0.6
     nbest: int = 1
-    max_tokens: int = 8000
+    max_tokens: int = 500
     longest: int = 200
 
     def __post_init__(self) -> None:
@@ -230,28 +232,40 @@ class Model:
         Returns:
             For each sentence its translations, best first: ids without an end mark, and scores.
         """
-        limit = self._longest(search)
-        found = self._search([_names(row) for row in rows], search)
-        # Where fairseq takes padding or a first end mark out of a search it leaves their
-        # probability with them, CTranslate2 shares it out: so only where they would be found.
-        again = [i for i, beam in enumerate(found) if any(_is_odd(ids) for ids, _ in beam)]
-        without = {"suppress_sequences": [[SPECIALS[PAD_ID]]], "min_decoding_length": 1}
-        repeated = self._search([_names(rows[i]) for i in again], search, **without)
-        for i, beam in zip(again, repeated, strict=True):
+        batch = [_names(row) for row in rows]
+        found = self._search(batch, search)
+        # fairseq lets nobody choose padding; CTranslate2 does only where somebody would
+        padded = [i for i, beam in enumerate(found) if any(PAD_ID in ids for ids, _ in beam)]
+        without = {"suppress_sequences": [[SPECIALS[PAD_ID]]]}
+        repeated = self._search([batch[i] for i in padded], search, **without)
+        for i, beam in zip(padded, repeated, strict=True):
             found[i] = beam
-        # fairseq's longest translations have an end mark, too
-        cut = (i for i, beam in enumerate(found) if max(len(ids) for ids, _ in beam) >= limit)
-        for i in {*again, *cut}:
-            found[i] = self._rescored(rows[i], [ids for ids, _ in found[i]], search.lenpen)
+        for i, (beam, left) in enumerate(zip(found, self._left(batch), strict=True)):
+            ids = [one for one, _ in beam]
+            if i in padded or max(map(len, ids)) >= self._longest(search):
+                scores = self._full_scores(rows[i], ids, search.lenpen)
+            else:
+                scores = [score + left / (len(one) + 1) ** search.lenpen for one, score in beam]
+            found[i] = sorted(zip(ids, scores), key=lambda one: -one[1])
         return [beam[: search.nbest] for beam in found]
+
+    def _left(self, batch: list[list[str]]) -> list[float]:
+        """Return the logarithm of the probability that sentences do not end before they begin.
+
+        Both searches exclude that they do; fairseq leaves its probability with it, CTranslate2
+        shares it out among the others.
+        """
+        nothing: list[list[str]] = [[] for _ in batch]
+        how = {"max_batch_size": ENCODED, "batch_type": "tokens", "max_input_length": 0}
+        found = self._translator.score_batch(batch, nothing, **how) if batch else []
+        return [log1p(-min(exp(one.log_probs[0]), 1 - 1e-7)) for one in found]
+
+    def _full_scores(self, row: Row, beam: list[list[int]], lenpen: float) -> list[float]:
+        """Score translations of a sentence with their end marks, the longest ones' too."""
+        return [sum(one) / len(one) ** lenpen for one in self.score([row] * len(beam), beam)]
 
     def _longest(self, search: Search) -> int:
         return min(search.longest, self.layout.target.positions - 1)
-
-    def _rescored(self, row: Row, beam: list[list[int]], lenpen: float) -> list[Any]:
-        """Return translations of a sentence with scores of undivided probabilities, best first."""
-        scores = (sum(one) / len(one) ** lenpen for one in self.score([row] * len(beam), beam))
-        return sorted(zip(beam, scores), key=lambda one: -one[1])
 
     def _search(self, batch: list[list[str]], search: Search, **more: Any) -> list[Any]:
         """Return all that was found for sentences, best first."""
@@ -262,7 +276,7 @@ class Model:
             "num_hypotheses": search.beam,
             "length_penalty": search.lenpen,
             "max_input_length": 0,
-            "min_decoding_length": 0,
+            "min_decoding_length": 1,
             "max_decoding_length": self._longest(search),
             "return_scores": True,
         }
@@ -284,8 +298,3 @@ def _names(row: Row) -> list[str]:
     """Return a sentence as CTranslate2 takes it."""
     ids, factors = row
     return [BAR.join((token(i), *map(str, more))) for i, *more in zip(ids, *factors, strict=True)]
-
-
-def _is_odd(ids: Sequence[int]) -> bool:
-    """Whether a translation is none of fairseq's: empty, or with padding inside."""
-    return not ids or PAD_ID in ids

@@ -14,9 +14,11 @@ from cli import commands
 from cli.conftest import prepare_corpus
 
 from fairseq_plugins.bundles import translation
+from fairseq_plugins.bundles.ctranslate2_model import Search
 from fairseq_plugins.bundles.index import FILE_NAME, open_bundle
 from fairseq_plugins.bundles.translation import Contents, Translator
 from fairseq_plugins.files import sha256
+from fairseq_plugins.inference.bundle_translation import translate_split
 from fairseq_plugins.inference.translation_export import export_translation
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 
@@ -176,15 +178,22 @@ def test_the_command_needs_no_fairseq(bundle, translator, corpus, tmp_path):
     assert output.read_text("utf-8").split("\n")[:-1] == translator.translate(source, beam=1)
 
 
-def test_splits_give_what_fairseq_generate_prints(bundle, folder, generated, tmp_path):
+def test_splits_give_what_fairseq_generate_prints(translator, folder, generated, tmp_path):
     log = tmp_path / "generate.log"
-    search = ["--", "--lenpen", "1", "--beam", "4"]
-    done = commands.run("translate", bundle, "--data", folder, "--output", log, *search)
+    search = Search(beam=4, lenpen=1.0, longest=20)
+    translate_split(translator, str(folder), "test", str(log), search)
     own = commands.Outcome(0, log.read_text("utf-8"), "")
     for mark in "STHD":
         assert own.numbers(mark) == list(range(37))
         assert own.lines(mark) == generated.lines(mark)
-    assert "(37 sentences)" in done.out
+
+
+def test_the_command_scores_a_split(bundle, folder, tmp_path):
+    log = tmp_path / "generate.log"
+    given = ["translate", bundle, "--data", folder, "--split", "test1", "--output", log]
+    done = commands.run(*given, "--", "--beam", "1")
+    assert "(3 sentences)" in done.out
+    assert len(commands.Outcome(0, log.read_text("utf-8"), "").lines("D")) == 3
 
 
 def test_splits_of_other_folders_are_refused(bundle, corpus, tmp_path):
