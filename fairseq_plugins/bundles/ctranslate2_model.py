@@ -53,7 +53,8 @@ class Search:
         lenpen: exponent of the length by which scores are divided.
         nbest: translations of each sentence, of a beam at least as large.
         max_tokens: subwords of a batch, padding included; on CPUs small batches are fastest.
-        longest: subwords of a translation, as in fairseq.
+        longest: subwords of a translation, as in fairseq; where some are cut there, both may
+            keep others.
     """
 
     beam: int = 4

@@ -178,9 +178,10 @@ def test_the_command_needs_no_fairseq(bundle, translator, corpus, tmp_path):
     assert output.read_text("utf-8").split("\n")[:-1] == translator.translate(source, beam=1)
 
 
-def test_splits_give_what_fairseq_generate_prints(translator, folder, generated, tmp_path):
+def test_splits_give_what_fairseq_generate_prints(translator, folder, model, tmp_path):
+    generated = commands.generate(folder, model, "--batch-size 16 --max-len-b 200")
     log = tmp_path / "generate.log"
-    search = Search(beam=4, lenpen=1.0, longest=20)
+    search = Search(beam=4, lenpen=1.0)
     translate_split(translator, str(folder), "test", str(log), search)
     own = commands.Outcome(0, log.read_text("utf-8"), "")
     for mark in "STHD":
