@@ -10,7 +10,6 @@ import torch
 from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 from trees import context_of
 
-from fairseq_plugins.data.dictionaries import ClosedDictionary
 from fairseq_plugins.data.text_inputs import check_needs
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.pretrained.families import FAMILIES, Family
@@ -63,10 +62,11 @@ def options(arch="bert_plain", **given) -> Namespace:
     return args
 
 
-def text_task(dictionary: Any) -> SimpleNamespace:
-    """Stand in for a task: what a model asks it; a vocabulary's bytes make a dictionary of BERT."""
-    if isinstance(dictionary, bytes):
-        dictionary = ClosedDictionary(Vocabulary(dictionary))
+def text_task(known: Any) -> SimpleNamespace:
+    """Stand in for a task: what a model asks it; of a vocabulary, its bytes or a dictionary."""
+    if isinstance(known, bytes):
+        known = Vocabulary(known)
+    dictionary = known if hasattr(known, "vocabulary") else SimpleNamespace(vocabulary=known)
     layers = [layer for layer in LAYERS.values() if not layer.is_open]
     return SimpleNamespace(source_dictionary=dictionary, layers=layers)
 
@@ -79,8 +79,7 @@ def build(arch="bert_plain", about=None, vocabulary=VOCABULARY, **given) -> Bert
     torch.manual_seed(1)
     is_bert = about.family.name == "bert"
     known = Vocabulary(vocabulary) if is_bert else FewSubwords(about.family)
-    dictionary = SimpleNamespace(vocabulary=known)
-    return BertModel.build_model(cfg, text_task(dictionary)).eval()
+    return BertModel.build_model(cfg, text_task(known)).eval()
 
 
 def net_input(rows, *, factors=False, pad=0) -> dict[str, torch.Tensor]:

@@ -90,7 +90,9 @@ def test_numword_changes_the_value_and_keeps_the_form(resources, pair, seed) -> 
     if done:
         old, new = done.what[0].split(" -> ")
         assert old != new
-        assert re.sub(r"\d", "9", old) == re.sub(r"\d", "9", new) or old.isalpha()
+        is_day = old.isdigit() and int(old) <= 31 and new.isdigit() and int(new) <= 28
+        same_form = re.sub(r"\d", "9", old) == re.sub(r"\d", "9", new)
+        assert same_form or old.isalpha() or is_day
         assert old.isalpha() == new.isalpha()
         assert done.texts[0] == pair[0].text
 

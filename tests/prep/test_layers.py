@@ -11,6 +11,7 @@ import pytest
 from raw_corpora import contents, make_options, stream_rows
 from raw_text import write_pretrained
 
+from fairseq_plugins.architectures.agreement import check_inventories
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.inventories import bound_layers
 from fairseq_plugins.data.manifest import Manifest
@@ -20,7 +21,6 @@ from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes.like import options_of
 from fairseq_plugins.prep.recipes.text_options import TextOptions
 from fairseq_plugins.syntax.layers import Annotation, digests
-from fairseq_plugins.tasks._checks import check_inventories
 from fairseq_plugins.text import text_encoder
 from fairseq_plugins.text.text_encoder import TextEncoder
 

@@ -83,7 +83,7 @@ def test_models_that_compare_words_are_refused(folder):
         make_model(task, "bert_uer_tiny")
     reader = Needs(layers=("similarity",))
     with pytest.raises(ValueError, match="--task extractive_qa does not take models that read the"):
-        task._check(reader, training=False)
+        task.inputs.check(reader, training=False)
 
 
 @pytest.mark.parametrize(

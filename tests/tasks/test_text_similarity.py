@@ -110,4 +110,4 @@ def test_only_models_that_read_similarities_wait_for_wordnet(compared):
     for kind, expected in ((KIND, ["similarity"]), ("bert_plain_tiny", [])):
         task = make_task(compared)
         make_model(task, kind)
-        assert read_part(task.manifest, task).annotations == expected
+        assert read_part(task.manifest, task.inputs.needs).annotations == expected
