@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..checkpoints.records import read_list
-from ..messages import named
+from ..messages import named, shortened
 from ..syntax.layers import Layer
 
 
@@ -23,7 +23,7 @@ def check_labels(cfg: Any, manifest: Any, folder: object) -> None:
     target = getattr(cfg, "target", None)
     if (target, trained) != (manifest.target, manifest.labels):
         sides = [
-            f"{kind} ({named(labels)})" if labels else str(kind)
+            shortened(str(kind)) + (f" ({named(labels)})" if labels else "")
             for kind, labels in ((target, trained), (manifest.target, manifest.labels))
         ]
         raise ValueError(f"the model was trained for {sides[0]}, but {folder} has {sides[1]}")

@@ -130,10 +130,10 @@ class BertOptions(LocalOptions, DualOptions, SpanOptions):
     ancestor_mix: choice(list(MIXES)) = option(
         "SGNet: weights of both outputs learnt (scalar), or half each (fixed)", "scalar"
     )
-    hidden_size: Optional[int] = preset("width of the encoder")
-    num_hidden_layers: Optional[int] = preset("number of layers")
-    num_attention_heads: Optional[int] = preset("attention heads of a layer")
-    intermediate_size: Optional[int] = preset("width of the feed-forward layers")
+    hidden_size: Optional[int] = preset("width of the encoder", least=1)
+    num_hidden_layers: Optional[int] = preset("number of layers", least=1)
+    num_attention_heads: Optional[int] = preset("attention heads of a layer", least=1)
+    intermediate_size: Optional[int] = preset("width of the feed-forward layers", least=1)
     embedding_size: Optional[int] = _given("width of the embeddings, of ELECTRA and ALBERT")
     max_position_embeddings: Optional[int] = _given(
         "number of position embeddings, and so the longest input in wordpieces (RoBERTa and XLM-R "

@@ -146,28 +146,36 @@ def _vocabularies(layout: Layout, side: str) -> list[list[str]]:
 def _texts(layout: Layout) -> dict[str, Any]:
     """Return what stands in the files beside the weights."""
     source, target = (_vocabularies(layout, side) for side in ("source", "target"))
-    names = [f"source_{k}_vocabulary.json" for k in range(1, len(source) + 1)]
-    if len(source) == 1:
-        names = ["source_vocabulary.json"]
     found = {SETTINGS: CONFIGURATION, "target_vocabulary.json": target[0]}
-    return found | dict(zip(names, source))
+    return found | dict(zip(_source_names(layout), source))
+
+
+def _source_names(layout: Layout) -> list[str]:
+    """Name the files of a source's vocabularies: subwords, then features."""
+    if not layout.factors:
+        return ["source_vocabulary.json"]
+    return [f"source_{k}_vocabulary.json" for k in range(1, len(layout.factors) + 2)]
 
 
 def check_folder(folder: Path, layout: Layout, *, int8: bool) -> None:
     """Refuse a folder that is not as `write_model` leaves it (ValueError)."""
-    texts = _texts(layout)
+    names = {SETTINGS, "target_vocabulary.json", *_source_names(layout)}
     held = {path.name for path in folder.iterdir()}
-    if held != {WEIGHTS, *texts}:
-        wrong = named(sorted(held ^ {WEIGHTS, *texts}))
+    if held != {WEIGHTS, *names}:
+        wrong = named(sorted(held ^ {WEIGHTS, *names}))
         raise ValueError(f"{folder}: {wrong} should not be there, or is missing")
-    for name, content in texts.items():
+    _check_weights(folder / WEIGHTS, layout, int8=int8)  # before anything has the sizes it says
+    for name, content in _texts(layout).items():
         try:
             found = json.loads(read_text(folder / name))
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{folder / name} is no JSON: {error}") from None
         if found != content:
             raise ValueError(f"{folder / name} does not fit the model that the bundle describes")
-    path = folder / WEIGHTS
+
+
+def _check_weights(path: Path, layout: Layout, *, int8: bool) -> None:
+    """Compare a file of weights with a layout (ValueError); none of them is read."""
     with path.open("rb") as stream:
         try:
             spec = _empty_spec(layout)

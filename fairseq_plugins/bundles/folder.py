@@ -6,6 +6,7 @@ may be copied in; it is looked through before it is loaded (`text.pipeline_safet
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -18,8 +19,8 @@ from ..text.annotators import UDPIPE
 from ..text.pipeline_safety import check_pipeline
 from .index import Bundle
 
-PIPELINE = "pipeline"  # folder of a spaCy pipeline, or of one UDPipe model
-UDPIPE_FILE = f"{PIPELINE}/model.udpipe"
+PIPELINE = "pipeline"  # folder of a spaCy pipeline, or of one UDPipe model, which keeps its name
+_SEPARATOR = re.compile(r"[/\\]")
 _CODE = ("*.py", "*.pyc", "__pycache__")
 
 
@@ -44,10 +45,13 @@ def kept_manifest(manifest: Manifest, **changes: Any) -> Manifest:
     }
     nothing = {"splits": {}, "alignment": {}, "options": {}, "products": {}, "submission": {}}
     kept = replace(manifest, **{**nothing, "inputs": inputs, **changes})
-    kind, colon, model = kept.annotator.get("model", "").rpartition(":")
-    if "/" not in model:
+    model = kept.annotator.get("model", "")
+    if not _SEPARATOR.search(model):
         return kept
-    return replace(kept, annotator=kept.annotator | {"model": f"{kind}{colon}{Path(model).name}"})
+    kind = f"{UDPIPE}:" if model.startswith(f"{UDPIPE}:") else ""
+    # no name that could be an installed pipeline's
+    shown = f"{kind}.../{_SEPARATOR.split(model)[-1]}"
+    return replace(kept, annotator=kept.annotator | {"model": shown})
 
 
 def kept_files(manifest: Manifest, folder: Path) -> list[Path]:
@@ -76,10 +80,11 @@ def pipeline_of(bundle: Bundle) -> str | None:
     Raises:
         ValueError: one that asks for more than plain parts, see `check_pipeline`.
     """
-    if UDPIPE_FILE in bundle.files:
-        return f"{UDPIPE}:{bundle.path(UDPIPE_FILE)}"
-    if not bundle.inside(PIPELINE):
+    files = bundle.inside(PIPELINE)
+    if not files:
         return None
+    if len(files) == 1:
+        return f"{UDPIPE}:{bundle.path(files[0])}"
     check_pipeline(bundle.folder / PIPELINE)
     return str(bundle.folder / PIPELINE)
 
@@ -92,8 +97,8 @@ def keep_pipeline(annotator: Any, output: Path) -> None:
     """
     files = Path(annotator.files)
     if files.is_file():
-        (output / UDPIPE_FILE).parent.mkdir()
-        shutil.copyfile(files, output / UDPIPE_FILE)
+        (output / PIPELINE).mkdir()
+        shutil.copyfile(files, output / PIPELINE / files.name)
         return
     shutil.copytree(files, output / PIPELINE, ignore=shutil.ignore_patterns(*_CODE))
     check_pipeline(output / PIPELINE)

@@ -28,9 +28,11 @@ CARD = "README.md"
 FORMAT, VERSION = "fairseq_plugins.bundle", 1
 UNDERSTANDING, TRANSLATION = "understanding", "translation"  # kinds
 KINDS = (UNDERSTANDING, TRANSLATION)
+LONGEST_NAME = 80  # of a task
 LONGEST_INDEX = 1 << 26  # bytes; labels may be many
 
-_NAME = re.compile(r"[\w][\w.+-]*(?:/[\w][\w.+-]*)*")  # no hidden file, no "..", no root
+_PART = r"\w[\w.+-]{0,150}"  # no hidden file, no "..", no root
+_NAME = re.compile(rf"{_PART}(?:/{_PART}){{0,9}}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -115,6 +117,7 @@ def new_bundle(
         body = {"format": FORMAT, "format_version": VERSION, "kind": kind, "task": task}
         body |= {"content": dict(content), "versions": {"fairseq_plugins": __version__, **versions}}
         body["files"] = {name: _described(temporary / name) for name in _all_files(temporary)}
+        _check_entries(output, body["files"])
         write_text(temporary / FILE_NAME, json.dumps(body, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -166,6 +169,8 @@ def read_index(folder: Path) -> Bundle:
             raise ValueError(f"{path}: {name!r} is {quoted(body.get(name))}, not of its type")
     if body["kind"] not in KINDS:
         raise ValueError(f"{path}: kind {quoted(body['kind'])}; choices: {', '.join(KINDS)}")
+    if not body["task"].isidentifier() or len(body["task"]) > LONGEST_NAME:
+        raise ValueError(f"{path}: task {quoted(body['task'])} is no name")
     _check_entries(path, body["files"])
     return Bundle(folder, **{name: body[name] for name in kinds})
 

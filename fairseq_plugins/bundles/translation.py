@@ -102,7 +102,7 @@ class Translator:
         self, model: Model, folder: Path, contents: Contents, spacy_model: str | None = None
     ) -> None:
         self.model, self.folder, self.features = model, folder, contents.features
-        self.manifest = Manifest.load(folder, TRANSLATION_FOLDER)
+        self.manifest = _read_manifest(folder)
         self.layers = self._layers(contents)
         sizes = contents.layout.source.size, contents.layout.target.size
         self.source, self.target = (
@@ -215,7 +215,7 @@ class Translator:
 
     def _rows(self, lines: Sequence[str]) -> tuple[list[Row], list[int]]:
         """Return ids and features of raw lines, and why some are not translated."""
-        longest = int(self.manifest.options.get("max_characters", unanswered.LONGEST_LINE))
+        longest = self.manifest.options.get("max_characters", unanswered.LONGEST_LINE)
         limit = self.model.layout.source.positions
         read, whole = unanswered.taken(lines, 1, longest)
         with self._lock:
@@ -237,6 +237,17 @@ class Translator:
         subwords = tuple(self.target[i] for i in ids if i)  # fairseq leaves <s> out
         text = self._decoder.remove_subwords(" ".join(subwords))
         return Hypothesis(self._decoder.detokenize(text), subwords, score)
+
+
+def _read_manifest(folder: Path) -> Manifest:
+    """Read the manifest of what raw text needs; ValueError for one that says too little."""
+    found = Manifest.load(folder, TRANSLATION_FOLDER)
+    if found.segmentation.keys() != {*SIDES}:
+        raise ValueError(f"{folder}: the manifest does not say how both sides are cut")
+    longest = found.options.get("max_characters", 1)
+    if type(longest) is not int or longest < 1:
+        raise ValueError(f"{folder}: the manifest says {quoted(longest)} for 'max_characters'")
+    return found
 
 
 def write_subwords(path: Path, subwords: Sequence[str]) -> None:

@@ -26,7 +26,7 @@ from ..data.manifest import TEXT, Manifest, load_vocabulary
 from ..data.text_inputs import InputOptions, TextInputs
 from ..messages import named, quoted
 from ..nn.quantized import quantize_
-from ..pretrained.weights import SAFETENSORS, read_tensors
+from ..pretrained.weights import SAFETENSORS, read_safetensors
 from ..syntax.layers import Layer
 from .folder import pipeline_of, read_folder
 from .index import UNDERSTANDING, Bundle
@@ -43,12 +43,14 @@ class Loaded:
         model, inputs: the model, and what turns text into its input.
         pipeline: what annotates raw text, if the bundle brings it; see `folder.pipeline_of`.
         positive: the label that F1 is about; empty if there is none.
+        options: of the model.
     """
 
     model: TextModel
     inputs: TextInputs
     pipeline: str | None
     positive: str
+    options: BertOptions
 
 
 def describe(model: Mapping[str, Any], inputs: InputOptions, form: str) -> dict[str, Any]:
@@ -104,7 +106,7 @@ def load_bundle(
     inputs.check(syntax_plan.needs_of(args), training=False)
     model = _model(bundle, args, vocabulary, layers)
     inputs.serve(model.needs, model.max_positions())
-    return Loaded(model, inputs, pipeline_of(bundle), manifest.positive)
+    return Loaded(model, inputs, pipeline_of(bundle), manifest.positive, args)
 
 
 def join(first: TextInputs, other: Loaded, where: object) -> None:
@@ -120,6 +122,7 @@ def join(first: TextInputs, other: Loaded, where: object) -> None:
         differing.append("vocabulary")
     if differing:
         raise ValueError(f"{where}: its {named(differing)} are others than those of the first")
+    agreement.check_inventories(other.options, bound_layers(first.folder, one), first.folder)
     first.check(other.model.needs, training=False)
     first.serve(other.model.needs, other.model.max_positions())
 
@@ -182,11 +185,11 @@ def _model(bundle: Bundle, args: BertOptions, vocabulary: Any, layers: list[Laye
     check_size(trial)
     path = bundle.path(SAFETENSORS)
     wanted = {name: tuple(value.shape) for name, value in trial.state_dict().items()}
-    found = read_tensors(bundle.folder, sizes=True)
+    found = read_safetensors(path, sizes=True)
     if unlike := sorted(n for n in wanted.keys() | found if wanted.get(n) != found.get(n)):
         raise ValueError(f"{path} does not fit the options: {named(unlike, 6)}")
     model = make()
-    model.load_state_dict(_of_type(read_tensors(bundle.folder), model.state_dict(), path))
+    model.load_state_dict(_of_type(read_safetensors(path), model.state_dict(), path))
     return model.eval()
 
 

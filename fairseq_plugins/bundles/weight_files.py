@@ -65,7 +65,8 @@ def _check(
         found[name] = kind
     for _ in range(_integer(stream, "I")):
         alias, name = _text(stream), _text(stream)
-        if alias in found or name not in found or wanted.get(alias) != found[name]:
+        is_setting = {alias, name} & settings.keys()  # which are compared where they stand
+        if is_setting or alias in found or name not in found or wanted.get(alias) != found[name]:
             raise ValueError(f"its {quoted(alias)} cannot be its {quoted(name)}")
         found[alias] = found[name]
         if f"{name}_scale" in found:

@@ -71,7 +71,7 @@ def _checked(value: Any, spec: Field, where: object) -> Any:
     longest = spec.metadata.get("longest", LONGEST_TEXT)
     if isinstance(value, (str, list)) and len(value) > longest:
         raise ValueError(f"{where}: option {spec.name!r} is longer than {longest:,}")
-    if not _fits(value, spec.type) or value == MISSING:
+    if not _fits(value, spec.type) or value == MISSING or value != value:  # not a number
         raise ValueError(
             f"{where}: option {spec.name!r} is {_shown(value)}, expected {_expected(spec.type)}"
         )

@@ -27,6 +27,7 @@ from .text_items import ERROR, SPLIT, TRUNCATE, WINDOWS, InputFormat
 
 logger = logging.getLogger(__name__)
 
+MOST_ANSWERS = 100_000  # more than a row has spans, and none that fills memory
 LONG_EXAMPLES = (ERROR, TRUNCATE, SPLIT)
 NOT_FOR = {WORD_LABELS: TRUNCATE}  # target -> what is not done with its long examples; else `SPLIT`
 
@@ -40,7 +41,7 @@ class InputOptions:
     doc_stride: int | None = option("from one window to the next", None, least=1)
     max_query_length: int | None = option("wordpieces of a question", None, least=1)
     max_answer_length: int = option("most wordpieces of an answer", 30, least=1)
-    n_best: int = option("answers of a prediction", 20, least=1)
+    n_best: int = option("answers of a prediction", 20, least=1, most=MOST_ANSWERS)
     null_threshold: float = option("odds from which there is no answer", 0.0)
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from ..bundles import folder, understanding
 from ..bundles.card import card, figures
 from ..bundles.index import CARD, UNDERSTANDING, new_bundle
 from ..checkpoints.reading import read_state
-from ..data.manifest import tool_versions
+from ..data.manifest import Manifest, tool_versions
 from ..files import check_free, write_text
 from ..models._checkpoints import read_checkpoint
 from ..nn.quantized import quantize_
@@ -69,6 +69,7 @@ def export_understanding(
     """Write a model of texts or questions as a bundle; see `export_bundle`."""
     task, (model,) = load_models([checkpoint], data, spacy_model=spacy_model)
     form = understanding.INT8 if int8 else understanding.FLOAT32
+    read = read_part(task.manifest, task.inputs.needs)
     options, versions = read_checkpoint(checkpoint).model, tool_versions(TOOLS)
     content = understanding.describe(options, task.inputs.options, form)
     rows = {**about(task, model, options), "weights": form, **best(checkpoint)}
@@ -76,22 +77,28 @@ def export_understanding(
     rows["versions"] = ", ".join(f"{name} {version}" for name, version in versions.items())
     how = '.answer("Who?", "A text.").text' if task.NAME == ANSWERING else ".predict([...])"
     with new_bundle(output, UNDERSTANDING, task.NAME, content, versions) as made:
-        folder.keep_folder(task.folder, task.manifest, made, positive=task.positive)
+        folder.keep_folder(task.folder, read, made, positive=task.positive)
         if with_pipeline:
-            keep_pipeline(task, made, spacy_model)
+            keep_pipeline(task.folder, read, made, spacy_model)
         understanding.save_weights(quantize_(model) if int8 else model, made)
         write_text(made / CARD, card(f"{task.NAME}: {task.manifest.dataset}", rows, how))
 
 
-def keep_pipeline(task: Any, output: Path, spacy_model: str | None) -> None:
-    """Copy what annotates raw text for a task's models, if anything does, into a bundle."""
-    manifest = task.manifest
-    read = read_part(manifest, task.inputs.needs)
-    if not needs_annotator(read.annotations, manifest.tokenize):
+def keep_pipeline(
+    prepared: Path, manifest: Manifest, output: Path, spacy_model: str | None
+) -> None:
+    """Copy what annotates raw text, if anything does, into a bundle.
+
+    Args:
+        prepared, manifest: the prepared folder, and of its manifest what the model reads.
+        output: the bundle's folder.
+        spacy_model: the pipeline (default: the folder's).
+    """
+    if not needs_annotator(manifest.annotations, manifest.tokenize):
         logger.info("the model's answers depend on no annotation: no pipeline is needed")
         return
     names = (manifest.annotations, spacy_model, manifest.tokenize)
-    folder.keep_pipeline(reopen_annotator(task.folder, manifest.annotator, *names), output)
+    folder.keep_pipeline(reopen_annotator(prepared, manifest.annotator, *names), output)
 
 
 def about(task: Any, model: Any, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from typing import Any
 from ..bundles.index import found_bundles, read_index
 from .options import ANSWERING, TRANSLATING, Paths
 
+OF_TRANSLATOR = ("spacy_model", "threads", "compute_type")
+
 
 def load(path: Paths, **options: Any) -> Any:
     """Load a bundle, or a run where fairseq is installed.
@@ -49,8 +51,12 @@ def _task(path: Paths) -> str | None:
 
 
 def _load_translation(path: Paths, *, int8: bool = False, **options: Any) -> Any:
-    """Load a model that translates."""
+    """Load a model that translates; ValueError for an option that it does not have."""
     if bundles := found_bundles(path):
+        options.pop("cpu", None)  # nowhere else
+        if unknown := [name for name in options if name not in OF_TRANSLATOR]:
+            choices = ", ".join(("int8", *OF_TRANSLATOR))
+            raise ValueError(f"{unknown[0]!r} is no option of a bundle; choices: {choices}")
         from ..bundles.translation import Translator, check_single
 
         options |= {"compute_type": "int8"} if int8 else {}

@@ -82,6 +82,15 @@ def _read_file(path: Path, *, sizes: bool) -> Mapping[str, Any]:
         own = path.name == fairseq_folder.FILE_NAME
         found = fairseq_folder.read_tensors(path) if own else read_pickle(path)
         return {name: tuple(value.shape) for name, value in found.items()} if sizes else found
+    return read_safetensors(path, sizes=sizes)
+
+
+def read_safetensors(path: Path, *, sizes: bool = False) -> dict[str, Any]:
+    """Read the tensors of one file, or of its header alone their shapes.
+
+    Raises:
+        ValueError: it is damaged, or of another form.
+    """
     try:
         with safe_open(path, framework="pt", device="cpu") as file:
             names = file.keys()

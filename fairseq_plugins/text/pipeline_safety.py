@@ -5,9 +5,11 @@ list compute, and open nothing but files of the pipeline. What comes from other 
 parts of other pipelines or calls something on the way is refused.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from configparser import Error as ConfigError
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from ..text_reading import read_text
 
 FILE_NAME = "config.cfg"
 LONGEST = 1 << 20  # characters of a configuration
+MOST = 1_000_000  # of any number in it
 FACTORIES = frozenset(
     ("tok2vec", "tagger", "morphologizer", "parser", "trainable_lemmatizer", "lemmatizer")
     + ("ner", "attribute_ruler", "senter", "sentencizer")
@@ -30,6 +33,7 @@ PARTS = frozenset(  # of the registries of spaCy, without "spacy." and their ver
     + ("lemmatizer_scorer", "ner_scorer", "attribute_ruler_scorer", "senter_scorer")
     + ("zh.ChineseTokenizer",)
 )
+_REFERENCE = re.compile(r"\$\{([^}]*)\}?")
 _OF_SPACY = re.compile(r"spacy\.(?P<name>[\w.]+?)(?:\.v\d+)?")
 SUFFIXES = (".py", ".pyc", ".so", ".pkl", ".pickle", ".pt")
 
@@ -44,22 +48,53 @@ def check_pipeline(folder: Path) -> None:
     path = folder / FILE_NAME
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: {folder} is no spaCy pipeline")
-    for problem in _problems(folder, _read(path)):
+    text = _text(path)
+    # As it stands there, and as spaCy reads it: sections are put in the places that refer to them.
+    plain, whole = (_read(path, text, interpolate=how) for how in (False, True))
+    for problem in chain(_references(plain), _problems(folder, whole), _tokenizer(folder)):
         raise ValueError(
             f"{path}: {problem}; a pipeline in a bundle has plain parts alone, and nothing of it "
             "was loaded: name one that you trust with --spacy-model (spacy_model=... in Python)"
         )
 
 
-def _read(path: Path) -> Config:
-    """Read a configuration without looking anything up."""
+def _text(path: Path) -> str:
     text = read_text(path)
     if len(text) > LONGEST:
         raise ValueError(f"{path} is longer than {LONGEST:,} characters")
+    return text
+
+
+def _read(path: Path, text: str, *, interpolate: bool) -> Config:
+    """Read a configuration; nothing that it names is looked up or called."""
     try:
-        return Config().from_str(text, interpolate=False)
-    except (ValueError, ConfigError, RecursionError) as error:
+        return Config().from_str(text, interpolate=interpolate)
+    except (ValueError, KeyError, TypeError, ConfigError, RecursionError) as error:
         raise ValueError(f"{path} is no configuration of spaCy: {quoted(error)}") from None
+
+
+def _references(config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the parts that are loaded refer to outside themselves."""
+    for section in ("nlp", "components"):
+        for value in _values(_section(config, section)):
+            for name in _REFERENCE.findall(value) if isinstance(value, str) else ():
+                if not name.startswith(("nlp.", "components.")):
+                    yield f"{section} refers to {quoted(name)}"
+
+
+def _tokenizer(folder: Path) -> Iterator[str]:
+    """Yield what a tokeniser's own settings, which go before the configuration, ask for."""
+    path = folder / "tokenizer" / "cfg"
+    if path.is_file():
+        try:
+            found = json.loads(read_text(path))
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict) or found.get("segmenter", "char") != "char":
+            yield f"tokenizer/cfg says {quoted(found)}"
+    yield from (
+        f"{path.relative_to(folder)} lies in it" for path in sorted(folder.rglob("pkuseg*"))
+    )
 
 
 def _problems(folder: Path, config: Mapping[str, Any]) -> Iterator[str]:
@@ -76,6 +111,9 @@ def _problems(folder: Path, config: Mapping[str, Any]) -> Iterator[str]:
     for asked in _asked({"nlp": nlp, "components": components}):
         if _bare(asked) not in PARTS:
             yield f"it asks for {quoted(asked)}"
+    for value in _values({"nlp": nlp, "components": components}):
+        if isinstance(value, (int, float)) and not -MOST <= value <= MOST:
+            yield f"it asks for {value}, more than {MOST:,}"
     tokenizer = nlp.get("tokenizer")
     if isinstance(tokenizer, Mapping) and tokenizer.get("segmenter", "char") != "char":
         yield f"its tokenizer segments by {quoted(tokenizer['segmenter'])}"
@@ -87,6 +125,15 @@ def _problems(folder: Path, config: Mapping[str, Any]) -> Iterator[str]:
 def _section(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     found = config.get(name)
     return found if isinstance(found, Mapping) else {}
+
+
+def _values(value: Any) -> Iterator[Any]:
+    """Yield all values of a section that are neither sections nor lists."""
+    if isinstance(value, (Mapping, list)):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _values(part)
+    else:
+        yield value
 
 
 def _asked(value: Any) -> Iterator[str]:

@@ -131,7 +131,25 @@ def put(raw: bytes, place: int, kind: str, value: int) -> bytes:
     return raw[:place] + content + raw[place + len(content) :]
 
 
+def shared(raw: bytes, name: str, other: str) -> bytes:
+    """Let a number be the name of another one in place of its own."""
+    begin, end = raw.index(_string(name)), header_of(raw, name) + 6
+    end += struct.unpack_from("<I", raw, end - 4)[0]
+    count_at = 4 + 2 + 16 + 4  # behind version, kind and revision
+    count = struct.unpack_from("<I", raw, count_at)[0]
+    place = count_at + 4
+    for _ in range(count):
+        place += 2 + struct.unpack_from("<H", raw, place)[0]
+        place += 1 + 4 * raw[place] + 1
+        place += 4 + struct.unpack_from("<I", raw, place)[0]
+    aliases = struct.unpack_from("<I", raw, place)[0]
+    cut = raw[:begin] + raw[end:place] + struct.pack("<I", aliases + 1) + raw[place + 4 :]
+    return put(cut, count_at, "I", count - 1) + _string(name) + _string(other)
+
+
 LIES = {
+    "shared heads": lambda raw: shared(raw, "decoder/num_heads", "decoder/alignment_heads"),
+    "shared norm": lambda raw: shared(raw, "encoder/embeddings_merge", "decoder/pre_norm"),
     "version": lambda raw: put(raw, 0, "I", 5),
     "revision": lambda raw: put(raw, 4 + 2 + 16, "I", 6),
     "count": lambda raw: put(raw, 4 + 2 + 16 + 4, "I", 1 << 31),

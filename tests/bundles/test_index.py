@@ -65,6 +65,7 @@ def test_cards_and_what_lies_beside_may_change(bundle) -> None:
     index.open_bundle(bundle)
 
 
+LONG = "a" * 300
 DAMAGES = {
     "other bytes": (lambda b: (b / "a.txt").write_text("two"), "other bytes"),
     "another size": (lambda b: (b / "a.txt").write_text("three"), "has 5 bytes"),
@@ -77,6 +78,7 @@ DAMAGES = {
     "a list": (lambda b: (b / index.FILE_NAME).write_text("[1]"), "no index"),
     "deep JSON": (lambda b: (b / index.FILE_NAME).write_text("[" * 10**5), "no index"),
     "another version": (lambda b: changed(b, format_version=2), "reads 'fairseq_plugins.bundle'"),
+    "a task of lines": (lambda b: changed(b, task="a\nb"), "is no name"),
     "another kind": (lambda b: changed(b, kind="music"), "choices: understanding, translation"),
     "no content": (lambda b: changed(b, content=[1]), "'content' is"),
 }
@@ -92,7 +94,18 @@ def test_a_damaged_bundle_is_refused(bundle, what) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["../a", "/etc/passwd", "a/../../b", ".hidden", "a//b", "", "a/.b", "a\n", "bundle.json"],
+    [
+        "../a",
+        "/etc/passwd",
+        "a/../../b",
+        ".hidden",
+        "a//b",
+        "",
+        "a/.b",
+        "a\n",
+        "bundle.json",
+        "a" * 300,
+    ],
 )
 def test_names_lead_nowhere_else(bundle, name) -> None:
     changed(bundle, files={name: {"size": 0, "sha256": "0" * 64}})

@@ -249,6 +249,10 @@ def forged(bundle, tmp_path):
     return forge
 
 
+def change_manifest(**values):
+    return lambda text: json.dumps(json.loads(text) | values)
+
+
 def change_index(**values):
     def change(text):
         body = json.loads(text)
@@ -267,6 +271,9 @@ def change_index(**values):
         (FILE_NAME, change_index(int8="x"), "does not describe a model"),
         (FILE_NAME, change_index(int8=True), "no model of its bundle"),
         (FILE_NAME, change_index(layout=[]), "is no layout of a model"),
+        ("text/manifest.json", change_manifest(segmentation={}, splits={}), "both sides are cut"),
+        ("text/manifest.json", change_manifest(options={"max_characters": None}), "says None for"),
+        ("text/manifest.json", change_manifest(options={"max_characters": -1}), "says -1 for"),
         ("text/source.json", lambda text: "[]", "is no list of"),
         ("text/target.json", lambda text: "{", "is no JSON"),
         ("text/target.json", lambda text: text.replace('"</s>"', '"<x>"'), "is no list of"),

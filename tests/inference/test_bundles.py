@@ -6,12 +6,14 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import torch
 from answer_runs import make_runs as make_answer_runs
-from inference.test_export import checkpoint
+from inference import test_export
+from inference.test_export import checkpoint, prepare
 from prepared_text import examples
 from pretrained.test_tokenizer_sources import odd_lines
 from test_layering import ABSENT
@@ -24,6 +26,7 @@ from fairseq_plugins.inference.export import export_checkpoint as export
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.inference.question_answering import load as load_reader
 from fairseq_plugins.nn.quantized import QuantizedLinear
+from fairseq_plugins.syntax.labels import Inventory
 
 
 @pytest.fixture(scope="module")
@@ -218,6 +221,59 @@ def test_a_folder_with_other_labels_or_values_is_refused(runs, bundles, answerin
         load(bundles / "classes1", runs / "score-data")
 
 
+def test_only_files_of_the_index_are_read(bundles, tmp_path) -> None:
+    """A folder of fairseq's beside them is not taken for the weights."""
+    bundle = shutil.copytree(bundles / "classes1", tmp_path / "bundle")
+    (bundle / "dict.txt").write_text("a 1\n")
+    zeros = {name: value * 0 for name, value in load(bundle).models[0].state_dict().items()}
+    torch.save({"model": zeros}, bundle / "model.pt")
+    text = texts_of("classes")[:3]
+    assert load(bundle, cpu=True).predict(text) == load(bundles / "classes1").predict(text)
+
+
+def lemma_run(root: Path, lemmas: Sequence[str], arch="bert_plain", **options) -> Path:
+    """Save a model whose prepared folder has parts of speech, lemmas and heads."""
+    root.mkdir()
+
+    def prepared(folder: Path, kind: str, target: str) -> Path:
+        prepare(folder, kind, target)
+        path = folder / "manifest.json"
+        body = json.loads(path.read_text()) | {"annotations": ["pos", "lemma", "heads"]}
+        body["annotator"] = {"name": "en_x", "version": "1", "hash": "z", "model": "/home/a/x"}
+        path.write_text(json.dumps(body))
+        symbols = Inventory("lemma", tuple(lemmas), learnt=True).symbols
+        (folder / "dict.lemma.txt").write_text("".join(f"{one} 0\n" for one in symbols))
+        return folder
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(test_export, "prepare", prepared)
+        return checkpoint(root, arch, **options)[0]
+
+
+def test_a_bundle_keeps_what_its_model_reads_alone(tmp_path) -> None:
+    path = lemma_run(tmp_path / "run", ["secret"])
+    export(path, tmp_path / "plain", with_pipeline=True)
+    assert "dict.lemma.txt" not in open_bundle(tmp_path / "plain").files
+    assert "/home" not in (tmp_path / "plain" / "manifest.json").read_text()
+    path = lemma_run(tmp_path / "pos", ["secret"], "bert_pos")
+    export(path, tmp_path / "bundle", with_pipeline=True, spacy_model="bundled")  # has no lemmas
+    found = load(tmp_path / "bundle", cpu=True).predict(["The cat sat."])
+    assert found == load(path, cpu=True, spacy_model="bundled").predict(["The cat sat."])
+    said = json.loads((tmp_path / "bundle" / "manifest.json").read_text())["annotator"]["model"]
+    assert said == ".../x"
+
+
+def test_an_ensemble_has_the_same_learnt_values(tmp_path) -> None:
+    names = ["the", "cat", "mat"]
+    for number, lemmas in enumerate([names, names[::-1], names]):
+        path = lemma_run(tmp_path / str(number), lemmas, features="lemma")
+        export(path, tmp_path / f"bundle{number}")
+    first, other, same = (tmp_path / f"bundle{number}" for number in range(3))
+    assert len(load([first, same], cpu=True).models) == 2
+    with pytest.raises(ValueError, match="has other values of lemma than"):
+        load([first, other], cpu=True)
+
+
 def change(bundle: Path, **content) -> None:
     """Change what the index says of the model, and make all hashes fit again."""
     path = bundle / FILE_NAME
@@ -244,6 +300,9 @@ CHANGES = {
     "another form": ({"form": "int4"}, "form 'int4'; choices: float32, int8"),
     "form of other numbers": ({"form": "int8"}, "does not fit the options"),
     "no options": ({"model": 3}, "the index says 3 for 'model'"),
+    "no heads": ({"model": {"num_attention_heads": -1}}, "--num-attention-heads -1: must be at"),
+    "no number": ({"model": {"layer_norm_eps": float("nan")}}, "'layer_norm_eps' is nan, expected"),
+    "many answers": ({"input": {"n_best": 2**40}}, "--n-best .*: must be from 1 to 100000"),
     "odd input": ({"input": {"max_positions": -2}}, "--max-positions -2: must be at least 1"),
     "input of words": ({"input": {"long_examples": "split"}}, "split: choices are error"),
 }

@@ -268,6 +268,8 @@ def test_the_pipeline_may_be_copied_into_a_bundle(folder, tmp_path):
         assert len(made.translate(["a b", "c"])) == 2
     with pytest.raises(ValueError, match="CTranslate2 decodes with one model"):
         fairseq_plugins.load([tmp_path / "bundle"] * 2)
+    with pytest.raises(ValueError, match="'beam' is no option of a bundle; choices: int8, spacy"):
+        fairseq_plugins.load(tmp_path / "bundle", beam=3)
 
 
 def test_no_path_of_the_exporting_machine_is_in_a_bundle(folder, tmp_path):

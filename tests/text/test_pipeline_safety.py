@@ -31,7 +31,35 @@ def put(old: str, new: str):
     return change
 
 
+ELSEWHERE = '\n[training.evil]\n@loggers = "spacy.ConsoleLogger.v3"\n'
+
+
+def refer(place: str, name: str = "training.evil"):
+    """Put a section of elsewhere in the place of a value."""
+
+    def change(folder: Path) -> None:
+        put("label_smoothing = 0.05", f"{place} = ${{{name}}}")(folder)
+        path = folder / "config.cfg"
+        path.write_text(path.read_text() + ELSEWHERE)
+
+    return change
+
+
+def zip_of(folder: Path, name: str, content: str) -> None:
+    (folder / "tokenizer").unlink()
+    (folder / "tokenizer").mkdir()
+    (folder / "tokenizer" / name).write_text(content)
+
+
 CHANGES = {
+    "a section of elsewhere": (refer("scorer2"), "refers to 'training.evil'"),
+    "a value of elsewhere": (refer("x", "paths.train"), "refers to 'paths.train'"),
+    "a huge size": (put("label_smoothing = 0.05", "depth = 100000000"), "more than 1,000,000"),
+    "settings of a tokeniser": (
+        lambda folder: zip_of(folder, "cfg", '{"segmenter": "jieba"}'),
+        "tokenizer/cfg says",
+    ),
+    "a model of a tokeniser": (lambda folder: zip_of(folder, "pkuseg_model", ""), "pkuseg_model"),
     "a callback": (
         put("before_creation = null", '[nlp.before_creation]\n@callbacks = "x.v1"'),
         "it calls before_creation",
