@@ -72,7 +72,7 @@ def export_understanding(
     read = read_part(task.manifest, task.inputs.needs)
     options, versions = read_checkpoint(checkpoint).model, tool_versions(TOOLS)
     content = understanding.describe(options, task.inputs.options, form)
-    rows = {**about(task, model, options), "weights": form, **best(checkpoint)}
+    rows = {**about(read, model, options), "weights": form, **best(checkpoint)}
     rows |= figures(checkpoint.parent)
     rows["versions"] = ", ".join(f"{name} {version}" for name, version in versions.items())
     how = '.answer("Who?", "A text.").text' if task.NAME == ANSWERING else ".predict([...])"
@@ -101,16 +101,16 @@ def keep_pipeline(
     folder.keep_pipeline(reopen_annotator(prepared, manifest.annotator, *names), output)
 
 
-def about(task: Any, model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a card says of a model."""
+def about(manifest: Manifest, model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a card says of a model, and of what it reads of its folder's manifest."""
     return {
-        "task": task.NAME,
-        "dataset": task.manifest.dataset,
-        "labels": ", ".join(task.manifest.labels),
+        "task": manifest.task,
+        "dataset": manifest.dataset,
+        "labels": ", ".join(manifest.labels),
         "architecture": options["_name"],
         "family": options.get("family"),
         "features": ", ".join(model.needs.features),
-        "annotator": task.manifest.annotator_id,
+        "annotator": manifest.annotator_id,
         "parameters": f"{sum(p.numel() for p in model.parameters()):,}",
     }
 
