@@ -15,6 +15,7 @@ from typing import Any
 from ..data import manifest as manifests
 from ..data.folder_names import MISALIGNED
 from ..data.manifest import FolderKind, Manifest
+from ..files import copy
 from ..text.annotators import UDPIPE
 from ..text.pipeline_safety import check_pipeline
 from .index import Bundle
@@ -33,7 +34,7 @@ def keep_folder(source: Path, manifest: Manifest, output: Path, **changes: Any) 
         changes: fields of the manifest that the bundle says otherwise.
     """
     for path in kept_files(manifest, source):
-        (output / path.name).write_bytes(path.read_bytes())
+        copy(path, output / path.name)
     kept_manifest(manifest, **changes).save(output)
 
 

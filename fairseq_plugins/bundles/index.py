@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..files import complete_folder, sha256, sync, write_text
 from ..messages import named, quoted
 from ..text_reading import read_text
@@ -76,6 +75,14 @@ def is_bundle(path: str | Path) -> bool:
     return (Path(path) / FILE_NAME).is_file()
 
 
+def listed(path: str | Path | Sequence[str | Path]) -> list[Path]:
+    """Return the paths that were given: one, several as a list, or several joined by ``:``."""
+    if isinstance(path, (str, Path)):
+        whole = str(path)
+        path = [whole] if Path(whole).exists() else [p for p in whole.split(os.pathsep) if p]
+    return [Path(part) for part in path]
+
+
 def found_bundles(path: str | Path | Sequence[str | Path]) -> list[Path]:
     """Return the bundles that a path stands for, several as a list or joined by ``:``.
 
@@ -85,12 +92,10 @@ def found_bundles(path: str | Path | Sequence[str | Path]) -> list[Path]:
     Raises:
         ValueError: some are bundles and others are not.
     """
-    if isinstance(path, (str, Path)):
-        whole = str(path)
-        path = [whole] if Path(whole).exists() else [p for p in whole.split(os.pathsep) if p]
-    bundles = [Path(part) for part in path if is_bundle(part)]
-    if bundles and len(bundles) < len(path):
-        other = next(part for part in path if not is_bundle(part))
+    parts = listed(path)
+    bundles = [part for part in parts if is_bundle(part)]
+    if bundles and len(bundles) < len(parts):
+        other = next(part for part in parts if not is_bundle(part))
         raise ValueError(f"{bundles[0]} is a bundle and {other} is none: they make no ensemble")
     return bundles
 
@@ -115,7 +120,7 @@ def new_bundle(
     with complete_folder(output) as temporary:
         yield temporary
         body = {"format": FORMAT, "format_version": VERSION, "kind": kind, "task": task}
-        body |= {"content": dict(content), "versions": {"fairseq_plugins": __version__, **versions}}
+        body |= {"content": dict(content), "versions": dict(versions)}
         body["files"] = {name: _described(temporary / name) for name in _all_files(temporary)}
         _check_entries(output, body["files"])
         write_text(temporary / FILE_NAME, json.dumps(body, indent=1, ensure_ascii=False) + "\n")

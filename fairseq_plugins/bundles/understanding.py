@@ -23,6 +23,7 @@ from ..checkpoints.records import close
 from ..checkpoints.trial import build_without_memory, check_size
 from ..data.inventories import bound_layers
 from ..data.manifest import TEXT, Manifest, load_vocabulary
+from ..data.text_folders import open_folder
 from ..data.text_inputs import InputOptions, TextInputs
 from ..messages import named, quoted
 from ..nn.quantized import quantize_
@@ -100,13 +101,14 @@ def load_bundle(
     agreement.check_labels(args, manifest, bundle.folder)
     agreement.check_inventories(args, layers, bundle.folder)
     vocabulary = load_vocabulary(bundle.folder, manifest)
+    positive = manifest.positive
     if data is not None:
         manifest = check_folder(data, manifest, vocabulary.content, args)
     inputs = TextInputs(data or bundle.folder, manifest, vocabulary, options)
     inputs.check(syntax_plan.needs_of(args), training=False)
     model = _model(bundle, args, vocabulary, layers)
     inputs.serve(model.needs, model.max_positions())
-    return Loaded(model, inputs, pipeline_of(bundle), manifest.positive, args)
+    return Loaded(model, inputs, pipeline_of(bundle), positive, args)
 
 
 def join(first: TextInputs, other: Loaded, where: object) -> None:
@@ -134,8 +136,6 @@ def check_folder(data: Path, manifest: Manifest, vocabulary: bytes, args: BertOp
         FileNotFoundError: there is no such folder.
         ValueError: it is for another task, or has another vocabulary, other labels or values.
     """
-    from ..data.text_folders import open_folder
-
     found = open_folder(data, manifest.task)
     if load_vocabulary(data, found).content != vocabulary or found.tokenizer != manifest.tokenizer:
         raise ValueError(f"{data} was prepared for another vocabulary than the bundle has")

@@ -11,7 +11,7 @@ from ..bundles.index import CARD, UNDERSTANDING, new_bundle
 from ..checkpoints.reading import read_state
 from ..data.manifest import Manifest, tool_versions
 from ..files import check_free, write_text
-from ..models._checkpoints import read_checkpoint
+from ..models._checkpoints import Checkpoint, read_checkpoint
 from ..nn.quantized import quantize_
 from ..text.annotators import needs_annotator, reopen_annotator
 from .options import ANSWERING, TRANSLATING
@@ -50,15 +50,16 @@ def export_bundle(
     """
     check_free(output)
     how = {"int8": int8, "with_pipeline": with_pipeline, "spacy_model": spacy_model}
-    if read_checkpoint(checkpoint).task["_name"] == TRANSLATING:
+    found = read_checkpoint(checkpoint)
+    if found.task["_name"] == TRANSLATING:
         export_translation(checkpoint, output, data=data, **how)
     else:
-        export_understanding(checkpoint, output, data, **how)
+        export_understanding(found, output, data, **how)
     logger.info("wrote %s: a bundle of %s", output, checkpoint)
 
 
 def export_understanding(
-    checkpoint: Path,
+    found: Checkpoint,
     output: str | Path,
     data: str | None,
     *,
@@ -67,10 +68,11 @@ def export_understanding(
     spacy_model: str | None,
 ) -> None:
     """Write a model of texts or questions as a bundle; see `export_bundle`."""
+    checkpoint, options = found.path, found.model
     task, (model,) = load_models([checkpoint], data, spacy_model=spacy_model)
     form = understanding.INT8 if int8 else understanding.FLOAT32
     read = read_part(task.manifest, task.inputs.needs)
-    options, versions = read_checkpoint(checkpoint).model, tool_versions(TOOLS)
+    versions = tool_versions(TOOLS)
     content = understanding.describe(options, task.inputs.options, form)
     rows = {**about(read, model, options), "weights": form, **best(checkpoint)}
     rows |= figures(checkpoint.parent)

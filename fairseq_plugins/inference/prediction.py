@@ -22,18 +22,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..bundles.index import found_bundles, open_bundle
-from ..bundles.understanding import join, load_bundle
 from ..corpora.examples import Example
 from ..data.text_dataset import TextDataset
 from ..data.text_inputs import TextInputs
 from ..evaluation.predictions import CLASSES, SCORE, WORD_LABELS, Prediction
 from ..messages import named
-from ..nn.quantized import QuantizedLinear, quantize_
+from ..nn.quantized import quantize_
 from ..syntax.needs import Needs
 from ..text.annotators import needs_annotator
 from ..text.pieces import PieceTokenizer
 from ..text.text_encoder import EncodedSentence, TextEncoder
+from .model_sources import device_of, find_models
 from .options import BATCH_SIZE, DEFAULT, LABELLING, Paths
 from .prediction_inputs import Wanted, examples_of, kept_examples
 
@@ -69,56 +68,10 @@ def load(
         ValueError: a checkpoint that is not one of ours, damaged, or would run code; checkpoints
             that do not fit each other or the folder.
     """
-    data = None if data is None else Path(data)
-    if paths := found_bundles(path):
-        found = _from_bundles(paths, data, wanted, overrides)
-    else:
-        from .text_checkpoints import find_checkpoints
-
-        paths = find_checkpoints(path, checkpoint)
-        found = _from_checkpoints(paths, data, wanted, overrides)
-    inputs, models, how = found
+    how = {"wanted": wanted, "overrides": overrides}
+    paths, inputs, models, more = find_models(path, data, checkpoint, **how)
     models = [quantize_(model) if int8 else model for model in models]
-    return Predictor(inputs, models, _device(models, cpu), [*map(str, paths)], **how)
-
-
-def _device(models: Sequence[Any], cpu: bool) -> torch.device:
-    """Return where to compute; torch's 8-bit maps are for processors."""
-    parts = (part for model in models for part in model.modules())
-    cpu = cpu or any(isinstance(part, QuantizedLinear) for part in parts)
-    return torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
-
-
-# input, models, and what else a `Predictor` is made of
-Parts = tuple[TextInputs, list[Any], dict[str, Any]]
-
-
-def _from_checkpoints(
-    paths: Sequence[Path], data: Path | None, wanted: Sequence[str], overrides: dict[str, Any]
-) -> Parts:
-    from .text_checkpoints import load_models
-
-    data = None if data is None else str(data)
-    task, models = load_models(paths, data, wanted=wanted, **overrides)
-    return task.inputs, models, {"positive": task.positive, "spacy_model": task.cfg.spacy_model}
-
-
-def _from_bundles(
-    paths: Sequence[Path], data: Path | None, wanted: Sequence[str], overrides: dict[str, Any]
-) -> Parts:
-    named_pipeline = overrides.pop("spacy_model", None)
-    opened = [open_bundle(path) for path in paths]
-    for bundle in opened:
-        if bundle.task not in wanted:
-            raise ValueError(
-                f"{bundle.folder} is a bundle for {bundle.task}; what is wanted is one for "
-                f"{' or '.join(wanted)}"
-            )
-    first, *others = [load_bundle(bundle, overrides, data) for bundle in opened]
-    for bundle, other in zip(opened[1:], others):
-        join(first.inputs, other, bundle.folder)
-    how = {"positive": first.positive, "spacy_model": named_pipeline or first.pipeline}
-    return first.inputs, [loaded.model for loaded in (first, *others)], how
+    return Predictor(inputs, models, device_of(models, cpu), [*map(str, paths)], **more)
 
 
 class Predictor:

@@ -5,12 +5,12 @@ Python. So nothing is built unless both are ours, and of theirs a closed record 
 `models._checkpoints`.
 """
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..architectures.bert_options import KINDS
+from ..bundles.index import listed
 from ..messages import named
 from ..models._checkpoints import Checkpoint, build, read_checkpoint, set_up, task_options
 from .options import ANSWERING, DEFAULT, LABELLING, TASKS, Paths
@@ -30,10 +30,7 @@ def find_checkpoints(path: Paths, name: str = DEFAULT) -> list[Path]:
         FileNotFoundError: there is no such file or folder, or the folder lacks that file.
         ValueError: nothing was given.
     """
-    if isinstance(path, (str, Path)):
-        whole = str(path)
-        path = [whole] if Path(whole).exists() else [p for p in whole.split(os.pathsep) if p]
-    found = [_find(Path(part), name) for part in path]
+    found = [_find(part, name) for part in listed(path)]
     if not found:
         raise ValueError("no checkpoint was given")
     return found

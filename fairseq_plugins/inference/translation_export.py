@@ -86,7 +86,6 @@ def export_translation(
     layout, weights = layout_of(model, task), weights_of(model)
     told = contents.Contents(layout, model.needs.features, int8).as_json()
     versions = tool_versions(["ctranslate2", "torch"])
-    versions.pop("fairseq_plugins")
     with new_bundle(output, TRANSLATION, TRANSLATING, told, versions) as new:
         reduced = write_text_parts(new / contents.TEXT, folder, task, model)
         _write_checked(new / FOLDER, layout, weights, model, int8=int8)

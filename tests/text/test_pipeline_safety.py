@@ -45,7 +45,7 @@ def refer(place: str, name: str = "training.evil"):
     return change
 
 
-def zip_of(folder: Path, name: str, content: str) -> None:
+def put_beside(folder: Path, name: str, content: str) -> None:
     (folder / "tokenizer").unlink()
     (folder / "tokenizer").mkdir()
     (folder / "tokenizer" / name).write_text(content)
@@ -56,10 +56,13 @@ CHANGES = {
     "a value of elsewhere": (refer("x", "paths.train"), "refers to 'paths.train'"),
     "a huge size": (put("label_smoothing = 0.05", "depth = 100000000"), "more than 1,000,000"),
     "settings of a tokeniser": (
-        lambda folder: zip_of(folder, "cfg", '{"segmenter": "jieba"}'),
+        lambda folder: put_beside(folder, "cfg", '{"segmenter": "jieba"}'),
         "tokenizer/cfg says",
     ),
-    "a model of a tokeniser": (lambda folder: zip_of(folder, "pkuseg_model", ""), "pkuseg_model"),
+    "a model of a tokeniser": (
+        lambda folder: put_beside(folder, "pkuseg_model", ""),
+        "pkuseg_model",
+    ),
     "a callback": (
         put("before_creation = null", '[nlp.before_creation]\n@callbacks = "x.v1"'),
         "it calls before_creation",

@@ -1,0 +1,78 @@
+"""From bundles or checkpoints to models with what turns text into their input.
+
+Checkpoints need fairseq, which is imported for them alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..bundles.index import found_bundles, open_bundle
+from ..bundles.understanding import join, load_bundle
+from ..data.text_inputs import TextInputs
+from ..nn.quantized import QuantizedLinear
+from .options import Paths
+
+# input, models, and what else a `Predictor` is made of
+Parts = tuple[TextInputs, list[Any], dict[str, Any]]
+
+
+def find_models(
+    path: Paths,
+    data: str | Path | None,
+    checkpoint: str,
+    *,
+    wanted: Sequence[str],
+    overrides: dict[str, Any],
+) -> tuple[list[Path], TextInputs, list[Any], dict[str, Any]]:
+    """Load the models that a path stands for, on the CPU; see `prediction.load`.
+
+    Returns:
+        Where they come from, their input, the models, and more of a `prediction.Predictor`.
+    """
+    data = None if data is None else Path(data)
+    if paths := found_bundles(path):
+        return paths, *_from_bundles(paths, data, wanted, overrides)
+    from .text_checkpoints import find_checkpoints
+
+    paths = find_checkpoints(path, checkpoint)
+    return paths, *_from_checkpoints(paths, data, wanted, overrides)
+
+
+def device_of(models: Sequence[Any], cpu: bool) -> torch.device:
+    """Return where to compute; torch's 8-bit maps are for processors."""
+    parts = (part for model in models for part in model.modules())
+    cpu = cpu or any(isinstance(part, QuantizedLinear) for part in parts)
+    return torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
+
+
+def _from_checkpoints(
+    paths: Sequence[Path], data: Path | None, wanted: Sequence[str], overrides: dict[str, Any]
+) -> Parts:
+    from .text_checkpoints import load_models
+
+    data = None if data is None else str(data)
+    task, models = load_models(paths, data, wanted=wanted, **overrides)
+    return task.inputs, models, {"positive": task.positive, "spacy_model": task.cfg.spacy_model}
+
+
+def _from_bundles(
+    paths: Sequence[Path], data: Path | None, wanted: Sequence[str], overrides: dict[str, Any]
+) -> Parts:
+    named_pipeline = overrides.pop("spacy_model", None)
+    opened = [open_bundle(path) for path in paths]
+    for bundle in opened:
+        if bundle.task not in wanted:
+            raise ValueError(
+                f"{bundle.folder} is a bundle for {bundle.task}; what is wanted is one for "
+                f"{' or '.join(wanted)}"
+            )
+    first, *others = [load_bundle(bundle, overrides, data) for bundle in opened]
+    for bundle, other in zip(opened[1:], others):
+        join(first.inputs, other, bundle.folder)
+    how = {"positive": first.positive, "spacy_model": named_pipeline or first.pipeline}
+    return first.inputs, [loaded.model for loaded in (first, *others)], how
