@@ -6,6 +6,8 @@ from setuptools import find_packages, setup
 
 HERE = Path(__file__).resolve().parent
 ONNX = ["onnx>=1.19", "onnxscript>=0.6.2", "onnxruntime>=1.23"]
+SERVE = ["ctranslate2>=4.8,<4.9"]
+WEB = [*SERVE, "gradio>=6.31,<7", "fastapi>=0.115", "uvicorn>=0.32"]
 
 setup(
     name="fairseq-plugins",
@@ -62,7 +64,8 @@ setup(
     extras_require={
         "udpipe": ["ufal.udpipe>=1.3"],  # models named udpipe:PATH
         "onnx": ONNX,  # export --format onnx; onnxruntime computes what it writes
-        "serve": ["ctranslate2>=4.8,<4.9"],  # bundles of translation models
+        "serve": SERVE,  # bundles of translation models
+        "web": WEB,  # the page (demo) and the service (serve)
         # transformers and nervaluate are what tests and benchmarks compare with; playwright drives
         # the browser that looks at reports (an installed Chromium or Chrome); each minor release of
         # ruff may lay code out anew
@@ -76,9 +79,9 @@ setup(
             'nervaluate>=1.1; python_version >= "3.11"',  # there is none for 3.10
             "playwright>=1.48",
             "ufal.udpipe>=1.3",
-            "ctranslate2>=4.8,<4.9",
             "build>=1.2",
             *ONNX,
+            *WEB,
         ],
     },
 )
