@@ -28,8 +28,8 @@ from sacrebleu.metrics import BLEU
 
 from fairseq_plugins.bundles.ctranslate2_model import Search
 from fairseq_plugins.bundles.translation import Translator
-from fairseq_plugins.inference.attention import load
 from fairseq_plugins.inference.prepared_splits import read_split
+from fairseq_plugins.inference.translation_attention import load
 from fairseq_plugins.inference.translation_export import export_translation
 
 Translate = Callable[[list[int]], list[str]]  # numbers of sentences -> text

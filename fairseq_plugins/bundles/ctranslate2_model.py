@@ -133,6 +133,7 @@ def _empty_spec(layout: Layout) -> Any:
         del decoder.project_in
     encoder.scale_embeddings = np.float32(layout.source.scale)
     decoder.scale_embeddings = np.float32(layout.target.scale)
+    decoder.alignment_heads = np.int16(layout.target.heads)  # attention is told as their mean
     return transformer_spec.TransformerSpec(encoder, decoder)
 
 
@@ -294,6 +295,24 @@ class Model:
             [([_number(name) for name in names], score) for names, score in zip(*beam)]
             for beam in ((one.hypotheses, one.scores) for one in results)
         ]
+
+    def attention(self, row: Row, ids: Sequence[int]) -> np.ndarray:
+        """Return what each token of a translation attended to.
+
+        Args:
+            row: the sentence.
+            ids: of its translation, T of them, without an end mark.
+
+        Returns:
+            (T, S), the mean over the heads of the last decoder layer; rows sum to 1.
+        """
+        source = _names(row)
+        if not ids:
+            return np.zeros((0, len(source)))
+        given = {"target_prefix": [[token(i) for i in ids]], "max_decoding_length": len(ids)}
+        how = {"beam_size": 1, "max_input_length": 0, "return_attention": True}
+        (found,) = self._translator.translate_batch([source], **given, **how)
+        return np.array(found.attention[0][: len(ids)])
 
     def score(self, rows: Sequence[Row], targets: Sequence[Sequence[int]]) -> list[list[float]]:
         """Return the log-probability of every token of given translations, end marks included."""

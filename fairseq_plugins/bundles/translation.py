@@ -15,6 +15,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from ..data.inventories import bound_layers
 from ..data.manifest import TRANSLATION as TRANSLATION_FOLDER
 from ..data.manifest import Manifest
@@ -86,6 +88,21 @@ class Hypothesis:
     text: str
     subwords: tuple[str, ...]
     score: float
+
+
+@dataclass(frozen=True)
+class Attended:
+    """What a model looked at while it translated one sentence.
+
+    Args:
+        source: S source subwords, an end mark last.
+        best: the translation, T subwords.
+        weights: (T, S), rows sum to 1; see `Model.attention`.
+    """
+
+    source: tuple[str, ...]
+    best: Hypothesis
+    weights: np.ndarray
 
 
 class Translator:
@@ -197,6 +214,27 @@ class Translator:
         found = iter(self.of_ids([row for row, mark in zip(rows, marks) if not mark], how))
         nothing = {mark: [Hypothesis("", (), score)] for mark, score in unanswered.SCORES.items()}
         return [nothing[mark] * how.nbest if mark else next(found) for mark in marks]
+
+    def attend(self, line: str, **search: Any) -> Attended:
+        """Translate a raw line, and tell what the translation attends to.
+
+        Args:
+            line: raw text.
+            search: see `hypotheses`.
+
+        Raises:
+            ValueError: a line that is empty or too long.
+        """
+        (row,), (mark,) = self._rows([line])
+        if mark:
+            raise ValueError(
+                f"there is nothing to translate in {line[:40]!r}: it is empty, or longer than the "
+                "model takes"
+            )
+        ((ids, score), *_) = self.model.translate([row], Search(**search))[0]
+        source = tuple(self.source[i] for i in row[0])
+        weights = self.model.attention(row, ids)[[i for i, one in enumerate(ids) if one]]
+        return Attended(source, self._hypothesis(ids, score), weights)
 
     def of_ids(self, rows: Sequence[Row], search: Search) -> list[list[Hypothesis]]:
         """Translate sentences whose ids and features are known; see `Model.translate`."""

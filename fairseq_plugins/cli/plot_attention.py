@@ -96,7 +96,7 @@ def check(args: argparse.Namespace) -> None:
 
 def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[AttentionPanel]:
     """Translate with every checkpoint."""
-    from ..inference import attention
+    from ..inference import translation_attention as attention
     from ..lab.figures.attention_plots import AttentionPanel
 
     for option in ENCODER_ONLY:

@@ -70,7 +70,8 @@ def measure(args: argparse.Namespace) -> tuple[dict[str, Curves], dict[tuple[str
     """
     from tqdm import tqdm
 
-    from ..inference.gates import gated_runs, mean_gates
+    from ..inference.gated_runs import gated_runs
+    from ..inference.gates import mean_gates
     from ..inference.prediction import load
     from ..inference.text_checkpoints import find_checkpoints
 

@@ -6,8 +6,8 @@ import torch
 
 from ..augment.seeded_random import random_for
 from ..augment.translators import Translate, chain
-from .attention import load
 from .text_checkpoints import find_checkpoints
+from .translation_attention import load
 
 BEAM = 4
 LONGEST = {"max_len_a": 2, "max_len_b": 20}  # subwords a source of S subwords may become: 2 S + 20

@@ -7,7 +7,7 @@ import random
 import pytest
 from cli.commands import generate, interactive, run, train
 
-from fairseq_plugins.inference.attention import attend
+from fairseq_plugins.inference.translation_attention import attend
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 
 FACTORS = "--target-features truecase --criterion label_smoothed_cross_entropy_with_factors"

@@ -1,69 +1,77 @@
-"""Attention read off a translation."""
+"""Which attention is looked at: affinity, difference, or both by the fusion gate."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
-from omegaconf import OmegaConf
-from prepared import make_model, make_task, prepare, random_pairs
 
-from fairseq_plugins.inference.attention import attend
-from fairseq_plugins.models._hub import SyntaxGenerator
+from fairseq_plugins.inference.attention import select_tables
+from fairseq_plugins.inference.options import ATTENTIONS
 
-SENTENCE = "a Cat dog go@@ hi E"
+HEADS, LENGTH, LAYERS = 3, 5, 3
 
 
-@pytest.fixture(scope="module")
-def translator(tmp_path_factory):
-    folder = prepare(tmp_path_factory.mktemp("data"), {"train": random_pairs(30)}, joined=True)
-    task = make_task(folder)
-    torch.manual_seed(3)
-    model = make_model(task)
-    for parameter in model.parameters():
-        if parameter.dim() > 1:
-            torch.nn.init.normal_(parameter, std=0.4)
-    from fairseq.dataclass.configs import FairseqConfig
+def told(*dual, gated=True):
+    """What a model with dual attention in some layers says."""
+    generator = torch.Generator().manual_seed(1)
 
-    cfg = OmegaConf.structured(FairseqConfig())
-    cfg.generation.max_len_b = 8
-    return SyntaxGenerator(cfg, task, [model]).eval()
+    def table():
+        return torch.randn(1, HEADS, LENGTH, LENGTH, generator=generator).softmax(-1)
 
-
-def test_attention_rows_are_distributions_over_the_source(translator):
-    found = attend(translator, SENTENCE)
-    assert found.weights.shape == (len(found.target), len(found.source))
-    assert found.source == [*SENTENCE.split(), "</s>"]
-    assert found.target[-1] == "</s>"
-    np.testing.assert_allclose(found.weights.sum(1), 1, atol=1e-5)
+    extra = {
+        "attention": [table() for _ in range(LAYERS)],
+        "difference": {layer: table() for layer in dual},
+    }
+    gates = {layer: torch.rand(LENGTH, 2, generator=generator) for layer in dual if gated}
+    return {**extra, "fusion": gates}
 
 
-def test_attention_equals_what_generation_saw(translator):
-    found = attend(translator, SENTENCE, beam=2)
-    tokens, _ = translator.task.get_interactive_tokens_and_lengths([SENTENCE], None)
-    best = translator.generate(tokens, beam=2)[0][0]
-    np.testing.assert_allclose(found.weights, best["attention"].T.numpy(), atol=1e-5)
+def same(found, expected):
+    torch.testing.assert_close(torch.stack(found), torch.stack(expected).double())
 
 
-def test_heads_average_to_the_mean_and_differ(translator):
-    heads = translator.models[0].decoder.layers[-1].encoder_attn.num_heads
-    each = [attend(translator, SENTENCE, head=h).weights for h in range(heads)]
-    mean = attend(translator, SENTENCE).weights
-    np.testing.assert_allclose(np.mean(each, axis=0), mean, atol=1e-5)
-    assert np.abs(each[0] - each[1]).max() > 1e-3
+def test_fused_weighs_row_by_row_with_the_fusion_gate():
+    extra = told(1)
+    (found,) = select_tables(extra, "fused", 1)
+    affinity, difference, gates = (extra[k][1] for k in ("attention", "difference", "fusion"))
+    for head in range(HEADS):
+        for i in range(LENGTH):
+            g = gates[i, 0]
+            row = g * affinity[0, head, i] + (1 - g) * difference[0, head, i]
+            torch.testing.assert_close(found[head, i], row.double())
+    torch.testing.assert_close(found.sum(-1), torch.ones(HEADS, LENGTH).double())
 
 
-def test_layers_differ(translator):
-    first = attend(translator, SENTENCE, layer=0).weights
-    assert np.abs(first - attend(translator, SENTENCE).weights).max() > 1e-3
+def test_without_a_gate_fused_is_the_mean():
+    extra = told(1, gated=False)
+    mean = (extra["attention"][1][0] + extra["difference"][1][0]) / 2
+    same(select_tables(extra, "fused", 1), [mean])
 
 
-@pytest.mark.parametrize("wrong", [{"layer": 9}, {"head": 7}, {"head": -1}])
-def test_attention_names_the_choices(translator, wrong):
-    with pytest.raises(ValueError, match="choices are 0 to"):
-        attend(translator, SENTENCE, **wrong)
+def test_what_is_shown_unless_said_otherwise():
+    """Fused where there is something to fuse, the layer's own attention elsewhere."""
+    extra = told(0, 2)
+    affinity = [table[0] for table in extra["attention"]]
+    same(select_tables(extra, "affinity"), affinity)
+    assert select_tables(extra, "affinity", 0)[0].equal(affinity[0].double())
+    same(select_tables(extra, "difference"), [extra["difference"][n][0] for n in (0, 2)])
+    fused = select_tables(extra, "fused")
+    assert torch.equal(fused[1], affinity[1].double())
+    assert not torch.equal(fused[0], affinity[0].double())
+    same(select_tables(extra), fused)
+    same(select_tables(extra, None, 2), fused[2:])
+    plain = told()
+    same(select_tables(plain), [table[0] for table in plain["attention"]])
+    same(select_tables({"attention": plain["attention"]}), select_tables(plain))
 
 
-def test_empty_sentence_is_refused(translator):
-    with pytest.raises(ValueError, match="empty"):
-        attend(translator, "  ")
+@pytest.mark.parametrize("kind", ATTENTIONS[1:])
+def test_impossible_choices_name_the_choices(kind):
+    with pytest.raises(ValueError, match=f"no {kind} attention.*choices: affinity$"):
+        select_tables(told(), kind)
+    with pytest.raises(ValueError, match=rf"layer 1 has no {kind} .*affinity .*, or layer 0, 2$"):
+        select_tables(told(0, 2), kind, 1)
+    with pytest.raises(ValueError, match="no layer 3: choices are 0 to 2"):
+        select_tables(told(0), kind, 3)
+    with pytest.raises(ValueError, match="'loud'; choices: affinity, difference, fused"):
+        select_tables(told(0), "loud")

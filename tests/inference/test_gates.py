@@ -10,7 +10,8 @@ import torch
 from prepared_text import SIZES, encode, examples, make_model, make_task, prepare, train
 
 from fairseq_plugins.data.manifest import TEXT, Manifest
-from fairseq_plugins.inference.gates import _dataset_names, gated_runs, mean_gates
+from fairseq_plugins.inference.gated_runs import _dataset_names, gated_runs
+from fairseq_plugins.inference.gates import mean_gates
 from fairseq_plugins.inference.prediction import Predictor
 
 COUNT = 11

@@ -95,6 +95,11 @@ def check_same(hub, tokens, translator, rows, **how):
     scores = [one["score"].item() for one in expected]
     assert [score for _, score in found] == pytest.approx(scores, abs=1e-4)
     assert len({tuple(ids) for ids, _ in found}) > len(rows) / 4
+    for row, (ids, _), one in zip(rows[:5], found, expected):
+        weights = translator.model.attention(row, ids)  # (T, S)
+        assert weights.sum(1) == pytest.approx(1, abs=1e-4)
+        seen = one["attention"].T[:-1, -len(row[0]) :].numpy()  # padded on the left
+        assert weights == pytest.approx(seen, abs=1e-4)
 
 
 @pytest.mark.parametrize(
