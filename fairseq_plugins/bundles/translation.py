@@ -24,7 +24,7 @@ from ..files import write_text
 from ..messages import named, quoted
 from ..syntax.layers import given_names
 from ..text import unanswered
-from ..text.source_encoder import SourceEncoder, TargetDecoder
+from ..text.source_encoder import EncodedLine, SourceEncoder, TargetDecoder
 from ..text_reading import read_text
 from .ctranslate2_model import END_ID, FOLDER, SPECIALS, UNKNOWN_ID, Model, Row, Search
 from .folder import pipeline_of
@@ -243,6 +243,11 @@ class Translator:
             for nbest in self.model.translate(rows, search)
         ]
 
+    def encode(self, lines: Sequence[str]) -> list[EncodedLine]:
+        """Return the words and subwords of raw lines, and what these carry."""
+        with self._lock:
+            return self.encoder.encode(lines)
+
     def ids_of(self, subwords: Sequence[str]) -> list[int]:
         """Return the ids of source subwords and an end mark.
 
@@ -256,8 +261,7 @@ class Translator:
         longest = self.manifest.options.get("max_characters", unanswered.LONGEST_LINE)
         limit = self.model.layout.source.positions
         read, whole = unanswered.taken(lines, 1, longest)
-        with self._lock:
-            encoded = self.encoder.encode(read)
+        encoded = self.encode(read)
         rows = [self._row(sentence) for sentence in encoded]
         marks = [
             unanswered.mark_of(len(ids), limit, whole=is_whole)

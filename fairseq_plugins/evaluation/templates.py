@@ -1,4 +1,4 @@
-"""Texts, tables and pages made from the templates in ``pages/``; a page needs no other file.
+"""Texts, tables and pages made from templates, those in ``pages/`` or of other rooms.
 
 What a page shows is escaped, whatever stands in it.
 """
@@ -11,16 +11,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from .shown_text import escape_markdown, straight, visible
 
+PAGES = Path(__file__).parent / "pages"
 
-def render(name: str, **values: Any) -> str:
-    """Fill in a file of ``pages/``."""
-    return _environment().get_template(name).render(values)
+
+def render(name: str, folder: Path = PAGES, **values: Any) -> str:
+    """Fill in a file of a folder."""
+    return _environment(folder).get_template(name).render(values)
 
 
 @cache
-def _environment() -> Environment:
+def _environment(folder: Path) -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "pages"),
+        loader=FileSystemLoader(folder),
         autoescape=lambda name: name.endswith(".html"),
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -38,6 +38,7 @@ class EncoderAttention:
         words: W words of all sentences.
         word_of: P numbers of words.
         heads: number of each word's head, or its own at a root, W; None where nothing parsed.
+        border: number of the first word of the second sentence; W without one.
     """
 
     tokens: list[str]
@@ -45,6 +46,7 @@ class EncoderAttention:
     words: list[str]
     word_of: list[int]
     heads: list[int] | None = None
+    border: int = 0
 
     def by_word(self) -> EncoderAttention:
         """Join the pieces of words: attention from a word is the mean, to a word the sum."""
@@ -73,6 +75,7 @@ def attend(
     layer: int | None = None,
     head: int | None = None,
     kind: str | None = None,
+    parse: bool = True,
 ) -> EncoderAttention:
     """Read a raw sentence, or a pair, and return the attention of its tokens.
 
@@ -82,6 +85,7 @@ def attend(
         layer: one layer from 0 (default: the mean over layers).
         head: one head from 0 (default: the mean over heads).
         kind: which attention of a layer; see `attention.select_tables`.
+        parse: whether to tell the heads of words.
 
     Raises:
         ValueError: an empty sentence, another number of sentences, a text that is too long for
@@ -99,7 +103,8 @@ def attend(
         weights=(sum(means) / len(means)).numpy()[shown],  # (P, P)
         words=[word for sentence in sentences for word in sentence.words],
         word_of=_counted_on([sentence.word_of for sentence in sentences], sentences),
-        heads=_heads(predictor, example, sentences),
+        heads=_heads(predictor, example, sentences) if parse else None,
+        border=len(sentences[0].words),
     )
 
 
@@ -108,7 +113,8 @@ def _encoded(
 ) -> tuple[Example, Sequence[EncodedSentence]]:
     """Cut a text into wordpieces; refuse one that the model would not read whole."""
     (example,) = examples_of([texts[0] if len(texts) == 1 else tuple(texts)], predictor.wanted)
-    (sentences,) = predictor.encoder.encode([example])
+    with predictor.encoding:
+        (sentences,) = predictor.encoder.encode([example])
     length = predictor.manifest.family.row.specials(len(sentences))
     length, limit = length + sum(len(s.tokens) for s in sentences), predictor.inputs.limit
     if length > limit:

@@ -1,0 +1,49 @@
+"""What users choose for the page: models, and where it is served."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..option_flags import check, option
+
+TRANSLATION, TEXT, PAIRS, QUESTIONS = KINDS = ("translation", "text", "pairs", "questions")
+LOCAL = "127.0.0.1"
+MODELS = "bundles, or run folders where fairseq is installed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions:
+    """What is shown, and where."""
+
+    translation: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    port: int = option("port of the page; 0 for any that is free", 7860, least=0, most=65535)
+    host: str = option("address that it listens to; 0.0.0.0 for all, unprotected", LOCAL)
+    presets: str | None = option(
+        "YAML with examples to choose from: kind of model -> list of examples, each with the texts "
+        "it consists of (default: English ones)",
+        None,
+        metavar="FILE",
+    )
+    spacy_model: str | None = option(
+        "what annotates raw text (default: as the training data)", None, alias="--annotator"
+    )
+    int8: bool = option("compute linear maps in 8 bits", False)
+    browser: bool = option("open the page in the system's browser", False)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be.
+
+        Raises:
+            FileNotFoundError: there are no such presets.
+            ValueError: no models, or a number beyond its limits.
+        """
+        check(self)
+        if not any(getattr(self, kind) for kind in KINDS):
+            flags = ", ".join(f"--{kind}" for kind in KINDS)
+            raise ValueError(f"no model to look at: name one with {flags}")
+        if self.presets is not None and not Path(self.presets).is_file():
+            raise FileNotFoundError(f"{self.presets}: no such file")

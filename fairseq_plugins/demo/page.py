@@ -1,0 +1,59 @@
+"""The page itself: gradio's parts for each tab. It asks nobody but its own server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # before gradio is imported
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import gradio as gr
+
+from .models import Shown
+from .tabs import TABS, Tab
+
+TITLE = "fairseq_plugins"
+LONGEST = {1: 500, 2: 1500}  # lines of a field -> characters that it takes; of longer ones below
+LONGEST_PASSAGE = 20_000
+Presets = Mapping[str, Sequence[Sequence[str]]]
+
+
+def build(models: Sequence[Shown], presets: Presets) -> gr.Blocks:
+    """Make the page of some models; each tab is there that one of them is for."""
+    with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True) as page:
+        gr.Markdown(f"# {TITLE}\nWhat trained models read, say and look at.")
+        for tab in TABS:
+            if shown := [model for model in models if model.kind in tab.kinds]:
+                with gr.Tab(tab.title, id=tab.name):
+                    _fill(tab, shown, presets.get(tab.name, ()))
+    return page
+
+
+def _fill(tab: Tab, models: Sequence[Shown], presets: Sequence[Sequence[str]]) -> None:
+    """Put fields, examples and what is found into a tab."""
+    gr.Markdown(tab.about)
+    fields = [_field(tab, label, lines) for label, lines in tab.texts.items()]
+    asked = list(fields)
+    if tab.choice:
+        label, choices = tab.choice
+        known = choices(models)
+        asked.append(gr.Dropdown(known, value=known[0], label=label, interactive=True))
+    with gr.Row():
+        button = gr.Button("Show", variant="primary", scale=0, elem_id=f"{tab.name}-show")
+    ways = [button.click, *(one.submit for one in fields)]
+    ways += [one.input for one in asked[len(fields) :]]
+    if presets:
+        held = gr.Examples([*map(list, presets)], fields, label="examples", cache_examples=False)
+        ways.append(held.load_input_event.then)
+    found = gr.HTML(elem_id=f"{tab.name}-found", elem_classes="fp-found", apply_default_css=False)
+    show = partial(tab.show, models)
+    for way in ways:
+        way(show, asked, found, api_visibility="private")
+
+
+def _field(tab: Tab, label: str, lines: int) -> gr.Textbox:
+    longest = LONGEST.get(lines, LONGEST_PASSAGE)
+    where = f"{tab.name}-{label.replace(' ', '-')}"
+    return gr.Textbox(label=label, lines=lines, max_length=longest, elem_id=where)

@@ -1,0 +1,154 @@
+"""The tabs of the page as values: which models each is for, what it asks, and what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..inference.options import DIRECTIONS, TO_CONTEXT
+from ..messages import quoted
+from ..text_reading import read_text
+from . import views
+from .drawings import PAGE, render
+from .models import Shown
+from .options import KINDS, PAIRS, QUESTIONS, TEXT, TRANSLATION
+
+SENTENCE = "sentence"
+PRESETS = PAGE / "presets.yaml"
+TO_PASSAGE = "from question to passage"
+WAYS = {TO_PASSAGE: TO_CONTEXT, "from passage to question": DIRECTIONS[1]}
+
+
+@dataclass(frozen=True)
+class Tab:
+    """One kind of thing to look at.
+
+    Args:
+        name: in presets.
+        title: on the page.
+        about: a sentence for people who see it for the first time.
+        kinds: of models that it shows.
+        texts: what it asks for: label -> lines of its field.
+        view: what makes the values of the template, of a model, these texts, and a choice.
+        template: that shows them.
+        choice: what else may be chosen, its label and what there is, of all models.
+        single: whether one model is shown, which is chosen by its name.
+    """
+
+    name: str
+    title: str
+    about: str
+    kinds: tuple[str, ...]
+    texts: dict[str, int]
+    view: Callable[..., dict[str, Any]]
+    template: str
+    choice: tuple[str, Callable[[Sequence[Shown]], list[str]]] | None = None
+    single: bool = False
+
+    def show(self, models: Sequence[Shown], *given: str) -> str:
+        """Return what models say of a user's texts as HTML; errors stand in their places."""
+        if self.single:
+            *given, name = given
+            models = [model for model in models if model.name == name]
+        panels = []
+        for model in models:
+            try:
+                panels.append((model.name, self.view(model, *given), ""))
+            except (ValueError, OSError) as error:
+                panels.append((model.name, None, str(error)))
+        return render("panels.html", panels=panels, template=self.template)
+
+
+def _layers(models: Sequence[Shown]) -> list[str]:
+    """Return the layers that there are, and all of them together."""
+    most = max(len(shown.model.models[0].encoder.layers) for shown in models)
+    return [views.ALL_LAYERS, *map(str, range(most))]
+
+
+def _question(shown: Shown, asked: str, passage: str, way: str = TO_PASSAGE) -> dict[str, Any]:
+    return views.question(shown, asked, passage, WAYS[way])
+
+
+ATTENTION = ("attention of", _layers)
+TABS = (
+    Tab(
+        SENTENCE,
+        "Sentence",
+        "What a model reads: words, tags, dependency arcs, and what each subword carries.",
+        KINDS,
+        {"sentence": 2},
+        views.sentence,
+        "sentence.html",
+        ("as read by", lambda models: [model.name for model in models]),
+        single=True,
+    ),
+    Tab(
+        TRANSLATION,
+        "Translation",
+        "Systems side by side, and where each looked while it wrote a subword.",
+        (TRANSLATION,),
+        {"sentence": 2},
+        views.translation,
+        "translation.html",
+    ),
+    Tab(
+        TEXT,
+        "Class",
+        "Classes of a sentence or of its words, how locally each layer looked, and at what.",
+        (TEXT,),
+        {"sentence": 2},
+        views.label,
+        "label.html",
+        ATTENTION,
+    ),
+    Tab(
+        PAIRS,
+        "Pair",
+        "Two sentences compared: what looks at what is like (affinity) and unlike (difference).",
+        (PAIRS,),
+        {"first sentence": 2, "second sentence": 2},
+        views.pair,
+        "label.html",
+        ATTENTION,
+    ),
+    Tab(
+        QUESTIONS,
+        "Question",
+        "The answer in its passage, its rivals, the chance that there is none, and coattention.",
+        (QUESTIONS,),
+        {"question": 1, "passage": 6},
+        _question,
+        "question.html",
+        ("coattention", lambda models: [*WAYS]),
+    ),
+)
+
+
+def read_presets(path: Path = PRESETS) -> dict[str, list[list[str]]]:
+    """Read examples to choose from: name of a tab -> examples, each the texts of its fields.
+
+    Raises:
+        ValueError: anything else.
+    """
+    try:
+        found = yaml.safe_load(read_text(path))
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ValueError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
+    sizes = {tab.name: len(tab.texts) for tab in TABS}
+    if not isinstance(found, dict) or not found.keys() <= sizes.keys():
+        raise ValueError(
+            f"{path}: expected examples under {', '.join(sizes)}; found {quoted(found)}"
+        )
+    for name, examples in found.items():
+        for example in examples if isinstance(examples, list) else [examples]:
+            kinds = {*map(type, example)} if isinstance(example, list) else set()
+            if kinds != {str} or len(example) != sizes[name]:
+                raise ValueError(
+                    f"{path}, {name}: expected {sizes[name]} text(s) in a list, found "
+                    f"{quoted(example)}"
+                )
+    return found

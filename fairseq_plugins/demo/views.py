@@ -1,0 +1,104 @@
+"""What a model says of a user's texts, and what it looked at: a function for each kind of model.
+
+Each takes a model and texts, and returns what the template of its kind shows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..bundles.translation import Translator
+from ..evaluation.predictions import CLASSES, Prediction
+from ..inference.coattention import attend as attend_to_passage
+from ..inference.encoder_attention import attend
+from ..inference.gates import mean_gates
+from ..inference.options import AFFINITY, ATTENTIONS
+from ..inference.prediction import Predictor
+from ..inference.prediction_inputs import examples_of
+from ..inference.question_answering import Reader, Reply
+from .drawings import Map, arcs, as_map
+from .models import Shown
+
+ALL_LAYERS = "all layers"  # their mean
+RIVALS = 5  # answers that are listed
+
+
+def sentence(shown: Shown, text: str) -> dict[str, Any]:
+    """Tell how a model reads a sentence."""
+    reading = shown.sentences.read(text)
+    rows = list(zip(reading.cut.subwords, *reading.columns.values()))
+    return {"reading": reading, "rows": rows, "arcs": arcs(reading)}
+
+
+def translation(shown: Shown, text: str) -> dict[str, Any]:
+    """Translate a sentence."""
+    model: Translator = shown.model
+    found = model.attend(text)
+    sides = found.best.subwords, found.source
+    return {"best": found.best, "map": as_map("attention over the source", found.weights, *sides)}
+
+
+def label(shown: Shown, text: str, layer: str = ALL_LAYERS) -> dict[str, Any]:
+    """Classify a sentence, or its words."""
+    return _labelled(shown.model, (text,), layer)
+
+
+def pair(shown: Shown, first: str, second: str, layer: str = ALL_LAYERS) -> dict[str, Any]:
+    """Classify a pair of sentences."""
+    return _labelled(shown.model, (first, second), layer)
+
+
+def _labelled(model: Predictor, texts: tuple[str, ...], layer: str) -> dict[str, Any]:
+    (example,) = examples_of([texts if len(texts) > 1 else texts[0]], model.wanted)
+    ((_, _, dataset),) = model.encode([example])
+    (found,) = model.predict([texts if len(texts) > 1 else texts[0]])
+    (sample,) = model.batches(dataset)
+    extra = model.outputs(sample, need_weights=True)[0][1]
+    shares = mean_gates(model, [dataset]).layers if extra.get("gates") else {}
+    gates = [(f"layer {number}", share) for number, share in shares.items()]
+    number = None if layer == ALL_LAYERS else int(layer)
+    dual = extra.get("difference", {})
+    kinds = ATTENTIONS if (number in dual if number is not None else dual) else (AFFINITY,)
+    maps = [_attention(model, texts, kind, number) for kind in kinds]
+    return {"found": found, "bars": bars_of(found), "gates": gates, "maps": maps}
+
+
+def bars_of(found: Prediction) -> list[tuple[str, float]]:
+    """Return the classes of a prediction with their probabilities, best first; none of a score."""
+    if found.target != CLASSES:
+        return []
+    return sorted(found.probabilities.items(), key=lambda one: -one[1])
+
+
+def _attention(model: Predictor, texts: tuple[str, ...], kind: str, layer: int | None) -> Map:
+    found = attend(model, texts, kind=kind, layer=layer, parse=False).by_word()
+    border = found.border if len(texts) > 1 else 0
+    words = found.words, found.words
+    return as_map(f"{kind} attention", found.weights, *words, borders=(border, border))
+
+
+def question(shown: Shown, asked: str, passage: str, direction: str) -> dict[str, Any]:
+    """Answer a question on a passage."""
+    model: Reader = shown.model
+    dataset = model.ask(asked, passage)
+    reply = model.answer(asked, passage)
+    return {"reply": reply, **_answers(reply), "map": _coattention(model, dataset, direction)}
+
+
+def _answers(reply: Reply) -> dict[str, Any]:
+    """Return the passage in parts, the best span the second, and what stands against it."""
+    found, context = reply.found, reply.passage.context
+    best = found.candidates[0] if found.candidates else None
+    begin, end = (best.begin, best.end) if best else (len(context), len(context))
+    rivals = [*zip((one.text for one in found.candidates), found.probabilities)][:RIVALS]
+    parts = context[:begin], context[begin:end], context[end:]
+    return {"parts": parts, "rivals": rivals, "none": found.probabilities[-1]}
+
+
+def _coattention(model: Reader, dataset: Any, direction: str) -> Map | None:
+    """Return what question and passage attend to in each other; None without coattention."""
+    if getattr(model.predictor.models[0].head, "coattention", None) is None:
+        return None
+    found = attend_to_passage(model, dataset, direction=direction)
+    sides = found.question, found.context
+    return as_map("coattention", found.weights, *sides, marked=found.span)
