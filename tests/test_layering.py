@@ -52,14 +52,15 @@ MAY_IMPORT = {
     "inference": _TEXT
     | {"text", "prep", "augment", "tasks", "models", "checkpoints", "evaluation", "nn"}
     | {"architectures", "bundles"},
-    "lab": {"evaluation", "prep", "corpora", "data", "checkpoints", "registration"},
+    "demo": _TEXT | {"text", "evaluation", "bundles", "inference"},
+    "lab": {"syntax", "evaluation", "prep", "corpora", "data", "checkpoints", "registration"},
     "lab/plan": set(),
     "lab/results": {"lab/plan"},
     "lab/figures": {"lab/results"},
     "lab/execution": {"lab/plan", "lab/results"},
     "lab/report": {"lab/plan", "lab/results", "lab/figures", "lab/execution"},
     "cli": {"bundles", "checkpoints", "inference", "prep", "augment", "corpora", "data", "text"}
-    | {"evaluation", "lab", "resources", "registration", "syntax"},
+    | {"demo", "evaluation", "lab", "resources", "registration", "syntax"},
 }
 LOOSE = {
     "__init__",
@@ -91,6 +92,9 @@ MAY_USE = {
     "jinja2": {"evaluation/templates.py", "lab/report/pages.py"},
     "markdown_it": {"lab/report/pages.py"},
     "nltk": {"text/wordnet.py"},
+    "gradio": {"demo"},
+    "fastapi": {"demo"},
+    "uvicorn": {"demo"},
     "ctranslate2": {"bundles/ctranslate2_model.py"},
     "submitit": {"lab/execution/job.py", "lab/execution/submission.py"},
 }

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup, escape
 
 from ..evaluation.shown_text import straight
 from ..evaluation.templates import render as fill_in
 from ..messages import shortened
+from ..syntax.tree import arc_levels
 from .sentences import Reading
 
 PAGE = Path(__file__).parent / "page"
 LONGEST = 24  # characters of a word in a drawing
 MOST = 80  # rows and columns of a map: more are slow on a phone, and nobody reads them
-LETTER, BETWEEN = 8, 20  # pixels
+LETTER, SPACE, STEP, ASIDE = 8, 22, 20, 4  # pixels
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,25 @@ class Map:
     borders: tuple[int, int] = (0, 0)
     marked: tuple[int, int] | None = None
     hidden: str = ""
+
+
+@dataclass(frozen=True)
+class Arcs:
+    """Arcs above a line of words, in pixels.
+
+    Args:
+        width: of the drawing.
+        foot: where the arcs end.
+        words: centre, word and tag of each.
+        arcs: for each where its head and its dependent stand, its height, and its relation.
+        roots: centres of the words without a head.
+    """
+
+    width: float
+    foot: float
+    words: list[tuple[float, str, str]]
+    arcs: list[tuple[float, float, float, str]]
+    roots: list[float]
 
 
 def render(name: str, **values: Any) -> str:
@@ -75,31 +95,21 @@ def as_map(
     )
 
 
-def arcs(reading: Reading) -> Markup:
-    """Draw the dependency arcs of a sentence, tags below its words; nothing without a parse."""
-    from spacy import displacy
-
+def arcs(reading: Reading) -> Arcs | None:
+    """Lay the dependency arcs of a sentence out, tags below its words; nothing without a parse."""
     if not reading.heads:
-        return Markup()
+        return None
     words = [shortened(straight(word), LONGEST) for word in reading.cut.words]
-    labels = reading.relations or [""] * len(words)
-    drawn = {
-        "words": [
-            {"text": word, "tag": str(escape(tag))}  # spaCy escapes words alone
-            for word, tag in zip(words, reading.tags or [""] * len(words))
-        ],
-        "arcs": [
-            {
-                "start": min(word, head - 1),
-                "end": max(word, head - 1),
-                "label": str(escape(labels[word])),
-                "dir": "left" if word < head - 1 else "right",
-            }
-            for word, head in enumerate(reading.heads)
-            if head
-        ],
-    }
-    look = {"bg": "transparent", "color": "currentColor", "font": "inherit", "word_spacing": 30}
-    look["distance"] = BETWEEN + LETTER * max(map(len, (*words, *labels, *reading.tags)))
-    how = {"style": "dep", "manual": True, "jupyter": False, "options": look}
-    return Markup(displacy.render([drawn], **how))
+    tags, labels = (side or [""] * len(words) for side in (reading.tags, reading.relations))
+    widths = [SPACE + LETTER * max(len(word), len(tag)) for word, tag in zip(words, tags)]
+    ends = [*accumulate(widths)]
+    centres = [end - width / 2 for end, width in zip(ends, widths)]
+    pairs = [(word, head - 1) for word, head in enumerate(reading.heads) if head]
+    levels = arc_levels(pairs)
+    foot = STEP * (max(levels, default=0) + 1)
+    drawn = []
+    for (word, head), level in zip(pairs, levels):
+        side = ASIDE if head < word else -ASIDE  # arcs of a head stand beside each other
+        drawn.append((centres[head] + side, centres[word], foot - STEP * level, labels[word]))
+    roots = [centre for centre, head in zip(centres, reading.heads) if not head]
+    return Arcs(ends[-1], foot, list(zip(centres, words, tags)), drawn, roots)

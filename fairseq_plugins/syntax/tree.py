@@ -16,6 +16,7 @@ import numpy as np
 from ..messages import named, quoted
 
 NO_WORD = 0
+Arc = tuple[float, float]  # places of a dependent and of its head; 1.5 is between 1 and 2
 COLUMNS = ("words", "heads")
 
 
@@ -176,3 +177,17 @@ def shortened_columns(
     What depended on a word that is gone depends on that word's head; see `project_heads`.
     """
     return tree_columns(heads_of(words, heads), [word - 1 for word in words[:length]])
+
+
+def arc_levels(arcs: Sequence[Arc]) -> list[int]:
+    """Return how high each arc rises: 1, or one more than the highest arc that it spans.
+
+    Arcs that only cross do not heed each other.
+    """
+    spans = [(min(arc), max(arc)) for arc in arcs]
+    levels = [0] * len(arcs)
+    for i in sorted(range(len(arcs)), key=lambda i: spans[i][1] - spans[i][0]):
+        left, right = spans[i]
+        inner = (levels[j] for j, (a, b) in enumerate(spans) if left <= a and b <= right)
+        levels[i] = 1 + max(inner)
+    return levels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from fairseq_plugins.cli.main import main
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.recipes.translation_options import TranslationOptions
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "headless_shell")
 SIZES = {"train": 200, "valid": 40, "test": 37}
 
 NOUNS = {
@@ -89,6 +91,20 @@ def prepare_corpus(corpus: Path, destination: Path, **options: object) -> Path:
     settings |= {"bpe_size": 60, "workers": 1}
     prepare(TranslationOptions("en", "de", str(destination), **{**settings, **options}))
     return destination
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """The system's browser, started once."""
+    reason = "playwright is not installed"
+    sync_api = pytest.importorskip("playwright.sync_api", reason=reason)
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip(f"no browser is installed: {', '.join(BROWSERS)}")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from contextlib import contextmanager
 from html import escape
 
@@ -12,21 +11,8 @@ from lab.report_runs import HOSTILE, PLAIN, SLA, experiment, part_of
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 REPORT = "report"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "headless_shell")
 CODE = "<script>top.document.title='broken in'</script>"
 LIGHT, DARK = "light", "dark"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """The system's browser, started once."""
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip(f"no browser is installed: {', '.join(BROWSERS)}")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.lab.figures.attention_plots import AttentionPanel, arc_levels, plot_attention
+from fairseq_plugins.lab.figures.attention_plots import AttentionPanel, plot_attention
 from fairseq_plugins.lab.figures.drawing import RED
+from fairseq_plugins.syntax.tree import arc_levels
 
 PNG = b"\x89PNG"
 

@@ -17,6 +17,7 @@ from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path as Curve
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
+from ...syntax.tree import Arc, arc_levels
 from .drawing import RED, checked, draw_matrix, plain, save, style
 
 CELL = 0.25  # inches; shrinks for long sentences
@@ -27,8 +28,6 @@ LABEL_GAP = 0.05  # inches between matrix and labels
 ARC_GAP = 0.08  # inches between labels and arcs
 ARC_COLOR = "0.35"
 TRANSLATION = ("target subwords", "source subwords")
-
-Arc = tuple[float, float]  # columns of a dependent and of its head; 1.5 is between 1 and 2
 
 
 @dataclass(frozen=True)
@@ -128,20 +127,6 @@ def _shorten(label: str) -> str:
     """Bound a label's length and keep it on one line."""
     label = " ".join(label.split()) or "\u2423"
     return label if len(label) <= MAX_LABEL else label[: MAX_LABEL - 1] + "\u2026"
-
-
-def arc_levels(arcs: Sequence[Arc]) -> list[int]:
-    """Return how high each arc rises: 1, or one more than the highest arc that it spans.
-
-    Arcs that only cross do not heed each other.
-    """
-    spans = [(min(arc), max(arc)) for arc in arcs]
-    levels = [0] * len(arcs)
-    for i in sorted(range(len(arcs)), key=lambda i: spans[i][1] - spans[i][0]):
-        left, right = spans[i]
-        inner = (levels[j] for j, (a, b) in enumerate(spans) if left <= a and b <= right)
-        levels[i] = 1 + max(inner)
-    return levels
 
 
 def _draw_arcs(ax: Axes, arcs: Sequence[Arc]) -> float:
