@@ -1,0 +1,102 @@
+"""What the page is made of: maps, arcs, names of models, presets."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from fairseq_plugins.demo.drawings import MOST, arcs, as_map, render
+from fairseq_plugins.demo.models import _names
+from fairseq_plugins.demo.options import DemoOptions
+from fairseq_plugins.demo.sentences import Cut, Reading
+from fairseq_plugins.demo.tabs import PRESETS, TABS, read_presets
+
+WORDS = ["Dogs", "chase", "<b>cats</b>", "."]
+HEADS = [2, 0, 2, 2]
+
+
+def reading(heads=HEADS, words=WORDS):
+    tags = ["NOUN", "VERB", "NOUN", "PUNCT"][: len(words)]
+    return Reading(Cut(words, words, [*range(len(words))], {}), {}, (), tags, heads, ["<i>"] * 4)
+
+
+def drawn(shown):
+    """Return a sentence's panel."""
+    values = {"reading": reading(), "rows": [], "arcs": shown}
+    return render("panels.html", panels=[("m", values, "")], template="sentence.html")
+
+
+def test_arcs_lead_from_heads_to_dependents():
+    found = arcs(reading())
+    centres = [x for x, *_ in found.words]
+    assert centres == sorted(centres)
+    assert found.roots == [centres[1]]
+    assert [word for _, word, *_ in found.arcs] == [centres[0], centres[2], centres[3]]
+    for head, word, height, _ in found.arcs:
+        assert abs(head - centres[1]) < 10
+        assert (head < centres[1]) == (word < centres[1])  # beside each other, on their own side
+        assert 0 < height < found.foot
+    assert found.arcs[2][2] < found.arcs[1][2]  # the longer one rises above the one within it
+    assert arcs(reading(heads=[])) is None
+
+
+def test_arcs_are_drawn_as_text_not_markup():
+    page = drawn(arcs(reading()))
+    assert page.count("<path") == 6
+    assert page.count("<circle") == 1
+    assert "&lt;b&gt;cats&lt;/b&gt;" in page
+    assert "&lt;i&gt;" in page
+    assert not re.search("<b>|<i>", page)
+
+
+def test_a_map_keeps_the_weights_and_says_what_it_hides():
+    weights = np.array([[0.5, 0.25], [0.0, 1.0], [0.1, 0.2]])
+    small = as_map("x", weights, "abc", "de", borders=(1, 0))
+    assert np.allclose(np.array(small.cells), weights, atol=1e-3)  # the largest is 1
+    assert np.allclose(np.array(small.weights), 100 * weights, atol=0.1)
+    assert (small.rows, small.columns, small.hidden) == ([*"abc"], [*"de"], "")
+    assert as_map("x", weights * 0, "abc", "de").cells == [[0, 0]] * 3
+    wide = as_map("x", np.ones((2, MOST + 5)), "ab", ["w"] * (MOST + 5))
+    assert len(wide.columns) == len(wide.cells[0]) == MOST
+    assert f"of 2 x {MOST + 5}" in wide.hidden
+
+
+def test_models_are_named_by_folders_unless_two_are_alike():
+    assert _names(["a/x", "a/y/"]) == ["x", "y"]
+    assert _names(["a/x", "b/x"]) == ["a/x", "b/x"]
+    assert _names(["a/x", "a/x"]) == ["a/x (1)", "a/x (2)"]
+
+
+def test_our_own_presets_fit_the_tabs():
+    found = read_presets(PRESETS)
+    assert found.keys() == {tab.name for tab in TABS}
+    assert all(len(examples) >= 3 for examples in found.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sentence: [[a, b]]", "sentence: expected 1 text"),
+        ("pairs: [[a]]", "pairs: expected 2 text"),
+        ("text: [[1]]", "text: expected 1 text"),
+        ("text: a", "text: expected 1 text"),
+        ("texts: [[a]]", "expected examples under sentence, translation, text, pairs, questions"),
+        ("- a", "expected examples under"),
+        ("a: [", "is no YAML"),
+        ("x: !!python/object/apply:os.system [echo]", "is no YAML"),
+    ],
+)
+def test_other_presets_are_refused(tmp_path, text, said):
+    path = tmp_path / "presets.yaml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=re.escape(said)):
+        read_presets(path)
+
+
+def test_options_need_a_model(tmp_path):
+    with pytest.raises(ValueError, match="no model to look at"):
+        DemoOptions()
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        DemoOptions(text=("x",), presets=str(tmp_path / "none.yaml"))
