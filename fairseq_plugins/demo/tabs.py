@@ -98,7 +98,7 @@ TABS = (
     Tab(
         TEXT,
         "Class",
-        "Classes of a sentence or of its words, how locally each layer looked, and at what.",
+        "Classes of a sentence or of its words, the gates of each layer, and what looked at what.",
         (TEXT,),
         {"sentence": 2},
         views.label,

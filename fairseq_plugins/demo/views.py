@@ -5,22 +5,24 @@ Each takes a model and texts, and returns what the template of its kind shows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..bundles.translation import Translator
 from ..evaluation.predictions import CLASSES, Prediction
 from ..inference.coattention import attend as attend_to_passage
 from ..inference.encoder_attention import attend
-from ..inference.gates import mean_gates
-from ..inference.options import AFFINITY, ATTENTIONS
+from ..inference.options import AFFINITY, DIFFERENCE, FUSED
 from ..inference.prediction import Predictor
 from ..inference.prediction_inputs import examples_of
 from ..inference.question_answering import Reader, Reply
+from ..messages import named
 from .drawings import Map, arcs, as_map
 from .models import Shown
 
 ALL_LAYERS = "all layers"  # their mean
 RIVALS = 5  # answers that are listed
+DUAL_GATES = ("fusion", "filter")  # of Wang et al. 2022, in the order of `nn.fusion`
 
 
 def sentence(shown: Shown, text: str) -> dict[str, Any]:
@@ -49,18 +51,19 @@ def pair(shown: Shown, first: str, second: str, layer: str = ALL_LAYERS) -> dict
 
 
 def _labelled(model: Predictor, texts: tuple[str, ...], layer: str) -> dict[str, Any]:
-    (example,) = examples_of([texts if len(texts) > 1 else texts[0]], model.wanted)
-    ((_, _, dataset),) = model.encode([example])
-    (found,) = model.predict([texts if len(texts) > 1 else texts[0]])
+    text = texts if len(texts) > 1 else texts[0]
+    (found,) = model.predict([text])
+    ((_, _, dataset),) = model.encode(examples_of([text], model.wanted))
     (sample,) = model.batches(dataset)
     extra = model.outputs(sample, need_weights=True)[0][1]
-    shares = mean_gates(model, [dataset]).layers if extra.get("gates") else {}
-    gates = [(f"layer {number}", share) for number, share in shares.items()]
     number = None if layer == ALL_LAYERS else int(layer)
-    dual = extra.get("difference", {})
-    kinds = ATTENTIONS if (number in dual if number is not None else dual) else (AFFINITY,)
-    maps = [_attention(model, texts, kind, number) for kind in kinds]
-    return {"found": found, "bars": bars_of(found), "gates": gates, "maps": maps}
+    dual = [one for one in sorted(extra.get("difference", ())) if number in (None, one)]
+    where = layer if number is None else f"layer {number}"
+    kinds = {AFFINITY: where}
+    if dual:
+        kinds |= {DIFFERENCE: f"layer {named(dual)}", FUSED: where}
+    maps = [_attention(model, texts, kind, number, held) for kind, held in kinds.items()]
+    return {"found": found, "bars": bars_of(found), "gates": gates_of(extra), "maps": maps}
 
 
 def bars_of(found: Prediction) -> list[tuple[str, float]]:
@@ -70,11 +73,27 @@ def bars_of(found: Prediction) -> list[tuple[str, float]]:
     return sorted(found.probabilities.items(), key=lambda one: -one[1])
 
 
-def _attention(model: Predictor, texts: tuple[str, ...], kind: str, layer: int | None) -> Map:
+def gates_of(extra: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """Return the mean of each layer's gates over all tokens of one example, with their names.
+
+    Args:
+        extra: what the model says beside its logits.
+    """
+    shares = extra.get("gates") or {}  # layer -> (N, C)
+    fused = extra.get("fusion") or {}  # layer -> (N, 2)
+    found = [(f"layer {n}, local attention", gate.sum(-1)) for n, gate in shares.items()]
+    for n, gates in fused.items():
+        found += [(f"layer {n}, {name} gate", gates[:, k]) for k, name in enumerate(DUAL_GATES)]
+    return [(name, float(gate.double().mean())) for name, gate in found]
+
+
+def _attention(
+    model: Predictor, texts: tuple[str, ...], kind: str, layer: int | None, held: str
+) -> Map:
     found = attend(model, texts, kind=kind, layer=layer, parse=False).by_word()
     border = found.border if len(texts) > 1 else 0
     words = found.words, found.words
-    return as_map(f"{kind} attention", found.weights, *words, borders=(border, border))
+    return as_map(f"{kind} attention, {held}", found.weights, *words, borders=(border, border))
 
 
 def question(shown: Shown, asked: str, passage: str, direction: str) -> dict[str, Any]:

@@ -91,7 +91,8 @@ def test_the_page_says_what_the_models_say(shown):
     (found,) = by_name["sla"].model.predict(["good dogs run ."])
     page = TABS["text"].show([by_name["sla"]], "good dogs run .")
     assert all(f"{100 * share:.1f} %" in page for share in found.probabilities.values())
-    assert page.count(">layer ") == len(by_name["sla"].model.models[0].encoder.layers)
+    gates = re.findall(r">layer (\d+), local attention<", page)
+    assert len(gates) == len(by_name["sla"].model.models[0].encoder.layers)
     kinds = ["affinity attention", "difference attention", "fused attention"]
     page = TABS["pairs"].show([by_name["dabert"]], *ASKED["pairs"], "0")
     assert [kind for kind in kinds if f"<figcaption>{kind}" in page] == kinds
