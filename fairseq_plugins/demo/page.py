@@ -12,11 +12,9 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import gradio as gr
 
 from .models import Shown
-from .tabs import TABS, Tab
+from .tabs import LONGEST, TABS, Tab
 
 TITLE = "fairseq_plugins"
-LONGEST = {1: 500, 2: 1500}  # lines of a field -> characters that it takes; of longer ones below
-LONGEST_PASSAGE = 20_000
 Presets = Mapping[str, Sequence[Sequence[str]]]
 
 
@@ -54,6 +52,5 @@ def _fill(tab: Tab, models: Sequence[Shown], presets: Sequence[Sequence[str]]) -
 
 
 def _field(tab: Tab, label: str, lines: int) -> gr.Textbox:
-    longest = LONGEST.get(lines, LONGEST_PASSAGE)
     where = f"{tab.name}-{label.replace(' ', '-')}"
-    return gr.Textbox(label=label, lines=lines, max_length=longest, elem_id=where)
+    return gr.Textbox(label=label, lines=lines, max_length=LONGEST[lines], elem_id=where)

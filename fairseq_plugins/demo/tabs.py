@@ -20,6 +20,7 @@ from .options import KINDS, PAIRS, QUESTIONS, TEXT, TRANSLATION
 SENTENCE = "sentence"
 PRESETS = PAGE / "presets.yaml"
 TO_PASSAGE = "from question to passage"
+LONGEST = {1: 500, 2: 1500, 6: 20_000}  # lines of a field -> characters that it takes
 WAYS = {TO_PASSAGE: TO_CONTEXT, "from passage to question": DIRECTIONS[1]}
 
 
@@ -51,6 +52,10 @@ class Tab:
 
     def show(self, models: Sequence[Shown], *given: str) -> str:
         """Return what models say of a user's texts as HTML; errors stand in their places."""
+        for text, (label, lines) in zip(given, self.texts.items()):
+            if len(text) > LONGEST[lines]:
+                wrong = f"the {label} has {len(text)} characters; the page takes {LONGEST[lines]}"
+                return render("panels.html", panels=[(self.title, None, wrong)])
         if self.single:
             *given, name = given
             models = [model for model in models if model.name == name]

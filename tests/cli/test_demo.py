@@ -69,6 +69,14 @@ def test_every_tab_shows_its_models_and_escapes_what_they_are_given(shown, name)
 
 
 @pytest.mark.parametrize("name", ASKED)
+def test_longer_texts_than_fields_take_are_refused_unread(name):
+    tab = TABS[name]
+    last = max(tabs.LONGEST[lines] for lines in tab.texts.values())
+    page = tab.show([], *["a" * (last + 1)] * len(tab.texts))
+    assert f"{last + 1} characters; the page takes" in page
+
+
+@pytest.mark.parametrize("name", ASKED)
 def test_what_a_model_refuses_stands_in_its_place(shown, name):
     empty = [" "] * len(TABS[name].texts) + [*ASKED[name][len(TABS[name].texts) :]]
     page = TABS[name].show(of(shown, name), *empty)
