@@ -209,6 +209,7 @@ class Model:
     Args:
         folder, layout, int8: as `check_folder` takes them.
         threads: for one batch; 0 lets CTranslate2 choose.
+        workers: batches at once.
         compute_type: of CTranslate2; ``default`` computes as weights are kept.
 
     Raises:
@@ -222,10 +223,11 @@ class Model:
         *,
         int8: bool = False,
         threads: int = 0,
+        workers: int = 1,
         compute_type: str = "default",
     ) -> None:
         check_folder(folder, layout, int8=int8)
-        how = {"compute_type": compute_type, "intra_threads": threads}
+        how = {"compute_type": compute_type, "intra_threads": threads, "inter_threads": workers}
         try:
             self._translator = ctranslate2.Translator(str(folder), "cpu", **how)
         except (RuntimeError, ValueError) as error:

@@ -137,6 +137,7 @@ class Translator:
         *,
         spacy_model: str | None = None,
         threads: int = 0,
+        workers: int = 1,
         compute_type: str = "default",
     ) -> Translator:
         """Open a bundle.
@@ -146,6 +147,7 @@ class Translator:
             spacy_model: what annotates raw text (default: the bundle's own pipeline, or that of the
                 training data, if it is bundled with this package or installed).
             threads: of the translation of one batch; 0 lets CTranslate2 choose.
+            workers: how many batches are translated at once, for several threads that ask.
             compute_type: of CTranslate2; ``default`` computes as weights are kept.
 
         Raises:
@@ -158,8 +160,8 @@ class Translator:
         for part in (FOLDER, TEXT):
             if not bundle.inside(part):
                 raise ValueError(f"{folder} names no files in {part!r}: it is incomplete")
-        how = {"int8": contents.int8, "threads": threads, "compute_type": compute_type}
-        model = Model(folder / FOLDER, layout, **how)
+        how = {"int8": contents.int8, "threads": threads, "workers": workers}
+        model = Model(folder / FOLDER, layout, **how, compute_type=compute_type)
         return cls(model, folder / TEXT, contents, spacy_model or pipeline_of(bundle))
 
     def _layers(self, contents: Contents) -> list[Any]:

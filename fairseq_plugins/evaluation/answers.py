@@ -147,6 +147,26 @@ def most_probable(answers: Sequence[Answered]) -> Answered:
     return replace(best, null_score=best.candidates[0].score + odds, null_start_logit=None)
 
 
+def n_best_entries(found: Answered) -> list[dict[str, Any]]:
+    """Return the candidates and no answer (an empty text) as BERT's code writes them, best first.
+
+    Logits that are not known, as where several models say no answer, are null.
+    """
+    *probabilities, null = found.probabilities
+    rows = [
+        (each.score, _entry(each.text, probability, each.start_logit, each.end_logit))
+        for each, probability in zip(found.candidates, probabilities)
+    ]
+    start = found.null_start_logit
+    end = None if start is None else found.null_score - start
+    rows.append((found.null_score, _entry("", null, start, end)))
+    return [entry for _, entry in sorted(rows, key=lambda row: -row[0])]
+
+
+def _entry(text: str, probability: float, start: float | None, end: float | None) -> dict[str, Any]:
+    return {"text": text, "probability": probability, "start_logit": start, "end_logit": end}
+
+
 def limits_of(passages: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
     """Return ranges and starts of the B rows of a batch, (B, 2) each; see `nn.span_search`."""
     ranges, starts = zip(*((passage.ranges, passage.starts) for passage in passages))

@@ -23,7 +23,7 @@ from tqdm import tqdm
 from ..corpora import squad as squad_files
 from ..corpora.squad import Paragraph
 from ..evaluation import squad
-from ..evaluation.answers import Answered
+from ..evaluation.answers import n_best_entries
 from ..evaluation.squad_files import check_known, read_ids
 from ..files import replacing
 from ..text.squad_encoder import check_visible
@@ -133,26 +133,6 @@ def _json_object(path: Path) -> Iterator[Any]:
 
         yield add
         stream.write("{}\n" if before == "{\n" else "\n}\n")
-
-
-def n_best_entries(found: Answered) -> list[dict[str, Any]]:
-    """Return the candidates and no answer (an empty text) as BERT's code writes them, best first.
-
-    Logits that are not known, as where several models say no answer, are null.
-    """
-    *probabilities, null = found.probabilities
-    rows = [
-        (each.score, _entry(each.text, probability, each.start_logit, each.end_logit))
-        for each, probability in zip(found.candidates, probabilities)
-    ]
-    start = found.null_start_logit
-    end = None if start is None else found.null_score - start
-    rows.append((found.null_score, _entry("", null, start, end)))
-    return [entry for _, entry in sorted(rows, key=lambda row: -row[0])]
-
-
-def _entry(text: str, probability: float, start: float | None, end: float | None) -> dict[str, Any]:
-    return {"text": text, "probability": probability, "start_logit": start, "end_logit": end}
 
 
 def _about(reader: Reader, options: AnswerOptions) -> dict[str, Any]:

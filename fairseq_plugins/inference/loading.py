@@ -6,7 +6,7 @@ from typing import Any
 from ..bundles.index import found_bundles, read_index
 from .options import ANSWERING, TRANSLATING, Paths
 
-OF_TRANSLATOR = ("spacy_model", "threads", "compute_type")
+OF_TRANSLATOR = ("spacy_model", "threads", "workers", "compute_type")
 
 
 def load(path: Paths, **options: Any) -> Any:
@@ -29,7 +29,7 @@ def load(path: Paths, **options: Any) -> Any:
         FileNotFoundError: there is no such bundle or run.
         ValueError: one that is damaged or refused.
     """
-    task = _task(path)
+    task = task_of(path)
     if task == TRANSLATING:
         return _load_translation(path, **options)
     if task == ANSWERING:
@@ -41,7 +41,7 @@ def load(path: Paths, **options: Any) -> Any:
     return load_predictor(path, **options)
 
 
-def _task(path: Paths) -> str | None:
+def task_of(path: Paths) -> str | None:
     """Return the task of the first of some bundles or runs."""
     if bundles := found_bundles(path):
         return read_index(bundles[0]).task

@@ -24,7 +24,14 @@ from torch import Tensor
 
 from ..corpora.squad import Paragraph, Question
 from ..data.passages import AskedPassage
-from ..evaluation.answers import Answered, decode, limits_of, most_probable, windows_of
+from ..evaluation.answers import (
+    Answered,
+    decode,
+    limits_of,
+    most_probable,
+    n_best_entries,
+    windows_of,
+)
 from ..evaluation.squad_files import check_known
 from ..nn.span_search import best_spans
 from ..text.squad_encoder import encode_paragraphs
@@ -80,6 +87,21 @@ class Reply:
     def text(self) -> str:
         """The answer; empty for none."""
         return self.found.answer(self.threshold)
+
+    def record(self) -> dict[str, Any]:
+        """Return what `answer` writes of a question, and where its answer stands in the context.
+
+        Places are code points, None without an answer; the odds are None where there is no span.
+        """
+        best = self.found.candidates[0] if self.text else None
+        return {
+            "id": self.passage.id,
+            "answer": self.text,
+            "begin": best and best.begin,
+            "end": best and best.end,
+            "null_odds": self.found.null_odds if self.found.candidates else None,
+            "n_best": n_best_entries(self.found),
+        }
 
 
 class Reader:

@@ -1,0 +1,29 @@
+"""Serve trained models over HTTP: JSON in and out, concurrent requests in batches.
+
+    fairseq-plugins serve bundles/cola
+    fairseq-plugins serve bundles/cola qa=bundles/squad bundles/en_de --port 8001 --int8
+    curl --json '{"texts": ["The cat sat on the mat."]}' http://127.0.0.1:8000/models/cola
+
+One bundle or run after another, or NAME=PATH; several joined by ':' are an ensemble. Without --host
+only this machine is answered. SIGTERM and Ctrl-C end the service when all requests that are under
+way are answered, a second one at once.
+"""
+
+import argparse
+
+from ..option_flags import add_flags
+from ..service.options import ServiceOptions
+from . import command
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("bundles", nargs="+", metavar="[NAME=]BUNDLE", help="what to serve")
+    add_flags(parser, ServiceOptions, strict=True)
+
+
+def run(args: argparse.Namespace) -> None:
+    from ..service.server import serve
+
+    options = ServiceOptions(**vars(args))
+    command.show_log(options.log_level.upper(), command.TIMED)
+    serve(options, lambda line: print(line, flush=True))

@@ -1,0 +1,1 @@
+"""Trained models behind HTTP: what concurrent requests ask is gathered into batches."""

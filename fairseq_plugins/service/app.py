@@ -1,0 +1,303 @@
+"""The service's routes: they read a request, wait for the batcher, and write JSON.
+
+``POST /models/NAME``   answers in the order of the texts (``POST /predict`` where one is served)
+``GET /models[/NAME]``  which models there are; what one reads, its labels, limits and card
+``GET /health``         200 while requests are answered, 503 while the service ends
+``GET /metrics``        counts as Prometheus reads them
+``GET /openapi.json``   all of this for programs; pages that would load scripts from elsewhere are off
+
+An error is ``{"error": "one sentence"}``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from .. import __version__
+from ..messages import named, quoted
+from .batching import Batcher, Closed, Full
+from .metrics import Metrics
+from .models import Served
+from .options import ServiceOptions
+from .requests import (
+    BUSY,
+    CONTENT,
+    OTHER_TYPE,
+    TOO_LARGE,
+    Refused,
+    check_size,
+    read_json,
+    read_request,
+)
+
+OK, NOT_HERE, FAILED = 200, 400, 500
+GONE = 499  # the client went away; nobody reads the answer
+SLOW_BODY = 408
+RETRY = {"Retry-After": "1"}
+JSON = "application/json"
+BUSY_REASON = "the service is busy: {}; ask again later"
+
+logger = logging.getLogger(__name__)
+
+
+class Service:
+    """What the routes share.
+
+    Args:
+        models: name -> model.
+        batcher: answers their items.
+        metrics: where requests are counted.
+        options: limits.
+        ending: whether the service ends.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, Served],
+        batcher: Batcher,
+        metrics: Metrics,
+        options: ServiceOptions,
+        ending: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.models, self.batcher, self.metrics = models, batcher, metrics
+        self.options, self.ending = options, ending
+        self.in_flight = 0
+
+    async def ask(self, served: Served, request: Request) -> Response:
+        """Answer a request to a model, whatever becomes of it."""
+        start, texts = time.monotonic(), 0
+        self.in_flight += 1
+        try:
+            records = await self._records(served, request, start + self.options.timeout)
+            response, texts = _answers(served.name, records), len(records)
+        except Refused as error:
+            response = refusal(error.status, str(error))
+        except ClientGone:
+            response = Response(status_code=GONE)
+        except Exception as error:  # of the model
+            logger.exception("%s failed", served.name)
+            reason = f"the model failed ({type(error).__name__}); the service's log says more"
+            response = refusal(FAILED, reason)
+        finally:
+            self.in_flight -= 1
+        spent = time.monotonic() - start
+        self.metrics.add_request(served.name, response.status_code, spent, texts)
+        logger.debug("%s: %d in %.1f ms", served.name, response.status_code, 1000 * spent)
+        return response
+
+    async def _records(self, served: Served, request: Request, deadline: float) -> list[Any]:
+        """Read a request and wait for its records.
+
+        Raises:
+            Refused: it is not answered.
+        """
+        kind, limits = served.kind, self.options
+        raw = await read_body(request, limits.max_body, deadline)
+        body = read_request(kind.body, read_json(raw), kind.example)
+        sizes = check_size(body, limits.max_texts, limits.max_characters)
+        try:
+            items = kind.items(served.model, body)
+            asked = self.batcher.submit(served.name, items, sizes)
+            return await answered(asked, request, deadline)
+        except (Full, Closed) as error:
+            raise Refused(BUSY, BUSY_REASON.format(error)) from None
+        except TimeoutError:
+            reason = f"no answer within {limits.timeout:g} seconds"
+            raise Refused(BUSY, BUSY_REASON.format(reason)) from None
+        except Refused:
+            raise
+        except ValueError as error:  # about the text
+            raise Refused(CONTENT, str(error)) from None
+
+    def health(self) -> Response:
+        """Say whether requests are answered."""
+        status = "ending" if self.ending() else "ok" if self.batcher.alive else "failed"
+        return as_json({"status": status, "models": [*self.models]}, OK if status == "ok" else BUSY)
+
+    def counts(self) -> Response:
+        """Say what was counted."""
+        gauges = {
+            "requests_in_flight": ("requests that are being answered", self.in_flight),
+            "texts_waiting": ("texts that wait for a thread", self.batcher.waiting),
+            "texts_running": ("texts that are being computed", self.batcher.running),
+            "workers": ("threads that compute, in one process", self.options.workers),
+        }
+        return Response(self.metrics.render(gauges), media_type="text/plain; version=0.0.4")
+
+
+class ClientGone(Exception):
+    """Nobody waits for the answer any more."""
+
+
+async def read_body(request: Request, most: int, deadline: float) -> bytes:
+    """Read a request's body, of a length that is told before or not.
+
+    Args:
+        request: the request.
+        most: bytes that it may have.
+        deadline: of `time.monotonic`.
+
+    Raises:
+        Refused: it is of another type or too long, or comes too slowly.
+        ClientGone: it ends before its end.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != JSON:  # what a web page could send unasked is something else
+        raise Refused(OTHER_TYPE, f"the body is {quoted(kind)}; send Content-Type: {JSON}")
+    told = request.headers.get("content-length", "")
+    parts, size = [], 0
+
+    async def read() -> None:
+        nonlocal size
+        while True:
+            message = await request.receive()
+            if message["type"] == "http.disconnect":
+                raise ClientGone
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if size > most or not message.get("more_body"):
+                return
+
+    if told.isdecimal() and len(told) < 20 and int(told) > most:
+        size = int(told)
+    else:
+        try:
+            await asyncio.wait_for(read(), deadline - time.monotonic())
+        except (TimeoutError, asyncio.TimeoutError):
+            raise Refused(SLOW_BODY, "the body did not come in time") from None
+    if size > most:
+        raise Refused(TOO_LARGE, f"the body is longer than {most:,} bytes")
+    return b"".join(parts)
+
+
+async def answered(asked: Future[list[Any]], request: Request, deadline: float) -> list[Any]:
+    """Wait for answers while the client does.
+
+    Raises:
+        TimeoutError: there is none at the deadline.
+        ClientGone: the client left. In both cases nobody waits for them any more.
+    """
+    found = asyncio.wrap_future(asked)
+    gone = asyncio.ensure_future(request.receive())  # after the body there is only its end
+    try:
+        left = deadline - time.monotonic()
+        await asyncio.wait({found, gone}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        if found.done():
+            return found.result()
+        if gone.done():
+            raise ClientGone
+        raise TimeoutError
+    finally:
+        gone.cancel()
+        found.cancel()
+
+
+def as_json(
+    content: Any, status: int = OK, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return a response; ValueError for numbers that JSON has not."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+    return Response(text.encode("utf-8"), status, headers, JSON)
+
+
+def refusal(status: int, reason: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Return an error; who may come again is told when."""
+    shown = reason.encode("utf-8", "backslashreplace").decode("utf-8")
+    return as_json({"error": shown}, status, headers or (RETRY if status == BUSY else None))
+
+
+def _answers(name: str, records: list[Any]) -> Response:
+    try:
+        return as_json({"model": name, "answers": records})
+    except ValueError:  # NaN, infinity
+        raise Refused(FAILED, "the model gives scores that are no numbers") from None
+
+
+def make_app(service: Service) -> ASGIApp:
+    """Return the application with all its routes."""
+    about = "Trained models of text: classes, scores, labels of words, answers, translations."
+    app = FastAPI(
+        title="fairseq_plugins", version=__version__, description=about, docs_url=None, redoc_url=None
+    )
+    models = service.models
+
+    for one in models.values():
+        _add_model(app, service, one, f"/models/{one.name}")
+    if len(models) == 1:
+        _add_model(app, service, *models.values(), "/predict")
+
+    @app.get("/models", summary="All models")
+    async def list_models() -> Response:
+        return as_json({"models": [one.about for one in models.values()]})
+
+    @app.get("/health", summary="Whether requests are answered")
+    async def health() -> Response:
+        return service.health()
+
+    @app.get("/metrics", summary="Counts, as Prometheus reads them")
+    async def metrics() -> Response:
+        return service.counts()
+
+    @app.exception_handler(HTTPException)
+    async def refuse(request: Request, error: HTTPException) -> Response:
+        where = f"{request.method} {request.url.path[:200]}"
+        known = named([f"/models/{name}" for name in models] + ["/health", "/metrics"])
+        reason = f"there is no {where}; choices: {known}, /models, /openapi.json"
+        if error.status_code == 405:
+            reason = f"{where}: another method is wanted"
+        return refusal(error.status_code, reason, error.headers)
+
+    return only_for(app, service.options.hosts)
+
+
+def _add_model(app: FastAPI, service: Service, served: Served, path: str) -> None:
+    """Add the routes of a model."""
+    schema = served.kind.body.model_json_schema()
+    content = {JSON: {"schema": schema, "example": served.kind.example}}
+
+    async def ask(request: Request) -> Response:
+        return await service.ask(served, request)
+
+    async def describe() -> Response:
+        return as_json(served.about)
+
+    app.add_api_route(
+        path,
+        ask,
+        methods=["POST"],
+        summary=f"Ask {served.name} ({served.kind.name})",
+        openapi_extra={"requestBody": {"required": True, "content": content}},
+    )
+    app.add_api_route(path, describe, methods=["GET"], summary=f"What {served.name} is")
+
+
+def only_for(app: ASGIApp, hosts: Collection[str]) -> ASGIApp:
+    """Return an application that answers to some names alone; to all if there are none."""
+
+    async def checked(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and hosts:
+            given = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+            if host_of(given) not in hosts:
+                reason = f"Host {quoted(given)} is not served here; --allowed-hosts names others"
+                await refusal(NOT_HERE, reason)(scope, receive, send)
+                return
+        await app(scope, receive, send)
+
+    return checked
+
+
+def host_of(header: str) -> str:
+    """Return the name in a Host header, without its port and the brackets of IPv6."""
+    if header.startswith("["):
+        return header[1:].partition("]")[0].lower()
+    return header.partition(":")[0].lower()

@@ -1,0 +1,219 @@
+"""Batches of what concurrent requests ask: a bounded queue that a few threads empty.
+
+A thread that is free takes what waits for one model, a batch at most: who asks alone is answered at
+once, and while all threads are busy the next batch gathers by itself. Models take turns. What fails
+is asked again by halves, so that it fails alone and its neighbours are answered.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+# answers items, in order; an exception in an answer's place is that item's alone
+Answer = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+class Full(RuntimeError):
+    """There is no room for so many items now."""
+
+
+class Closed(RuntimeError):
+    """Nothing is taken any more."""
+
+
+@dataclass(eq=False)
+class _Request:
+    """Items that were asked together, whose answers are handed out together."""
+
+    answers: list[Any]
+    missing: int
+    future: Future[list[Any]] = field(default_factory=Future)
+    settled: bool = False  # the first error or the last answer came
+
+
+class _Waiting(NamedTuple):
+    """An item in the queue: the request that it is of, its place there, how heavy it is."""
+
+    request: _Request
+    place: int
+    item: Any
+    weight: int
+
+
+class Batcher:
+    """Answer items of several models in batches, by threads that all models share.
+
+    Args:
+        models: name -> what answers its items; may be called by several threads at once.
+        workers: how many threads.
+        most: items of a batch.
+        heaviest: weight of a batch; an item that is heavier is a batch of its own.
+        room: items that may wait.
+        told: is called with the name and the number of items of every batch, by any thread.
+
+    Attributes:
+        waiting, running: how many items wait for a thread, and how many are being answered.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, Answer],
+        *,
+        workers: int = 1,
+        most: int = 32,
+        heaviest: int = 1 << 60,
+        room: int = 1024,
+        told: Callable[[str, int], None] = lambda name, count: None,
+    ) -> None:
+        self.models, self.told = dict(models), told
+        self.most, self.heaviest, self.room = most, heaviest, room
+        self.waiting = self.running = 0
+        self._queues: dict[str, deque[_Waiting]] = {name: deque() for name in models}
+        self._turns: deque[str] = deque()  # models for which items wait
+        self._changed, self._closing = threading.Condition(), False
+        names = [f"model-{number}" for number in range(workers)]
+        self._threads = [threading.Thread(target=self._work, name=n, daemon=True) for n in names]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(
+        self, name: str, items: Sequence[Any], weights: Sequence[int] | None = None
+    ) -> Future[list[Any]]:
+        """Put items into the queue.
+
+        Args:
+            name: of the model.
+            items: what is asked, at least one.
+            weights: of each item, in the unit of ``heaviest`` (default: nothing).
+
+        Returns:
+            The answers, in order, or the first error among them. Who cancels it wants none of
+            them; those that no thread has taken yet are left out.
+
+        Raises:
+            Full: too many items wait already.
+            Closed: after `close`.
+        """
+        request = _Request([None] * len(items), len(items))
+        weighed = zip(items, weights or [0] * len(items), strict=True)
+        with self._changed:
+            if self._closing:
+                raise Closed("the service is ending")
+            if self.waiting + len(items) > self.room:
+                self._forget()
+            if self.waiting + len(items) > self.room:
+                raise Full(f"{self.waiting} of at most {self.room} wait already")
+            rows = (_Waiting(request, i, *one) for i, one in enumerate(weighed))
+            self._queues[name].extend(rows)
+            self.waiting += len(items)
+            if name not in self._turns:
+                self._turns.append(name)
+            self._changed.notify()
+        return request.future
+
+    @property
+    def alive(self) -> bool:
+        """Whether all threads are there."""
+        return all(thread.is_alive() for thread in self._threads)
+
+    def close(self, timeout: float | None = None) -> None:
+        """Take nothing more, answer what waits, and end the threads.
+
+        Args:
+            timeout: seconds to wait for each of them.
+        """
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join(timeout)
+
+    def _forget(self) -> None:
+        """Leave out what nobody waits for any more."""
+        for name, queue in self._queues.items():
+            self._queues[name] = deque(one for one in queue if not one.request.future.done())
+        self.waiting = sum(map(len, self._queues.values()))
+
+    def _work(self) -> None:
+        while (taken := self._take()) is not None:
+            name, batch = taken
+            found = outcomes(self.models[name], [one.item for one in batch])
+            with self._changed:
+                self.running -= len(batch)
+            self.told(name, len(batch))
+            for one, answer in zip(batch, found):
+                self._hand_out(one, answer)
+
+    def _take(self) -> tuple[str, list[_Waiting]] | None:
+        """Wait for a model's next batch; None at the end."""
+        with self._changed:
+            while True:
+                if self._turns:
+                    name = self._turns.popleft()
+                    batch = self._cut(self._queues[name])
+                    if self._queues[name]:
+                        self._turns.append(name)
+                        self._changed.notify()
+                    if batch:
+                        self.running += len(batch)
+                        return name, batch
+                elif self._closing:
+                    return None
+                else:
+                    self._changed.wait()
+
+    def _cut(self, queue: deque[_Waiting]) -> list[_Waiting]:
+        """Take a batch from the front of a queue, without what nobody waits for any more."""
+        batch: list[_Waiting] = []
+        weight = 0
+        while queue and len(batch) < self.most:
+            weight += queue[0].weight
+            if batch and weight > self.heaviest:
+                break
+            one = queue.popleft()
+            self.waiting -= 1
+            if one.request.future.done():
+                weight -= one.weight
+            else:
+                batch.append(one)
+        return batch
+
+    def _hand_out(self, one: _Waiting, answer: Any) -> None:
+        """Note an answer or an error; who asked is told of the last answer or the first error."""
+        request = one.request
+        failed = isinstance(answer, BaseException)
+        with self._changed:
+            request.answers[one.place] = answer
+            request.missing -= 1
+            if request.settled or (request.missing and not failed):
+                return
+            request.settled = True
+        if not request.future.set_running_or_notify_cancel():
+            return
+        if failed:
+            request.future.set_exception(answer)
+        else:
+            request.future.set_result(request.answers)
+
+
+def outcomes(answer: Answer, items: Sequence[Any]) -> list[Any]:
+    """Answer items together, and where that fails by halves.
+
+    Returns:
+        For each item its answer, or the exception that it raises alone.
+    """
+    try:
+        found = [*answer(items)]
+        if len(found) != len(items):
+            raise RuntimeError(f"{len(found)} answers to {len(items)} items")
+        return found
+    except Exception as error:
+        if len(items) == 1:
+            return [error]
+    middle = len(items) // 2
+    return [*outcomes(answer, items[:middle]), *outcomes(answer, items[middle:])]

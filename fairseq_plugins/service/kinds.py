@@ -1,0 +1,109 @@
+"""Kinds of models as values: what a request holds, what is made of it, how it is answered.
+
+What is answered is what `predict`, `answer` and `translate` write of the same text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..corpora.squad import Paragraph, Question
+from ..evaluation.predictions import WORD_LABELS
+from ..inference.options import ANSWERING, TRANSLATING
+from ..inference.prediction_inputs import examples_of
+from .requests import CONTENT, Body, Lines, Pairs, Questions, Refused, Sentences, WordTexts
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a model is asked.
+
+    Args:
+        name: what it is called in lists of models.
+        body: what a request holds.
+        example: of a request; every model answers it before it is served.
+        items: a model and a request -> what the queue holds; ValueError for what is refused.
+        answer: a model and items, of one or several requests -> their records, in order, an
+            exception in place of one.
+    """
+
+    name: str
+    body: type[Body]
+    example: Mapping[str, Any]
+    items: Callable[[Any, Any], Sequence[Any]]
+    answer: Callable[[Any, Sequence[Any]], list[Record | Exception]]
+
+
+class Line(NamedTuple):
+    """A text to be translated: its number in its request, and how it is searched for."""
+
+    number: int
+    text: str
+    search: tuple[tuple[str, Any], ...]
+
+
+def kind_of(model: Any, task: str | None) -> Kind:
+    """Return the kind of a loaded model of a task."""
+    if task in (ANSWERING, TRANSLATING):
+        return QUESTIONS if task == ANSWERING else TRANSLATION
+    if model.target == WORD_LABELS:
+        return WORDS
+    return SENTENCES if model.manifest.sentences == 1 else PAIRS
+
+
+def _examples(model: Any, body: Any) -> Sequence[Any]:
+    return examples_of(body.texts, model.wanted)
+
+
+def _predictions(model: Any, items: Sequence[Any]) -> list[Record | Exception]:
+    found = model.predict_examples(items, batch_size=len(items))
+    return [prediction.record() for prediction in found]
+
+
+def _paragraphs(model: Any, body: Questions) -> Sequence[Any]:
+    return [
+        Paragraph("", one.context, (Question(str(i), one.question),), f"questions[{i}]")
+        for i, one in enumerate(body.questions)
+    ]
+
+
+def _replies(model: Any, items: Sequence[Any]) -> list[Record | Exception]:
+    return [reply.record() for reply in model.answer_paragraphs(items)]
+
+
+def _lines(model: Any, body: Lines) -> Sequence[Any]:
+    if body.nbest > body.beam:
+        raise Refused(CONTENT, f"nbest is {body.nbest}, but a beam of {body.beam} finds no more")
+    search = (("beam", body.beam), ("lenpen", body.lenpen), ("nbest", body.nbest))
+    return [Line(i, text, search) for i, text in enumerate(body.texts)]
+
+
+def _translations(model: Any, items: Sequence[Line]) -> list[Record | Exception]:
+    """Translate lines; those that are searched for alike go together."""
+    found: dict[int, Record | Exception] = {}
+    for search in dict.fromkeys(one.search for one in items):
+        places = [place for place, one in enumerate(items) if one.search == search]
+        beams = model.hypotheses([items[place].text for place in places], **dict(search))
+        found |= {place: _record(items[place], beam) for place, beam in zip(places, beams)}
+    return [found[place] for place in range(len(items))]
+
+
+def _record(line: Line, beam: Sequence[Any]) -> Record | Exception:
+    if beam[0].score == -float("inf"):  # what the model does not read
+        return Refused(CONTENT, f"texts[{line.number}] is longer than the model reads")
+    best = [{"translation": one.text, "score": one.score} for one in beam]
+    return {"id": str(line.number), **best[0], "n_best": best}
+
+
+SENTENCE = "The cat sat on the mat."
+_ASKED = {"question": "Who built the mill?", "context": "Mara built the mill in Lund."}
+
+SENTENCES = Kind("texts", Sentences, {"texts": [SENTENCE]}, _examples, _predictions)
+PAIRS = Kind("pairs", Pairs, {"texts": [[SENTENCE, "A cat sat."]]}, _examples, _predictions)
+WORDS = Kind("words", WordTexts, {"texts": [SENTENCE]}, _examples, _predictions)
+QUESTIONS = Kind("questions", Questions, {"questions": [_ASKED]}, _paragraphs, _replies)
+TRANSLATION = Kind("translation", Lines, {"texts": [SENTENCE]}, _lines, _translations)

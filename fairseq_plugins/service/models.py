@@ -1,0 +1,155 @@
+"""Models that are served: each found by its name, loaded, tried, and described."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ..bundles.index import CARD, found_bundles, listed
+from ..inference.loading import load, task_of
+from ..inference.options import ANSWERING, TRANSLATING
+from ..installation import FAIRSEQ_MISSING
+from ..messages import named, quoted
+from ..text_reading import read_text
+from .kinds import Kind, Record, kind_of
+from .options import ServiceOptions
+
+LONGEST_CARD = 100_000  # bytes
+_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Served:
+    """A model that is served.
+
+    Args:
+        name: by which it is asked.
+        kind: how it is asked.
+        model: what `load` gave.
+        about: what lists of models say of it.
+    """
+
+    name: str
+    kind: Kind
+    model: Any
+    about: dict[str, Any]
+
+    def answer(self, items: Sequence[Any]) -> list[Record | Exception]:
+        """Answer items of one or several requests, see `Kind`."""
+        return self.kind.answer(self.model, items)
+
+
+def find_models(given: Sequence[str]) -> dict[str, list[Path]]:
+    """Return name -> bundles or runs of what the command line names; nothing is loaded.
+
+    Args:
+        given: ``PATH`` or ``NAME=PATH`` each, a path several joined by ``:`` for an ensemble. A
+            model without a name is called as the folder of its first path.
+
+    Raises:
+        FileNotFoundError: there is no such path.
+        ValueError: a name that is none or stands twice; a run where fairseq is not installed, or
+            one that translates.
+    """
+    found: dict[str, list[Path]] = {}
+    for one in given:
+        name, equals, path = one.partition("=")
+        if not equals or Path(one).exists():
+            name, path = "", one
+        paths = listed(path)
+        if not paths:
+            raise ValueError(f"{quoted(one)} names no model")
+        for part in paths:
+            if not part.exists():
+                raise FileNotFoundError(f"{part}: no such bundle or run")
+        name = name or paths[0].resolve().name
+        if not _NAME.fullmatch(name):
+            raise ValueError(
+                f"{quoted(name)} cannot stand in an address: name the model, NAME={path}, by "
+                "letters, digits, '.', '-' and '_'"
+            )
+        if name in found:
+            raise ValueError(f"two models are called {name!r}: name one of them, NAME={path}")
+        if not found_bundles(paths):
+            _check_run(paths)
+        found[name] = paths
+    return found
+
+
+def _check_run(paths: Sequence[Path]) -> None:
+    """Refuse a run that cannot be served (ValueError)."""
+    if find_spec("fairseq") is None:
+        raise ValueError(
+            f"{named(paths)} is no bundle (fairseq-plugins export makes one), and {FAIRSEQ_MISSING}"
+        )
+    if task_of(paths) == TRANSLATING:
+        raise ValueError(
+            f"{named(paths)} is a run that translates: fairseq-plugins export makes a bundle of "
+            "it, which can be served"
+        )
+
+
+def load_model(name: str, paths: Sequence[Path], options: ServiceOptions) -> Served:
+    """Load a model and try it.
+
+    Raises:
+        FileNotFoundError, ValueError: see `inference.loading.load`; a model that cannot answer its
+            kind's example.
+    """
+    task = task_of(paths)
+    how: dict[str, Any] = {"int8": options.int8, "cpu": options.cpu}
+    if options.spacy_model is not None:
+        how["spacy_model"] = options.spacy_model
+    if task == TRANSLATING:
+        how |= {"threads": options.threads, "workers": options.workers}
+    model = load(paths, **how)
+    kind = kind_of(model, task)
+    served = Served(name, kind, model, _about(name, kind, model, task, paths, options))
+    items = kind.items(model, kind.body.model_validate(kind.example))
+    for found in served.answer(items):  # what raw text needs is loaded by the first
+        if isinstance(found, Exception):
+            raise ValueError(f"{named(paths)} cannot answer {kind.example}: {found}")
+    return served
+
+
+def _about(
+    name: str,
+    kind: Kind,
+    model: Any,
+    task: str | None,
+    paths: Sequence[Path],
+    options: ServiceOptions,
+) -> dict[str, Any]:
+    """Return what lists of models say of one; nothing of where it lies."""
+    if task == TRANSLATING:
+        manifest, longest = model.manifest, model.model.layout.source.positions
+        more = {"source": manifest.source_lang, "target": manifest.target_lang}
+    else:
+        predictor = model.predictor if task == ANSWERING else model
+        manifest, longest = predictor.manifest, predictor.inputs.limit
+        more = {"dataset": manifest.dataset, "labels": predictor.labels}
+    limits = {name: getattr(options, name) for name in ("max_texts", "max_characters", "max_body")}
+    return {
+        "name": name,
+        "task": task,
+        "kind": kind.name,
+        **more,
+        "example": kind.example,
+        "limits": {**limits, "subwords": longest},
+        "card": _card(paths[0]),
+    }
+
+
+def _card(folder: Path) -> str | None:
+    """Return a bundle's card, if it is a file of its own that is text of a fair length."""
+    path = folder / CARD
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > LONGEST_CARD:
+        return None
+    try:
+        return read_text(path)
+    except ValueError:
+        return None

@@ -1,0 +1,219 @@
+"""What stands in a request, for each kind of model, and what is wrong with one that is refused.
+
+A body is JSON as its standard has it: UTF-8, no NaN, no name twice. Every refusal is one sentence
+that names the item, its value and the limit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ..messages import named, quoted
+from ..text_reading import check_characters
+
+DIGITS = 100  # of a number
+MOST_BEAM = 32
+CONTENT, UNREADABLE, TOO_LARGE, UNKNOWN, OTHER_TYPE, BUSY = 422, 400, 413, 404, 415, 503
+
+
+class Refused(ValueError):
+    """A request that gets another answer than it wanted.
+
+    Args:
+        status: of HTTP.
+        reason: one sentence.
+    """
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class Body(BaseModel):
+    """What all requests have in common: nothing that is not known, nothing of another type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Sentences(Body):
+    """Sentences to be labelled or scored."""
+
+    texts: list[str] = Field(min_length=1)
+
+
+class Pairs(Body):
+    """Pairs of sentences to be labelled or scored."""
+
+    texts: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(min_length=1)
+
+
+class WordTexts(Body):
+    """Sentences whose words are to be labelled, or words of sentences."""
+
+    texts: list[str | Annotated[list[str], Field(min_length=1)]] = Field(min_length=1)
+
+
+class Asked(Body):
+    """A question on a text."""
+
+    question: str
+    context: str
+
+
+class Questions(Body):
+    """Questions, each with the text that it is about."""
+
+    questions: list[Asked] = Field(min_length=1)
+
+
+class Lines(Body):
+    """Sentences to be translated, and how: see `bundles.ctranslate2_model.Search`."""
+
+    texts: list[str] = Field(min_length=1)
+    beam: int = Field(default=4, ge=1, le=MOST_BEAM)
+    lenpen: float = Field(default=0.6, ge=-10, le=10)
+    nbest: int = Field(default=1, ge=1, le=MOST_BEAM)
+
+
+SomeBody = TypeVar("SomeBody", bound=Body)
+
+
+def read_json(raw: bytes) -> Any:
+    """Read a body.
+
+    Raises:
+        Refused: it is no JSON, or JSON that readers read differently.
+    """
+    try:
+        text = raw.decode("utf-8")
+        return json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_whole
+        )
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start} (0x{raw[error.start]:02x}) is not valid UTF-8"
+    except RecursionError:
+        reason = "it is nested too deeply"
+    except ValueError as error:
+        reason = str(error)
+    raise Refused(UNREADABLE, f"the body is no JSON: {reason}")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
+        raise ValueError(f"the name {quoted(twice)} stands twice in an object")
+    return found
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > DIGITS:
+        raise ValueError(f"a number has {len(digits)} digits")
+    return int(digits)
+
+
+def read_request(body: type[SomeBody], found: Any, example: Mapping[str, Any]) -> SomeBody:
+    """Make a request of what a body holds.
+
+    Args:
+        body: what it has to be.
+        found: what was read.
+        example: of a request, for the message.
+
+    Raises:
+        Refused: it is something else; names the place and the value.
+    """
+    try:
+        return body.model_validate(found)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+    place, value = _place(first["loc"], found), first["input"]
+    what = f"{place} is missing" if first["type"] == "missing" else f"{place} is {quoted(value)}"
+    if first["type"] == "extra_forbidden":
+        what = f"{place} is not known"
+    elif first["type"] != "missing":
+        what += f": {first['msg'][:1].lower()}{first['msg'][1:]}"
+    like = json.dumps(example, ensure_ascii=False)
+    raise Refused(CONTENT, f"{what}; a request is like {like}")
+
+
+def _place(where: Sequence[str | int], found: Any) -> str:
+    """Name a place of what was read as Python would, ``texts[3]``."""
+    place = ""
+    for part in where:
+        if not isinstance(found, dict | list):
+            break  # the rest tells which of several types was tried
+        if isinstance(part, int):
+            place += f"[{part}]"
+        elif isinstance(found, dict):
+            place += f".{part}" if place else named([part])
+        else:
+            break
+        try:
+            found = found[part]
+        except (KeyError, IndexError):
+            break
+    return place or "the body"
+
+
+def check_size(body: Body, most: int, longest: int) -> list[int]:
+    """Refuse more items than are wanted, and texts that are empty, too long or no Unicode.
+
+    Args:
+        body: the request.
+        most: items of it.
+        longest: characters of each text.
+
+    Returns:
+        How many characters each item has.
+
+    Raises:
+        Refused: names the item, its size and the limit.
+    """
+    name = next(iter(type(body).model_fields))
+    items = body.model_dump(include={name})[name]
+    if len(items) > most:
+        raise Refused(CONTENT, f"{name} are {len(items):,}; a request may have {most:,}")
+    sizes = []
+    for number, item in enumerate(items):
+        texts = [*_texts(item, f"{name}[{number}]")]
+        for place, text in texts:
+            _check_text(text, place, longest)
+        sizes.append(sum(len(text) for _, text in texts))
+        if sizes[-1] > longest and isinstance(item, list):  # of words
+            _check_length(sizes[-1], f"{name}[{number}]", longest)
+    return sizes
+
+
+def _texts(item: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Yield the texts of an item with their places."""
+    if isinstance(item, str):
+        yield place, item
+    elif isinstance(item, dict):
+        yield from ((f"{place}.{name}", text) for name, text in item.items())
+    else:
+        yield from ((f"{place}[{number}]", text) for number, text in enumerate(item))
+
+
+def _check_text(text: str, place: str, longest: int) -> None:
+    if not text.strip():
+        raise Refused(CONTENT, f"{place} is empty: {quoted(text)}")
+    _check_length(len(text), place, longest)
+    try:
+        check_characters(text, place)
+    except ValueError as error:
+        raise Refused(CONTENT, str(error)) from None
+
+
+def _check_length(length: int, place: str, longest: int) -> None:
+    if length > longest:
+        raise Refused(CONTENT, f"{place} has {length:,} characters; a text may have {longest:,}")
