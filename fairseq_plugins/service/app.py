@@ -4,7 +4,7 @@
 ``GET /models[/NAME]``  which models there are; what one reads, its labels, limits and card
 ``GET /health``         200 while requests are answered, 503 while the service ends
 ``GET /metrics``        counts as Prometheus reads them
-``GET /openapi.json``   all of this for programs; pages that would load scripts from elsewhere are off
+``GET /openapi.json``   all of this for programs; pages with scripts from elsewhere are off
 
 An error is ``{"error": "one sentence"}``.
 """
@@ -38,12 +38,15 @@ from .requests import (
     check_size,
     read_json,
     read_request,
+    schema_of,
 )
 
 OK, NOT_HERE, FAILED = 200, 400, 500
 GONE = 499  # the client went away; nobody reads the answer
 SLOW_BODY = 408
-RETRY = {"Retry-After": "1"}
+DISCARDED = 1 << 24  # bytes beyond the limit that are read, so that the client hears why
+HEADERS = {BUSY: {"Retry-After": "1"}, TOO_LARGE: {"Connection": "close"}}
+HEADERS[SLOW_BODY] = HEADERS[TOO_LARGE]  # the rest is not read
 JSON = "application/json"
 BUSY_REASON = "the service is busy: {}; ask again later"
 
@@ -151,32 +154,32 @@ async def read_body(request: Request, most: int, deadline: float) -> bytes:
         Refused: it is of another type or too long, or comes too slowly.
         ClientGone: it ends before its end.
     """
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != JSON:  # what a web page could send unasked is something else
-        raise Refused(OTHER_TYPE, f"the body is {quoted(kind)}; send Content-Type: {JSON}")
-    told = request.headers.get("content-length", "")
+    told = request.headers.get("content-length", "0")
     parts, size = [], 0
 
     async def read() -> None:
         nonlocal size
-        while True:
+        more = True
+        while more:
             message = await request.receive()
             if message["type"] == "http.disconnect":
                 raise ClientGone
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
-            if size > most or not message.get("more_body"):
-                return
+            part = message.get("body", b"")
+            size += len(part)
+            parts.append(part if size <= most else b"")
+            more = message.get("more_body") and size <= most + DISCARDED
 
-    if told.isdecimal() and len(told) < 20 and int(told) > most:
-        size = int(told)
-    else:
-        try:
-            await asyncio.wait_for(read(), deadline - time.monotonic())
-        except (TimeoutError, asyncio.TimeoutError):
-            raise Refused(SLOW_BODY, "the body did not come in time") from None
+    if told.isdecimal() and int(told[:20]) > most + DISCARDED:
+        raise Refused(TOO_LARGE, f"the body is longer than {most:,} bytes")
+    try:
+        await asyncio.wait_for(read(), deadline - time.monotonic())
+    except (TimeoutError, asyncio.TimeoutError):
+        raise Refused(SLOW_BODY, "the body did not come in time") from None
     if size > most:
         raise Refused(TOO_LARGE, f"the body is longer than {most:,} bytes")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != JSON:  # what a web page could send unasked is something else
+        raise Refused(OTHER_TYPE, f"the body is {quoted(kind)}; send Content-Type: {JSON}")
     return b"".join(parts)
 
 
@@ -202,9 +205,7 @@ async def answered(asked: Future[list[Any]], request: Request, deadline: float) 
         found.cancel()
 
 
-def as_json(
-    content: Any, status: int = OK, headers: Mapping[str, str] | None = None
-) -> Response:
+def as_json(content: Any, status: int = OK, headers: Mapping[str, str] | None = None) -> Response:
     """Return a response; ValueError for numbers that JSON has not."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False)
     return Response(text.encode("utf-8"), status, headers, JSON)
@@ -213,7 +214,7 @@ def as_json(
 def refusal(status: int, reason: str, headers: Mapping[str, str] | None = None) -> Response:
     """Return an error; who may come again is told when."""
     shown = reason.encode("utf-8", "backslashreplace").decode("utf-8")
-    return as_json({"error": shown}, status, headers or (RETRY if status == BUSY else None))
+    return as_json({"error": shown}, status, headers or HEADERS.get(status))
 
 
 def _answers(name: str, records: list[Any]) -> Response:
@@ -227,14 +228,16 @@ def make_app(service: Service) -> ASGIApp:
     """Return the application with all its routes."""
     about = "Trained models of text: classes, scores, labels of words, answers, translations."
     app = FastAPI(
-        title="fairseq_plugins", version=__version__, description=about, docs_url=None, redoc_url=None
+        title="fairseq_plugins",
+        version=__version__,
+        description=about,
+        docs_url=None,
+        redoc_url=None,
     )
     models = service.models
 
     for one in models.values():
-        _add_model(app, service, one, f"/models/{one.name}")
-    if len(models) == 1:
-        _add_model(app, service, *models.values(), "/predict")
+        _add_model(app, service, one)
 
     @app.get("/models", summary="All models")
     async def list_models() -> Response:
@@ -260,10 +263,11 @@ def make_app(service: Service) -> ASGIApp:
     return only_for(app, service.options.hosts)
 
 
-def _add_model(app: FastAPI, service: Service, served: Served, path: str) -> None:
-    """Add the routes of a model."""
-    schema = served.kind.body.model_json_schema()
-    content = {JSON: {"schema": schema, "example": served.kind.example}}
+def _add_model(app: FastAPI, service: Service, served: Served) -> None:
+    """Add the routes of a model; one that is alone needs no name."""
+    content = {JSON: {"schema": schema_of(served.kind.body), "example": served.kind.example}}
+    place, about = f"/models/{served.name}", f"Ask {served.name} ({served.kind.name})"
+    documented = {"requestBody": {"required": True, "content": content}}
 
     async def ask(request: Request) -> Response:
         return await service.ask(served, request)
@@ -271,14 +275,9 @@ def _add_model(app: FastAPI, service: Service, served: Served, path: str) -> Non
     async def describe() -> Response:
         return as_json(served.about)
 
-    app.add_api_route(
-        path,
-        ask,
-        methods=["POST"],
-        summary=f"Ask {served.name} ({served.kind.name})",
-        openapi_extra={"requestBody": {"required": True, "content": content}},
-    )
-    app.add_api_route(path, describe, methods=["GET"], summary=f"What {served.name} is")
+    for path in [place] if len(service.models) > 1 else [place, "/predict"]:
+        app.add_api_route(path, ask, methods=["POST"], summary=about, openapi_extra=documented)
+    app.add_api_route(place, describe, methods=["GET"], summary=f"What {served.name} is")
 
 
 def only_for(app: ASGIApp, hosts: Collection[str]) -> ASGIApp:

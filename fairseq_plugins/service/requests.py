@@ -136,31 +136,47 @@ def read_request(body: type[SomeBody], found: Any, example: Mapping[str, Any]) -
         return body.model_validate(found)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-    place, value = _place(first["loc"], found), first["input"]
-    what = f"{place} is missing" if first["type"] == "missing" else f"{place} is {quoted(value)}"
-    if first["type"] == "extra_forbidden":
-        what = f"{place} is not known"
-    elif first["type"] != "missing":
-        what += f": {first['msg'][:1].lower()}{first['msg'][1:]}"
+    missing, value = first["type"] == "missing", first["input"]
+    place = _place(first["loc"], found, missing=missing)
+    if first["type"] == "model_type":
+        first["msg"] = "it should be an object"
+    what = f"{place} is {quoted(value)}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+    if missing or first["type"] == "extra_forbidden":
+        what = f"{place} is {'missing' if missing else 'not known'}"
     like = json.dumps(example, ensure_ascii=False)
     raise Refused(CONTENT, f"{what}; a request is like {like}")
 
 
-def _place(where: Sequence[str | int], found: Any) -> str:
-    """Name a place of what was read as Python would, ``texts[3]``."""
+def schema_of(body: type[Body]) -> dict[str, Any]:
+    """Return the schema of a request, complete in itself."""
+    schema = body.model_json_schema()
+    parts = schema.pop("$defs", {})
+
+    def filled(part: Any) -> Any:
+        if isinstance(part, list):
+            return [filled(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            return filled(parts[part["$ref"].rpartition("/")[2]])
+        return {name: filled(one) for name, one in part.items()}
+
+    return filled(schema)
+
+
+def _place(where: Sequence[str | int], found: Any, *, missing: bool) -> str:
+    """Name a place of what was read as Python would, ``texts[3]``.
+
+    Parts that lead nowhere tell which of several types was tried, or, at the end, what is missing.
+    """
     place = ""
     for part in where:
-        if not isinstance(found, dict | list):
-            break  # the rest tells which of several types was tried
-        if isinstance(part, int):
-            place += f"[{part}]"
-        elif isinstance(found, dict):
-            place += f".{part}" if place else named([part])
+        if isinstance(found, list) and isinstance(part, int):
+            place, found = f"{place}[{part}]", found[part]
+        elif isinstance(found, dict) and (part in found or missing):
+            name = named([part])
+            place, found = f"{place}.{name}" if place else name, found.get(part)
         else:
-            break
-        try:
-            found = found[part]
-        except (KeyError, IndexError):
             break
     return place or "the body"
 

@@ -147,9 +147,12 @@ def until_told(server: Any, port: socket.socket, ready: Callable[[], None]) -> N
     try:
         with ThreadPoolExecutor(1, "http") as pool:
             running = pool.submit(server.run, [port])
-            ready()
-            while not wait([running], TICK).done:
-                pass
+            try:
+                ready()
+                while not wait([running], TICK).done:
+                    pass
+            finally:
+                server.should_exit = True
             running.result()
     finally:
         for number, handler in before.items():
