@@ -53,6 +53,7 @@ MAY_IMPORT = {
     | {"text", "prep", "augment", "tasks", "models", "checkpoints", "evaluation", "nn"}
     | {"architectures", "bundles"},
     "demo": _TEXT | {"text", "evaluation", "bundles", "inference"},
+    "service": {"bundles", "corpora", "evaluation", "inference"},
     "lab": {"syntax", "evaluation", "prep", "corpora", "data", "checkpoints", "registration"},
     "lab/plan": set(),
     "lab/results": {"lab/plan"},
@@ -60,7 +61,7 @@ MAY_IMPORT = {
     "lab/execution": {"lab/plan", "lab/results"},
     "lab/report": {"lab/plan", "lab/results", "lab/figures", "lab/execution"},
     "cli": {"bundles", "checkpoints", "inference", "prep", "augment", "corpora", "data", "text"}
-    | {"demo", "evaluation", "lab", "resources", "registration", "syntax"},
+    | {"demo", "evaluation", "lab", "resources", "registration", "service", "syntax"},
 }
 LOOSE = {
     "__init__",
@@ -93,9 +94,10 @@ MAY_USE = {
     "markdown_it": {"lab/report/pages.py"},
     "nltk": {"text/wordnet.py"},
     "gradio": {"demo"},
-    "fastapi": {"demo"},
-    "uvicorn": {"demo"},
     "ctranslate2": {"bundles/ctranslate2_model.py"},
+    "fastapi": {"demo", "service/app.py"},
+    "starlette": {"demo", "service/app.py"},
+    "uvicorn": {"demo", "service/server.py"},
     "submitit": {"lab/execution/job.py", "lab/execution/submission.py"},
 }
 
@@ -209,7 +211,7 @@ def test_the_reader_of_imports_sees_every_kind(tmp_path, monkeypatch) -> None:
 # what is not there -> rooms of which every file can be imported all the same
 PURE = {
     ("fairseq", "hydra", "omegaconf", "spacy", "pandas", "matplotlib"): (
-        *("nn", "checkpoints", "pretrained", "architectures", "bundles"),
+        *("nn", "checkpoints", "pretrained", "architectures", "bundles", "service"),
     ),
     ("fairseq", "torch", "spacy", "pandas", "matplotlib"): (
         "syntax",

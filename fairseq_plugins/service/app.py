@@ -155,32 +155,34 @@ async def read_body(request: Request, most: int, deadline: float) -> bytes:
         ClientGone: it ends before its end.
     """
     told = request.headers.get("content-length", "0")
-    parts, size = [], 0
-
-    async def read() -> None:
-        nonlocal size
-        more = True
-        while more:
-            message = await request.receive()
-            if message["type"] == "http.disconnect":
-                raise ClientGone
-            part = message.get("body", b"")
-            size += len(part)
-            parts.append(part if size <= most else b"")
-            more = message.get("more_body") and size <= most + DISCARDED
-
+    large = Refused(TOO_LARGE, f"the body is longer than {most:,} bytes")
     if told.isdecimal() and int(told[:20]) > most + DISCARDED:
-        raise Refused(TOO_LARGE, f"the body is longer than {most:,} bytes")
+        raise large
     try:
-        await asyncio.wait_for(read(), deadline - time.monotonic())
+        raw = await asyncio.wait_for(_received(request, most), deadline - time.monotonic())
     except (TimeoutError, asyncio.TimeoutError):
         raise Refused(SLOW_BODY, "the body did not come in time") from None
-    if size > most:
-        raise Refused(TOO_LARGE, f"the body is longer than {most:,} bytes")
+    if raw is None:
+        raise large
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != JSON:  # what a web page could send unasked is something else
         raise Refused(OTHER_TYPE, f"the body is {quoted(kind)}; send Content-Type: {JSON}")
-    return b"".join(parts)
+    return raw
+
+
+async def _received(request: Request, most: int) -> bytes | None:
+    """Return a body as it comes; None for one that is too long, of which no more is kept."""
+    parts, size = [], 0
+    while size <= most + DISCARDED:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        size += len(message.get("body", b""))
+        if size <= most:
+            parts.append(message.get("body", b""))
+        if not message.get("more_body"):
+            break
+    return b"".join(parts) if size <= most else None
 
 
 async def answered(asked: Future[list[Any]], request: Request, deadline: float) -> list[Any]:

@@ -57,9 +57,7 @@ def find_models(given: Sequence[str]) -> dict[str, list[Path]]:
     """
     found: dict[str, list[Path]] = {}
     for one in given:
-        name, equals, path = one.partition("=")
-        if not equals or Path(one).exists():
-            name, path = "", one
+        name, path = _named(one)
         paths = listed(path)
         if not paths:
             raise ValueError(f"{quoted(one)} names no model")
@@ -78,6 +76,12 @@ def find_models(given: Sequence[str]) -> dict[str, list[Path]]:
             _check_run(paths)
         found[name] = paths
     return found
+
+
+def _named(given: str) -> tuple[str, str]:
+    """Return the name and the path in an argument; no name where all of it is a path."""
+    name, equals, path = given.partition("=")
+    return (name, path) if equals and not Path(given).exists() else ("", given)
 
 
 def _check_run(paths: Sequence[Path]) -> None:

@@ -15,7 +15,7 @@ from fairseq_plugins.cli.main import main, parser_for
 
 ALL_HELP = """
 import sys
-for name in ("torch", "fairseq", "spacy", "pandas", "matplotlib"):
+for name in ("torch", "fairseq", "spacy", "pandas", "matplotlib", "fastapi", "uvicorn"):
     sys.modules[name] = None
 from fairseq_plugins.cli import main, subcommands
 for words in subcommands.subcommands():

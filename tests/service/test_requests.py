@@ -68,12 +68,13 @@ NAMES = st.sampled_from(["texts", "questions", "beam", "nbest", "lenpen", "x"])
 
 @given(st.sampled_from(KINDS), ANY | st.dictionaries(NAMES, ANY))
 def test_any_content_is_taken_or_refused_in_one_sentence(kind, content):
+    refused = None
     try:
         body = read_request(kind.body, content, kind.example)
         check_size(body, 2, 4)
     except Refused as error:
-        assert error.status == 422
-        assert len(str(error)) < 500
+        refused = error
+    assert refused is None or (refused.status == 422 and len(str(refused)) < 500)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
