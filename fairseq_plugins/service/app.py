@@ -15,7 +15,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -253,16 +253,22 @@ def make_app(service: Service) -> ASGIApp:
     async def metrics() -> Response:
         return service.counts()
 
-    @app.exception_handler(HTTPException)
+    app.add_exception_handler(HTTPException, _refuser([f"/models/{name}" for name in models]))
+    return only_for(app, service.options.hosts)
+
+
+def _refuser(places: Sequence[str]) -> Callable[[Request, HTTPException], Awaitable[Response]]:
+    """Return what answers requests to other places, or by other methods."""
+    known = named([*places, "/health", "/metrics", "/models", "/openapi.json"], 20)
+
     async def refuse(request: Request, error: HTTPException) -> Response:
         where = f"{request.method} {request.url.path[:200]}"
-        known = named([f"/models/{name}" for name in models] + ["/health", "/metrics"])
-        reason = f"there is no {where}; choices: {known}, /models, /openapi.json"
+        reason = f"there is no {where}; choices: {known}"
         if error.status_code == 405:
             reason = f"{where}: another method is wanted"
         return refusal(error.status_code, reason, error.headers)
 
-    return only_for(app, service.options.hosts)
+    return refuse
 
 
 def _add_model(app: FastAPI, service: Service, served: Served) -> None:

@@ -26,6 +26,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 BACKLOG = 2048  # connections that wait to be taken
 TICK = 0.5  # seconds between looks at signals
 CHARACTERS = 1000  # of a text, of which a full batch is made
+OFF: dict[str, Any] = {"lifespan": "off", "ws": "none", "proxy_headers": False}  # of uvicorn
 LAST = 5  # seconds beyond the time of a request until the end does not wait any longer
 
 logger = logging.getLogger(__name__)
@@ -116,18 +117,10 @@ def run(
         told=metrics.add_batch,
     )
     service = Service(models, batcher, metrics, options)
-    config = uvicorn.Config(
-        make_app(service),
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        ws="none",
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=int(options.timeout) + LAST,
-    )
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    server = uvicorn.Server(config)
+    how = {"log_config": None, "access_log": False, "server_header": False, **OFF}
+    end = int(options.timeout) + LAST
+    server = uvicorn.Server(uvicorn.Config(make_app(service), timeout_graceful_shutdown=end, **how))
     service.ending = lambda: server.should_exit
     port.listen(BACKLOG)  # who connects from now on waits until the server takes the connection
     told = f"serving {named(models)} at {address_of(port)}"
