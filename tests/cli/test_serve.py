@@ -13,7 +13,8 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from inference.test_export import checkpoint
+from inference import test_export
+from inference.test_export import prepare
 from test_layering import ABSENT
 
 from fairseq_plugins import load
@@ -32,16 +33,33 @@ assert not {{"fairseq", "pandas", "matplotlib"}} & {{*sys.modules}}
 sys.exit(code)
 """
 TEXTS = ["The cat sat on the mat .", "mat the", "A dog , and a cat !", "Cats"]
+PAIRS = [["the cat", "a dog"], ["mat good", "good"]]
+
+
+def bundle(root, name, target, **changes):
+    """Export a random model to ``root / name``, its prepared folder's manifest changed."""
+
+    def prepared(folder, kind, target):
+        prepare(folder, kind, target)
+        path = folder / "manifest.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+        return folder
+
+    run = root / f"{name}-run"
+    run.mkdir()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(test_export, "prepare", prepared)
+        export_checkpoint(test_export.checkpoint(run, target=target)[0], root / name)
 
 
 @pytest.fixture(scope="module")
 def bundles(tmp_path_factory):
-    """Bundles of random models: of sentences and of words."""
+    """Bundles of random models: of sentences, pairs and words."""
     root = tmp_path_factory.mktemp("served")
-    for target in ("classes", "word_labels"):
-        (root / f"{target}-run").mkdir()
-        path, _ = checkpoint(root / f"{target}-run", target=target)
-        export_checkpoint(path, root / target)
+    bundle(root, "classes", "classes")
+    bundle(root, "tags", "word_labels")
+    bundle(root, "pairs", "classes", sentences=2)
+    bundle(root, "score", "score", sentences=2, labels=[], positive="")
     return root
 
 
@@ -95,10 +113,11 @@ def records(model, texts):
 
 def test_answers_are_those_of_load_and_the_end_is_clean(bundles):
     """Requests that are under way at SIGTERM are answered."""
-    classes, words = (load(bundles / name, cpu=True) for name in ("classes", "word_labels"))
+    classes, words = (load(bundles / name, cpu=True) for name in ("classes", "tags"))
     wanted = records(classes, TEXTS)
     assert len({one["probability"] for one in wanted}) > 2
-    given = [bundles / "classes", f"tags={bundles / 'word_labels'}", "--batch-size", "4"]
+    given = [bundles / "classes", f"words={bundles / 'tags'}", bundles / "pairs"]
+    given += [bundles / "score", "--batch-size", "4"]
     with served(*given, "--max-texts", "1000", "--queue", "9999") as (ask, process):
         status, found = ask("classes", {"texts": TEXTS})
         assert (status, found["model"]) == (200, "classes")
@@ -107,7 +126,10 @@ def test_answers_are_those_of_load_and_the_end_is_clean(bundles):
             alone = ask("classes", {"texts": [text]})[1]["answers"]
             assert near(alone, [{**one, "id": "0"}])
         mixed = [TEXTS[0], TEXTS[0].split()]
-        assert near(ask("tags", {"texts": mixed})[1]["answers"], records(words, mixed))
+        assert near(ask("words", {"texts": mixed})[1]["answers"], records(words, mixed))
+        for name in ("pairs", "score"):
+            found = ask(name, {"texts": PAIRS})[1]["answers"]
+            assert near(found, records(load(bundles / name, cpu=True), PAIRS))
         status, found = ask("classes", {"texts": ["a", "a " * 600]})
         assert status == 422
         assert "example 1 has 602 tokens" in found["error"]
@@ -135,21 +157,13 @@ def test_answers_are_those_of_load_and_the_end_is_clean(bundles):
 
 
 @pytest.mark.slow
-def test_every_kind_of_model(runs_of_pairs, answer_runs, model, tmp_path):
-    """Pairs, scores, questions and translations."""
+def test_questions_and_translations(answer_runs, model, tmp_path):
     export_checkpoint(answer_runs / "first", tmp_path / "squad")
     export_translation(model, tmp_path / "en_de")
-    for name in ("classes", "score"):
-        export_checkpoint(runs_of_pairs / f"{name}1", tmp_path / name)
-    names = ("classes", "score", "squad", "en_de")
-    pairs = [["the cat", "a dog"], ["ok good", "good"]]
     context = "Ilse\u00a0sold the  old bridge, in Gent.\nNadia found it. " * 9
     asked = [{"question": q, "context": context} for q in ("Who sold the bridge?", "Where is it?")]
     lines = ["She watches the old dog.", "The light closes the station!"]
-    with served(*(tmp_path / name for name in names)) as (ask, process):
-        for name in ("classes", "score"):
-            found = ask(name, {"texts": pairs})[1]["answers"]
-            assert near(found, records(load(tmp_path / name, cpu=True), pairs))
+    with served(tmp_path / "squad", tmp_path / "en_de") as (ask, process):
         reader = load(tmp_path / "squad", cpu=True)
         replies = [reader.answer(**one).record() for one in asked]
         found = ask("squad", {"questions": asked})[1]["answers"]
@@ -166,13 +180,6 @@ def test_every_kind_of_model(runs_of_pairs, answer_runs, model, tmp_path):
         assert ask("en_de", {"texts": ["x"], "beam": 2, "nbest": 3})[0] == 422
         process.send_signal(signal.SIGINT)
         assert process.wait(LONG) == 0
-
-
-@pytest.fixture(scope="module")
-def runs_of_pairs(tmp_path_factory):
-    from inference.text_runs import make_runs
-
-    return make_runs(tmp_path_factory.mktemp("runs"), ("classes", "score"))
 
 
 def refused(capsys, *words):
