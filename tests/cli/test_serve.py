@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -68,9 +67,7 @@ def served(*words, absent=("fairseq", "hydra", "omegaconf", "pandas", "matplotli
     """Start the service without fairseq; give what asks it, and its process."""
     code = SERVE.format(absent=ABSENT.format(absent=absent))
     command = [sys.executable, "-c", code, *map(str, words), "--port", "0", "--cpu"]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
-    )
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         line = process.stdout.readline()
         assert line.startswith("serving "), process.stderr.read()
