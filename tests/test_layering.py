@@ -52,7 +52,7 @@ MAY_IMPORT = {
     "inference": _TEXT
     | {"text", "prep", "augment", "tasks", "models", "checkpoints", "evaluation", "nn"}
     | {"architectures", "bundles"},
-    "demo": _TEXT | {"text", "evaluation", "bundles", "inference"},
+    "demo": _TEXT | {"text", "evaluation", "bundles", "inference", "service"},
     "service": {"bundles", "corpora", "evaluation", "inference"},
     "lab": {"syntax", "evaluation", "prep", "corpora", "data", "checkpoints", "registration"},
     "lab/plan": set(),

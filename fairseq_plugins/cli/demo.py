@@ -11,16 +11,17 @@ says otherwise. Wants pip install 'fairseq-plugins[web]'.
 
 import argparse
 
-from ..demo.options import KINDS, MODELS, DemoOptions
+from ..demo.options import KINDS, TRANSLATION, DemoOptions
 from ..option_flags import add_flags
 from . import command
 
-PLACES = ("host",)
+RUNS = ", or runs where fairseq is installed"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     for kind in KINDS:
-        text = f"models for {kind}: {MODELS}"
+        runs = "" if kind == TRANSLATION else RUNS
+        text = f"models for {kind}: bundles{runs}; PATH or NAME=PATH"
         parser.add_argument(f"--{kind}", nargs="+", default=(), metavar="MODEL", help=text)
     add_flags(parser, DemoOptions)
 
@@ -28,20 +29,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
+    from ..service.http import bind, check_libraries
+
     options = DemoOptions(**{**vars(args), **{kind: tuple(getattr(args, kind)) for kind in KINDS}})
-    try:
-        from ..demo import server
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("gradio", "fastapi", "uvicorn"):
-            raise
-        raise ValueError(
-            f"{error.name} is not installed: pip install 'fairseq-plugins[web]'"
-        ) from None
+    check_libraries("gradio", "fastapi", "uvicorn")
     from ..demo.models import open_models
+    from ..demo.server import application, serve
     from ..demo.tabs import PRESETS, read_presets
 
     command.show_log()
     presets = read_presets(Path(options.presets) if options.presets else PRESETS)
-    with server.listening(options) as place:
-        app = server.application(open_models(options), presets, options.host)
-        server.serve(app, place, options)
+    with bind(options.host, options.port) as port:
+        serve(application(open_models(options), presets, options.host), port, options)

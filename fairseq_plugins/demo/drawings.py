@@ -34,6 +34,7 @@ class Map:
         borders: a line stands before this row and this column; 0 for none.
         marked: first and last column that are marked; None for none.
         hidden: what is not shown, in words.
+        turned: whether columns look at rows.
     """
 
     title: str
@@ -44,6 +45,7 @@ class Map:
     borders: tuple[int, int] = (0, 0)
     marked: tuple[int, int] | None = None
     hidden: str = ""
+    turned: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,40 +73,63 @@ def render(name: str, **values: Any) -> str:
 
 
 def as_map(
-    title: str, weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], **more: Any
+    title: str,
+    weights: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    marked: tuple[int, int] | None = None,
+    **more: Any,
 ) -> Map:
-    """Cut a map to what is shown.
+    """Cut a map to what is shown: its beginning, or the columns around those that are marked.
 
     Args:
         title: of it.
         weights: (T, S), not negative.
         rows, columns: T and S labels.
-        more: ``borders`` and ``marked`` of a `Map`.
+        marked: first and last column of a mark.
+        more: ``borders`` and ``turned`` of a `Map`.
     """
     T, S = weights.shape
-    shown = np.asarray(weights, dtype=float)[:MOST, :MOST]
+    first = 0 if marked is None else max(0, min(sum(marked) // 2 - MOST // 2, S - MOST))
+    shown = np.asarray(weights, dtype=float)[:MOST, first : first + MOST]
     top = shown.max(initial=0.0) or 1.0
-    hidden = f"the first {MOST} rows and columns of {T} x {S} are shown" if max(T, S) > MOST else ""
+    last = min(S, first + MOST)
+    hidden = f"{min(T, MOST)} of {T} rows and columns {first + 1} to {last} of {S} are shown"
     return Map(
         title,
-        *([shortened(straight(text), LONGEST) for text in side[:MOST]] for side in (rows, columns)),
+        *(list(map(_short, side)) for side in (rows[:MOST], columns[first:last])),
         cells=(shown / top).round(3).tolist(),
         weights=(100 * shown).round(1).tolist(),
-        hidden=hidden,
+        hidden=hidden if max(T, S) > MOST else "",
+        marked=marked and (marked[0] - first, marked[1] - first),
         **more,
     )
+
+
+def _short(text: str) -> str:
+    return shortened(straight(text), LONGEST)
+
+
+def straight_lines(text: str) -> str:
+    """Return a text whose lines are left, and nothing in them turned round."""
+    return "\n".join(map(straight, text.splitlines())) + ("\n" if text.endswith("\n") else "")
 
 
 def arcs(reading: Reading) -> Arcs | None:
     """Lay the dependency arcs of a sentence out, tags below its words; nothing without a parse."""
     if not reading.heads:
         return None
-    words = [shortened(straight(word), LONGEST) for word in reading.cut.words]
+    words = list(map(_short, reading.cut.words))
     tags, labels = (side or [""] * len(words) for side in (reading.tags, reading.relations))
+    pairs = [(word, head - 1) for word, head in enumerate(reading.heads) if head]
     widths = [SPACE + LETTER * max(len(word), len(tag)) for word, tag in zip(words, tags)]
+    for word, head in pairs:
+        if abs(word - head) == 1:  # the relation has to fit in between
+            room = SPACE + LETTER * len(labels[word])
+            widths[word], widths[head] = max(room, widths[word]), max(room, widths[head])
     ends = [*accumulate(widths)]
     centres = [end - width / 2 for end, width in zip(ends, widths)]
-    pairs = [(word, head - 1) for word, head in enumerate(reading.heads) if head]
     levels = arc_levels(pairs)
     foot = STEP * (max(levels, default=0) + 1)
     drawn = []

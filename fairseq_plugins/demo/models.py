@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from ..bundles.translation import Translator
-from ..inference.loading import load
+from ..inference.loading import load, task_of
 from ..inference.prediction import Predictor
 from ..inference.question_answering import Reader
+from ..messages import named
+from ..service.models import find_models
 from .options import PAIRS, QUESTIONS, TEXT, TRANSLATION, DemoOptions
 from .sentences import SentenceReader
+
+LONG = {  # a task -> what becomes of texts that are longer than the model reads
+    "text_classification": {"long_examples": "truncate"},
+    "sequence_labeling": {"long_examples": "split"},
+}
 
 
 @dataclass(frozen=True)
@@ -21,7 +26,7 @@ class Shown:
     """A model with the name that it has on the page.
 
     Args:
-        name: of its folder.
+        name: of its folder, or as the user calls it.
         kind: of `options.KINDS`.
         model: what `load` returned.
         annotator: what annotates raw text, if the user names it.
@@ -42,24 +47,24 @@ def open_models(options: DemoOptions) -> list[Shown]:
     """Load all models.
 
     Raises:
-        FileNotFoundError, ValueError: see `load`; or a model is of another kind than its flag says.
+        FileNotFoundError, ValueError: see `service.models.find_models` and `load`; or a model is
+            of another kind than its flag says.
     """
-    given = [(kind, path) for kind in _KIND_OF for path in getattr(options, kind)]
-    names = _names([path for _, path in given])
+    given = [(kind, one) for kind in _KIND_OF for one in getattr(options, kind)]
+    named_paths = find_models([one for _, one in given])
     how = {"spacy_model": options.spacy_model, "int8": options.int8}
     found = []
-    for name, (kind, path) in zip(names, given):
-        model = load(path, **how)
+    for (name, paths), (kind, _) in zip(named_paths.items(), given):
+        model = load(paths, **how, **LONG.get(task_of(paths), {}))
         if kind != (other := kind_of(model)):
-            cure = f"give it with --{other}" if other else "export makes a bundle of a run"
-            raise ValueError(f"{path} is no model for --{kind}: {cure}")
+            raise ValueError(f"{named(paths)} is no model for --{kind}: give it with --{other}")
         found.append(Shown(name, kind, model, options.spacy_model))
     return found
 
 
 def kind_of(model: Any) -> str:
-    """Return which kind a loaded model is of; empty for none, a run that translates."""
-    return next((kind for kind, is_kind in _KIND_OF.items() if is_kind(model)), "")
+    """Return which kind a loaded model is of."""
+    return next(kind for kind, is_kind in _KIND_OF.items() if is_kind(model))
 
 
 def _reads(model: Any, sentences: int) -> bool:
@@ -72,15 +77,3 @@ _KIND_OF = {
     PAIRS: lambda model: _reads(model, 2),
     QUESTIONS: lambda model: isinstance(model, Reader),
 }
-
-
-def _names(paths: Sequence[str]) -> list[str]:
-    """Name models by their folders; whole paths where two are alike, with a number if these are."""
-    for names in ([Path(path).resolve().name for path in paths], [*paths]):
-        if len({*names}) == len(names):
-            return names
-    return [*_numbered(paths)]
-
-
-def _numbered(names: Iterable[str]) -> Iterable[str]:
-    return (f"{name} ({number})" for number, name in enumerate(names, 1))

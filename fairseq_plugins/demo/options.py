@@ -9,7 +9,6 @@ from ..option_flags import check, option
 
 TRANSLATION, TEXT, PAIRS, QUESTIONS = KINDS = ("translation", "text", "pairs", "questions")
 LOCAL = "127.0.0.1"
-MODELS = "bundles, or run folders where fairseq is installed"
 
 
 @dataclass(frozen=True, kw_only=True)

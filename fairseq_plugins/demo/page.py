@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from functools import partial
-
-os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # before gradio is imported
-os.environ["HF_HUB_OFFLINE"] = "1"
 
 import gradio as gr
 
@@ -43,7 +39,8 @@ def _fill(tab: Tab, models: Sequence[Shown], presets: Sequence[Sequence[str]]) -
     ways = [button.click, *(one.submit for one in fields)]
     ways += [one.input for one in asked[len(fields) :]]
     if presets:
-        held = gr.Examples([*map(list, presets)], fields, label="examples", cache_examples=False)
+        how = {"label": "examples", "cache_examples": False, "api_visibility": "private"}
+        held = gr.Examples([*map(list, presets)], fields, **how)
         ways.append(held.load_input_event.then)
     found = gr.HTML(elem_id=f"{tab.name}-found", elem_classes="fp-found", apply_default_css=False)
     show = partial(tab.show, models)

@@ -9,9 +9,8 @@ from typing import Any
 
 import yaml
 
-from ..inference.options import DIRECTIONS, TO_CONTEXT
 from ..messages import quoted
-from ..text_reading import read_text
+from ..text_reading import check_characters, read_text
 from . import views
 from .drawings import PAGE, render
 from .models import Shown
@@ -19,9 +18,7 @@ from .options import KINDS, PAIRS, QUESTIONS, TEXT, TRANSLATION
 
 SENTENCE = "sentence"
 PRESETS = PAGE / "presets.yaml"
-TO_PASSAGE = "from question to passage"
-LONGEST = {1: 500, 2: 1500, 6: 20_000}  # lines of a field -> characters that it takes
-WAYS = {TO_PASSAGE: TO_CONTEXT, "from passage to question": DIRECTIONS[1]}
+LONGEST = {1: 500, 2: 1500, 6: 10_000}  # lines of a field -> characters that it takes
 
 
 @dataclass(frozen=True)
@@ -53,9 +50,10 @@ class Tab:
     def show(self, models: Sequence[Shown], *given: str) -> str:
         """Return what models say of a user's texts as HTML; errors stand in their places."""
         for text, (label, lines) in zip(given, self.texts.items()):
-            if len(text) > LONGEST[lines]:
-                wrong = f"the {label} has {len(text)} characters; the page takes {LONGEST[lines]}"
-                return render("panels.html", panels=[(self.title, None, wrong)])
+            try:
+                _check_text(text, f"the {label}", lines)
+            except ValueError as error:
+                return render("panels.html", panels=[(self.title, None, str(error))])
         if self.single:
             *given, name = given
             models = [model for model in models if model.name == name]
@@ -72,10 +70,6 @@ def _layers(models: Sequence[Shown]) -> list[str]:
     """Return the layers that there are, and all of them together."""
     most = max(len(shown.model.models[0].encoder.layers) for shown in models)
     return [views.ALL_LAYERS, *map(str, range(most))]
-
-
-def _question(shown: Shown, asked: str, passage: str, way: str = TO_PASSAGE) -> dict[str, Any]:
-    return views.question(shown, asked, passage, WAYS[way])
 
 
 ATTENTION = ("attention of", _layers)
@@ -126,9 +120,9 @@ TABS = (
         "The answer in its passage, its rivals, the chance that there is none, and coattention.",
         (QUESTIONS,),
         {"question": 1, "passage": 6},
-        _question,
+        views.question,
         "question.html",
-        ("coattention", lambda models: [*WAYS]),
+        ("coattention", lambda models: [*views.WAYS]),
     ),
 )
 
@@ -156,4 +150,18 @@ def read_presets(path: Path = PRESETS) -> dict[str, list[list[str]]]:
                     f"{path}, {name}: expected {sizes[name]} text(s) in a list, found "
                     f"{quoted(example)}"
                 )
+            _check_example(f"{path}, {name}", name, example)
     return found
+
+
+def _check_example(where: str, name: str, example: Sequence[str]) -> None:
+    """Refuse texts that a tab does not take (ValueError)."""
+    fields = next(tab.texts for tab in TABS if tab.name == name)
+    for text, (label, lines) in zip(example, fields.items()):
+        _check_text(text, f"{where}: the {label}", lines)
+
+
+def _check_text(text: str, what: str, lines: int) -> None:
+    check_characters(text, what)
+    if len(text) > LONGEST[lines]:
+        raise ValueError(f"{what} has {len(text)} characters; the page takes {LONGEST[lines]}")

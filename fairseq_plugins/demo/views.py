@@ -11,16 +11,17 @@ from typing import Any
 from ..bundles.translation import Translator
 from ..evaluation.predictions import CLASSES, Prediction
 from ..inference.coattention import attend as attend_to_passage
-from ..inference.encoder_attention import attend
-from ..inference.options import AFFINITY, DIFFERENCE, FUSED
+from ..inference.encoder_attention import Look, attention_of, look
+from ..inference.options import AFFINITY, DIFFERENCE, DIRECTIONS, FUSED, TO_CONTEXT
 from ..inference.prediction import Predictor
-from ..inference.prediction_inputs import examples_of
 from ..inference.question_answering import Reader, Reply
 from ..messages import named
-from .drawings import Map, arcs, as_map
+from .drawings import Map, arcs, as_map, straight_lines
 from .models import Shown
 
 ALL_LAYERS = "all layers"  # their mean
+TO_PASSAGE = "from question to passage"
+WAYS = {TO_PASSAGE: TO_CONTEXT, "from passage to question": DIRECTIONS[1]}  # of coattention
 RIVALS = 5  # answers that are listed
 DUAL_GATES = ("fusion", "filter")  # of Wang et al. 2022, in the order of `nn.fusion`
 
@@ -51,19 +52,32 @@ def pair(shown: Shown, first: str, second: str, layer: str = ALL_LAYERS) -> dict
 
 
 def _labelled(model: Predictor, texts: tuple[str, ...], layer: str) -> dict[str, Any]:
-    text = texts if len(texts) > 1 else texts[0]
-    (found,) = model.predict([text])
-    ((_, _, dataset),) = model.encode(examples_of([text], model.wanted))
-    (sample,) = model.batches(dataset)
-    extra = model.outputs(sample, need_weights=True)[0][1]
+    (found,) = model.predict([texts if len(texts) > 1 else texts[0]])
+    gates, maps, note = [], [], ""
+    try:
+        seen = look(model, texts)
+        gates = gates_of(seen.extra)
+        maps = _maps(model, seen, layer)
+    except ValueError as error:  # the answer is there all the same
+        note = f"No picture: {error}"
+    return {"found": found, "bars": bars_of(found), "gates": gates, "maps": maps, "note": note}
+
+
+def _maps(model: Predictor, seen: Look, layer: str) -> list[Map]:
+    """Return the kinds of attention that there are."""
     number = None if layer == ALL_LAYERS else int(layer)
-    dual = [one for one in sorted(extra.get("difference", ())) if number in (None, one)]
     where = layer if number is None else f"layer {number}"
     kinds = {AFFINITY: where}
-    if dual:
+    if dual := [n for n in sorted(seen.extra.get("difference", ())) if number in (None, n)]:
         kinds |= {DIFFERENCE: f"layer {named(dual)}", FUSED: where}
-    maps = [_attention(model, texts, kind, number, held) for kind, held in kinds.items()]
-    return {"found": found, "bars": bars_of(found), "gates": gates_of(extra), "maps": maps}
+    maps = []
+    for kind, held in kinds.items():
+        found = attention_of(model, seen, kind=kind, layer=number, parse=False).by_word()
+        border = found.border if len(seen.sentences) > 1 else 0
+        words = found.words, found.words
+        title = f"{kind} attention, {held}"
+        maps.append(as_map(title, found.weights, *words, borders=(border, border)))
+    return maps
 
 
 def bars_of(found: Prediction) -> list[tuple[str, float]]:
@@ -87,21 +101,18 @@ def gates_of(extra: Mapping[str, Any]) -> list[tuple[str, float]]:
     return [(name, float(gate.double().mean())) for name, gate in found]
 
 
-def _attention(
-    model: Predictor, texts: tuple[str, ...], kind: str, layer: int | None, held: str
-) -> Map:
-    found = attend(model, texts, kind=kind, layer=layer, parse=False).by_word()
-    border = found.border if len(texts) > 1 else 0
-    words = found.words, found.words
-    return as_map(f"{kind} attention, {held}", found.weights, *words, borders=(border, border))
-
-
-def question(shown: Shown, asked: str, passage: str, direction: str) -> dict[str, Any]:
+def question(shown: Shown, asked: str, passage: str, way: str = TO_PASSAGE) -> dict[str, Any]:
     """Answer a question on a passage."""
     model: Reader = shown.model
-    dataset = model.ask(asked, passage)
-    reply = model.answer(asked, passage)
-    return {"reply": reply, **_answers(reply), "map": _coattention(model, dataset, direction)}
+    if getattr(model.predictor.models[0].head, "coattention", None) is None:
+        return {**_answers(model.answer(asked, passage)), "map": None}
+    found = attend_to_passage(model, model.ask(asked, passage), direction=WAYS[way])
+    number, count = found.window
+    where = f", window {number + 1} of {count}" if count > 1 else ""
+    sides = found.question, found.context
+    how = {"marked": found.span, "turned": way != TO_PASSAGE}
+    drawn = as_map(f"coattention {way}{where}", found.weights, *sides, **how)
+    return {**_answers(found.reply), "map": drawn}
 
 
 def _answers(reply: Reply) -> dict[str, Any]:
@@ -110,14 +121,5 @@ def _answers(reply: Reply) -> dict[str, Any]:
     best = found.candidates[0] if found.candidates else None
     begin, end = (best.begin, best.end) if best else (len(context), len(context))
     rivals = [*zip((one.text for one in found.candidates), found.probabilities)][:RIVALS]
-    parts = context[:begin], context[begin:end], context[end:]
-    return {"parts": parts, "rivals": rivals, "none": found.probabilities[-1]}
-
-
-def _coattention(model: Reader, dataset: Any, direction: str) -> Map | None:
-    """Return what question and passage attend to in each other; None without coattention."""
-    if getattr(model.predictor.models[0].head, "coattention", None) is None:
-        return None
-    found = attend_to_passage(model, dataset, direction=direction)
-    sides = found.question, found.context
-    return as_map("coattention", found.weights, *sides, marked=found.span)
+    parts = map(straight_lines, (context[:begin], context[begin:end], context[end:]))
+    return {"reply": reply, "parts": [*parts], "rivals": rivals, "none": found.probabilities[-1]}

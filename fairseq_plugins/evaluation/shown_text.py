@@ -12,6 +12,7 @@ NO_ANSWER = "no answer"
 LONGEST = 500  # characters of a text that are shown
 UNSEEN = frozenset(("Cc", "Cs", "Zl", "Zp"))  # controls, halves of characters, line separators
 TURNS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
+SIDES = "\u061c\u200e\u200f"  # marks of a direction
 
 _MARKDOWN = re.compile(r"([\\`*_|~<>\[\]])")
 _BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -29,7 +30,8 @@ def visible(text: str) -> str:
 
 def straight(text: str) -> str:
     """Return visible text without marks that turn the rest of a line round."""
-    return visible("".join(c for c in text if unicodedata.bidirectional(c) not in TURNS))
+    kept = (c for c in text if unicodedata.bidirectional(c) not in TURNS and c not in SIDES)
+    return visible("".join(kept))
 
 
 def as_line(text: str) -> str:

@@ -5,6 +5,7 @@ Of a long context one window is looked at: that of the best span, unless another
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..data.passages import AskedPassage
 from ..evaluation.answers import Candidate
 from .attention import check_choice
 from .options import ANSWERED, DIRECTIONS, TO_CONTEXT
-from .question_answering import Reader, Reply
+from .question_answering import Reader, Reply, row_parts
 
 
 @dataclass(frozen=True)
@@ -130,11 +131,12 @@ def attend(
     row = reply.passage.row
     border, window_begin = row.border(kept), row.begin(1, kept)
     sides = (border, row.specials(2) + kept + end - begin - border)
-    sample = reader.predictor.batch(dataset, [number])
-    _, extra = reader.predictor.outputs(sample, need_weights=True)[0]
-    weights = _weights(extra, direction, block, head, window)
+    rows = row_parts(reader.predictor.batch(dataset, [number])["net_input"], 1)
+    shown = next(islice(rows, window, None))
+    _, extra = reader.predictor.outputs({"net_input": shown}, need_weights=True)[0]
+    weights = _weights(extra, direction, block, head)
     symbols = reader.predictor.inputs.vocabulary.pieces
-    tokens = [symbols[token] for token in sample["net_input"]["src_tokens"][window].tolist()]
+    tokens = [symbols[token] for token in shown["src_tokens"][0].tolist()]
     return CoattentionMap(
         question=tokens[: sides[0]],
         context=tokens[sides[0] : sum(sides)],
@@ -147,9 +149,9 @@ def attend(
 
 
 def _weights(
-    extra: Mapping[str, Any], direction: str, block: int | None, head: int | None, window: int
+    extra: Mapping[str, Any], direction: str, block: int | None, head: int | None
 ) -> np.ndarray:
-    """Return one block's weights of question and context in one window, (Q, C) with padding.
+    """Return one block's weights of question and context in one row, (Q, C) with padding.
 
     Raises:
         ValueError: there is no coattention, or no such block or head.
@@ -159,7 +161,7 @@ def _weights(
         raise ValueError("this model has no coattention (--coattention-blocks 0)")
     check_choice("block", block, len(blocks))
     c2q, q2c = blocks[-1 if block is None else block]  # (K, H, T, S) each
-    heads = (q2c if direction == TO_CONTEXT else c2q)[window].double()  # (H, T, S)
+    heads = (q2c if direction == TO_CONTEXT else c2q)[0].double()  # (H, T, S)
     check_choice("head", head, len(heads))
     table = (heads.mean(0) if head is None else heads[head]).cpu().numpy()  # (T, S)
     return table if direction == TO_CONTEXT else table.T

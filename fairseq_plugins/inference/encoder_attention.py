@@ -7,9 +7,10 @@ all heads and all layers, special tokens left out. Rows attend to columns.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import torch
@@ -67,33 +68,72 @@ class EncoderAttention:
         return [(middle[word], middle[head]) for word, head in pairs if head != word]
 
 
+@dataclass(frozen=True)
+class Look:
+    """What a model says of one example beside its logits, with its attention.
+
+    Args:
+        example: what was read.
+        sentences: it, cut into wordpieces.
+        extra: of the first model; see `architectures.text_model.TextModel.forward`.
+    """
+
+    example: Example
+    sentences: Sequence[EncodedSentence]
+    extra: Mapping[str, Any]
+
+
 @torch.no_grad()
-def attend(
+def look(predictor: Predictor, texts: Sequence[str]) -> Look:
+    """Read a raw sentence, or a pair, with the first model of a `Predictor`.
+
+    Raises:
+        ValueError: an empty sentence, another number of sentences, or a text that is too long for
+            the model.
+    """
+    example, sentences = _encoded(predictor, texts)
+    (sample,) = predictor.batches(predictor.inputs.take([sentences]))
+    return Look(example, sentences, predictor.outputs(sample, need_weights=True)[0][1])
+
+
+def attend(predictor: Predictor, texts: Sequence[str], **wanted: Any) -> EncoderAttention:
+    """Read a raw sentence, or a pair, and return the attention of its tokens.
+
+    Args:
+        predictor: what `prediction.load` returned.
+        texts: one sentence; two for a model of pairs.
+        wanted: see `attention_of`.
+
+    Raises:
+        ValueError: see `look` and `attention_of`.
+    """
+    return attention_of(predictor, look(predictor, texts), **wanted)
+
+
+def attention_of(
     predictor: Predictor,
-    texts: Sequence[str],
+    found: Look,
     *,
     layer: int | None = None,
     head: int | None = None,
     kind: str | None = None,
     parse: bool = True,
 ) -> EncoderAttention:
-    """Read a raw sentence, or a pair, and return the attention of its tokens.
+    """Return the attention of what was read.
 
     Args:
-        predictor: what `prediction.load` returned (its first model is read).
-        texts: one sentence; two for a model of pairs.
+        predictor: what read it.
+        found: what it said.
         layer: one layer from 0 (default: the mean over layers).
         head: one head from 0 (default: the mean over heads).
         kind: which attention of a layer; see `attention.select_tables`.
         parse: whether to tell the heads of words.
 
     Raises:
-        ValueError: an empty sentence, another number of sentences, a text that is too long for
-            the model, or no such layer, head or attention.
+        ValueError: no such layer, head or attention.
     """
-    example, sentences = _encoded(predictor, texts)
-    (sample,) = predictor.batches(predictor.inputs.take([sentences]))
-    tables = select_tables(predictor.outputs(sample, need_weights=True)[0][1], kind, layer)
+    example, sentences = found.example, found.sentences
+    tables = select_tables(found.extra, kind, layer)
     check_choice("head", head, len(tables[0]))
     means = [(table.mean(0) if head is None else table[head]).cpu() for table in tables]  # (S, S)
     shown = np.ix_(*2 * [_shown(sentences, predictor.manifest.family.row)])  # (P,) twice

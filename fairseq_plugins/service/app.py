@@ -15,17 +15,18 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from .. import __version__
 from ..messages import named, quoted
 from .batching import Batcher, Closed, Full
+from .http import only_for
 from .metrics import Metrics
 from .models import Served
 from .options import ServiceOptions
@@ -254,7 +255,11 @@ def make_app(service: Service) -> ASGIApp:
         return service.counts()
 
     app.add_exception_handler(HTTPException, _refuser([f"/models/{name}" for name in models]))
-    return only_for(app, service.options.hosts)
+    return only_for(app, service.options.hosts, _not_here)
+
+
+def _not_here(reason: str) -> Response:
+    return refusal(NOT_HERE, f"{reason}; --allowed-hosts names others")
 
 
 def _refuser(places: Sequence[str]) -> Callable[[Request, HTTPException], Awaitable[Response]]:
@@ -286,25 +291,3 @@ def _add_model(app: FastAPI, service: Service, served: Served) -> None:
     for path in [place] if len(service.models) > 1 else [place, "/predict"]:
         app.add_api_route(path, ask, methods=["POST"], summary=about, openapi_extra=documented)
     app.add_api_route(place, describe, methods=["GET"], summary=f"What {served.name} is")
-
-
-def only_for(app: ASGIApp, hosts: Collection[str]) -> ASGIApp:
-    """Return an application that answers to some names alone; to all if there are none."""
-
-    async def checked(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and hosts:
-            given = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
-            if host_of(given) not in hosts:
-                reason = f"Host {quoted(given)} is not served here; --allowed-hosts names others"
-                await refusal(NOT_HERE, reason)(scope, receive, send)
-                return
-        await app(scope, receive, send)
-
-    return checked
-
-
-def host_of(header: str) -> str:
-    """Return the name in a Host header, without its port and the brackets of IPv6."""
-    if header.startswith("["):
-        return header[1:].partition("]")[0].lower()
-    return header.partition(":")[0].lower()

@@ -1,12 +1,11 @@
 """Options of the service, and their limits; importing this loads no library of the web."""
 
-import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..option_flags import check, option
+from .http import names_of
 
-LOCAL = ("localhost", "127.0.0.1", "::1")
 LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -55,21 +54,6 @@ class ServiceOptions:
             )
 
     @property
-    def is_local(self) -> bool:
-        """Whether only this machine can ask."""
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
-
-    @property
     def hosts(self) -> frozenset[str]:
-        """The names by which it may be asked; empty for all.
-
-        At a local address only this machine's own: a web page whose name leads there all of a
-        sudden (DNS rebinding) is not heard.
-        """
-        if not self.is_local:
-            return frozenset()
-        given = (one.strip().lower() for one in self.allowed_hosts.split(","))
-        return frozenset({*LOCAL, self.host.lower(), *filter(None, given)})
+        """The names by which it may be asked; none for any."""
+        return names_of(self.host, self.allowed_hosts)

@@ -7,24 +7,19 @@ second one ends the process at once.
 from __future__ import annotations
 
 import logging
-import os
-import signal
 import socket
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
-from importlib.util import find_spec
 from typing import Any
 
 from ..messages import named
 from .batching import Batcher
+from .http import address_of, bind, check_libraries, until_told
 from .metrics import Metrics
 from .models import Served, find_models, load_model
 from .options import ServiceOptions
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
 BACKLOG = 2048  # connections that wait to be taken
-TICK = 0.5  # seconds between looks at signals
 CHARACTERS = 1000  # of a text, of which a full batch is made
 OFF: dict[str, Any] = {"lifespan": "off", "ws": "none", "proxy_headers": False}  # of uvicorn
 LAST = 5  # seconds beyond the time of a request until the end does not wait any longer
@@ -44,7 +39,7 @@ def serve(options: ServiceOptions, ready: Callable[[str], None]) -> None:
             or libraries that are missing.
     """
     options.check()
-    check_libraries()
+    check_libraries("fastapi", "uvicorn")
     paths = find_models(options.bundles)
     with bind(options.host, options.port) as port:
         _set_threads(options.threads)
@@ -55,39 +50,6 @@ def serve(options: ServiceOptions, ready: Callable[[str], None]) -> None:
             logger.info("loaded %s in %.1f seconds", name, time.monotonic() - start)
         run(models, port, options, ready)
     logger.info("ended")
-
-
-def check_libraries() -> None:
-    """Refuse to begin without what the service is made of (ValueError)."""
-    if missing := [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]:
-        raise ValueError(
-            f"{named(missing, between=' and ')} not installed: pip install 'fairseq-plugins[web]'"
-        )
-
-
-def bind(host: str, port: int) -> socket.socket:
-    """Take a port; nobody can connect yet.
-
-    Raises:
-        ValueError: there is no such address, or the port is taken.
-    """
-    taken = None
-    try:
-        kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        taken = socket.socket(kind, socket.SOCK_STREAM)
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind(address)
-    except OSError as error:
-        if taken is not None:
-            taken.close()
-        raise ValueError(f"--host {host} --port {port}: {error.strerror}") from None
-    return taken
-
-
-def address_of(port: socket.socket) -> str:
-    """Return the address of a port for users."""
-    host, number = port.getsockname()[:2]
-    return f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
 
 
 def _set_threads(count: int) -> None:
@@ -126,27 +88,3 @@ def run(
     told = f"serving {named(models)} at {address_of(port)}"
     until_told(server, port, lambda: ready(told))
     batcher.close(LAST)
-
-
-def until_told(server: Any, port: socket.socket, ready: Callable[[], None]) -> None:
-    """Run a server in a thread until a signal comes; signals are for the main thread."""
-
-    def on_signal(number: int, frame: object) -> None:
-        if server.should_exit:
-            os._exit(128 + number)
-        server.should_exit = True
-
-    before = {number: signal.signal(number, on_signal) for number in SIGNALS}
-    try:
-        with ThreadPoolExecutor(1, "http") as pool:
-            running = pool.submit(server.run, [port])
-            try:
-                ready()
-                while not wait([running], TICK).done:
-                    pass
-            finally:
-                server.should_exit = True
-            running.result()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -8,15 +8,19 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 
+import gradio
+import numpy as np
 import pytest
 from cli.demo_models import make_bundles
-from test_layering import ABSENT
+from gradio.routes import App
 
-from fairseq_plugins.demo import models, tabs
+from fairseq_plugins.demo import models, tabs, views
+from fairseq_plugins.demo.guard import refused
 from fairseq_plugins.demo.options import DemoOptions
+from fairseq_plugins.service import http
 
 pytestmark = pytest.mark.slow
 HOSTILE = "<img src=x onerror=\"document.title='broken in'\"> </textarea><script>alert(1)</script>"
@@ -108,28 +112,65 @@ def test_the_page_says_what_the_models_say(shown):
     assert [kind for kind in kinds if f"<figcaption>{kind}" in page] == kinds[:1]
 
 
-def test_directions_of_coattention_differ(shown):
-    pages = {
-        way: TABS["questions"].show(of(shown, "questions"), *ASKED["questions"], way)
-        for way in tabs.WAYS
-    }
-    first, second = pages.values()
-    assert first != second
+def test_directions_of_coattention_are_told(shown):
+    for way in views.WAYS:
+        values = views.question(of(shown, "questions")[0], *ASKED["questions"], way)
+        drawn = values["map"]
+        assert way in drawn.title
+        sums = np.sum(drawn.weights, axis=0 if drawn.turned else 1)
+        assert np.allclose(sums, 100, atol=2)  # each of who looks at the others looks once
+        page = TABS["questions"].show(of(shown, "questions")[:1], *ASKED["questions"], way)
+        sides = drawn.columns[0], drawn.rows[1]
+        first, second = sides if drawn.turned else sides[::-1]
+        assert f'title="{escape(first)} → {escape(second)}: ' in page
+
+
+def test_an_answer_stays_where_its_picture_cannot_be_drawn(shown):
+    page = TABS["text"].show(of(shown, "text"), "good dogs run .", "7")
+    assert page.count("No picture: there is no layer 7") == 2
+    assert 'class="fp-error"' not in page
+    page = TABS["text"].show(of(shown, "text"), "a " * 749)
+    assert page.count("No picture: the text has ") == 2
+    assert 'class="fp-error"' not in page
+
+
+def test_half_a_character_is_refused(shown):
+    for name, given in ASKED.items():
+        page = TABS[name].show(of(shown, name), "\ud800", *given[1:])
+        assert "half a character" in page, name
+
+
+WATCHED = """
+import sys
+from fairseq_plugins.cli.main import main
+
+def watch(event, given):
+    if event in ("socket.connect", "socket.getaddrinfo"):
+        host = given[1][0] if event == "socket.connect" else given[0]
+        if not str(host).startswith("127.") and host not in ("::1", "localhost"):
+            print("ASKED", event, host, file=sys.stderr, flush=True)
+
+sys.addaudithook(watch)
+sys.exit(main(sys.argv[1:]))
+"""
 
 
 @contextmanager
 def served(root: Path, *more: str, given=GIVEN):
-    """Serve the page from a process of its own; yield its address."""
-    words = [sys.executable, "-m", "fairseq_plugins", "demo", "--port", "0", *more]
+    """Serve the page from a process of its own, which speaks to nobody; yield its address."""
+    words = [sys.executable, "-c", WATCHED, "demo", "--port", "0", *more]
     for kind, paths in flags(root, given).items():
         words += [f"--{kind}", *paths]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(words, **pipes, text=True) as process:
         try:
             said = process.stdout.readline()
             yield re.fullmatch(r"the page is at (http://\S+)\n", said).group(1)
         finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(20)
+            process.send_signal(signal.SIGTERM)
+            err = process.communicate(timeout=30)[1]
+        assert process.returncode == 0
+        assert "ASKED" not in err
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +199,11 @@ def opened(browser, address, width=1280):
 
 def show(page, title, *texts):
     """Fill in a tab and wait for what is found."""
-    page.get_by_role("tab", name=title, exact=True).click()
+    button = page.get_by_role("tab", name=title, exact=True)
+    if not button.is_visible():  # on a phone
+        page.get_by_label("More tabs").click()
+        button = page.locator(".overflow-dropdown button", has_text=title)
+    button.click()
     tab = page.locator("[role=tabpanel]:visible")
     for field, text in zip(tab.locator("textarea, input[type=text]").all(), texts):
         field.fill(text)
@@ -203,18 +248,63 @@ def request(address: str, head: str) -> str:
         return link.makefile("rb").read().decode("utf-8", "replace").partition("\r\n\r\n")[0]
 
 
-def test_strangers_and_files_are_refused(address):
-    assert request(address, "GET / HTTP/1.1\r\nHost: elsewhere.example").startswith("HTTP/1.1 400")
-    host = f"Host: {address.removeprefix('http://')}"
-    for path in ("upload", "file=/etc/passwd", "proxy=http://elsewhere.example"):
-        for verb in ("GET", "POST"):
-            said = request(
-                address, f"{verb} /gradio_api/{path} HTTP/1.1\r\n{host}\r\nContent-Length: 0"
-            )
-            assert said.startswith("HTTP/1.1 404"), path
-    said = request(address, f"GET / HTTP/1.1\r\n{host}").lower()
-    assert "content-security-policy: default-src 'self'" in said
-    assert "frame-ancestors 'none'" in said
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("/", "", 200),
+        ("/", "Host: elsewhere.example", 400),
+        ("/", "Origin: http://elsewhere.example", 403),
+        ("/", "Origin: null", 403),
+        ("/", "Sec-Fetch-Site: same-site\r\nSec-Fetch-Mode: cors", 403),
+        ("/", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate", 200),  # a link to it
+        ("/config", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate", 403),
+        ("/config", "Sec-Fetch-Site: same-origin", 200),
+        ("/gradio_api/file=/etc/passwd", "", 404),
+        ("/gradio_api/run-history/buckets", "", 404),
+        ("/openapi.json", "", 404),
+        ("/../config", "", 404),
+    ],
+)
+def test_only_the_page_itself_may_ask(address, path, headers, status):
+    own = address.removeprefix("http://")
+    given = headers if headers.startswith("Host") else f"Host: {own}\r\n{headers}".strip()
+    said = request(address, f"GET {path} HTTP/1.1\r\n{given}").lower()
+    assert said.startswith(f"http/1.1 {status} ")
+    assert "access-control-allow-origin" not in said
+    if status != 400:
+        assert "content-security-policy: default-src 'self'" in said
+        assert "cross-origin-resource-policy: same-origin" in said
+
+
+def test_other_addresses_of_this_machine_are_guarded_as_well(root):
+    with served(root, "--host", "127.0.0.2", given={"text": ("sla",)}) as place:
+        assert request(place, "GET / HTTP/1.1\r\nHost: elsewhere").startswith("HTTP/1.1 400")
+
+
+def paths_of(routes):
+    """Yield the paths of routes, those of included routers as well."""
+    for route in routes:
+        inner = getattr(route, "original_router", None)
+        yield from [route.path] if inner is None else paths_of(inner.routes)
+
+
+def test_routes_of_gradio_are_closed_but_for_those_of_the_page():
+    known = {*paths_of(App.create_app(gradio.Blocks(analytics_enabled=False)).routes)}
+    asked = {path for path in known if not refused("GET", path, {})}
+    assert asked == {
+        *("/", "/config", "/theme.css", "/favicon.ico", "/manifest.json"),
+        *("/assets/{path:path}", "/static/{path:path}"),
+        *("/gradio_api/run/{api_name}", "/gradio_api/run/{api_name}/"),
+        *("/gradio_api/queue/join", "/gradio_api/queue/data"),
+    }
+    assert len(known) > 50
+
+
+def test_libraries_are_told_to_stay_here_before_they_are_imported():
+    code = "import fairseq_plugins.demo.server, huggingface_hub.constants as c\n"
+    code += "import os; print(c.HF_HUB_OFFLINE, os.environ['GRADIO_ANALYTICS_ENABLED'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "True False\n"
 
 
 def test_wrong_models_and_ports_are_refused_before_anything_is_served(root, run_here):
@@ -225,6 +315,7 @@ def test_wrong_models_and_ports_are_refused_before_anything_is_served(root, run_
         (): "no model to look at: name one with --translation, --text, --pairs, --questions",
         ("--text", root / "sla", "--port", "70000"): "--port 70000: must be from 0 to 65535",
         ("--text", root / "nothing"): "nothing",
+        ("--text", root / "sla", "--host", ""): "--host is empty",
         ("--text", root / "sla", "--presets", root / "none"): "none: no such file",
     }
     for words, said in wrong.items():
@@ -232,13 +323,10 @@ def test_wrong_models_and_ports_are_refused_before_anything_is_served(root, run_
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         err = run_here("demo", "--text", root / "sla", "--port", port, fails=True).err
-    assert f"127.0.0.1:{port}: Address already in use" in err
+    assert f"--host 127.0.0.1 --port {port}: Address already in use" in err
 
 
-def test_without_gradio_it_says_what_to_install(root):
-    call = "from fairseq_plugins.cli.main import main\nsys.exit(main(sys.argv[1:]))"
-    code = ABSENT.format(absent=("gradio",)) + call
-    words = [sys.executable, "-c", code, "demo", "--text", str(root / "sla")]
-    done = subprocess.run(words, capture_output=True, text=True)
-    wanted = "error: gradio is not installed: pip install 'fairseq-plugins[web]'\n"
-    assert (done.returncode, done.stderr) == (1, wanted)
+def test_without_gradio_it_says_what_to_install(root, run_here, monkeypatch):
+    monkeypatch.setattr(http, "find_spec", lambda name: None if name == "gradio" else name)
+    err = run_here("demo", "--text", root / "sla", fails=True).err
+    assert err == "error: gradio not installed: pip install 'fairseq-plugins[web]'\n"

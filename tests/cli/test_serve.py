@@ -208,10 +208,10 @@ def test_what_cannot_be_served_is_refused_before_models_are_loaded(bundles, caps
 
 @pytest.mark.parametrize("missing", ["fastapi", "uvicorn"])
 def test_missing_libraries_are_named(bundles, capsys, monkeypatch, missing):
-    from fairseq_plugins.service import server
+    from fairseq_plugins.service import http
 
-    real = server.find_spec
-    monkeypatch.setattr(server, "find_spec", lambda name: None if name == missing else real(name))
+    real = http.find_spec
+    monkeypatch.setattr(http, "find_spec", lambda name: None if name == missing else real(name))
     told = refused(capsys, bundles / "classes")
     assert told == f"error: {missing} not installed: pip install 'fairseq-plugins[web]'\n"
 
@@ -238,7 +238,7 @@ def test_cards_are_read_from_the_bundle_alone(bundles, tmp_path):
 def test_a_second_signal_ends_at_once(tmp_path):
     code = """
 import os, signal, socket, threading, time
-from fairseq_plugins.service.server import until_told
+from fairseq_plugins.service.http import until_told
 class Server:
     should_exit = False
     def run(self, sockets):

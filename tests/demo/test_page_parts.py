@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from fairseq_plugins.demo.drawings import MOST, arcs, as_map, render
-from fairseq_plugins.demo.models import _names
 from fairseq_plugins.demo.options import DemoOptions
 from fairseq_plugins.demo.sentences import Cut, Reading
 from fairseq_plugins.demo.tabs import PRESETS, TABS, read_presets
@@ -58,15 +57,13 @@ def test_a_map_keeps_the_weights_and_says_what_it_hides():
     assert np.allclose(np.array(small.weights), 100 * weights, atol=0.1)
     assert (small.rows, small.columns, small.hidden) == ([*"abc"], [*"de"], "")
     assert as_map("x", weights * 0, "abc", "de").cells == [[0, 0]] * 3
-    wide = as_map("x", np.ones((2, MOST + 5)), "ab", ["w"] * (MOST + 5))
+    many = MOST + 45
+    wide = as_map("x", np.ones((2, many)), "ab", [*map(str, range(many))])
     assert len(wide.columns) == len(wide.cells[0]) == MOST
-    assert f"of 2 x {MOST + 5}" in wide.hidden
-
-
-def test_models_are_named_by_folders_unless_two_are_alike():
-    assert _names(["a/x", "a/y/"]) == ["x", "y"]
-    assert _names(["a/x", "b/x"]) == ["a/x", "b/x"]
-    assert _names(["a/x", "a/x"]) == ["a/x (1)", "a/x (2)"]
+    assert wide.hidden == f"2 of 2 rows and columns 1 to {MOST} of {many} are shown"
+    for first, last in ((0, 2), (60, 61), (many - 3, many - 1)):
+        near = as_map("x", np.ones((2, many)), "ab", [*map(str, range(many))], marked=(first, last))
+        assert [near.columns[place] for place in near.marked] == [str(first), str(last)]
 
 
 def test_our_own_presets_fit_the_tabs():
@@ -83,6 +80,8 @@ def test_our_own_presets_fit_the_tabs():
         ("text: [[1]]", "text: expected 1 text"),
         ("text: a", "text: expected 1 text"),
         ("texts: [[a]]", "expected examples under sentence, translation, text, pairs, questions"),
+        ('text: [["\\ud800"]]', "half a character"),
+        (f"text: [[{'a' * 1501}]]", "the sentence has 1501 characters; the page takes 1500"),
         ("- a", "expected examples under"),
         ("a: [", "is no YAML"),
         ("x: !!python/object/apply:os.system [echo]", "is no YAML"),

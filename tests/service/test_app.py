@@ -15,8 +15,9 @@ from contextlib import contextmanager
 import pytest
 import uvicorn
 
-from fairseq_plugins.service.app import Service, host_of, make_app
+from fairseq_plugins.service.app import Service, make_app
 from fairseq_plugins.service.batching import Batcher
+from fairseq_plugins.service.http import host_of
 from fairseq_plugins.service.kinds import Kind
 from fairseq_plugins.service.metrics import Metrics
 from fairseq_plugins.service.models import Served
