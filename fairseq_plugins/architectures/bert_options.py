@@ -1,8 +1,8 @@
 """Options of the BERT models, and the architectures as values of them.
 
 An architecture is a kind (what is added to BERT) and a size, e.g. ``bert_pos_minilm``. Options that
-it presets are ``Optional`` with default None, "as the architecture says"; `resolve` fills them.
-Base presets must never change: checkpoints may rely on them.
+all of them preset are ``Optional`` with default None, "as the architecture says"; `resolve` fills
+them. Base presets must never change: checkpoints may rely on them.
 """
 
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from typing import Any, Optional
 from ..nn.ancestor_attention import MIXES
 from ..nn.bert import ACTIVATIONS, POOLER_ACTIVATIONS
 from ..nn.infusion import INITS, MERGES
-from ..nn.tree_masks import ANCESTOR_PAIRS
+from ..nn.tree_masks import ANCESTOR_MASKS, ANCESTOR_PAIRS, EXACT, PUNCTUATION
 from ..option_flags import choice, option
 from ..pretrained.families import FAMILIES
 from . import local_options
 from .dual_options import DualOptions
-from .local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, LocalOptions
-from .options import NONE, architecture, preset, write, written
+from .local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, SEPARATE, LocalOptions
+from .options import NONE, architecture, merged, preset, write, written
 from .span_options import SpanOptions
 
 FAMILY = "bert_plain"  # the registered model whose values all others are
@@ -50,6 +50,13 @@ KINDS: dict[str, dict[str, Any]] = {
     "bert_plain": PLAIN,
     "bert_pos": {**PLAIN, "features": "pos"},
     "bert_sla": {**PLAIN, "local_attention": "sla"},
+    "bert_sla_released": {
+        **PLAIN,
+        "local_attention": "sla",
+        "tree_threshold": 3,
+        "tree_open": PUNCTUATION,
+        "local_dropout": SEPARATE,
+    },
     "bert_wla": {**PLAIN, "local_attention": "wla"},
     "bert_lisa": {**PLAIN, "parent_loss_weight": 1.0},
     "bert_sgnet": {**PLAIN, "ancestor_layers": 1},
@@ -117,10 +124,11 @@ class BertOptions(LocalOptions, DualOptions, SpanOptions):
         "SGNet: further layers on top in which words see only their ancestors in the tree",
         least=0,
     )
-    ancestor_mask: choice(["exact", "span"]) = option(
-        "SGNet: ancestors by the tree, or by the first and last word of subtrees as in "
-        "its own program (the same unless branches cross)",
-        "exact",
+    ancestor_mask: choice(list(ANCESTOR_MASKS)) = option(
+        "SGNet: ancestors by the tree (exact), by the first and last word of subtrees (span; the "
+        "same unless branches cross), or as in its own program, which takes spans and of each "
+        "word its first subword alone (released)",
+        EXACT,
     )
     ancestor_pairs: choice(list(ANCESTOR_PAIRS)) = option(
         "SGNet: whether words of a pair see the words of the other sentence (open), or "
@@ -164,7 +172,28 @@ class BertOptions(LocalOptions, DualOptions, SpanOptions):
     inventories: Optional[str] = written(longest=100_000)  # see `syntax.layers.digests`
 
 
+def presets_of(cfg: Any) -> dict[str, Any]:
+    """Return the options that the architecture of ``cfg`` presets."""
+    return ARCHITECTURES.get(architecture(cfg), ARCHITECTURES[FAMILY])
+
+
 def resolve(cfg: Any) -> None:
-    """Fill every preset option that is None as the architecture of ``cfg`` says, in place."""
-    presets = ARCHITECTURES.get(architecture(cfg), ARCHITECTURES[FAMILY])
+    """Fill every preset option that is None as the architecture of ``cfg`` says, in place.
+
+    On the command line no option is there that is not given. Hydra fills in those that have a
+    default before; see `departures`.
+    """
+    presets = presets_of(cfg)
     write(cfg, **{key: value for key, value in presets.items() if getattr(cfg, key, None) is None})
+
+
+def departures(cfg: Any) -> dict[str, tuple[Any, Any]]:
+    """Return options that are otherwise than the architecture alone presets them.
+
+    Returns:
+        Option -> what the architecture says, what ``cfg`` does; of those that have a default.
+    """
+    own = {key: value for key, value in presets_of(cfg).items() if key not in PLAIN | SIZES["base"]}
+    given = merged(cfg, BertOptions)
+    found = {key: (value, getattr(given, key)) for key, value in own.items()}
+    return {key: pair for key, pair in found.items() if pair[0] != pair[1]}

@@ -36,6 +36,11 @@ class LocalOptions(Options):
         "as a query (asymmetric, the paper's), as query or key (symmetric), or not at all",
         "asymmetric",
     )
+    tree_open: choice(list(tree_masks.OPENED)) = option(
+        "sla: what all words see, however far in the tree: punctuation signs, as in the authors' "
+        "program (subwords in !\"#$%&'()*+,.-/:;<=>?@[\\]^_), or none",
+        tree_masks.NONE,
+    )
     window: int = option("wla: how far to each side attention goes", 4, least=0)
     window_unit: choice(list(tree_masks.UNITS)) = option("wla: what --window counts", "subwords")
     gate_bias_init: float = option(
@@ -60,7 +65,7 @@ def read_rules(
 ) -> tuple[Rule, ...]:
     """Return where each local attention may go that an option names; see `read_local`."""
     found: dict[str, Rule] = {
-        "sla": TreeRule(args.tree_threshold, args.tree_neighbours),
+        "sla": TreeRule(args.tree_threshold, args.tree_neighbours, args.tree_open),
         "wla": WindowRule(args.window, args.window_unit),
         **{name: RelationRule(name) for name in RELATIONS},
     }

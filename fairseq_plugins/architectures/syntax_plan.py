@@ -65,5 +65,10 @@ def top(args: BertOptions, shape: BertShape) -> SyntaxLayers | None:
     """Return the syntax-guided layers on top, or None."""
     if not args.ancestor_layers:
         return None
-    how = {"span": args.ancestor_mask == "span", "pairs": args.ancestor_pairs}
+    how = {"mask": args.ancestor_mask, "pairs": args.ancestor_pairs}
     return SyntaxLayers(shape, args.ancestor_layers, **how, mix=args.ancestor_mix)
+
+
+def reads_punctuation(args: BertOptions) -> bool:
+    """Whether the attention must know which subwords are punctuation signs."""
+    return any(rule.needs_punctuation for rule in read_rules(args.local_attention, args))

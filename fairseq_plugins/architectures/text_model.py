@@ -18,6 +18,7 @@ from ..nn.infusion import FeatureInfusion
 from ..nn.span_heads import SpanReader
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import Layer
+from ..syntax.subwords import is_sign
 from . import bert_plan, syntax_plan
 from .bert_options import BertOptions
 from .span_options import SPANS, span_reader
@@ -49,7 +50,8 @@ class TextModel(nn.Module):
         shape = bert_plan.shape_of(args, vocabulary)
         infusion = _infusion(args, shape, needs.features, layers)
         attention, top = (make(args, shape) for make in (syntax_plan.attention, syntax_plan.top))
-        self.encoder = BertEncoder(shape, attention, infusion, top)
+        signs = _signs(vocabulary) if syntax_plan.reads_punctuation(args) else None
+        self.encoder = BertEncoder(shape, attention, infusion, top, signs)
         self.head = _head(args, shape)
         self.needs = needs
         self.parent_weight = args.parent_loss_weight
@@ -144,6 +146,11 @@ class TextModel(nn.Module):
 def _size(*modules: Any) -> int:
     """Count the parameters of modules, of which some may be None."""
     return sum(p.numel() for part in modules if part is not None for p in part.parameters())
+
+
+def _signs(vocabulary: Vocabulary) -> Tensor:
+    """Tell of subwords whether they are punctuation signs, (V,)."""
+    return torch.tensor([is_sign(piece) for piece in vocabulary.pieces])
 
 
 def _infusion(

@@ -12,5 +12,6 @@ TARGETS = {
 SPANS, WORD_LABELS = "spans", "word_labels"
 LABELLED = ("classes", "word_labels")  # targets that have a list of labels
 TOKENIZE = ("whitespace", "characters", "spacy")
+CASED, AS_TOKENISED = PARSE_TEXT = ("cased", "as-tokenised")  # what an annotator is shown
 UNKNOWN, UNANSWERABLE, ANSWERABLE = range(3)  # what is known of a question's answer
 WINDOWS = ("max_positions", "doc_stride", "max_query_length")

@@ -23,6 +23,7 @@ from ..syntax.layers import (
     WORD_PAIR,
     Layer,
     held_layers,
+    identity_line,
     in_order,
     layer_of,
     layers_of,
@@ -96,7 +97,8 @@ class Manifest:
     # how raw text of both sides becomes subwords; read by `text.source_encoder`
     segmentation: dict[str, Any] = field(default_factory=dict)
     # name, version and content hash of what annotated the text (empty: nothing did); ``model``
-    # names the spaCy pipeline for raw text; ``target`` is the identity of what annotated the target
+    # names the spaCy pipeline for raw text; ``text`` is ``as-tokenised`` where it was shown small
+    # letters (see `text.lowered`); ``target`` is the identity of what annotated the target
     annotator: dict[str, str] = field(default_factory=dict)
     # per split, of parallel text ``lines`` and ``tokens`` (stream -> number); of texts
     # ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``, ``longest``
@@ -141,9 +143,8 @@ class Manifest:
 
     @property
     def annotator_id(self) -> str:
-        """One line that identifies the annotator: ``name version hash``; empty without one."""
-        known = ("name", "version", "hash")
-        return " ".join(self.annotator[name] for name in known if name in self.annotator)
+        """One line that identifies the annotator (`identity_line`); empty without one."""
+        return identity_line(self.annotator)
 
     @property
     def pair(self) -> str:

@@ -9,7 +9,7 @@ from ..messages import named, quoted
 from ..pretrained.families import FAMILIES, WORDPIECE
 from ..syntax.layers import CHOICES, OF_PAIRS, are_known, parse_features, parse_targets
 from ..text_reading import is_cell
-from .folder_names import LABELLED, SPANS, TARGETS, TOKENIZE, WINDOWS
+from .folder_names import CASED, LABELLED, PARSE_TEXT, SPANS, TARGETS, TOKENIZE, WINDOWS
 
 SEGMENTATION = {"tokenizer", "normalizer", "subwords", "model", "vocabulary"}
 WORDPIECES = ("lowercase", "strip_accents", "chinese_characters")
@@ -23,6 +23,8 @@ def common_problems(manifest: Any) -> Iterator[str]:
     for key, value in manifest.annotator.items():
         if not isinstance(value, str):
             yield f"'annotator' says {quoted(value)} for {quoted(key)}"
+    if (text := manifest.annotator.get("text", CASED)) not in PARSE_TEXT:
+        yield f"'annotator' was shown {quoted(text)}; choices: {named(PARSE_TEXT)}"
     for name, entry in manifest.products.items():
         if type(entry["size"]) is not int or not isinstance(entry["sha256"], str):
             yield f"'products' says {quoted(entry)} of {quoted(name)}"

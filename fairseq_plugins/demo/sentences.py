@@ -98,7 +98,7 @@ class SentenceReader:
         known = _of_words(cut.words, note)
         columns = _columns([layer_of(POS)], cut, known) | spelling | cut.columns
         parts = (known.get(name, []) for name in (POS, TREE, RELATIONS))
-        name = annotator_line(annotator).rpartition(" ")[0]  # without its hash
+        name = " ".join(annotator_line(annotator).split(" ")[:2])  # without its hash
         return Reading(cut, columns, read, *parts, annotator=name)
 
     @cached_property

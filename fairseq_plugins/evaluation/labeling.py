@@ -145,7 +145,7 @@ def word_groups(labels: Iterable[str], positive: str) -> dict[str, WordGroup]:
     """
     groups = {"accuracy": WordGroup(word_counts, _accuracy)}
     if any(label[:2] in ("B-", "I-") for label in labels):
-        groups["entity"] = WordGroup(entity_counts, _named("entity_", precision_recall_f))
+        groups["entity"] = WordGroup(entity_counts, _entity_scores)
     if positive:
         counts = (partial(count, positive=positive) for count in (token_counts, detection_counts))
         half = partial(precision_recall_f, beta=0.5)
@@ -156,6 +156,11 @@ def word_groups(labels: Iterable[str], positive: str) -> dict[str, WordGroup]:
 
 def _accuracy(right: int, words: int) -> dict[str, float]:
     return {"accuracy": float(right / words) if words else 0.0}
+
+
+def _entity_scores(*counts: int) -> dict[str, float]:
+    half = precision_recall_f(*counts, beta=0.5)[2]
+    return {**_named("entity_", precision_recall_f)(*counts), "entity_f0.5": half}
 
 
 def _named(

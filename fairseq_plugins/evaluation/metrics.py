@@ -2,8 +2,8 @@
 
 classes      accuracy, macro_f1, mcc; f1 of the positive class where there is one
 score        pearson, spearman, mse
-word_labels  accuracy; entity_precision, entity_recall, entity_f1 where labels name entities
-             (B-, I- ...); with an error label token_precision, token_recall, token_f0.5,
+word_labels  accuracy; entity_precision, entity_recall, entity_f1, entity_f0.5 where labels name
+             spans (B-, I- ...); with an error label token_precision, token_recall, token_f0.5,
              detection_precision, detection_recall, detection_f1, detection_false_positive_rate
 spans        exact, f1; has_answer_exact, has_answer_f1, no_answer_exact, no_answer_f1 of the
              questions with an answer and of those without
@@ -31,7 +31,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "score": ("pearson", "spearman", "mse"),
     "word_labels": (
         "accuracy",
-        *(f"entity_{name}" for name in ("precision", "recall", "f1")),
+        *(f"entity_{name}" for name in ("precision", "recall", "f1", "f0.5")),
         *(f"token_{name}" for name in ("precision", "recall", "f0.5")),
         *(f"detection_{name}" for name in ("precision", "recall", "f1", "false_positive_rate")),
     ),

@@ -26,6 +26,7 @@ from ..nn.masks import AdditiveMask, allowed_keys
 from ..nn.mixed_attention import fused, fuses, openly
 from ..nn.tree_masks import Rule
 from ..syntax.layers import Layer, column_places
+from ..syntax.subwords import is_sign
 
 OPTION = "--encoder-attention"
 
@@ -85,6 +86,7 @@ def openings(
     padding_mask: Tensor,
     src_factors: Optional[Tensor],
     dtype: torch.dtype = torch.float32,
+    punctuation: Optional[Tensor] = None,
 ) -> tuple[AdditiveMask, ...]:
     """Find out who may see whom, without waiting for the device.
 
@@ -94,6 +96,7 @@ def openings(
         padding_mask: True at padding, (B, S).
         src_factors: (B, S, F), or None where the plan reads no columns of it.
         dtype: of the scores.
+        punctuation: True at punctuation signs, (B, S), where a rule of the plan reads it.
 
     Returns:
         For global attention (B, 1, S), and for each local one (B, S, S).
@@ -105,7 +108,7 @@ def openings(
         if any(rule.needs_heads for rule in plan.rules):
             heads = heads_of_words(numbers, above)
     keys = allowed_keys(padding_mask)[:, 0]  # (B, 1, S)
-    allowed = (keys, *(rule(words, None, heads) & keys for rule in plan.rules))
+    allowed = (keys, *(rule(words, None, heads, punctuation) & keys for rule in plan.rules))
     return tuple(AdditiveMask.of(part, dtype) for part in allowed)
 
 
@@ -196,6 +199,10 @@ class SyntaxEncoder(TransformerEncoderBase):
         self.local = local
         self._built = 0  # layers so far
         super().__init__(cfg, dictionary, embed_tokens)
+        signs = None
+        if any(rule.needs_punctuation for rule in local.rules):
+            signs = torch.tensor([is_sign(symbol) for symbol in dictionary.symbols])  # (V,)
+        self.register_buffer("punctuation", signs, persistent=False)
         self.columns = local.columns  # that are read of src_factors
         if isinstance(embed_tokens, FactoredEmbedding):
             self.columns += embed_tokens.factors.columns
@@ -274,7 +281,8 @@ class SyntaxEncoder(TransformerEncoderBase):
         special = padding_mask | src_tokens.eq(self.dictionary.eos())
         kind = x.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else x.dtype
-        masks = openings(self.local, special, padding_mask, src_factors, dtype)
+        signs = None if self.punctuation is None else self.punctuation[src_tokens]  # (B, S)
+        masks = openings(self.local, special, padding_mask, src_factors, dtype, signs)
         states = [x] if every else []
         for layer in self.layers:
             local = getattr(layer, "takes_openings", False)

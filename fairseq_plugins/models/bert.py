@@ -1,11 +1,11 @@
 """``bert_plain`` and its relatives: BERT with a layer that classifies, tags or finds answers.
 
 Every architecture is a value of one model: sizes, features (``bert_pos``), local attention
-(``bert_sla``, ``bert_wla``, ``bert_syntax_masks``), supervised heads (``bert_lisa``), layers on top
-(``bert_sgnet``), difference attention (``dabert``), word similarities (``bert_uer``), coattention
-(``bertqa``, for question answering); all of them combine, in encoders of every family of
-`pretrained.families`. The mathematics lives in `nn`; here options become its parts, and a
-pretrained checkpoint its weights.
+(``bert_sla``, ``bert_sla_released``, ``bert_wla``, ``bert_syntax_masks``), supervised heads
+(``bert_lisa``), layers on top (``bert_sgnet``), difference attention (``dabert``), word
+similarities (``bert_uer``), coattention (``bertqa``, for question answering); all of them combine,
+in encoders of every family of `pretrained.families`. The mathematics lives in `nn`; here options
+become its parts, and a pretrained checkpoint its weights.
 """
 
 import json
@@ -18,10 +18,11 @@ from fairseq.models import BaseFairseqModel, register_model, register_model_arch
 from torch import Tensor
 
 from ..architectures import bert_plan, syntax_plan
-from ..architectures.bert_options import ARCHITECTURES, BEFORE, FAMILY, resolve
+from ..architectures.bert_options import ARCHITECTURES, BEFORE, FAMILY, departures, resolve
 from ..architectures.options import NONE, merged, write
 from ..architectures.span_options import check_spans
 from ..architectures.text_model import TextModel
+from ..option_flags import flag_of
 from ..pretrained import huggingface
 from ..pretrained.directory import resolve_directory
 from ..pretrained.tokenizer_sources import read_vocabulary
@@ -84,6 +85,9 @@ class BertModel(TextModel, BaseFairseqModel):
         needs = cls.needs_of(cfg)
         described = {*needs.reads(training=True)} - {*OF_PAIRS}  # words are
         args = merged(cfg, BertConfig)
+        for name, (preset, value) in departures(args).items():
+            told = (args._name, flag_of(name), preset, value)
+            logger.warning("%s presets %s %s, this model has %s", *told)
         check_spans(args, manifest.target)
         checkpoint = args.pretrained or manifest.options.get("pretrained") or NONE
         write(

@@ -214,6 +214,8 @@ class BertEncoder(nn.Module):
         features: joins features to the word embedding; see `BertEmbeddings`.
         top: further layers: ``top(rows, context)`` returns new states (N, D); see
             `nn.ancestor_attention`.
+        punctuation: which subwords of the vocabulary are punctuation signs, (V,), for attention
+            that asks; no weight, so that no checkpoint holds it.
     """
 
     def __init__(
@@ -222,6 +224,7 @@ class BertEncoder(nn.Module):
         attention: Callable[[int], SelfAttention] | None = None,
         features: nn.Module | None = None,
         top: nn.Module | None = None,
+        punctuation: Tensor | None = None,
     ) -> None:
         super().__init__()
         self.shape = shape
@@ -236,6 +239,7 @@ class BertEncoder(nn.Module):
         for part in filter(None, (*tables, self.layers, self.pooler)):
             part.apply(draw)
         self.top = top
+        self.register_buffer("punctuation", punctuation, persistent=False)
 
     def forward(
         self,
@@ -267,7 +271,8 @@ class BertEncoder(nn.Module):
         """
         if layout is None:
             layout = BatchLayout.of(tokens.eq(self.shape.padding), token_positions)
-        context = AttentionContext(layout, segments, words, heads, similarity, need_weights)
+        signs = None if self.punctuation is None else self.punctuation[tokens]  # (B, S)
+        context = AttentionContext(layout, segments, words, heads, similarity, signs, need_weights)
         states = [self.embeddings(tokens, segments, layout, factors)]  # (N, D) each
         for layer in self.layers if self.top is None else [*self.layers, self.top]:
             states.append(layer(states[-1], context))

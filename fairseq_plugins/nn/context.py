@@ -48,6 +48,7 @@ class AttentionContext:
             `nn.tree_masks`.
         heads: (B, W), head of each word; roots and unused numbers are their own.
         similarity: (B, W, W), how alike words are, from 0 to 1.
+        punctuation: (B, S), True at subwords that are punctuation signs.
         need_weights: whether layers are to tell their attention weights.
         outputs: what layers tell.
     """
@@ -57,6 +58,7 @@ class AttentionContext:
     words: Tensor | None = None
     heads: Tensor | None = None
     similarity: Tensor | None = None
+    punctuation: Tensor | None = None
     need_weights: bool = False
     outputs: LayerOutputs = field(default_factory=LayerOutputs)
     _made: dict[Any, Any] = field(default_factory=dict, repr=False)
@@ -89,6 +91,18 @@ class AttentionContext:
             raise ValueError("this encoder reads parse trees, but the batch has no heads")
         return self.heads[block.sentences]
 
+    def punctuation_of(self, block: SentenceBlock) -> Tensor:
+        """Return which tokens of a block are punctuation signs, (n, l).
+
+        Raises:
+            ValueError: nobody has told.
+        """
+        if self.punctuation is None:
+            raise ValueError("this encoder must know which subwords are punctuation signs")
+        return self.once(
+            "punctuation", block, lambda: block.take(self.layout.pack(self.punctuation))
+        )
+
     def similarity_of(self, block: SentenceBlock) -> Tensor:
         """Return how alike the words of a block's tokens are, (n, l, l); 1 with special tokens.
 
@@ -116,7 +130,8 @@ class AttentionContext:
             if segments is not None:
                 segments = block.take(self.layout.pack(segments))  # (n, l)
             heads = self.heads_of(block) if rule.needs_heads else None
-            return rule(self.words_of(block), segments, heads)
+            signs = self.punctuation_of(block) if rule.needs_punctuation else None
+            return rule(self.words_of(block), segments, heads, signs)
 
         return self.once(rule, block, make)
 

@@ -13,7 +13,8 @@ Words are counted over the whole row of a batch; a sentence pair leaves one numb
 sentences unused, so that no neighbour lies in the other sentence. Every subword has its word's row
 and column. Special tokens belong to no word, word -1: they see all and are seen by all, and the two
 sentences of a pair see each other whole; by SGNet's rule words see neither special tokens nor, if
-it is not asked for, the other sentence. Nothing here waits for the device.
+it is not asked for, the other sentence. Subwords that are punctuation signs may be open to all rows
+by SLA's rule, as in its authors' program. Nothing here waits for the device.
 
 Letters: n sentences of l tokens, W words.
 """
@@ -30,6 +31,8 @@ ALL = -1  # the set of all tokens
 NEIGHBOURS = ("asymmetric", "symmetric", "none")
 UNITS = ("subwords", "words")
 RELATIONS = ("parent", "child", "sibling")
+NONE, PUNCTUATION = OPENED = ("none", "punctuation")
+EXACT, SPAN, RELEASED = ANCESTOR_MASKS = ("exact", "span", "released")
 ANCESTOR_PAIRS = ("closed", "open")
 
 
@@ -38,14 +41,22 @@ class Rule(Protocol):
 
     needs_heads: bool
     needs_words: bool  # whether it treats any but special tokens by their words
+    needs_punctuation: bool  # whether punctuation signs differ from others
 
-    def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor | None) -> Tensor:
+    def __call__(
+        self,
+        words: Tensor,
+        segments: Tensor | None,
+        heads: Tensor | None,
+        punctuation: Tensor | None = None,
+    ) -> Tensor:
         """Return ``allowed`` (n, l, l).
 
         Args:
             words: word of each token, (n, l); -1 at special tokens.
             segments: sentence of each token, (n, l); None for single sentences.
             heads: head of each word, (n, W); roots and unused numbers are their own.
+            punctuation: True at subwords that are punctuation signs, (n, l).
         """
         ...
 
@@ -65,14 +76,34 @@ class TreeRule:
         threshold: m.
         neighbours: ``asymmetric`` (those of the row's word, as printed), ``symmetric`` (of either
             word), or ``none``.
+        opened: columns that all rows see, whatever the tree: ``none``, or ``punctuation``, those of
+            subwords that are punctuation signs (`syntax.subwords.is_sign`), as in the authors'
+            program (github.com/Neutralzz/syntax_aware_local_attention, ``src/dataset.py``). Their
+            rows are as the tree has them, ``symmetric`` or not.
     """
 
     threshold: int = 4
     neighbours: str = "asymmetric"
+    opened: str = NONE
     needs_heads = needs_words = True
 
-    def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor) -> Tensor:
+    @property
+    def needs_punctuation(self) -> bool:
+        """Whether it opens the columns of punctuation signs; see `Rule`."""
+        return self.opened == PUNCTUATION
+
+    def __call__(
+        self,
+        words: Tensor,
+        segments: Tensor | None,
+        heads: Tensor,
+        punctuation: Tensor | None = None,
+    ) -> Tensor:
         """Return ``allowed`` (n, l, l); see `Rule`."""
+        allowed = self._by_distance(words, segments, heads)
+        return allowed | punctuation[:, None, :] if self.needs_punctuation else allowed
+
+    def _by_distance(self, words: Tensor, segments: Tensor | None, heads: Tensor) -> Tensor:
         size = heads.shape[1]
         owners = torch.where(words < 0, size, words)  # (n, l), special tokens belong to word W
         own = bit_sets.gathered(owners, size + 1)  # (n, W + 1, C)
@@ -119,7 +150,7 @@ class WindowRule:
 
     width: int = 4
     unit: str = "subwords"
-    needs_heads = False
+    needs_heads = needs_punctuation = False
 
     @property
     def needs_words(self) -> bool:
@@ -145,8 +176,11 @@ class RelationRule:
 
     relation: str
     needs_heads = needs_words = True
+    needs_punctuation = False
 
-    def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor) -> Tensor:
+    def __call__(
+        self, words: Tensor, segments: Tensor | None, heads: Tensor, *_: Tensor | None
+    ) -> Tensor:
         """Return ``allowed`` (n, l, l); see `Rule`."""
         known = words.clamp(min=0)
         parents = heads.gather(1, known)  # (n, l)
@@ -166,7 +200,7 @@ class RelationRule:
 class CrossRule:
     """Tokens of the other sentence (Wang et al. 2022, "cross-attention between sentence pairs")."""
 
-    needs_heads = needs_words = False
+    needs_heads = needs_words = needs_punctuation = False
 
     def __call__(self, words: Tensor, segments: Tensor | None, *_: Tensor | None) -> Tensor:
         """Return ``allowed`` (n, l, l); see `Rule`."""
@@ -181,23 +215,32 @@ class AncestorRule:
     Special tokens see all tokens, but words do not see them.
 
     Args:
+        mask: ``exact``; ``span``: a word is taken for an ancestor of all words between the first
+            and the last word of its subtree, the same unless branches cross; or ``released``, as in
+            SG-Net's program (``convert_span.py``): ``span``, of each word the first subword alone,
+            and every further subword to itself.
         pairs: whether words see the words of the other sentence, ``open``, or, as in SG-Net's
             program, which knows of no exception for it, not, ``closed``.
-        span: take a word for an ancestor of all words between the first and the last word of its
-            subtree, as SG-Net's program does; the same unless branches cross.
     """
 
-    span: bool = False
+    mask: str = EXACT
     pairs: str = "closed"
     needs_heads = needs_words = True
+    needs_punctuation = False
 
-    def __call__(self, words: Tensor, segments: Tensor | None, heads: Tensor) -> Tensor:
+    def __call__(
+        self, words: Tensor, segments: Tensor | None, heads: Tensor, *_: Tensor | None
+    ) -> Tensor:
         """Return ``allowed`` (n, l, l); see `Rule`."""
         above = _ancestors(heads)  # (n, W, W)
-        if self.span:
+        if self.mask != EXACT:
             above = _hulls(above)
         known = words.clamp(min=0)[:, None, :].expand(-1, words.shape[1], -1)  # (n, l, l)
         seen = _rows_of(above, words).gather(2, known) & (words >= 0)[:, None, :]
+        if self.mask == RELEASED:
+            seen &= _begins(words)[:, None, :] | torch.eye(
+                words.shape[1], dtype=torch.bool, device=words.device
+            )
         across = segments if self.pairs == "open" else None
         return _opened(seen, words, across, columns=False)
 
@@ -223,6 +266,13 @@ def _hulls(above: Tensor) -> Tensor:
     first = torch.where(above, place, size).amin(1, keepdim=True)  # (n, 1, W)
     last = torch.where(above, place, -1).amax(1, keepdim=True)  # (n, 1, W)
     return (first <= place) & (place <= last)
+
+
+def _begins(words: Tensor) -> Tensor:
+    """Tell of tokens whether they are the first of their word, (n, l)."""
+    begins = torch.ones_like(words, dtype=torch.bool)
+    begins[:, 1:] = words[:, 1:] != words[:, :-1]
+    return begins
 
 
 def _rows_of(table: Tensor, words: Tensor) -> Tensor:

@@ -236,11 +236,14 @@ class Annotation:
 
 
 def annotator_line(annotator: Any) -> str:
-    """``name version hash`` of an annotator; empty for None."""
-    if annotator is None:
-        return ""
-    identity = annotator.identity()
-    return " ".join(identity[key] for key in ("name", "version", "hash"))
+    """Return the `identity_line` of an annotator; empty for None."""
+    return "" if annotator is None else identity_line(annotator.identity())
+
+
+def identity_line(identity: Mapping[str, str]) -> str:
+    """Return ``name version hash``, and ``as-tokenised`` for text shown so, of an identity."""
+    known = ("name", "version", "hash", "text")
+    return " ".join(identity[key] for key in known if key in identity)
 
 
 def _column(number: int, set_by: str, name: str, *components: str) -> Tag:

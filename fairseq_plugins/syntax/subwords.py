@@ -15,6 +15,8 @@ from .labels import SPECIAL
 
 Span = tuple[int, int]
 
+SIGNS = "!\"#$%&'()*+,.-/:;<=>?@[\\]^_"  # of ASCII; in the order of SLA's program
+MARKS = "\u2581\u0120"  # of a blank before a subword: sentencepiece's and byte-level BPE's
 _PLACES = np.array(list("MBEO"))  # neither first nor last, first, last, both
 
 
@@ -59,6 +61,19 @@ def locate_words(text: str, words: Sequence[str]) -> list[Span] | None:
             here = offsets[done] if done < len(offsets) else len(text)
             spans.append((here, here))
     return spans
+
+
+def is_sign(subword: str) -> bool:
+    """Whether a subword of a vocabulary is a punctuation sign, by the test of SLA's program.
+
+    The program (github.com/Neutralzz/syntax_aware_local_attention, ``src/dataset.py``) asks whether
+    the subword stands in `SIGNS`, which has neither `` ` `` nor ``{|}~``: a test of substrings, by
+    which runs of signs in that very order count as well, such as ``()`` and ``.-``, which WordPiece
+    never makes. Marks of other schemes, of a blank before (`MARKS`) or of a word that goes on
+    (``@@``), are left out of account; ``##.`` is none, as there.
+    """
+    bare = subword.lstrip(MARKS).removesuffix("@@")
+    return bool(bare) and bare in SIGNS
 
 
 def align(text: str, subwords: Sequence[Span], words: Sequence[Span]) -> Alignment:

@@ -5,8 +5,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..data.folder_names import AS_TOKENISED
 from ..resources import PIPELINES, enough_for
 from ..syntax.layers import annotated_names, annotator_line, layers_of
+from .lowered import LoweredAnnotator
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +69,8 @@ def reopen_annotator(
         named: the pipeline that the user names in its place; loaded wherever it lies.
 
     Returns:
-        An `annotate.Annotator`, or None where nothing needs one.
+        An `annotate.Annotator`, shown what that of the folder was shown, or None where nothing
+        needs one.
 
     Raises:
         FileNotFoundError: no such pipeline, or one that is not installed.
@@ -79,7 +82,9 @@ def reopen_annotator(
 
         named = recorded.get("model") or enough_for(annotated_names(names))
         check_recorded(named, folder)
-    return load_annotator(names, named or "", tokenize)
+    found = load_annotator(names, named or "", tokenize)
+    lowers = found is not None and recorded.get("text") == AS_TOKENISED
+    return LoweredAnnotator(found) if lowers else found
 
 
 def warn_of_other(folder: Path, recorded: str, annotator: Any) -> None:

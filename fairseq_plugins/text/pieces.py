@@ -63,6 +63,12 @@ class PieceTokenizer:
         else:
             self._tokenizer = _of_parts(vocabulary.parts)
 
+    @property
+    def lowers(self) -> bool:
+        """Whether it turns text into small letters."""
+        normalizer = self._tokenizer.normalizer
+        return normalizer is not None and "A" not in normalizer.normalize_str("A")
+
     def encode_words(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
         """Cut W words.
 

@@ -112,7 +112,7 @@ RULES = {
     TreeRule(1, "symmetric"): lambda heads: near(heads, 1, "symmetric"),
     RelationRule("sibling"): lambda heads: related(heads, "sibling"),
     AncestorRule(): above,
-    AncestorRule(span=True): hulls,
+    AncestorRule("span"): hulls,
     WindowRule(1, "words"): lambda heads: window(len(heads), 1),
 }
 

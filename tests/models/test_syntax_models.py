@@ -83,7 +83,7 @@ def test_every_option_reaches_its_part():
     mixers = [layer.attention.mixer for layer in [*encoder.layers, *encoder.top.layers]]
     assert mixers[0].rules == (WindowRule(3, "words"), TreeRule(2, "none"))
     assert mixers[0].gate.bias.tolist() == [-1.5, -1.5]
-    assert [mixer.rules for mixer in mixers[3:]] == [(AncestorRule(True, "open"),)] * 2
+    assert [mixer.rules for mixer in mixers[3:]] == [(AncestorRule("span", "open"),)] * 2
     assert {mixer.dropout.p for mixer in mixers} == {0.3}
     assert [mixer.separate for mixer in mixers[:3]] == [False] * 3
     assert build("bert_sla").encoder.layers[0].attention.mixer.separate

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from plain_trees import FORESTS, above, any_forests, hulls, is_projective, near, related, window
+from released_masks import sgnet_mask, sla_mask
 from trees import Row, context_of, random_heads
 
 from fairseq_plugins.nn.tree_masks import (
+    ANCESTOR_MASKS,
     ANCESTOR_PAIRS,
     NEIGHBOURS,
     RELATIONS,
@@ -19,13 +23,28 @@ from fairseq_plugins.nn.tree_masks import (
     TreeRule,
     WindowRule,
 )
+from fairseq_plugins.syntax.subwords import is_sign
+
+WORDS_OF_PIECES = st.lists(
+    st.sampled_from(["a", "##b", ".", ",", "()", "./", "##.", "'", "{", "`", "~", "\\"]),
+    min_size=1,
+    max_size=3,
+)
 
 
-def allowed(rule, row: Row) -> np.ndarray:
-    """Apply a rule to one row, (l, l)."""
+def allowed(rule, row: Row, signs=()) -> np.ndarray:
+    """Apply a rule to one row, some of whose tokens are punctuation signs, (l, l)."""
     context = context_of([row])
-    found = rule(context.words, context.segments, context.heads)
+    punctuation = torch.tensor([[place in signs for place in range(len(row.words))]])
+    found = rule(context.words, context.segments, context.heads, punctuation)
     return found[0].numpy()
+
+
+def punctuation_of(context, signs) -> torch.Tensor:
+    """Tell of a batch which tokens are signs, by their places in their rows, (B, S)."""
+    real = ~context.layout.padding_mask
+    places = real.long().cumsum(1) - 1
+    return real & torch.isin(places, torch.tensor(signs))
 
 
 def between_words(rule, heads) -> np.ndarray:
@@ -47,7 +66,7 @@ def test_relations_and_ancestors_are_those_of_the_heads(heads):
         found = between_words(RelationRule(relation), heads)
         assert np.array_equal(found, related(heads, relation))
     assert np.array_equal(between_words(AncestorRule(), heads), above(heads))
-    assert np.array_equal(between_words(AncestorRule(span=True), heads), hulls(heads))
+    assert np.array_equal(between_words(AncestorRule("span"), heads), hulls(heads))
 
 
 def test_distances_by_hand():
@@ -80,10 +99,56 @@ def test_subwords_share_their_words_rows_and_columns(heads, data):
     counts = data.draw(st.lists(st.integers(1, 3), min_size=len(heads), max_size=len(heads)))
     row = Row(heads, pieces=[counts])
     words = np.array(row.words[1:-1])
-    rules = [TreeRule(2), AncestorRule(), AncestorRule(True), WindowRule(1, "words")]
+    rules = [TreeRule(2), AncestorRule(), AncestorRule("span"), WindowRule(1, "words")]
     for rule in [*rules, *map(RelationRule, RELATIONS)]:
         whole = between_words(rule, heads)
         assert np.array_equal(allowed(rule, row)[1:-1, 1:-1], whole[words][:, words])
+
+
+@settings(deadline=None)
+@given(any_forests(), st.integers(0, 5), st.data())
+def test_sla_as_released_is_the_programs_mask(heads, most, data):
+    """Its authors' program, followed step by step; with more open than the paper's columns."""
+    spelt = data.draw(st.lists(WORDS_OF_PIECES, min_size=len(heads), max_size=len(heads)))
+    row = Row(heads, pieces=[[len(pieces) for pieces in spelt]])
+    subwords = ["[CLS]", *(piece for pieces in spelt for piece in pieces), "[SEP]"]
+    signs = [place for place, piece in enumerate(subwords) if is_sign(piece)]
+    found = allowed(TreeRule(most, opened="punctuation"), row, signs)
+    assert np.array_equal(found, sla_mask(heads, spelt, most))
+    plain = allowed(TreeRule(most), row, signs)
+    assert (plain <= found).all()
+    closed = np.flatnonzero(~plain.all(0) & found.all(0))  # columns that the option opens
+    assert {*closed} == {place for place in signs if not plain[:, place].all()}
+    rest = [place for place in range(len(subwords)) if place not in signs]
+    assert np.array_equal(plain[:, rest], found[:, rest])
+
+
+@settings(deadline=None)
+@given(any_forests(6), any_forests(4), st.data())
+def test_sgnet_as_released_is_the_programs_mask(heads, second, data):
+    counts = [data.draw(st.lists(st.integers(1, 3), min_size=n, max_size=n))
+              for n in (len(heads), len(second))]  # fmt: skip
+    row = Row(heads, second, pieces=counts)
+    found, words = allowed(AncestorRule("released"), row), np.array(row.words)
+    one = 1 + sum(counts[0])
+    wanted = np.zeros_like(found)
+    wanted[words < 0] = True
+    for start, tree, pieces in ((1, heads, counts[0]), (one + 1, second, counts[1])):
+        part = slice(start, start + sum(pieces))
+        wanted[part, part] = sgnet_mask(tree, pieces)
+    assert np.array_equal(found, wanted)
+    hull = allowed(AncestorRule("span"), row)
+    assert (found <= hull).all()
+    assert np.array_equal(found, hull) == (max(counts[0] + counts[1]) == 1)
+
+
+def test_signs_are_open_to_their_own_sentence_and_all_others():
+    """Columns alone, also where the distance counts both ways."""
+    heads = [0, 1, 2, 3, 4, 5]
+    for neighbours in NEIGHBOURS:
+        found = allowed(TreeRule(0, neighbours, "punctuation"), Row(heads), [2])
+        assert found[:, 2].all()
+        assert np.array_equal(found[2], allowed(TreeRule(0, neighbours), Row(heads))[2])
 
 
 @pytest.mark.parametrize(
@@ -105,26 +170,26 @@ def test_special_tokens_and_the_other_sentence_are_open(rule):
 
 
 @settings(deadline=None)
-@given(any_forests(6), any_forests(6), st.booleans())
-def test_ancestors_of_a_pair_are_those_of_its_sentences(first, second, span):
+@given(any_forests(6), any_forests(6), st.sampled_from(ANCESTOR_MASKS))
+def test_ancestors_of_a_pair_are_those_of_its_sentences(first, second, mask):
     """Words see the words of the other sentence if that is asked for; special tokens see all."""
     row = Row(first, second)
     one = slice(1, 1 + len(first))
     two = slice(one.stop + 1, one.stop + 1 + len(second))
     wanted = np.zeros((len(row.words),) * 2, dtype=bool)
     for part, heads in ((one, first), (two, second)):
-        wanted[part, part] = (hulls if span else above)(heads)
+        wanted[part, part] = (above if mask == "exact" else hulls)(heads)
     wanted[[0, one.stop, two.stop]] = True
-    assert np.array_equal(allowed(AncestorRule(span), row), wanted)
+    assert np.array_equal(allowed(AncestorRule(mask), row), wanted)
     wanted[one, two] = wanted[two, one] = True
-    assert np.array_equal(allowed(AncestorRule(span, "open"), row), wanted)
+    assert np.array_equal(allowed(AncestorRule(mask, "open"), row), wanted)
 
 
 @settings(deadline=None)
 @given(any_forests())
 def test_ancestors_of_a_single_sentence_do_not_depend_on_pairs(heads):
-    for span in (False, True):
-        rules = [AncestorRule(span, pairs) for pairs in ANCESTOR_PAIRS]
+    for mask in ANCESTOR_MASKS:
+        rules = [AncestorRule(mask, pairs) for pairs in ANCESTOR_PAIRS]
         assert np.array_equal(*(allowed(rule, Row(heads)) for rule in rules))
 
 
@@ -166,7 +231,7 @@ def test_a_wide_threshold_or_window_is_open_everywhere():
 @example([2, 0, 0])
 @example([3, 0, 0])  # an arc above a root
 def test_hulls_are_ancestors_in_projective_trees_alone(heads):
-    exact, hull = (between_words(AncestorRule(span), heads) for span in (False, True))
+    exact, hull = (between_words(AncestorRule(mask), heads) for mask in ("exact", "span"))
     assert (exact <= hull).all()
     assert np.array_equal(exact, hull) == is_projective(heads)
 
@@ -188,9 +253,13 @@ def test_words_beyond_two_bytes_are_told_apart():
 def test_a_rule_does_not_see_the_batch(left):
     rows = [Row(random_heads(n, n), random_heads(3, 1)) for n in (7, 2, 5)]
     context = context_of(rows, left=left, extra=2)
-    for rule in (TreeRule(2), WindowRule(2), RelationRule("sibling"), AncestorRule(True)):
+    signs = [1, 4]
+    context = replace(context, punctuation=punctuation_of(context, signs))
+    rules = [TreeRule(2), TreeRule(0, "none", "punctuation"), WindowRule(2)]
+    for rule in [*rules, RelationRule("sibling"), *map(AncestorRule, ANCESTOR_MASKS)]:
         for number, block in enumerate(context.layout.blocks):
-            assert np.array_equal(context.allowed(rule, block)[0], allowed(rule, rows[number]))
+            wanted = allowed(rule, rows[number], signs)
+            assert np.array_equal(context.allowed(rule, block)[0], wanted)
 
 
 def test_a_context_without_heads_says_so():
@@ -200,6 +269,8 @@ def test_a_context_without_heads_says_so():
     assert bare.allowed(WindowRule(1), block).all()
     with pytest.raises(ValueError, match="reads parse trees, but the batch has no heads"):
         bare.allowed(TreeRule(1), block)
+    with pytest.raises(ValueError, match="must know which subwords are punctuation signs"):
+        context.allowed(TreeRule(1, opened="punctuation"), block)
     with pytest.raises(ValueError, match="know the tokens' words, but the batch has none"):
         type(context)(context.layout).allowed(WindowRule(1), block)
 
@@ -207,6 +278,6 @@ def test_a_context_without_heads_says_so():
 def test_the_device_is_never_waited_for():
     """On a device without values every number that is asked for would be an error."""
     words, heads = (torch.zeros(2, 5, dtype=torch.long, device="meta") for _ in range(2))
-    rules = [TreeRule(3, "symmetric"), WindowRule(1), AncestorRule(), AncestorRule(True)]
-    for rule in [*rules, *map(RelationRule, RELATIONS)]:
-        assert rule(words, words, heads).shape == (2, 5, 5)
+    rules = [TreeRule(3, "symmetric", "punctuation"), WindowRule(1)]
+    for rule in [*rules, *map(AncestorRule, ANCESTOR_MASKS), *map(RelationRule, RELATIONS)]:
+        assert rule(words, words, heads, words.bool()).shape == (2, 5, 5)

@@ -8,22 +8,38 @@ from ..examples import Example
 from .cged import read_cged, truth_file
 from .dataset import Dataset, Files, Reader, official
 from .split_file import SplitFile
-from .tokens import CORRECT, INCORRECT, OUTSIDE, TokenLayout, read_m2, read_msra, read_tokens
+from .tokens import (
+    CORRECT,
+    INCORRECT,
+    OUTSIDE,
+    TYPED,
+    TokenLayout,
+    read_m2,
+    read_msra,
+    read_tokens,
+)
 
 CONLL_LAYOUT = TokenLayout(separator=None, iob1=True, ends=("-DOCSTART-",))
 
 
 def read_errors(
-    file: SplitFile, layout: TokenLayout | None = None, ignored: Sequence[str] = ()
+    file: SplitFile,
+    layout: TokenLayout | None = None,
+    ignored: Sequence[str] = (),
+    *,
+    typed: bool = False,
 ) -> Iterator[Example]:
-    """Read right and wrong words from M2, or from a token file of ``c`` and ``i``.
+    """Read right and wrong words from M2, or from a token file of their labels.
 
     Args:
         file: what to read.
         layout: of a token file, or None for that of the options.
         ignored: types of M2 edits that mark no word.
+        typed: whether labels say what is wrong, `TYPED`, and not ``c`` and ``i``.
     """
-    return read_m2(file, ignored) if file.path.suffix == ".m2" else read_tokens(file, layout)
+    if file.path.suffix == ".m2":
+        return read_m2(file, ignored, typed=typed)
+    return read_tokens(file, layout)
 
 
 def _entities(name: str, types: Sequence[str], splits: Files, reader: Reader) -> Dataset:
@@ -85,6 +101,17 @@ TAGGING = (
             test=("en_fce_test_unlabelled.tsv",),
         ),
         partial(read_errors, layout=TokenLayout()),
+    ),
+    Dataset(  # the labels and the metric of SLA's program
+        "fce_typed",
+        official(
+            "fce.{}.gold.bea19.m2",
+            "m2/fce.{}.gold.bea19.m2",
+        ),
+        reader=partial(read_errors, layout=TokenLayout(), typed=True),
+        target="word_labels",
+        labels=TYPED,
+        metric="entity_f0.5",
     ),
     error_dataset(
         "falko_merlin",  # its token files, made from its M2 files, leave out missing punctuation

@@ -8,6 +8,10 @@ M2 files give labels of right (``c``) and wrong (``i``) words: those that an edi
 deletes are wrong. An insertion has no words of its own: it marks the word that follows, as the
 published token files of FCE and Falko-MERLIN do, or the last one at the end of the sentence. Those
 of Falko-MERLIN leave out missing punctuation: edits of given types can be ignored.
+
+Or labels of six types, those of SLA's program (github.com/Neutralzz/syntax_aware_local_attention,
+``src/task_utils.py``), which reads them from files it does not bring: spans of words to be replaced
+(``B-R``, ``I-R``) or deleted (``B-U``, ``I-U``), and ``B-M`` where something is missing before.
 """
 
 from __future__ import annotations
@@ -27,7 +31,12 @@ from .split_file import SplitFile, tagged
 OUTSIDE = "O"
 CORRECT, INCORRECT = "c", "i"
 NO_EDIT = "noop"
+REPLACED, UNNECESSARY, MISSING = EDITS = "RUM"  # first parts of the types of ERRANT
+TYPED = (OUTSIDE, "B-R", "I-R", "B-U", "I-U", "B-M")
 MSRA_TAGS = {"o": "", "nr": "PER", "ns": "LOC", "nt": "ORG"}
+
+
+Edit = tuple[int, int, str]  # first word, the one behind the last, type
 
 
 @dataclass(frozen=True)
@@ -165,12 +174,15 @@ def _tagged_line(file: SplitFile, number: int, line: int, text: str) -> Example:
     return tagged(characters, labels, str(number), line)
 
 
-def read_m2(file: SplitFile, ignored: Collection[str] = ()) -> Iterator[Example]:
+def read_m2(
+    file: SplitFile, ignored: Collection[str] = (), *, typed: bool = False
+) -> Iterator[Example]:
     """Read an M2 file with the edits of one annotator.
 
     Args:
         file: what to read.
         ignored: types of edits that mark nothing, in addition to those of the options.
+        typed: whether labels are those of `TYPED`.
 
     Raises:
         ValueError: lines that are no M2, an edit outside its sentence, an annotator who is not
@@ -182,21 +194,50 @@ def read_m2(file: SplitFile, ignored: Collection[str] = ()) -> Iterator[Example]
     def make(row: tuple[int, list[Line]]) -> Example:
         number, (sentence, *edits) = row
         words = _words(file, *sentence)
-        labels = [CORRECT] * len(words)
+        found = []
         for edit in edits:
             first, last, annotator, kind = _edit(file, *edit, len(words))
             seen[annotator] += 1
             if annotator == wanted and kind not in {NO_EDIT, *ignored}:
-                if first == last:  # marks the following word, or else the last one
-                    first = min(first, len(words) - 1)
-                    last = first + 1
-                labels[first:last] = [INCORRECT] * (last - first)
+                found.append((first, last, kind))
+        labels = (_typed_labels if typed else _error_labels)(len(words), found)
         return tagged(words, labels, str(number), sentence[0])
 
     yield from file.examples(enumerate(read_blocks(file.lines())), make)
     if seen and wanted not in seen:
         there = named(sorted(seen))
         raise ValueError(f"{file.path}: no edits of annotator {wanted}; those of {there} are there")
+
+
+def _error_labels(words: int, edits: Sequence[Edit]) -> list[str]:
+    labels = [CORRECT] * words
+    for first, last, _ in edits:
+        for place in _marked(first, last, words):
+            labels[place] = INCORRECT
+    return labels
+
+
+def _typed_labels(words: int, edits: Sequence[Edit]) -> list[str]:
+    """Return labels of `TYPED`; where two edits mark a word, the one of its own words counts.
+
+    Other types than ERRANT's ``R:…``, ``U:…`` and ``M:…``, such as ``UNK``, are of words to be
+    replaced.
+    """
+    labels = [OUTSIDE] * words
+    for first, last, kind in sorted(edits, key=lambda edit: edit[0] == edit[1]):
+        type_ = kind.partition(":")[0]
+        type_ = MISSING if first == last else type_ if type_ in EDITS else REPLACED
+        for place in _marked(first, last, words):
+            if labels[place] == OUTSIDE:
+                inside = place > first and type_ != MISSING
+                labels[place] = f"{'I' if inside else 'B'}-{type_}"
+    return labels
+
+
+def _marked(first: int, last: int, words: int) -> range:
+    """Return the words that an edit marks; an insertion the following one, or else the last."""
+    first = min(first, words - 1)
+    return range(first, max(last, first + 1))
 
 
 def _words(file: SplitFile, number: int, line: str) -> list[str]:

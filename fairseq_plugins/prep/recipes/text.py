@@ -11,12 +11,17 @@ from ...corpora.conllu_parses import GivenParses, Parses
 from ...corpora.datasets import input_files
 from ...corpora.examples import Example
 from ...corpora.own_files import log_unread
-from ...data.folder_names import EXAMPLES, LABELS, SCORES
+from ...data.folder_names import AS_TOKENISED, EXAMPLES, LABELS, SCORES
 from ...data.manifest import Manifest
 from ...data.rows import Rows
 from ...files import write_text
+from ...pretrained.directory import resolve_directory
+from ...pretrained.tokenizer import read_tokenizer_settings
+from ...pretrained.tokenizer_sources import read_vocabulary
 from ...syntax.layers import Annotation
 from ...text.annotators import load_annotator
+from ...text.lowered import LoweredAnnotator
+from ...text.pieces import PieceTokenizer
 from ...text.text_encoder import TextEncoder
 from ...text.word_similarity import WordSimilarity
 from .. import engine
@@ -128,7 +133,15 @@ def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
     annotator = load_annotator(options.annotation_names, model, options.tokenize)
     if parses:
         return GivenParses(parses.values(), annotator.identity()["model"])
+    if options.parse_text == AS_TOKENISED and _lowers(resolve_directory(options.pretrained)):
+        return LoweredAnnotator(annotator)
     return annotator
+
+
+def _lowers(directory: Path) -> bool:
+    """Whether the tokeniser of a pretrained directory turns text into small letters."""
+    settings = read_tokenizer_settings(directory)
+    return PieceTokenizer(read_vocabulary(directory), settings).lowers
 
 
 def _row_of(example: Example, parses: Parses | None) -> dict[str, Any]:

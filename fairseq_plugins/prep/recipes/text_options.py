@@ -11,7 +11,7 @@ from ...corpora.own_files import OWN_FILES, check_some, listed, own_files
 from ...corpora.readers.options import ReadOptions
 from ...corpora.readers.tables import read_plain
 from ...corpora.readers.tokens import read_tokens
-from ...data.folder_names import TOKENIZE
+from ...data.folder_names import CASED, PARSE_TEXT, TOKENIZE
 from ...messages import named
 from ...option_flags import add_flags, check, flag_of, option
 from ...pretrained.directory import DEFAULT
@@ -71,6 +71,12 @@ class TextOptions:
         "none, and the one given here is for raw text in prediction)",
         "",
     )
+    parse_text: str = option(
+        "what the pipeline is shown: text as it is written (cased), or, where the encoder's "
+        "tokeniser lower-cases, in small letters (as-tokenised, as SLA's program does)",
+        CASED,
+        choices=PARSE_TEXT,
+    )
     many_labels: bool = option(
         "own data: more than 20 labels are classes, not the wrong column", False
     )
@@ -102,6 +108,7 @@ class TextOptions:
                 f"--labels: {self.dataset} has its own labels, {named(self.source.labels)}"
             )
         self._check_given()
+        self._check_parse_text()
         if self.read.no_header and self.source.reader is not read_plain:
             raise ValueError(f"--no-header is for your own tables, not for {self.dataset}")
         if self.read.labels and self.source.target == "score":
@@ -120,6 +127,13 @@ class TextOptions:
                 f"{self._asked}: nothing has the values of {named(lacking)}: give --layer-columns "
                 "(--dataset tokens), or CoNLL-U files with such keys in MISC (--train-conllu …)"
             )
+
+    def _check_parse_text(self) -> None:
+        """Refuse small letters for a pipeline that is not there."""
+        if self.parse_text == CASED or (self.needs_spacy and not self.has_parses):
+            return
+        why = "CoNLL-U files are parsed already" if self.has_parses else f"{self._asked} needs none"
+        raise ValueError(f"--parse-text {self.parse_text} has no pipeline to show text to: {why}")
 
     @property
     def _asked(self) -> str:
@@ -195,6 +209,8 @@ class TextOptions:
         body = recorded(self, *NO_CONTENT, *OWN_FILES.values(), *PARSES.values(), *unrecorded(self))
         if not self.valid_fraction:  # so that the folders of earlier releases stay as they are
             del body["valid_fraction"], body["seed"]
+        if self.parse_text == CASED:  # likewise
+            del body["parse_text"]
         body["annotations"] = list(self.annotation_names)
         body["read"]["labels"] = list(self.read.labels)
         for name in ("no_header", "layer_columns"):  # likewise
