@@ -151,8 +151,13 @@ def iob1(labels: Sequence[str]) -> list[str]:
 
 def m2_lines(made: Made) -> list[str]:
     """Write a sentence with its wrong words as one edit each, and another annotator's."""
-    wrong = [i for i, label in enumerate(made.word_labels) if label == "i"]
-    edits = [f"A {i} {i + 1}|||R:SPELL|||z|||REQUIRED|||-NONE-|||0" for i in wrong]
+    edits = []
+    for i, label in enumerate(made.word_labels):
+        inside = made.word_labels[i + 1 :]
+        more = next((n for n, x in enumerate(inside) if x != f"I{label[1:]}"), len(inside))
+        if label[0] in "iB":
+            kind, last = label[2:] or "R", i + (label != "B-M") * (1 + more * (label != "i"))
+            edits.append(f"A {i} {last}|||{kind}:X|||z|||REQUIRED|||-NONE-|||0")
     none = ["A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0"]
     other = "A 0 1|||R:OTHER|||y|||REQUIRED|||-NONE-|||1"
     return [f"S {made.texts[0]}", *(edits or none), other, ""]

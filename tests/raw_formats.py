@@ -116,6 +116,7 @@ TOKENS = {
     },
     "msra_ner": {"train": "msra_train_bio.txt", "test": "msra_test_bio.txt"},
     "fce": {split: f"tsv/fce-public.{name}.original.tsv" for split, name in SPLITS},
+    "fce_typed": {split: f"m2/fce.{name}.gold.bea19.m2" for split, name in SPLITS},
     "falko_merlin": {
         "train": "de_falko-merlin_train.tsv",
         "valid": "de_falko-merlin_dev.tsv",

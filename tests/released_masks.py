@@ -1,7 +1,8 @@
 """The masks of SLA's and of SG-Net's programs, step by step as these make them, for one sentence.
 
-After ``src/dataset.py`` of github.com/Neutralzz/syntax_aware_local_attention and ``convert_span.py`` of
-github.com/cooelf/SG-Net, written anew from what they do. Trees are heads from 1, 0 at roots.
+After ``src/dataset.py`` of github.com/Neutralzz/syntax_aware_local_attention and
+``convert_span.py`` of github.com/cooelf/SG-Net, written anew from what they do. Trees are heads
+from 1, 0 at roots.
 """
 
 from __future__ import annotations

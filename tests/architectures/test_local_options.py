@@ -68,9 +68,15 @@ def test_dropout_is_separate_or_on_the_mixture():
 
 
 def test_every_kind_has_its_rule():
-    args = Namespace(tree_threshold=3, tree_neighbours="symmetric", window=2, window_unit="words")
+    args = Namespace(tree_threshold=3, tree_neighbours="symmetric", tree_open="punctuation")
+    args.window, args.window_unit = 2, "words"
     found = read_rules("wla,sla,child", args)
-    assert found == (WindowRule(2, "words"), TreeRule(3, "symmetric"), RelationRule("child"))
+    assert found == (
+        WindowRule(2, "words"),
+        TreeRule(3, "symmetric", "punctuation"),
+        RelationRule("child"),
+    )
+    assert [rule.needs_punctuation for rule in found] == [False, True, False]
     assert [rule.needs_heads for rule in found] == [False, True, True]
     assert all(rule.needs_words for rule in found)
     assert not WindowRule(2, "subwords").needs_words
@@ -83,6 +89,7 @@ def test_every_kind_has_its_rule():
         ("tree_threshold", -1, "--tree-threshold -1: must be at least 0"),
         ("window", -2, "--window -2: must be at least 0"),
         ("tree_neighbours", "both", "--tree-neighbours 'both': choices are asymmetric, symmetric"),
+        ("tree_open", "commas", "--tree-open 'commas': choices are none, punctuation"),
         ("window_unit", "letters", "--window-unit 'letters': choices are subwords, words"),
     ],
 )

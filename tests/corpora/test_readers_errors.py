@@ -79,6 +79,54 @@ def test_bad_m2_is_named(lines, message, tmp_path) -> None:
         read("token_errors", write(tmp_path / "x.m2", lines))
 
 
+def typed_labels(tmp_path, *edits: str, name: str = "fce_typed") -> list[str]:
+    lines = [f"A {edit}|||REQUIRED|||-NONE-|||0" for edit in edits]
+    path = write(tmp_path / "x.m2", ["S He go to to school yesterday", *lines])
+    return list(read(name, path)[0].word_labels)
+
+
+@pytest.mark.parametrize(
+    ("edits", "labels"),
+    [
+        ([], "O O O O O O"),
+        (["1 2|||R:VERB:TENSE|||went"], "O B-R O O O O"),
+        (["1 4|||R:OTHER|||went to"], "O B-R I-R I-R O O"),
+        (["2 4|||U:PREP|||"], "O O B-U I-U O O"),
+        (["4 4|||M:DET|||the"], "O O O O B-M O"),  # marks what follows
+        (["6 6|||M:PUNCT|||."], "O O O O O B-M"),  # or the last word, at the end
+        (["2 3|||U:PREP|||", "3 4|||U:PREP|||"], "O O B-U B-U O O"),
+        (["1 1|||M:ADV|||often", "1 2|||R:VERB|||went"], "O B-R O O O O"),
+        (["1 2|||UNK|||go"], "O B-R O O O O"),
+        (["-1 -1|||noop|||-NONE-"], "O O O O O O"),
+    ],
+)
+def test_edits_have_six_types(edits, labels, tmp_path) -> None:
+    found = typed_labels(tmp_path, *edits)
+    assert found == labels.split()
+    assert {*found} <= {*DATASETS["fce_typed"].labels}
+    wrong = typed_labels(tmp_path, *edits, name="fce")
+    assert [label == "i" for label in wrong] == [label != "O" for label in found]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 3), st.sampled_from("RUM")), max_size=5)
+)
+def test_typed_labels_are_spans_of_what_is_wrong(tmp_path_factory, drawn) -> None:
+    """The same words as with two labels; every span begins, and only R and U go on."""
+    edits = [f"{a} {min(a + n, 6)}|||{kind}:X|||y" for a, n, kind in drawn]
+    folder = tmp_path_factory.mktemp("t")
+    found, wrong = (typed_labels(folder, *edits, name=name) for name in ("fce_typed", "fce"))
+    assert [label != "O" for label in found] == [label == "i" for label in wrong]
+    assert {*found} <= {*DATASETS["fce_typed"].labels}
+
+
+def test_token_files_may_have_the_six_types(tmp_path) -> None:
+    path = write(tmp_path / "x.tsv", ["He\tO", "go\tB-R", "", "a\tB-M"])
+    assert [x.word_labels for x in read("fce_typed", path)] == [("O", "B-R"), ("B-M",)]
+    with pytest.raises(ValueError, match=r"x.tsv:2.*I-M"):
+        read("fce_typed", write(tmp_path / "x.tsv", ["He\tO", "go\tI-M"]))
+
+
 def document(text: str, *errors: str, identifier: str = "7_2x1") -> list[str]:
     tags = [f"<ERROR {error}></ERROR>" for error in errors]
     start = ["<DOC>", f'<TEXT id="{identifier}">', text, "</TEXT>"]

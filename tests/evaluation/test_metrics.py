@@ -36,13 +36,18 @@ def test_score_of_entities_takes_all_types_together():
     gold = [["B-A", "I-A", "O"], ["B-B", "O"]]
     predicted = [["B-A", "I-A", "B-B"], ["B-B", "B-A"]]
     scores = score("word_labels", gold, predicted, ["O", "B-A", "I-A", "B-B"])
-    assert set(scores) == {"accuracy", "entity_precision", "entity_recall", "entity_f1"}
+    names = {"accuracy", "entity_precision", "entity_recall", "entity_f1", "entity_f0.5"}
+    assert set(scores) == names
     assert scores["accuracy"] == 0.6
     counts = tuple(counted(entity_counts, gold, predicted).sum(0).tolist())
     assert (scores["entity_precision"], scores["entity_recall"], scores["entity_f1"]) == (
         precision_recall_f(*counts)
     )
     assert counts == (2, 4, 2)
+    assert scores["entity_f0.5"] == precision_recall_f(*counts, beta=0.5)[2]
+    precision, recall = scores["entity_precision"], scores["entity_recall"]
+    half = 1.25 * precision * recall / (recall + 0.25 * precision)  # as SLA's program has it
+    assert scores["entity_f0.5"] == pytest.approx(half) != scores["entity_f1"]
     assert score("word_labels", [["O"]], [["O"]], ["O", "B-A"])["entity_f1"] == 0.0
 
 

@@ -97,11 +97,14 @@ def test_int8_is_near(runs, bundles, way) -> None:
 
 
 ARCHS = ["plain", "pos", "sla", "wla", "lisa", "sgnet", "syntax_masks"]
+RELEASED = {"tree_threshold": 0, "tree_open": "punctuation", "local_dropout": "separate"}
 AFFINE = {"features": "pos,case", "feature_merge": "affine", "local_attention": "sla,wla"}
 
 
 @pytest.mark.parametrize("target", ["classes", "word_labels"])
-@pytest.mark.parametrize(("arch", "given"), [*((a, {}) for a in ARCHS), ("pos", AFFINE)])
+@pytest.mark.parametrize(
+    ("arch", "given"), [*((a, {}) for a in ARCHS), ("pos", AFFINE), ("sla_released", RELEASED)]
+)
 @pytest.mark.parametrize("int8", [False, True])
 def test_every_kind_of_model_comes_through(tmp_path, arch, given, target, int8) -> None:
     path, _ = checkpoint(tmp_path, f"bert_{arch}", target=target, **given)
@@ -111,7 +114,13 @@ def test_every_kind_of_model_comes_through(tmp_path, arch, given, target, int8) 
     for name, value in one.models[0].state_dict().items():
         assert torch.equal(other.models[0].state_dict()[name], value), name
     assert not other.models[0].training
-    tokens = torch.tensor([[5, 6, 7, 8, 9]])
+    signs = [made.models[0].encoder.punctuation for made in (one, other)]
+    if arch == "sla_released":
+        assert signs[0].any()
+        assert torch.equal(*signs)
+    else:
+        assert signs == [None, None]
+    tokens = torch.tensor([[5, 6, 15, 8, 9]])  # one of them a punctuation sign
     tokens = torch.cat([tokens.new_full((1, 1), one.inputs.vocabulary.cls), tokens], 1)
     sample = {"src_tokens": tokens, "word_of": torch.arange(6)[None] - 1, "segments": tokens * 0}
     sample |= {"heads": torch.tensor([[1, 1, 1, 2, 2]]), "src_factors": tokens[..., None] % 2 + 2}

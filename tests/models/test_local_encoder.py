@@ -99,6 +99,29 @@ def test_only_syntax_reads_heads(task, plain, batch, kind, reads):
     assert torch.equal(changed, scores(model, batch)) != reads
 
 
+def test_open_punctuation_is_seen_by_all(tmp_path):
+    """The subword of a sign is one, marked or not; without any nothing changes."""
+    letters = random_pairs(12, longest=12)
+    answers = {}
+    for name, change in (("letters", {}), ("signs", {"dog": ".", "go@@": ",@@"})):
+        source = [" ".join(change.get(word, word) for word in a.split()) for a, _ in letters]
+        pairs = [*zip(source, (b for _, b in letters))]
+        made = make_task(prepare(tmp_path / name, {"train": pairs}, joined=True, parse=True))
+        made.load_dataset("train")
+        torch.manual_seed(2)
+        plain, (inputs,) = make_model(made), batches(made, "train", max_sentences=12)
+        for value in ("none", "punctuation"):
+            given = {"tree_threshold": 0, "tree_neighbours": "none", "tree_open": value}
+            torch.manual_seed(3)  # of the gates
+            model = local(made, plain, "sla", **given)
+            answers[name, value] = scores(model, inputs)
+            assert not any("punctuation" in key for key in model.state_dict())
+    symbols = [made.src_dict.symbols[i] for i in model.encoder.punctuation.nonzero()[:, 0]]
+    assert symbols == [",@@", "."]
+    assert torch.equal(answers["letters", "none"], answers["letters", "punctuation"])
+    assert not torch.allclose(answers["signs", "none"], answers["signs", "punctuation"], atol=1e-4)
+
+
 def test_subwords_and_words_are_counted(task, plain, batch):
     by_words = local(task, plain, "wla", window_unit="words")
     found = scores(by_words, batch)

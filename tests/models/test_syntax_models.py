@@ -20,7 +20,7 @@ from bert_models import (
     text_task,
 )
 from fairseq.models import ARCH_MODEL_REGISTRY
-from trees import Row, random_heads
+from trees import Row, on_an_accelerator, random_heads
 
 from fairseq_plugins.architectures.bert_options import KINDS, SIZES
 from fairseq_plugins.models.bert import BertModel
@@ -29,7 +29,9 @@ from fairseq_plugins.nn.local_attention import LocalMixer
 from fairseq_plugins.nn.tree_masks import AncestorRule, TreeRule, WindowRule
 from fairseq_plugins.syntax.needs import Needs
 
-KINDS_OF_SYNTAX = ["bert_sla", "bert_wla", "bert_lisa", "bert_sgnet", "bert_syntax_masks"]
+KINDS_OF_SYNTAX = ["bert_sla", "bert_sla_released", "bert_wla", "bert_lisa", "bert_sgnet"]
+KINDS_OF_SYNTAX += ["bert_syntax_masks"]
+SIGNS = VOCABULARY.replace(b"b\nc\n", b".\n,\n")  # two letters become signs
 ROWS = [Row(list(range(12))), Row([0, 1], [2, 0])]  # a chain is longer than any default reaches
 
 
@@ -44,6 +46,7 @@ def test_every_kind_has_every_size(kind):
     ("kind", "base", "large"),
     [
         ("bert_sla", 9_228, 24_600),
+        ("bert_sla_released", 9_228, 24_600),
         ("bert_wla", 9_228, 24_600),
         ("bert_lisa", 0, 0),
         ("bert_sgnet", 7_087_875, 12_596_227),
@@ -78,12 +81,20 @@ def test_every_option_reaches_its_part():
     values = {"tree_threshold": 2, "tree_neighbours": "none", "window": 3, "window_unit": "words"}
     values |= {"gate_bias_init": -1.5, "attention_dropout": 0.3, "ancestor_layers": 2}
     values |= {"local_dropout": "mixture"}
-    values |= {"ancestor_mask": "span", "ancestor_pairs": "open", "ancestor_mix": "fixed"}
+    values |= {
+        "tree_open": "punctuation",
+        "ancestor_mask": "released",
+        "ancestor_pairs": "open",
+        "ancestor_mix": "fixed",
+    }
     encoder = build(local_attention="wla,sla", **values).encoder
     mixers = [layer.attention.mixer for layer in [*encoder.layers, *encoder.top.layers]]
-    assert mixers[0].rules == (WindowRule(3, "words"), TreeRule(2, "none"))
+    assert mixers[0].rules == (
+        WindowRule(3, "words"),
+        TreeRule(2, "none", "punctuation"),
+    )
     assert mixers[0].gate.bias.tolist() == [-1.5, -1.5]
-    assert [mixer.rules for mixer in mixers[3:]] == [(AncestorRule("span", "open"),)] * 2
+    assert [mixer.rules for mixer in mixers[3:]] == [(AncestorRule("released", "open"),)] * 2
     assert {mixer.dropout.p for mixer in mixers} == {0.3}
     assert [mixer.separate for mixer in mixers[:3]] == [False] * 3
     assert build("bert_sla").encoder.layers[0].attention.mixer.separate
@@ -92,6 +103,57 @@ def test_every_option_reaches_its_part():
     top = build("bert_sgnet").encoder.top
     assert top.mix is not None
     assert top.layers[0].attention.mixer.rules == (AncestorRule(),)
+
+
+def test_the_released_architecture_is_its_options(caplog):
+    """Given options count; where Hydra has filled in defaults, the log names them."""
+    model = build("bert_sla_released", vocabulary=SIGNS)
+    mixer = model.encoder.layers[0].attention.mixer
+    assert mixer.rules == (TreeRule(3, "asymmetric", "punctuation"),)
+    assert mixer.separate
+    spelled = build("bert_sla", tree_threshold=3, tree_open="punctuation", vocabulary=SIGNS)
+    inputs = net_input(ROWS)
+    assert torch.equal(model(**inputs)[0], spelled(**inputs)[0])
+    assert not torch.equal(model(**inputs)[0], build("bert_sla")(**inputs)[0])
+    assert "presets" not in caplog.text
+    other = build("bert_sla_released", tree_threshold=2, tree_open="none")
+    assert other.encoder.layers[0].attention.mixer.rules == (TreeRule(2),)
+    assert "bert_sla_released presets --tree-threshold 3, this model has 2" in caplog.text
+    assert "bert_sla_released presets --tree-open punctuation, this model has none" in caplog.text
+
+
+@pytest.mark.parametrize("kind", ["sla", "sla,wla"])
+def test_open_punctuation_is_that_of_the_vocabulary(kind):
+    """Nothing changes where there is none, and nothing of it is in the weights."""
+    inputs, answers = net_input(ROWS), {}
+    words = {"word_rows": torch.arange(1, 13)}
+    tagging = manifest(target="word_labels")
+    for name, vocabulary in (("signs", SIGNS), ("letters", VOCABULARY)):
+        for value in ("none", "punctuation"):
+            given = {"local_attention": kind, "tree_threshold": 1, "tree_open": value}
+            model = loud(build(about=tagging, vocabulary=vocabulary, **given))
+            answers[name, value] = model(**inputs, **words)[0]
+            assert not any("punctuation" in key for key in model.state_dict())
+    assert torch.equal(answers["letters", "none"], answers["letters", "punctuation"])
+    assert torch.equal(answers["letters", "none"], answers["signs", "none"])
+    assert not torch.allclose(answers["signs", "none"], answers["signs", "punctuation"], atol=1e-3)
+
+
+def test_open_punctuation_is_the_same_in_padded_batches(monkeypatch):
+    """Alone, without padding, and in one padded block, as on an accelerator."""
+    model = loud(build("bert_sla_released", vocabulary=SIGNS, tree_threshold=1, **QUIET))
+    plain = loud(build("bert_sla", vocabulary=SIGNS, tree_threshold=1, **QUIET))
+    inputs = net_input(ROWS)
+    wanted = model(**inputs)[0]
+    assert not torch.allclose(wanted, plain(**inputs)[0], atol=1e-3)
+    for number, row in enumerate(ROWS):
+        alone = net_input([row])
+        alone["src_tokens"] = inputs["src_tokens"][number : number + 1, : len(row.words)]
+        torch.testing.assert_close(model(**alone)[0], wanted[number : number + 1])
+    on_an_accelerator(monkeypatch)
+    torch.testing.assert_close(model(**inputs)[0], wanted)
+    half = model.bfloat16()
+    assert half.encoder.punctuation.dtype == torch.bool
 
 
 @pytest.mark.parametrize(("layers", "changes"), [(2, True), (1, False)])

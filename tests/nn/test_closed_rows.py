@@ -34,8 +34,9 @@ class TableRule:
 
     table: tuple[tuple[bool, ...], ...]
     needs_heads: ClassVar[bool] = False
+    needs_punctuation: ClassVar[bool] = False
 
-    def __call__(self, words, segments, heads):
+    def __call__(self, words, segments, heads, punctuation):
         table = torch.tensor(self.table)
         return table[words[:, :, None], words[:, None, :]]
 

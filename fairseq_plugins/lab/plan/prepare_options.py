@@ -24,7 +24,8 @@ from .plain_values import FLAG, NUMBER, PATH, TEXT, WHOLE, WORD, ValueKind
 SQUAD, TRANSLATION = "squad", "translation"  # datasets that are prepared in their own way
 _WORDS = (  # options with a text that is a word, or several with commas
     "source_lang target_lang layers target_layers features tokenizer normalizer subwords "
-    "on_misalignment annotations tokenize long_questions separator labels on_empty on_bad_row"
+    "on_misalignment annotations tokenize parse_text long_questions separator labels on_empty "
+    "on_bad_row"
 ).split()
 _TEXTS = "text_column text2_column label_column id_column ignored_edits layer_columns".split()
 _FILES = (
