@@ -22,6 +22,7 @@ Row = Sequence[str]
 Entity = tuple[str, int, int]
 Counts = tuple[int, ...]
 
+EDITS = frozenset("RUM")  # words to be replaced, unnecessary, or missing: ERRANT's
 _OUTSIDE = "O"
 _FIRST = frozenset("BSU")  # marks of a word that begins an entity, whatever came before
 _LAST = frozenset("ESLU")  # marks of a word that ends one, whatever comes next
@@ -140,12 +141,14 @@ def word_groups(labels: Iterable[str], positive: str) -> dict[str, WordGroup]:
     """Return what is counted of words with some labels, by the beginning of its metrics' names.
 
     Args:
-        labels: of words; entities are counted where ``B-`` or ``I-`` begins any of them.
+        labels: of words; entities are counted where ``B-`` or ``I-`` begins any of them, with
+            F0.5 beside F1 where their types are those of edits.
         positive: label of erroneous words; empty if there is none.
     """
     groups = {"accuracy": WordGroup(word_counts, _accuracy)}
-    if any(label[:2] in ("B-", "I-") for label in labels):
-        groups["entity"] = WordGroup(entity_counts, _entity_scores)
+    if kinds := {label[2:] for label in labels if label[:2] in ("B-", "I-")}:
+        scores = _edit_scores if kinds <= EDITS else _named("entity_", precision_recall_f)
+        groups["entity"] = WordGroup(entity_counts, scores)
     if positive:
         counts = (partial(count, positive=positive) for count in (token_counts, detection_counts))
         half = partial(precision_recall_f, beta=0.5)
@@ -158,7 +161,7 @@ def _accuracy(right: int, words: int) -> dict[str, float]:
     return {"accuracy": float(right / words) if words else 0.0}
 
 
-def _entity_scores(*counts: int) -> dict[str, float]:
+def _edit_scores(*counts: int) -> dict[str, float]:
     half = precision_recall_f(*counts, beta=0.5)[2]
     return {**_named("entity_", precision_recall_f)(*counts), "entity_f0.5": half}
 

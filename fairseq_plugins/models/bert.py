@@ -85,9 +85,7 @@ class BertModel(TextModel, BaseFairseqModel):
         needs = cls.needs_of(cfg)
         described = {*needs.reads(training=True)} - {*OF_PAIRS}  # words are
         args = merged(cfg, BertConfig)
-        for name, (preset, value) in departures(args).items():
-            told = (args._name, flag_of(name), preset, value)
-            logger.warning("%s presets %s %s, this model has %s", *told)
+        _warn_of_departures(args)
         check_spans(args, manifest.target)
         checkpoint = args.pretrained or manifest.options.get("pretrained") or NONE
         write(
@@ -144,6 +142,12 @@ class BertModel(TextModel, BaseFairseqModel):
                 filled.append(part)
         if filled:
             logger.warning("the checkpoint has no %s: they start anew", " and no ".join(filled))
+
+
+def _warn_of_departures(args: BertConfig) -> None:
+    for name, (preset, value) in departures(args).items():
+        told = (args._name, flag_of(name), preset, value)
+        logger.warning("%s presets %s %s, this model has %s", *told)
 
 
 for _arch in ARCHITECTURES:

@@ -262,21 +262,24 @@ class BertEncoder(nn.Module):
             segments: (B, S), or None for single sentences.
             token_positions: (N,) flat ones of the real tokens, when known (saves a GPU a wait).
             factors: feature ids (B, S, F), for an encoder with features.
-            words: word of each token (B, S), -1 at special tokens, for attention that asks.
-            heads: head of each word (B, W), for attention that asks.
-            similarity: how alike words are (B, W, W), for attention that asks.
+            words, heads, similarity: for attention that asks, (B, S), (B, W) and (B, W, W); see
+                `AttentionContext`.
             need_weights: whether to return attention weights.
             need_layers: whether to return the states of all layers.
             layout: of the batch (default: every token but the padding wordpiece is real).
         """
         if layout is None:
             layout = BatchLayout.of(tokens.eq(self.shape.padding), token_positions)
-        signs = None if self.punctuation is None else self.punctuation[tokens]  # (B, S)
-        context = AttentionContext(layout, segments, words, heads, similarity, signs, need_weights)
+        told = (segments, words, heads, similarity, self._signs(tokens))
+        context = AttentionContext(layout, *told, need_weights)
         states = [self.embeddings(tokens, segments, layout, factors)]  # (N, D) each
         for layer in self.layers if self.top is None else [*self.layers, self.top]:
             states.append(layer(states[-1], context))
         return BertOutput(states[-1], layout, states if need_layers else [], context.outputs)
+
+    def _signs(self, tokens: Tensor) -> Tensor | None:
+        """Tell which tokens are punctuation signs, (B, S), where attention asks."""
+        return None if self.punctuation is None else self.punctuation[tokens]
 
     def pool(self, output: BertOutput) -> Tensor:
         """Return one vector a sentence, (B, D): a linear map of the first token's state, and the

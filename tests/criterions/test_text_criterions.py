@@ -26,7 +26,7 @@ POSITIVE = {"classes": "yes", "errors": "i"}
 EXPECTED = {
     "classes": {"accuracy", "macro_f1", "mcc", "f1"},
     "score": {"pearson", "spearman", "mse"},
-    "entities": {"accuracy", "entity_precision", "entity_recall", "entity_f1", "entity_f0.5"},
+    "entities": {"accuracy", "entity_precision", "entity_recall", "entity_f1"},
     "errors": {
         *("accuracy", "token_precision", "token_recall", "token_f0.5", "detection_precision"),
         *("detection_recall", "detection_f1", "detection_false_positive_rate"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fairseq_plugins.corpora.datasets import DATASETS
 from fairseq_plugins.evaluation.labeling import counted, entity_counts, precision_recall_f
 from fairseq_plugins.evaluation.metrics import score
 
@@ -36,19 +37,33 @@ def test_score_of_entities_takes_all_types_together():
     gold = [["B-A", "I-A", "O"], ["B-B", "O"]]
     predicted = [["B-A", "I-A", "B-B"], ["B-B", "B-A"]]
     scores = score("word_labels", gold, predicted, ["O", "B-A", "I-A", "B-B"])
-    names = {"accuracy", "entity_precision", "entity_recall", "entity_f1", "entity_f0.5"}
-    assert set(scores) == names
+    assert set(scores) == {"accuracy", "entity_precision", "entity_recall", "entity_f1"}
     assert scores["accuracy"] == 0.6
     counts = tuple(counted(entity_counts, gold, predicted).sum(0).tolist())
     assert (scores["entity_precision"], scores["entity_recall"], scores["entity_f1"]) == (
         precision_recall_f(*counts)
     )
     assert counts == (2, 4, 2)
-    assert scores["entity_f0.5"] == precision_recall_f(*counts, beta=0.5)[2]
-    precision, recall = scores["entity_precision"], scores["entity_recall"]
-    half = 1.25 * precision * recall / (recall + 0.25 * precision)  # as SLA's program has it
-    assert scores["entity_f0.5"] == pytest.approx(half) != scores["entity_f1"]
     assert score("word_labels", [["O"]], [["O"]], ["O", "B-A"])["entity_f1"] == 0.0
+
+
+def test_spans_of_edits_have_f_of_a_half():
+    """By the formula of SLA's program; types and borders have to be right."""
+    gold = [["B-R", "I-R", "O", "B-M"], ["B-U", "O", "O"]]
+    predicted = [["B-R", "I-R", "O", "O"], ["B-R", "B-M", "O"]]
+    scores = score("word_labels", gold, predicted, DATASETS["fce_typed"].labels)
+    entities = {"entity_precision", "entity_recall", "entity_f1", "entity_f0.5"}
+    assert set(scores) == {"accuracy", *entities}
+    precision, recall = scores["entity_precision"], scores["entity_recall"]
+    assert (precision, recall) == (1 / 3, 1 / 3)
+    predicted[1] = ["O", "O", "O"]
+    scores = score("word_labels", gold, predicted, DATASETS["fce_typed"].labels)
+    precision, recall = scores["entity_precision"], scores["entity_recall"]
+    assert (precision, recall) == (1.0, 1 / 3)
+    half = 1.25 * precision * recall / (recall + 0.25 * precision)
+    assert scores["entity_f0.5"] == pytest.approx(half)
+    assert half > scores["entity_f1"]
+    assert DATASETS["fce_typed"].metric in scores
 
 
 def test_score_of_error_labels_has_tokens_and_sentences():
