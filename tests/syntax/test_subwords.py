@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from itertools import groupby
 
 import pytest
@@ -12,6 +13,7 @@ from fairseq_plugins.syntax.labels import SPECIAL
 from fairseq_plugins.syntax.subwords import (
     align,
     case_of,
+    is_sign,
     joined_spans,
     locate_words,
     positions,
@@ -142,3 +144,15 @@ def test_spread_copies_labels_and_marks_what_has_no_word() -> None:
 )
 def test_case_is_that_of_the_first_character(word, case) -> None:
     assert case_of(word) == case
+
+
+@pytest.mark.parametrize("mark", ["{}", "\u2581{}", "\u0120{}", "{}@@"])
+def test_signs_are_those_of_slas_program_in_every_scheme(mark) -> None:
+    left_out = set("`{|}~")
+    for sign in string.punctuation:
+        assert is_sign(mark.format(sign)) is (sign not in left_out)
+    for other in ("", "a", ".a", "..", "\u3002", "\u2014", "[SEP]"):
+        assert not is_sign(mark.format(other))
+    assert is_sign("()")  # a run in the program's order
+    assert not is_sign(")(")
+    assert not is_sign("##.")
