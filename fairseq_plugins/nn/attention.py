@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from .context import AttentionContext
 from .dropout import Dropout
+from .fused_attention import attend
 from .masks import AdditiveMask, masked_softmax
 from .packed_attention import PackedAttention
 from .packing import BatchLayout, SentenceBlock
@@ -115,6 +116,14 @@ class Mixer(nn.Module):
 
 class GlobalMixer(Mixer):
     """Plain attention: every token attends to every real token."""
+
+    def forward(
+        self, qkv: Tensor, heads: int, rows: Tensor, context: AttentionContext
+    ) -> tuple[Tensor, Tensor | None]:
+        """Mix values; see `Mixer`. Answers are mixed straight from the packed rows."""
+        if super().packs(context) and not self.drop and not torch.is_grad_enabled():
+            return attend(qkv, context.layout, heads), None
+        return super().forward(qkv, heads, rows, context)
 
     def packs(self, context: AttentionContext) -> bool:
         """Leave attention without dropout to torch's fused kernel; see `Mixer`."""

@@ -17,7 +17,7 @@ L layers, H heads.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import torch
 from torch import Tensor, nn
@@ -33,6 +33,11 @@ ACTIVATIONS = {
     "gelu": functional.gelu,
     "gelu_new": lambda x: functional.gelu(x, approximate="tanh"),
     "relu": functional.relu,
+}
+IN_PLACE = {  # the same, without room for another (N, intermediate)
+    "gelu": torch.ops.aten.gelu_,
+    "gelu_new": partial(torch.ops.aten.gelu_, approximate="tanh"),
+    "relu": torch.relu_,
 }
 POOLER_ACTIVATIONS = {
     "tanh": torch.tanh,
@@ -182,6 +187,7 @@ class BertLayer(nn.Module):
         self.outer = nn.Linear(shape.intermediate, shape.hidden)
         self.output_norm = nn.LayerNorm(shape.hidden, eps=shape.norm_epsilon)
         self.activation = ACTIVATIONS[shape.activation]
+        self.in_place = IN_PLACE[shape.activation]
         self.dropout = Dropout(shape.dropout)
 
     def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
@@ -191,7 +197,8 @@ class BertLayer(nn.Module):
     def join(self, rows: Tensor, attended: Tensor) -> Tensor:
         """Return new states (N, D) of the old ones and of what attention gave, (N, D) each."""
         rows = self.attention_norm(self.dropout.add(rows, attended))  # (N, D)
-        changed = self.outer(self.activation(self.inner(rows)))  # (N, D)
+        activate = self.activation if torch.is_grad_enabled() else self.in_place
+        changed = self.outer(activate(self.inner(rows)))  # (N, D)
         return self.output_norm(self.dropout.add(rows, changed))
 
     def share(self, owner: "BertLayer") -> None:

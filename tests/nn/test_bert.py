@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from fairseq_plugins.nn.attention import AttentionContext, Mixer, SelfAttention
-from fairseq_plugins.nn.bert import BertEncoder, BertShape
+from fairseq_plugins.nn.bert import ACTIVATIONS, BertEncoder, BertShape
 from fairseq_plugins.nn.heads import LabelHead
 from fairseq_plugins.nn.infusion import FeatureInfusion
 
@@ -234,3 +234,12 @@ def test_heads_drop_in_training_alone():
     assert not torch.equal(head(states), head(states))
     head.eval()
     assert torch.equal(head(states), head(states))
+
+
+@pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
+def test_answers_without_gradients_are_the_same(activation):
+    encoder, tokens = build(shape=replace(SHAPE, activation=activation)), batch(sentences())
+    found = encoder(tokens).rows
+    assert found.requires_grad
+    with torch.no_grad():
+        torch.testing.assert_close(encoder(tokens).rows, found)

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+from fairseq_plugins.nn import quantized
 from fairseq_plugins.nn.quantized import LEVELS, QuantizedLinear, quantize_
 
 
@@ -21,19 +22,27 @@ def by_hand(linear: nn.Linear, rows: torch.Tensor) -> torch.Tensor:
     )
 
 
+@pytest.mark.parametrize("fast", sorted({False, quantized.FAST}))
 @pytest.mark.parametrize("shape", [(7, 16), (3, 5, 16)])
-def test_it_is_near_the_map_and_nearer_its_rounded_weights(shape) -> None:
+def test_it_is_near_the_map_and_nearer_its_rounded_weights(shape, fast, monkeypatch) -> None:
+    monkeypatch.setattr(quantized, "FAST", fast)
     torch.manual_seed(1)
     linear, rows = nn.Linear(16, 9), torch.randn(shape)
     found = QuantizedLinear.of(linear)(rows)
     assert found.shape == (*shape[:-1], 9)
-    # inputs are rounded to 7 bits: half a step of their range, by 16 weights
-    step = (rows.max() - rows.min()) / 127
+    # inputs are rounded to 8 or 7 bits: half a step of their range, by 16 weights
+    step = (rows.max() - rows.min()) / (255 if fast else 127)
     bound = float(step / 2 * linear.weight.detach().abs().sum(1).max())
     assert (found - by_hand(linear, rows)).abs().max() <= bound
     exact = linear(rows)
     assert not torch.equal(found, exact)
     assert (found - exact).abs().max() < 0.1 * exact.abs().max()
+
+
+def test_torchs_engine_stays_what_it_was() -> None:
+    before = torch.backends.quantized.engine
+    QuantizedLinear.of(nn.Linear(4, 3))(torch.randn(5, 4))
+    assert torch.backends.quantized.engine == before
 
 
 def test_a_row_of_zeros_stays_zero() -> None:
