@@ -1,17 +1,21 @@
 #!/usr/bin/env python
-"""Answers of a plain text model: our bundles beside Hugging Face and ONNX Runtime, same batches.
+"""Answers of plain models: our bundles beside Hugging Face and ONNX Runtime, and what 8 bits cost.
 
-python benchmarks/inference_speed.py runs/cola data-bin/cola --split valid
+python benchmarks/inference_speed.py runs/cola data-bin/cola mcc runs/rte data-bin/rte accuracy \
+    runs/wnut17 data-bin/wnut17 entity_f1 runs/squad data-bin/squad2 f1 --threads 1 2
 
-The run is exported in every form into a temporary folder. Batches are consecutive examples of the
+Each run is exported in every form into a temporary folder. Batches are consecutive examples of the
 split, padded for the others, packed by ours; making them is not measured. All forms take turns, in
-both orders, by the time that the processor spends on them, whoever else is at work. Loading is
-measured in processes of their own.
+both orders: on one thread by the time that the processor spends on them, whoever else is at work,
+on several by the clock, which tells something on a quiet machine alone. Points are those of the
+metric that is named, of the whole split, by ``predict`` or ``answer`` in float32 and in 8 bits.
+Loading is measured in processes of their own.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import platform
 import statistics
@@ -24,7 +28,6 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import onnxruntime
 import torch
 import transformers
@@ -32,9 +35,12 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor
 
 from fairseq_plugins import load
+from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.inference.answer_files import answer_files
 from fairseq_plugins.inference.export import export_checkpoint
-from fairseq_plugins.inference.options import ANSWERING
+from fairseq_plugins.inference.options import ANSWERING, AnswerOptions, PredictionOptions
 from fairseq_plugins.inference.prediction import load as load_predictor
+from fairseq_plugins.inference.prediction_files import predict_files
 
 HEADS = {
     "text_classification": transformers.AutoModelForSequenceClassification,
@@ -43,6 +49,7 @@ HEADS = {
 }
 OURS, OURS_BFLOAT16, OURS_INT8 = "ours, float32", "ours, bfloat16", "ours, int8"
 THEIRS, RUNTIME, RUNTIME_INT8 = "Hugging Face", "ONNX Runtime", "ONNX Runtime, int8"
+SYSTEMS = (OURS, OURS_BFLOAT16, OURS_INT8, THEIRS, RUNTIME, RUNTIME_INT8)
 LOADED = """
 import sys, time
 start = time.perf_counter()
@@ -59,35 +66,91 @@ Answer = Callable[[Batch], Any]
 
 def main() -> None:
     """Export, measure, print."""
+    args = parse_args()
+    logging.disable(logging.WARNING)
+    for run, data, metric in zip(args.runs[::3], args.runs[1::3], args.runs[2::3]):
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            for form in ("bundle", "huggingface", "onnx"):
+                export_checkpoint(Path(run), folder / form, Path(data), form)
+            for threads in args.threads:
+                print(speeds(folder, Path(data), threads, args), flush=True)
+            if args.points:
+                print(points(folder, data, metric, args.split), flush=True)
+            if args.loading:
+                print(loading(folder / "bundle"), flush=True)
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("run", type=Path, help="of a plain model")
-    parser.add_argument("data", type=Path, help="prepared folder")
+    yes_or_no = argparse.BooleanOptionalAction
+    parser.add_argument("runs", nargs="+", help="RUN DATA METRIC, as often as wanted")
     parser.add_argument("--split", default="valid")
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--examples", type=int, default=1024)
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1])
+    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS)
+    parser.add_argument("--points", action=yes_or_no, default=True, help="score both forms")
+    parser.add_argument("--loading", action=yes_or_no, default=True, help="measure loading")
     args = parser.parse_args()
-    logging.disable(logging.WARNING)
-    torch.set_num_threads(args.threads)
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        for form in ("bundle", "huggingface", "onnx"):
-            export_checkpoint(args.run, folder / form, args.data, form)
-        batches = batches_of(folder / "bundle", args)
-        systems = systems_of(folder, args)
-        seconds = measure(systems, batches, args.repeats)
-        print(report(args, seconds, len(batches) * args.batch_size))
-        for name in ("float32", "int8"):
-            words = [sys.executable, "-c", LOADED, str(folder / "bundle"), name]
-            done = subprocess.run(words, capture_output=True, text=True, check=True)
-            spent, size = map(float, done.stdout.split())
-            print(f"\nimport and load, {name}: {spent:.2f} s, peak {size / 1024:.0f} MB")
+    if len(args.runs) % 3:
+        parser.error("give RUN DATA METRIC, as often as wanted")
+    if not {THEIRS, RUNTIME_INT8} <= {*args.systems}:
+        parser.error(f"ratios need {THEIRS!r} and {RUNTIME_INT8!r} among --systems")
+    return args
 
 
-def batches_of(bundle: Path, args: argparse.Namespace) -> list[tuple[Batch, Batch]]:
-    """Return batches as ours and as the others take them."""
-    predictor = load_predictor(bundle, args.data, cpu=True, wanted=tuple(HEADS))
+def speeds(folder: Path, data: Path, threads: int, args: argparse.Namespace) -> str:
+    """Measure all forms; return a table."""
+    torch.set_num_threads(threads)
+    batches = batches_of(folder / "bundle", data, args)
+    found = systems_of(folder, threads)
+    clock = time.process_time if threads == 1 else time.perf_counter
+    seconds = measure({name: found[name] for name in args.systems}, batches, args.repeats, clock)
+    count = sum(len(ours["src_tokens"]) for ours, _ in batches)
+    title = (
+        f"\n{platform.processor() or platform.machine()}, torch {torch.__version__}, "
+        f"{threads} thread(s), {data.name} {args.split}, {count} rows, "
+        f"batches of {args.batch_size}, {args.repeats} repeats\n"
+    )
+    unit = "rows a CPU second" if threads == 1 else "rows a second"
+    return "\n".join([title, report(seconds, count, unit)])
+
+
+def points(folder: Path, data: str, metric: str, split: str) -> str:
+    """Return what a metric loses in 8 bits, in percent."""
+    found = {}
+    for name in ("float32", "int8"):
+        how: dict[str, Any] = {"data": data, "split": split, "cpu": True, "int8": name == "int8"}
+        made = folder / name
+        made.mkdir()
+        if Manifest.load(Path(data), TEXT).task == ANSWERING:
+            answer_files(AnswerOptions(path=f"{folder / 'bundle'}", output_dir=f"{made}", **how))
+            found[name] = json.loads((made / "metrics.json").read_text())[metric]
+        else:
+            where = {"metrics": f"{made / 'metrics.json'}", "output": f"{made / 'answers'}"}
+            predict_files(PredictionOptions(checkpoint=f"{folder / 'bundle'}", **where, **how))
+            found[name] = 100 * json.loads((made / "metrics.json").read_text())["metrics"][metric]
+    one, two = found["float32"], found["int8"]
+    return f"\n{metric} of {split}: float32 {one:.2f}, int8 {two:.2f}, lost {one - two:.2f}"
+
+
+def loading(bundle: Path) -> str:
+    """Return time and memory of loading in processes of their own."""
+    lines = []
+    for name in ("float32", "int8"):
+        words = [sys.executable, "-c", LOADED, str(bundle), name]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        spent, size = map(float, done.stdout.split())
+        lines.append(f"import and load, {name}: {spent:.2f} s, peak {size / 1024:.0f} MB")
+    return "\n" + "\n".join(lines)
+
+
+def batches_of(bundle: Path, data: Path, args: argparse.Namespace) -> list[tuple[Batch, Batch]]:
+    """Return batches as ours and as the others take them; of questions, all windows."""
+    predictor = load_predictor(bundle, data, cpu=True, wanted=tuple(HEADS))
     dataset = predictor.load_split(args.split)
     found = []
     for begin in range(0, min(len(dataset), args.examples), args.batch_size):
@@ -99,7 +162,7 @@ def batches_of(bundle: Path, args: argparse.Namespace) -> list[tuple[Batch, Batc
     return found
 
 
-def systems_of(folder: Path, args: argparse.Namespace) -> dict[str, Answer]:
+def systems_of(folder: Path, threads: int) -> dict[str, Answer]:
     """Return what answers a batch, by name."""
     ours = {name: load(folder / "bundle", int8=name == OURS_INT8) for name in (OURS, OURS_INT8)}
     predictors = {name: getattr(one, "predictor", one) for name, one in ours.items()}
@@ -108,8 +171,8 @@ def systems_of(folder: Path, args: argparse.Namespace) -> dict[str, Answer]:
     small = folder / "onnx" / "int8.onnx"
     quantize_dynamic(folder / "onnx" / "model.onnx", small, weight_type=QuantType.QInt8)
     sessions = {
-        RUNTIME: session(folder / "onnx" / "model.onnx", args.threads),
-        RUNTIME_INT8: session(small, args.threads),
+        RUNTIME: session(folder / "onnx" / "model.onnx", threads),
+        RUNTIME_INT8: session(small, threads),
     }
 
     def lower(batch: Batch) -> Tensor:
@@ -145,7 +208,10 @@ def taken(batch: Batch, names: Iterable[str]) -> Batch:
 
 @torch.inference_mode()
 def measure(
-    systems: dict[str, Answer], batches: list[tuple[Batch, Batch]], repeats: int
+    systems: dict[str, Answer],
+    batches: list[tuple[Batch, Batch]],
+    repeats: int,
+    clock: Callable[[], float],
 ) -> dict[str, list[float]]:
     """Let systems take turns; return the seconds of each repeat."""
     seconds: dict[str, list[float]] = {name: [] for name in systems}
@@ -155,21 +221,18 @@ def measure(
             order = list(systems) if (repeat + number) % 2 else list(systems)[::-1]
             for name in order:
                 batch = ours if name.startswith("ours") else theirs
-                start = time.process_time()
+                start = clock()
                 systems[name](batch)
-                spent[name] += time.process_time() - start
+                spent[name] += clock() - start
         for name, total in spent.items() if repeat else ():
             seconds[name].append(total)
     return seconds
 
 
-def report(args: argparse.Namespace, seconds: dict[str, list[float]], count: int) -> str:
+def report(seconds: dict[str, list[float]], count: int, unit: str) -> str:
     """Return the table; ratios are medians over the repeats, taken within each."""
     lines = [
-        f"{platform.processor() or platform.machine()}, torch {torch.__version__}, "
-        f"{args.threads} thread(s), {args.data.name} {args.split}, about {count} examples, "
-        f"batches of {args.batch_size}, {args.repeats} repeats\n",
-        f"| | examples a CPU second | times as fast as {THEIRS} (range) | than {RUNTIME_INT8} |",
+        f"| | {unit} | times as fast as {THEIRS} (range) | than {RUNTIME_INT8} (range) |",
         "|---|---:|---:|---:|",
     ]
     for name, found in seconds.items():
@@ -177,16 +240,14 @@ def report(args: argparse.Namespace, seconds: dict[str, list[float]], count: int
             other: [b / a for a, b in zip(found, seconds[other])]
             for other in (THEIRS, RUNTIME_INT8)
         }
-        median, low, high = _spread(ratios[THEIRS])
-        other = statistics.median(ratios[RUNTIME_INT8])
+        first, second = (_spread(ratios[name]) for name in (THEIRS, RUNTIME_INT8))
         rate = count / statistics.median(found)
-        spread = f"{median:.2f} ({low:.2f} to {high:.2f})"
-        lines.append(f"| {name} | {rate:.0f} | {spread} | {other:.2f} |")
+        lines.append(f"| {name} | {rate:.0f} | {first} | {second} |")
     return "\n".join(lines)
 
 
-def _spread(values: list[float]) -> tuple[float, float, float]:
-    return statistics.median(values), float(np.min(values)), float(np.max(values))
+def _spread(values: list[float]) -> str:
+    return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
 if __name__ == "__main__":
