@@ -187,7 +187,7 @@ class BertLayer(nn.Module):
         self.outer = nn.Linear(shape.intermediate, shape.hidden)
         self.output_norm = nn.LayerNorm(shape.hidden, eps=shape.norm_epsilon)
         self.activation = ACTIVATIONS[shape.activation]
-        self.in_place = IN_PLACE[shape.activation]
+        self.kind = shape.activation
         self.dropout = Dropout(shape.dropout)
 
     def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
@@ -197,7 +197,7 @@ class BertLayer(nn.Module):
     def join(self, rows: Tensor, attended: Tensor) -> Tensor:
         """Return new states (N, D) of the old ones and of what attention gave, (N, D) each."""
         rows = self.attention_norm(self.dropout.add(rows, attended))  # (N, D)
-        activate = self.activation if torch.is_grad_enabled() else self.in_place
+        activate = self.activation if torch.is_grad_enabled() else IN_PLACE[self.kind]
         changed = self.outer(activate(self.inner(rows)))  # (N, D)
         return self.output_norm(self.dropout.add(rows, changed))
 

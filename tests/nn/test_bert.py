@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import pytest
@@ -243,3 +244,8 @@ def test_answers_without_gradients_are_the_same(activation):
     assert found.requires_grad
     with torch.no_grad():
         torch.testing.assert_close(encoder(tokens).rows, found)
+
+
+def test_an_encoder_can_be_pickled():
+    encoder, tokens = build(), batch(sentences())
+    assert torch.equal(pickle.loads(pickle.dumps(encoder))(tokens).rows, encoder(tokens).rows)
