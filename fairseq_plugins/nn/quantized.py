@@ -11,6 +11,7 @@ others could overflow in between, and take 7 bits.
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 import torch
@@ -18,7 +19,11 @@ from torch import Tensor, nn
 
 LEVELS = 127
 ONEDNN = "onednn"
-FAST = torch.cpu._is_vnni_supported() and ONEDNN in torch.backends.quantized.supported_engines
+FAST = (
+    getattr(torch.cpu, "_is_vnni_supported", lambda: False)()
+    and ONEDNN in torch.backends.quantized.supported_engines
+)
+PACKING = Lock()  # the engine is one for all threads
 
 
 class QuantizedLinear(nn.Module):
@@ -75,12 +80,13 @@ class QuantizedLinear(nn.Module):
 @contextmanager
 def _engine(name: str) -> Iterator[None]:
     """Let weights be packed for one of torch's engines."""
-    before = torch.backends.quantized.engine
-    torch.backends.quantized.engine = name
-    try:
-        yield
-    finally:
-        torch.backends.quantized.engine = before
+    with PACKING:
+        before = torch.backends.quantized.engine
+        torch.backends.quantized.engine = name
+        try:
+            yield
+        finally:
+            torch.backends.quantized.engine = before
 
 
 def quantize_(model: nn.Module) -> nn.Module:
