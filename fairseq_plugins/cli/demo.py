@@ -5,8 +5,8 @@
 
 A sentence with its tags, arcs and subwords; translations side by side with their attention; classes
 with the gates of each layer; pairs with what dual attention looks at; answers in their passages
-with coattention. Nothing leaves this machine, and the page is for this machine alone unless --host
-says otherwise. Wants pip install 'fairseq-plugins[web]'.
+with coattention. Ctrl-C ends it. Nothing leaves this machine, and the page is for this machine
+alone unless --host says otherwise. Wants pip install 'fairseq-plugins[web]'.
 """
 
 import argparse

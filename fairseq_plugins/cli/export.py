@@ -5,9 +5,10 @@
     fairseq-plugins export runs/cola exported/cola --format huggingface
     fairseq-plugins export runs/cola_pos exported/cola_onnx --format onnx
 
-bundle: a folder that runs without fairseq, in `predict`, `answer`, `ask` and `robustness`, and in
-Python by `from fairseq_plugins import load`. It takes every model of texts and questions, and holds
-weights, options, vocabulary and a card; no training data and no code.
+bundle: a folder that runs without fairseq, in `predict`, `answer`, `ask`, `robustness`,
+`translate`, `serve` and `demo`, and in Python by `from fairseq_plugins import load`. It takes every
+model of texts and questions, and those that translate as far as CTranslate2 has their parts, and
+holds weights, options, vocabulary and a card; no training data and no code.
 
 huggingface: a directory of the encoder's family (BERT, RoBERTa, ...) with the task's head and its
 labels, for transformers' AutoModelForSequenceClassification (classes and scores, of sentences and

@@ -58,6 +58,8 @@ def run(args: argparse.Namespace) -> None:
     parts = str(args.run).split(os.pathsep)
     if all(map(is_bundle, parts)):
         run_bundle(args, parts)
+    elif missing := [part for part in parts if not Path(part).exists()]:
+        raise FileNotFoundError(f"{missing[0]}: no such run folder or bundle")
     elif args.source or args.output or args.annotator:
         raise command.UsageError(
             "--source, --output and --annotator belong to a bundle; with a checkpoint "

@@ -35,6 +35,7 @@ class Map:
         marked: first and last column that are marked; None for none.
         hidden: what is not shown, in words.
         turned: whether columns look at rows.
+        top: the largest weight, as a percentage.
     """
 
     title: str
@@ -46,6 +47,7 @@ class Map:
     marked: tuple[int, int] | None = None
     hidden: str = ""
     turned: bool = False
+    top: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,7 @@ def as_map(
         *(list(map(_short, side)) for side in (rows[:MOST], columns[first:last])),
         cells=(shown / top).round(3).tolist(),
         weights=(100 * shown).round(1).tolist(),
+        top=round(100 * float(top), 1),
         hidden=hidden if max(T, S) > MOST else "",
         marked=marked and (marked[0] - first, marked[1] - first),
         **more,

@@ -11,6 +11,7 @@ from .models import Shown
 from .tabs import LONGEST, TABS, Tab
 
 TITLE = "fairseq_plugins"
+SCROLL = "() => document.getElementById('%s').scrollIntoView({block: 'nearest'})"
 Presets = Mapping[str, Sequence[Sequence[str]]]
 
 
@@ -32,8 +33,8 @@ def _fill(tab: Tab, models: Sequence[Shown], presets: Sequence[Sequence[str]]) -
     asked = list(fields)
     if tab.choice:
         label, choices = tab.choice
-        known = choices(models)
-        asked.append(gr.Dropdown(known, value=known[0], label=label, interactive=True))
+        if known := choices(models):
+            asked.append(gr.Dropdown(known, value=known[0], label=label, interactive=True))
     with gr.Row():
         button = gr.Button("Show", variant="primary", scale=0, elem_id=f"{tab.name}-show")
     ways = [button.click, *(one.submit for one in fields)]
@@ -45,7 +46,8 @@ def _fill(tab: Tab, models: Sequence[Shown], presets: Sequence[Sequence[str]]) -
     found = gr.HTML(elem_id=f"{tab.name}-found", elem_classes="fp-found", apply_default_css=False)
     show = partial(tab.show, models)
     for way in ways:
-        way(show, asked, found, api_visibility="private")
+        shown = way(show, asked, found, api_visibility="private")
+        shown.then(js=SCROLL % found.elem_id, api_visibility="private")
 
 
 def _field(tab: Tab, label: str, lines: int) -> gr.Textbox:

@@ -69,7 +69,7 @@ class Tab:
 def _layers(models: Sequence[Shown]) -> list[str]:
     """Return the layers that there are, and all of them together."""
     most = max(len(shown.model.models[0].encoder.layers) for shown in models)
-    return [views.ALL_LAYERS, *map(str, range(most))]
+    return [views.ALL_LAYERS, *map(views.layer_name, range(most))]
 
 
 ATTENTION = ("attention of", _layers)
@@ -122,7 +122,7 @@ TABS = (
         {"question": 1, "passage": 6},
         views.question,
         "question.html",
-        ("coattention", lambda models: [*views.WAYS]),
+        ("coattention", lambda models: [*views.WAYS] if any(map(views.coattends, models)) else []),
     ),
 )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..bundles.translation import Translator
 from ..evaluation.predictions import CLASSES, Prediction
+from ..evaluation.shown_text import NO_ANSWER
 from ..inference.coattention import attend as attend_to_passage
 from ..inference.encoder_attention import Look, attention_of, look
 from ..inference.options import AFFINITY, DIFFERENCE, DIRECTIONS, FUSED, TO_CONTEXT
@@ -19,7 +20,7 @@ from ..messages import named
 from .drawings import Map, arcs, as_map, straight_lines
 from .models import Shown
 
-ALL_LAYERS = "all layers"  # their mean
+ALL_LAYERS, LAYER = "mean of all layers", "layer "
 TO_PASSAGE = "from question to passage"
 WAYS = {TO_PASSAGE: TO_CONTEXT, "from passage to question": DIRECTIONS[1]}  # of coattention
 RIVALS = 5  # answers that are listed
@@ -65,11 +66,10 @@ def _labelled(model: Predictor, texts: tuple[str, ...], layer: str) -> dict[str,
 
 def _maps(model: Predictor, seen: Look, layer: str) -> list[Map]:
     """Return the kinds of attention that there are."""
-    number = None if layer == ALL_LAYERS else int(layer)
-    where = layer if number is None else f"layer {number}"
-    kinds = {AFFINITY: where}
+    number = None if layer == ALL_LAYERS else int(layer.removeprefix(LAYER))
+    kinds = {AFFINITY: layer}
     if dual := [n for n in sorted(seen.extra.get("difference", ())) if number in (None, n)]:
-        kinds |= {DIFFERENCE: f"layer {named(dual)}", FUSED: where}
+        kinds |= {DIFFERENCE: layer_name(named(dual)), FUSED: layer}
     maps = []
     for kind, held in kinds.items():
         found = attention_of(model, seen, kind=kind, layer=number, parse=False).by_word()
@@ -78,6 +78,11 @@ def _maps(model: Predictor, seen: Look, layer: str) -> list[Map]:
         title = f"{kind} attention, {held}"
         maps.append(as_map(title, found.weights, *words, borders=(border, border)))
     return maps
+
+
+def layer_name(layer: Any) -> str:
+    """Return what a layer is called on the page."""
+    return f"{LAYER}{layer}"
 
 
 def bars_of(found: Prediction) -> list[tuple[str, float]]:
@@ -104,7 +109,7 @@ def gates_of(extra: Mapping[str, Any]) -> list[tuple[str, float]]:
 def question(shown: Shown, asked: str, passage: str, way: str = TO_PASSAGE) -> dict[str, Any]:
     """Answer a question on a passage."""
     model: Reader = shown.model
-    if getattr(model.predictor.models[0].head, "coattention", None) is None:
+    if not coattends(shown):
         return {**_answers(model.answer(asked, passage)), "map": None}
     found = attend_to_passage(model, model.ask(asked, passage), direction=WAYS[way])
     number, count = found.window
@@ -115,11 +120,17 @@ def question(shown: Shown, asked: str, passage: str, way: str = TO_PASSAGE) -> d
     return {**_answers(found.reply), "map": drawn}
 
 
+def coattends(shown: Shown) -> bool:
+    """Whether a model of questions has coattention."""
+    return getattr(shown.model.predictor.models[0].head, "coattention", None) is not None
+
+
 def _answers(reply: Reply) -> dict[str, Any]:
     """Return the passage in parts, the best span the second, and what stands against it."""
     found, context = reply.found, reply.passage.context
     best = found.candidates[0] if found.candidates else None
     begin, end = (best.begin, best.end) if best else (len(context), len(context))
-    rivals = [*zip((one.text for one in found.candidates), found.probabilities)][:RIVALS]
+    chances = [*zip((one.text for one in found.candidates), found.probabilities)][:RIVALS]
+    chances = sorted([*chances, (NO_ANSWER, found.probabilities[-1])], key=lambda one: -one[1])
     parts = map(straight_lines, (context[:begin], context[begin:end], context[end:]))
-    return {"reply": reply, "parts": [*parts], "rivals": rivals, "none": found.probabilities[-1]}
+    return {"reply": reply, "parts": [*parts], "chances": chances}

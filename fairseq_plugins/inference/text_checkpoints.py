@@ -40,7 +40,7 @@ def _find(path: Path, name: str) -> Path:
     if path.is_file():
         return path
     if not path.is_dir():
-        raise FileNotFoundError(f"{path}: no such checkpoint or run folder")
+        raise FileNotFoundError(f"{path}: no such checkpoint, run folder or bundle")
     if not (path / name).is_file():
         others = sorted(other.name for other in path.glob("*.pt"))
         raise FileNotFoundError(f"{path} holds no {name}; checkpoints there: {named(others)}")

@@ -8,6 +8,7 @@ import signal
 import socket
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor, wait
+from errno import EADDRINUSE
 from importlib.util import find_spec
 from typing import Any
 
@@ -44,7 +45,8 @@ def bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         if taken is not None:
             taken.close()
-        raise ValueError(f"--host {host} --port {port}: {error.strerror}") from None
+        cure = "; --port 0 takes any that is free" if error.errno == EADDRINUSE else ""
+        raise ValueError(f"--host {host} --port {port}: {error.strerror}{cure}") from None
     return taken
 
 

@@ -106,9 +106,9 @@ def test_the_page_says_what_the_models_say(shown):
     gates = re.findall(r">layer (\d+), local attention<", page)
     assert len(gates) == len(by_name["sla"].model.models[0].encoder.layers)
     kinds = ["affinity attention", "difference attention", "fused attention"]
-    page = TABS["pairs"].show([by_name["dabert"]], *ASKED["pairs"], "0")
+    page = TABS["pairs"].show([by_name["dabert"]], *ASKED["pairs"], "layer 0")
     assert [kind for kind in kinds if f"<figcaption>{kind}" in page] == kinds
-    page = TABS["pairs"].show([by_name["dabert"]], *ASKED["pairs"], "1")
+    page = TABS["pairs"].show([by_name["dabert"]], *ASKED["pairs"], "layer 1")
     assert [kind for kind in kinds if f"<figcaption>{kind}" in page] == kinds[:1]
 
 
@@ -126,7 +126,7 @@ def test_directions_of_coattention_are_told(shown):
 
 
 def test_an_answer_stays_where_its_picture_cannot_be_drawn(shown):
-    page = TABS["text"].show(of(shown, "text"), "good dogs run .", "7")
+    page = TABS["text"].show(of(shown, "text"), "good dogs run .", "layer 7")
     assert page.count("No picture: there is no layer 7") == 2
     assert 'class="fp-error"' not in page
     page = TABS["text"].show(of(shown, "text"), "a " * 749)

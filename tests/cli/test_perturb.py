@@ -118,7 +118,7 @@ def test_nothing_that_applies_is_no_error(tmp_path, run) -> None:
         ),
         (
             ("--transformations", "BackTrans", "--forward", "a.pt", "--backward", "b.pt"),
-            "a.pt: no such checkpoint or run folder",
+            "a.pt: no such checkpoint, run folder or bundle",
         ),
     ],
 )

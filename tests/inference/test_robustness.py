@@ -147,7 +147,7 @@ def test_nothing_is_predicted_before_all_is_checked(options, runs, tmp_path, mon
         (_with(options, str(runs / "entities1"), data=None), "labels words"),
         (_with(options, str(runs / "score1"), data=None), "cannot be compared: their target are"),
         (replace(options, sets=[str(paws)]), "test.tsv:1: gold label '0' is none of the model's"),
-        (_with(options, str(tmp_path / "none")), "no such checkpoint or run folder"),
+        (_with(options, str(tmp_path / "none")), "no such checkpoint, run folder or bundle"),
         (replace(options, data=str(tmp_path / "none")), "none is not there"),
         (replace(options, sets=[str(tmp_path / "none")]), "no such file or folder"),
     ]

@@ -47,7 +47,9 @@ def test_a_path_may_hold_the_mark_between_paths(tmp_path):
 
 
 def test_missing_files_are_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nothing: no such checkpoint or run folder"):
+    with pytest.raises(
+        FileNotFoundError, match="nothing: no such checkpoint, run folder or bundle"
+    ):
         find_checkpoints(tmp_path / "nothing")
     write(tmp_path / "checkpoint_last.pt")
     with pytest.raises(FileNotFoundError, match=r"no checkpoint_best\.pt; .*: checkpoint_last\.pt"):
